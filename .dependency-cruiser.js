@@ -10,13 +10,30 @@ const parts = {
   store: ['core'],
   sql: ['core', 'store'],
   orders: ['core', 'chain', 'payments', 'store'],
-  http: ['core', 'chain', 'orders', 'store'],
+  http: ['core', 'chain', 'orders', 'subscriptions', 'store'],
   webhooks: ['core', 'orders', 'store'],
+  client: ['core', 'payments', 'subscriptions', 'http'],
   accelerate: ['core'],
   x402: ['core', 'chain', 'payments', 'orders', 'store'],
   subscriptions: ['core', 'chain', 'payments', 'orders', 'store'],
   devchain: ['core'],
   testing: ['core', 'payments', 'store'],
+  cli: [
+    'core',
+    'chain',
+    'payments',
+    'checkout',
+    'store',
+    'sql',
+    'orders',
+    'http',
+    'webhooks',
+    'accelerate',
+    'x402',
+    'subscriptions',
+    'devchain',
+    'testing',
+  ],
 }
 
 const rooms = {
@@ -66,6 +83,9 @@ const rooms = {
   ],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
+  'cli/terminal': [],
+  'cli/checks': ['cli/terminal'],
+  'cli/commands': ['cli/terminal', 'cli/checks'],
 }
 
 const isTest = String.raw`\.test(-d)?\.ts$`
@@ -79,16 +99,22 @@ const partRules = Object.entries(parts).map(([part, allowed]) => ({
   to: { path: '^src/', pathNot: any([part, ...allowed]) },
 }))
 
+/** What differs by the kind of a payment. It builds on `payments/message`. */
+const kinds = '^src/payments/kind.ts$'
+const kindRooms = ['payments/verify', 'payments/capture']
+
 const roomRules = Object.entries(rooms).map(([room, allowed]) => {
   const [part] = room.split('/')
   const own = `^src/${room}/`
+  const doors = allowed.map((other) => any([other]))
+  if (kindRooms.includes(room)) doors.push(kinds)
   return {
     name: `${room} imports ${allowed.join(', ') || 'no other room'}`,
     severity: 'error',
     from: { path: own, pathNot: isTest },
     to: {
       path: any([part]),
-      pathNot: [own, ...allowed.map((other) => any([other]))],
+      pathNot: [own, ...doors],
     },
   }
 })
@@ -129,8 +155,23 @@ export default {
       // What differs by the kind of a payment is pure.
       to: {
         path: any(['chain', 'payments']),
-        pathNot: '^src/payments/verify/kind.ts$',
+        pathNot: kinds,
       },
+    },
+    {
+      name: 'the client takes of http the types of its schemas alone',
+      severity: 'error',
+      from: { path: '^src/client/', pathNot: isTest },
+      to: {
+        path: '^src/http/',
+        pathNot: '^src/http/schemas/',
+      },
+    },
+    {
+      name: 'the client runs no line of http',
+      severity: 'error',
+      from: { path: '^src/client/', pathNot: isTest },
+      to: { path: '^src/http/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'an index is for users of the package',

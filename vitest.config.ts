@@ -28,6 +28,30 @@ const takeViemParts = {
   },
 }
 
+/** Helpers of tests, which start chains and shops when they are loaded. */
+const helpers = /\/test\/(chain|unit)\/support\//
+
+/**
+ * A worker loads modules once for all its test files, and the helpers once for
+ * each file: a chain that one file warps or stops serves no other.
+ */
+const ownHelpers = {
+  name: 'each test file has its own helpers',
+  enforce: 'pre' as const,
+  async resolveId(
+    this: { resolve: Resolve },
+    path: string,
+    importer: string | undefined,
+  ) {
+    const [from = '', owner = from] = importer?.split('?of=') ?? []
+    if (!/\.test\.ts$/.test(owner)) return undefined
+    const found = await this.resolve(path, from, { skipSelf: true })
+    return found && helpers.test(found.id)
+      ? { ...found, id: `${found.id}?of=${owner}` }
+      : undefined
+  },
+}
+
 /** Tests import the oldest viem of the peer range instead of the newest. */
 const oldestViem =
   process.env.COUNTERSIGN_VIEM === 'oldest'
@@ -37,13 +61,37 @@ const oldestViem =
 /** Ends what hangs for good; how fast a machine is decides about no test. */
 const testTimeout = 600_000
 
+type Resolve = (
+  path: string,
+  importer: string,
+  options: { skipSelf: boolean },
+) => Promise<{ id: string } | null>
+
+function tier(
+  name: string,
+  include: string[],
+  options: { isolate?: boolean } = {},
+) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include,
+      testTimeout,
+      hookTimeout: testTimeout,
+      ...options,
+    },
+  }
+}
+
 export default defineConfig({
-  plugins: [takeViemParts],
+  plugins: [takeViemParts, ownHelpers],
   resolve: {
     alias: [...entries, ...oldestViem],
   },
   test: {
     retry: 0,
+    isolate: false,
     expect: {
       poll: {
         timeout: 60_000,
@@ -52,24 +100,10 @@ export default defineConfig({
     // Chain tests wait for their nodes more than they compute.
     maxWorkers: '100%',
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
-          testTimeout,
-          hookTimeout: testTimeout,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'chain',
-          include: ['test/chain/**/*.test.ts'],
-          testTimeout,
-          hookTimeout: testTimeout,
-        },
-      },
+      tier('unit', ['src/**/*.test.ts', 'test/unit/**/*.test.ts']),
+      tier('isolated', ['test/isolated/**/*.test.ts'], { isolate: true }),
+      tier('chain', ['test/chain/**/*.test.ts']),
+      tier('thorough', ['test/thorough/**/*.test.ts']),
     ],
   },
 })

@@ -9,7 +9,7 @@ import type { PaymentStore } from 'countersign/store'
 import { createClient, custom, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createContext } from '../src/orders/createContext.js'
-import { watchDestination } from '../src/orders/watcher/watchDestination.js'
+import { watchChain } from '../src/orders/watcher/watchChain.js'
 import { startDatabase } from '../test/chain/support/database.js'
 import { nextMessage } from './childMessages.js'
 import { median, type Row } from './compare.js'
@@ -232,7 +232,8 @@ function startLooks(
   })
   const [destination] = context.destinations
   if (!destination) throw new Error('There is no destination.')
-  const watcher = watchDestination(context, destination, { reconcileEvery: 0 })
+  const { chainId } = destination
+  const watcher = watchChain(context, chainId, { reconcileEvery: 0 })
   return { once: watcher.look, end: store.close }
 }
 

@@ -5,12 +5,18 @@
  *
  *     npx tsx scripts/buildForNode.ts
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { entryFiles } from './entryFiles.js'
+import { commandFile, entryFiles } from './entryFiles.js'
 import { shareOneFile } from './shareOneFile.js'
 import { takeParts } from './takeParts.js'
 
@@ -37,27 +43,36 @@ async function buildForNode(): Promise<void> {
   const { outputFiles, metafile } = await build({
     ...nodeBuild,
     plugins: [shareOneFile(root), takeParts],
-    entryPoints: entryFiles,
+    entryPoints: { ...entryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,
-    sourcemap: true,
   })
   // File names change with their contents.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { path, text } of outputFiles)
-    writeFileSync(path, path.endsWith('.map') ? slimMap(path, text) : text)
+    writeFileSync(path, isCommand(path) ? `#!/usr/bin/env node\n${text}` : text)
   writeFileSync(join(folder, 'NOTICE.txt'), noticeOf(metafile))
+  dropMapLinks()
 }
 
-/** Leaves out the text of our own sources, which the package has as files. */
-function slimMap(path: string, text: string): string {
-  const map = JSON.parse(text)
-  const sourcesContent = map.sources.map((source: string, index: number) => {
-    const isOurs = relative(root, join(dirname(path), source)).startsWith('src')
-    return isOurs ? null : map.sourcesContent[index]
-  })
-  return JSON.stringify({ ...map, sourcesContent })
+/** True for the file that `npx countersign` runs. */
+function isCommand(path: string): boolean {
+  return path === join(folder, 'cli.js')
+}
+
+/**
+ * Removes the links to source maps, which the package does not have: a bundler
+ * would look for them.
+ */
+function dropMapLinks(): void {
+  const dist = join(root, 'dist')
+  for (const file of readdirSync(dist)) {
+    if (!file.endsWith('.js')) continue
+    const path = join(dist, file)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace(/\n\/\/# sourceMappingURL=.*/g, ''))
+  }
 }
 
 /** The licences of the packages of which a part is inside. */

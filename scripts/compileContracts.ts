@@ -160,7 +160,7 @@ function renderArtifact({
   // A widened type keeps the code out of the emitted declarations.
   return [
     head,
-    `export const ${constant} = {\n  abi: [\n${items.join('')}  ],\n`,
+    `export const ${constant}Artifact = {\n  abi: [\n${items.join('')}  ],\n`,
     `  bytecode: '0x${bytecode.object}' as \`0x\${string}\`,\n`,
     `  deployedBytecode: '0x${deployedBytecode.object}' as \`0x\${string}\`,\n`,
     '} as const\n',

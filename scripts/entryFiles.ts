@@ -7,6 +7,7 @@ export const entryFiles = {
   store: 'src/store/index.ts',
   sql: 'src/sql/index.ts',
   http: 'src/http/index.ts',
+  client: 'src/client/index.ts',
   webhooks: 'src/webhooks/index.ts',
   accelerate: 'src/accelerate/index.ts',
   x402: 'src/x402/index.ts',
@@ -14,6 +15,9 @@ export const entryFiles = {
   devchain: 'src/devchain/index.ts',
   testing: 'src/testing/index.ts',
 }
+
+/** The source of the command line. It is built for Node only. */
+export const commandFile = 'src/cli/bin.ts'
 
 /** What a program imports to get an entry. */
 export function importPathOf(entry: string): string {

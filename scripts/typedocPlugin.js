@@ -14,6 +14,7 @@ import {
 /** The sidebar, by task. `typedoc.json` has the order of the groups. */
 const groups = {
   'Start here': [
+    'choose',
     'quickstart-dapp',
     'quickstart-backend',
     'recipes',
@@ -21,9 +22,10 @@ const groups = {
     'migrate-x402',
     'ways-to-pay',
   ],
-  'Take payments': ['payments', 'tokens', 'finality', 'batches'],
+  'Take payments': ['payments', 'tokens', 'finality', 'batches', 'refunds'],
   'Keep orders': [
     'lifecycle',
+    'events',
     'http',
     'webhooks',
     'x402',
@@ -32,13 +34,20 @@ const groups = {
     'stores',
   ],
   'Run it': [
-    'operations',
-    'performance',
+    'going-live',
+    'settings',
+    'alerts',
+    'backups',
+    'cli',
+    'books',
     'SECURITY',
     'testing',
     'devchain',
     'runtimes',
+    'benchmarks',
   ],
+  // The page of differences stands beside the tests of the specification.
+  Contributing: ['CONTRIBUTING', 'README'],
 }
 const otherPages = 'Look things up'
 const methodsOfOrders = 'Methods of orders'

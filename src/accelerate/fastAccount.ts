@@ -12,7 +12,7 @@ import {
   toPrefixedMessage,
 } from 'viem'
 import { hashAuthorization } from 'viem/utils'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseBytes32 } from '../core/fields.js'
 import {
   addressOf,
@@ -22,7 +22,6 @@ import {
   type Tools,
 } from './signature.js'
 
-/** The account of a private key, with the members of viem's own. */
 export function createFastAccount(
   tools: Tools,
   privateKey: Hex,
@@ -60,7 +59,7 @@ export function createFastAccount(
   }
 }
 
-/** Serializes twice: for the digest, then with the signature. */
+/** Serializes a transaction twice: for the digest, then with the signature. */
 async function signBy(
   transaction: TransactionSerializable,
   serialize: SerializeTransactionFn<TransactionSerializable>,
@@ -90,7 +89,7 @@ function parsePrivateKey(
   } catch {
     throw new InvalidFieldError(
       'privateKey',
-      'a key that is zero or too large',
+      shown('a key that is zero or too large'),
       'the 32 bytes of a private key, above zero and below the order of secp256k1',
     )
   }
@@ -98,5 +97,5 @@ function parsePrivateKey(
 
 function invalidKey(found: string): InvalidFieldError {
   const expected = 'the 32 bytes of a private key, 0x and 64 hex digits'
-  return new InvalidFieldError('privateKey', found, expected)
+  return new InvalidFieldError('privateKey', shown(found), expected)
 }

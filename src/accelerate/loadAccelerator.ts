@@ -1,10 +1,11 @@
 import type { Address, Hex, PrivateKeyAccount } from 'viem'
 import type { Keccak256 } from '../core/keccak.js'
+import { loadPeer, notLoaded } from '../core/peers.js'
 import { AcceleratorError } from './errors.js'
 import { createFastAccount } from './fastAccount.js'
 import { type Curve, recoverSigner } from './signature.js'
 
-/** What {@link Accelerator.recoverAddress} takes. */
+/** A digest, and the signature from which to recover the signer. */
 export type RecoverAddressParameters = {
   /** The signed digest, for example from `hashPayment`. */
   hash: Hex
@@ -29,14 +30,14 @@ export type Accelerator = {
    * @throws {@link InvalidFieldError} when `hash` is not 32 bytes.
    */
   recoverAddress(parameters: RecoverAddressParameters): Address | undefined
-  /** Pass it to `createOrders` and `hashPayment`. */
+  /** Pass this function to `createOrders` and `hashPayment`. */
   keccak256: Keccak256
 }
 
 /**
  * Loads WebAssembly code of the optional peer `ox` that signs, recovers and
- * hashes. Installs nothing globally: pass on what it returns. The second call
- * reuses the compiled code.
+ * hashes. Installs nothing globally: pass on the returned functions. The second
+ * call reuses the compiled code.
  *
  * @throws {@link AcceleratorError} when `ox` is not installed, or the runtime
  * forbids WebAssembly, as a page without `wasm-unsafe-eval` does.
@@ -77,13 +78,11 @@ export async function loadAccelerator(): Promise<Accelerator> {
 }
 
 function importOx() {
+  const ox = { name: 'ox', from: '1.8.0' }
+  const fail = (problem: string, cause: unknown) =>
+    new AcceleratorError(problem, cause)
   return Promise.all([
-    import('ox/wasm/Secp256k1'),
-    import('ox/wasm/Hash'),
-  ]).catch((cause: unknown) => {
-    throw new AcceleratorError(
-      'needs the package ox, version 1.8 or later, which is not installed: run npm install ox',
-      cause,
-    )
-  })
+    loadPeer(ox, import('ox/wasm/Secp256k1').catch(notLoaded), fail),
+    loadPeer(ox, import('ox/wasm/Hash').catch(notLoaded), fail),
+  ])
 }

@@ -74,7 +74,6 @@ export function recoverSigner(
   }
 }
 
-/** Returns the address of an uncompressed public key, in lower case. */
 export function addressOf(
   publicKey: Uint8Array,
   keccak256: Keccak256,

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseAddress, parseBytes32 } from '../core/fields.js'
 import type { Payment } from '../core/types.js'
 import {
@@ -24,7 +24,7 @@ export type CheckoutFields = {
   salt?: Hex | undefined
 }
 
-/** What {@link buildCheckoutPayment} takes. */
+/** Token, accounts, ceiling and window for {@link buildCheckoutPayment}. */
 export type BuildCheckoutPaymentParameters = CheckoutFields &
   Omit<BuildPaymentParameters, 'to' | 'amount' | 'nonce' | 'primaryType'>
 
@@ -87,17 +87,21 @@ export function buildCheckoutPayment(
   return withTerms(unbound, { to, operator, salt })
 }
 
-/** Takes the place of the nonce until the terms are complete. */
+/** Placeholder for the payment nonce until the terms are complete. */
 export const emptyNonce: Hex = /* @__PURE__ */ `0x${'0'.repeat(64)}`
 
-/** Adds the terms, and makes their hash the nonce of the message. */
+/** Adds the terms to a payment. Their hash becomes the payment nonce. */
 export function withTerms(
   payment: Payment,
   { to, operator = to, salt = drawNonce() }: Omit<CheckoutFields, 'atMost'>,
 ): CheckoutPayment {
   const recipient = parseAddress(to, 'to')
   if (recipient === payment.message.from)
-    throw new InvalidFieldError('to', to, 'another account than the payer')
+    throw new InvalidFieldError(
+      'to',
+      shown(to),
+      'another account than the payer',
+    )
   const checkout = {
     recipient,
     operator: parseAddress(operator, 'operator'),

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { word } from '../core/words.js'
 import {
@@ -10,7 +10,7 @@ import {
 import { permitCheckoutAddress } from './checkoutContracts.js'
 import type { PermitPayment } from './types.js'
 
-/** What {@link buildPermitPayment} takes. */
+/** Token, accounts, ceiling and deadline for {@link buildPermitPayment}. */
 export type BuildPermitPaymentParameters = Pick<
   BuildPaymentParameters,
   'domain' | 'decimals' | 'from' | 'now' | 'validBefore'
@@ -21,7 +21,7 @@ export type BuildPermitPaymentParameters = Pick<
   atMost: string
   /** The only account that can capture. @default the recipient */
   operator?: Address | undefined
-  /** The payer's next permit nonce, as the token's `nonces` says. */
+  /** The payer's next permit nonce, from the token's function `nonces`. */
   nonce: bigint
 }
 
@@ -42,8 +42,8 @@ const members: MembersOf<BuildPermitPaymentParameters> = {
  * for tokens without EIP-3009. The permit's spender is the checkout contract of
  * recipient and operator.
  *
- * Nothing is reserved. Permit nonces are sequential: keep one open permit for
- * each payer and token, because a later one ends an earlier one.
+ * Nothing is reserved. Permit nonces are sequential: keep only one open permit
+ * for each payer and token, because using a later permit ends an earlier one.
  *
  * @throws {@link InvalidAmountError} when `atMost` is not a positive decimal
  * the token can represent.
@@ -78,7 +78,7 @@ export function buildPermitPayment(
     ...fields
   }: typeof parameters = Object(parameters)
   if (typeof nonce !== 'bigint' || nonce < 0n)
-    throw new InvalidFieldError('nonce', nonce, 'a bigint of 0 or more')
+    throw new InvalidFieldError('nonce', shown(nonce), 'a bigint of 0 or more')
   const checkout = {
     recipient: parseCheckedAddress(to, 'to'),
     operator: parseCheckedAddress(operator, 'operator'),
@@ -90,7 +90,11 @@ export function buildPermitPayment(
     nonce: nonceBytes(nonce),
   })
   if (checkout.recipient === message.from)
-    throw new InvalidFieldError('to', to, 'another account than the payer')
+    throw new InvalidFieldError(
+      'to',
+      shown(to),
+      'another account than the payer',
+    )
   return { primaryType: 'Permit', domain, message, checkout }
 }
 

@@ -5,8 +5,8 @@ import {
 } from '../chain/state/getPaymentOutcome.js'
 import { drawNonce } from '../core/drawNonce.js'
 import { hashChecked } from '../core/hashPayment.js'
+import type { PaymentKind, StoredFields } from '../payments/kind.js'
 import { addTypes } from '../payments/message/paymentTypedData.js'
-import type { PaymentKind, StoredFields } from '../payments/verify/kind.js'
 import { encodeCheckoutCapture } from './checkoutCall.js'
 import { checkoutAddress } from './checkoutContracts.js'
 import { decodeCheckoutPayment } from './codec.js'
@@ -20,7 +20,7 @@ import type { CheckoutPayment } from './types.js'
 
 /**
  * The kind of checkout payments: pass it as `kind` to `signPayment`,
- * `verifyPayment`, `capturePayment`, `waitForOutcome` and their like.
+ * `verifyPayment`, `capturePayment`, `waitForOutcome` and similar functions.
  *
  * @example
  * ```ts

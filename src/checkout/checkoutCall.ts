@@ -1,7 +1,7 @@
 import type { Abi } from 'viem'
 import { parseAmount } from '../core/amount.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidAmountError, InvalidFieldError } from '../core/errors.js'
+import { InvalidAmountError, invalidSignature } from '../core/errors.js'
 import { requireSignature } from '../core/fields.js'
 import { tokenSignature } from '../core/signature.js'
 import { bytesWords, word } from '../core/words.js'
@@ -12,7 +12,7 @@ import { checkoutAbi } from './contracts/Checkout.generated.js'
 import { parseCheckoutPayment, termsWords } from './parseCheckoutPayment.js'
 import type { CheckoutPayment, SignedCheckoutPayment } from './types.js'
 
-/** What {@link checkoutCall} takes. */
+/** The signed payment, and the amount that {@link checkoutCall} captures. */
 export type CheckoutCallParameters = {
   payment: SignedCheckoutPayment
   /** A decimal such as `'42.10'`, in whole tokens; at most the ceiling. */
@@ -28,10 +28,10 @@ const members: MembersOf<CheckoutCallParameters> = {
 }
 
 /**
- * Builds the call that captures a checkout payment for an amount. Only its
- * operator can send it.
+ * Builds the call that captures a checkout payment for an amount. Only the
+ * operator can send the call.
  *
- * Does not check whether the contract accepts it: use `verifyPayment`.
+ * Does not check whether the contract accepts the call: use `verifyPayment`.
  *
  * @throws {@link InvalidAmountError} when the amount is not a positive decimal,
  * or above the ceiling.
@@ -80,13 +80,12 @@ export function checkoutCall(parameters: CheckoutCallParameters): TokenCall {
   }
 }
 
-/** Of `capture(Terms,uint256,bytes)`. */
+/** Selector of `capture(Terms,uint256,bytes)`. */
 const captureSelector = 'd07b6fb8'
 
-/** Words before the signature: the terms, the amount and its own place. */
+/** ABI words before the signature: the terms, the amount and the offset. */
 const headWords = 10
 
-/** Encodes the call that captures an amount, without its ABI. */
 export function encodeCheckoutCapture(
   payment: SignedCheckoutPayment,
   amount: bigint,
@@ -94,7 +93,7 @@ export function encodeCheckoutCapture(
   const { signature: given, ...signed } = payment
   const signature = tokenSignature(given)
   if (!signature)
-    throw new InvalidFieldError('signature', given, 'a wallet signature')
+    throw invalidSignature('signature', given, 'a wallet signature')
   const head = termsWords(payment) + word(amount) + word(headWords * 32)
   return {
     to: checkoutAddress,

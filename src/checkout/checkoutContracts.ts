@@ -45,7 +45,7 @@ export function checkoutDeployment(): DeploymentCall {
   return deployment(checkoutCode)
 }
 
-/** The accounts that a checkout contract for permits is made for. */
+/** The accounts for which a checkout contract for permits is deployed. */
 export type PermitCheckoutParameters = {
   /** The account that is paid. */
   recipient: Address

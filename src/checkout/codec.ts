@@ -9,7 +9,7 @@ import type {
   SignedPermitPayment,
 } from './types.js'
 
-/** Enough for the signature of any wallet. */
+/** Characters; enough for the signature of any wallet. */
 const maxJsonLength = 65_536
 
 /**
@@ -103,7 +103,7 @@ export function decodePermitPayment(
   json: unknown,
 ): PermitPayment | SignedPermitPayment {
   const { checkout, primaryType, ...rest } = Object(parseJson(json))
-  // The members are those of an authorization.
+  // A permit payment has the members of an EIP-3009 payment.
   const written = { ...rest, primaryType: 'ReceiveWithAuthorization' }
   const payment = parseWrittenPayment(written)
   return parsePermitPayment({ ...payment, primaryType, checkout })
@@ -114,7 +114,7 @@ function parseJson(json: unknown): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // Text that is not JSON is refused as a payment.
+    // The caller refuses text that is not JSON, because it is not a payment.
     return json
   }
 }

@@ -12,13 +12,13 @@ import {
 } from './permitCheckout.js'
 import type { PermitPayment } from './types.js'
 
-/** What became of a permit at one block. */
+/** The state of a permit payment at one block. */
 export type PermitState = 'open' | 'captured' | 'canceled' | 'expired'
 
-/** What {@link getPermitState} takes. */
+/** Payment and block of {@link getPermitState}. */
 export type GetPermitStateParameters = {
   payment: PermitPayment
-  /** The block to judge at. @default 'latest' */
+  /** The block at which to read the state. @default 'latest' */
   block?: BlockSelector | undefined
 }
 
@@ -28,11 +28,11 @@ const members: MembersOf<GetPermitStateParameters> = {
 }
 
 /**
- * Reads what became of a permit payment. `canceled`: the payer used the permit
+ * Gets the state of a permit payment. `canceled`: the payer used the permit
  * nonce and allows the checkout contract nothing, or used a later nonce.
  *
- * Until the block is final, a reorganization can undo it: rely on `canceled`
- * only with the block `finalized`.
+ * Until the block is final, a reorganization can undo the state: rely on
+ * `canceled` only with the block `finalized`.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed, or the
  * client is on another chain than the payment.

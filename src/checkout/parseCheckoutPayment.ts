@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseAddress, parseBytes32, parsePayment } from '../core/fields.js'
 import { hashHex, viemKeccak256 } from '../core/keccak.js'
 import type { Payment, SignedPayment } from '../core/types.js'
@@ -19,8 +19,8 @@ const termsMembers: MembersOf<CheckoutTerms> = {
 }
 
 /**
- * Reads a checkout payment, signed or not. Its message must be for the checkout
- * contract, and its nonce the hash of its terms.
+ * Parses a checkout payment, signed or not. Its message must be for the
+ * checkout contract, and its nonce the hash of its terms.
  */
 export function parseCheckoutPayment(
   value: unknown,
@@ -29,7 +29,7 @@ export function parseCheckoutPayment(
   return bindTerms(parsePayment(rest), parseTerms(checkout))
 }
 
-/** Refuses terms that the message does not bind. */
+/** Adds the terms to a payment. Throws if they do not belong to its message. */
 export function bindTerms<payment extends Payment | SignedPayment>(
   payment: payment,
   checkout: CheckoutTerms,
@@ -45,13 +45,12 @@ export function bindTerms<payment extends Payment | SignedPayment>(
     if (found !== expected)
       throw new InvalidFieldError(
         `payment.${field}`,
-        found,
+        shown(found),
         `${expected}, as the terms of the checkout say`,
       )
   return bound
 }
 
-/** Reads the terms of a checkout payment. */
 export function parseTerms(value: unknown): CheckoutTerms {
   const field = 'payment.checkout'
   if (typeof value !== 'object' || !value)
@@ -65,7 +64,7 @@ export function parseTerms(value: unknown): CheckoutTerms {
   }
 }
 
-/** The terms as the checkout contract takes them, in ABI words. */
+/** Encodes the checkout contract's struct `Terms` as ABI words. */
 export function termsWords({
   domain,
   message,
@@ -84,7 +83,7 @@ export function termsWords({
   )
 }
 
-/** The payment nonce: the hash of chain, contract and terms. */
+/** Computes the payment nonce: the hash of chain, contract and terms. */
 export function hashTerms(payment: CheckoutPayment): Hex {
   const place = word(payment.domain.chainId) + word(checkoutAddress)
   return hashHex(`0x${place}${termsWords(payment)}`, viemKeccak256)

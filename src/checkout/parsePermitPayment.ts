@@ -1,6 +1,6 @@
 import { type Hex, keccak256 } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseAddress, parsePayment } from '../core/fields.js'
 import { hashDomain } from '../core/hashPayment.js'
 import { word } from '../core/words.js'
@@ -18,7 +18,7 @@ const members: MembersOf<PermitTerms> = {
 }
 
 /**
- * Reads a permit payment, signed or not. Its message must be for the checkout
+ * Parses a permit payment, signed or not. Its message must be for the checkout
  * contract of its recipient and operator.
  */
 export function parsePermitPayment(
@@ -26,8 +26,12 @@ export function parsePermitPayment(
 ): PermitPayment | SignedPermitPayment {
   const { checkout, primaryType, ...rest } = Object(value)
   if (primaryType !== 'Permit')
-    throw new InvalidFieldError('payment.primaryType', primaryType, 'Permit')
-  // The members are those of an authorization.
+    throw new InvalidFieldError(
+      'payment.primaryType',
+      shown(primaryType),
+      'Permit',
+    )
+  // A permit payment has the members of an EIP-3009 payment.
   const payment = parsePayment({
     ...rest,
     primaryType: 'ReceiveWithAuthorization',
@@ -38,13 +42,12 @@ export function parsePermitPayment(
   if (to !== spender)
     throw new InvalidFieldError(
       'payment.message.to',
-      to,
+      shown(to),
       `${spender}, the checkout contract of recipient and operator`,
     )
   return { ...payment, primaryType, checkout: terms }
 }
 
-/** Reads the terms of a permit payment. */
 export function parsePermitTerms(value: unknown): PermitTerms {
   const field = 'payment.checkout'
   if (typeof value !== 'object' || !value)
@@ -57,7 +60,7 @@ export function parsePermitTerms(value: unknown): PermitTerms {
   }
 }
 
-/** What a permit says, for a ceiling. */
+/** The message of a permit (EIP-2612). `value` is the ceiling. */
 export type PermitMessage = {
   owner: string
   spender: string
@@ -73,7 +76,6 @@ export function permitMessage({ message }: PermitPayment): PermitMessage {
   return { owner, spender, value, nonce: BigInt(nonce), deadline }
 }
 
-/** The typed data of a permit (EIP-2612). */
 export function permitTypedData(
   { domain }: PermitPayment,
   message: PermitMessage,
@@ -107,7 +109,7 @@ export function permitTypedData(
 const permitTypeHash: Hex =
   '0x6e71edae12b1b97f4d1f60370fef10105fa2faae0126114a169c64845d6126c9'
 
-/** The hash that the payer signs (EIP-712). */
+/** Computes the hash that the payer signs (EIP-712). */
 export function hashPermit(payment: PermitPayment): Hex {
   const { owner, spender, value, nonce, deadline } = permitMessage(payment)
   const words =

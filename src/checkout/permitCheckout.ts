@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
-import type { SpentLogs } from '../chain/logs/findAuthorizationLogs.js'
+import type { SpentLogFilter } from '../chain/logs/findAuthorizationLogs.js'
 import type { Call } from '../chain/state/types.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { invalidSignature } from '../core/errors.js'
 import { parseBytes32 } from '../core/fields.js'
 import {
   type CaptureProof,
@@ -14,8 +14,8 @@ import {
 import { tokenSignature } from '../core/signature.js'
 import { topics } from '../core/tokenAbi.js'
 import { bytesWords, word } from '../core/words.js'
+import type { PaymentKind, StoredFields } from '../payments/kind.js'
 import type { EncodedCall } from '../payments/message/encodeCall.js'
-import type { PaymentKind, StoredFields } from '../payments/verify/kind.js'
 import { permitCheckoutAddress } from './checkoutContracts.js'
 import { decodePermitPayment } from './codec.js'
 import {
@@ -29,10 +29,10 @@ import type { PermitPayment, SignedPermitPayment } from './types.js'
 
 /**
  * The kind of permit payments: pass it as `kind` to `signPayment`,
- * `verifyPayment`, `capturePayment`, `waitForOutcome` and their like.
+ * `verifyPayment`, `capturePayment`, `waitForOutcome` and similar functions.
  *
- * A permit leaves no event when it is canceled: then `getPaymentOutcome` is
- * `unknown`, and `getPermitState` says `canceled`.
+ * Canceling a permit leaves no event: then `getPaymentOutcome` returns
+ * `unknown`, and `getPermitState` returns `canceled`.
  */
 export const permitCheckout: PaymentKind = {
   total: 'atMost',
@@ -83,7 +83,7 @@ function buildStored(fields: StoredFields): PermitPayment {
   }
 }
 
-/** Of the functions of the permit checkout contract. */
+/** Selectors of the permit checkout contract. */
 const selectors = {
   capture: '08dd5452',
   isSpent: '597d7dbe',
@@ -94,7 +94,7 @@ const selectors = {
 const capturedTopic: Hex =
   '0xa6cc66f25b7176f5a04f2b41dab0406c0ebb205d93345a5d930574c87f0b802f'
 
-/** Words before the signature: the permit, the amount and its own place. */
+/** ABI words before the signature: the permit, the amount and the offset. */
 const headWords = 7
 
 function encodePermitCapture(
@@ -104,7 +104,7 @@ function encodePermitCapture(
   const { signature: given, ...signed } = payment
   const signature = tokenSignature(given)
   if (!signature)
-    throw new InvalidFieldError('signature', given, 'a wallet signature')
+    throw invalidSignature('signature', given, 'a wallet signature')
   const { owner, value, nonce, deadline } = permitMessage(payment)
   const permit =
     word(payment.domain.verifyingContract) +
@@ -121,7 +121,7 @@ function encodePermitCapture(
   }
 }
 
-/** Asks the checkout contract about the permit nonce. */
+/** Builds a call that asks the checkout contract about the permit nonce. */
 export function contractCall(
   selector: string,
   { domain, message }: Pick<PermitPayment, 'domain' | 'message'>,
@@ -131,10 +131,10 @@ export function contractCall(
   return { target: message.to, data: selector + words, gas: 200_000 }
 }
 
-/** Asks the checkout contract whether it captured the permit. */
+/** Selector of the function that returns whether the permit was captured. */
 export const capturedSelector: string = selectors.captured
 
-function capturedLogs({ domain, message }: PermitPayment): SpentLogs {
+function capturedLogs({ domain, message }: PermitPayment): SpentLogFilter {
   const token: Hex = `0x${word(domain.verifyingContract)}`
   const payer: Hex = `0x${word(message.from)}`
   return {
@@ -143,7 +143,7 @@ function capturedLogs({ domain, message }: PermitPayment): SpentLogs {
   }
 }
 
-/** Finds where the contract says that it captured the permit. */
+/** Finds the contract's event `Captured` for the permit. */
 function findCaptured(
   { status, logs }: ProofReceipt,
   payment: PermitPayment,

@@ -13,7 +13,7 @@ import {
 import { checkoutAddress } from './checkoutContracts.js'
 import type { CheckoutPayment } from './types.js'
 
-/** What {@link prepareCheckoutPayment} takes. */
+/** Token, accounts, ceiling and window for {@link prepareCheckoutPayment}. */
 export type PrepareCheckoutPaymentParameters = CheckoutFields &
   Omit<PreparePaymentParameters, 'to' | 'amount' | 'nonce' | 'primaryType'>
 

@@ -9,7 +9,7 @@ import {
 } from './buildPermitPayment.js'
 import type { PermitPayment } from './types.js'
 
-/** What {@link preparePermitPayment} takes. */
+/** Token, accounts, ceiling and deadline for {@link preparePermitPayment}. */
 export type PreparePermitPaymentParameters = Omit<
   BuildPermitPaymentParameters,
   'domain' | 'decimals' | 'nonce' | 'now'
@@ -31,14 +31,14 @@ const members: MembersOf<PreparePermitPaymentParameters> = {
 }
 
 /**
- * Builds a permit payment with the domain, decimals and permit nonce that the
- * token has, and the time of the chain, in one request.
+ * Builds a permit payment with the token's domain and decimals, the payer's
+ * permit nonce and the time of the chain, in one request.
  *
  * Nothing is reserved. Does not check whether the checkout contract of
  * recipient and operator is deployed: `verifyPayment` does.
  *
- * @throws {@link UnsupportedTokenError} when the token has no permit of
- * EIP-2612, or the one of DAI.
+ * @throws {@link UnsupportedTokenError} when the token has no permit as in
+ * EIP-2612; DAI's differs.
  * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
  * s.

@@ -66,7 +66,7 @@ export function proveCheckout(
   return paid && { ...proofOf(receipt, paid), amount }
 }
 
-/** Finds an exact transfer for each, one after another. */
+/** Finds these exact transfers in this order; `undefined` if one is missing. */
 function findInOrder(
   logs: readonly ProofLog[],
   transfers: readonly (readonly [Hex, Hex, bigint])[],

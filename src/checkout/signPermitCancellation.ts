@@ -10,7 +10,7 @@ import {
 } from './parsePermitPayment.js'
 import type { PermitPayment } from './types.js'
 
-/** What {@link signPermitCancellation} takes. */
+/** The payment whose permit {@link signPermitCancellation} ends. */
 export type SignPermitCancellationParameters = {
   /** The payment to cancel. */
   payment: PermitPayment
@@ -20,12 +20,12 @@ const members: MembersOf<SignPermitCancellationParameters> = {
   payment: true,
 }
 
-/** Of the two overloads of `permit`. */
+/** Selectors of the two overloads of `permit`. */
 const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
 
 /**
- * Asks the payer's wallet for a permit of zero under the nonce of a permit
- * payment, and returns the call that cancels it. Anyone can send that call.
+ * Asks the payer's wallet to sign a permit of zero with the nonce of a permit
+ * payment. Returns the call that cancels the payment. Anyone can send the call.
  *
  * A capture can still be mined first: use `getPermitState` to see which one
  * won.

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Payment, PermitAuthorization } from '../core/types.js'
 
-/** What the checkout contract is bound to besides the signed message. */
+/** Recipient, operator and salt of a checkout payment. */
 export type CheckoutTerms = {
   /** The account that is paid. The message names the checkout contract. */
   recipient: Address
@@ -23,7 +23,7 @@ export type CheckoutPayment = Payment & { checkout: CheckoutTerms }
  */
 export type SignedCheckoutPayment = CheckoutPayment & { signature: Hex }
 
-/** What a permit checkout contract is made for. Its address binds both. */
+/** The accounts of a permit checkout contract. Its address depends on both. */
 export type PermitTerms = {
   /** The account that is paid. The message names the contract as `to`. */
   recipient: Address

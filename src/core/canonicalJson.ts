@@ -9,7 +9,7 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** True for an object without a class. False for a list. */
+/** False for lists, and for instances of classes. */
 export function isPlainObject(
   value: unknown,
 ): value is Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { InvalidFieldError } from './errors.js'
+import { InvalidFieldError, shown } from './errors.js'
 
 /** Lists every member of a parameter type; the compiler rejects gaps. */
 export type MembersOf<parameters> = Readonly<
@@ -6,24 +6,23 @@ export type MembersOf<parameters> = Readonly<
 >
 
 /**
- * Refuses unknown members. Otherwise we would ignore a misspelt option and the
- * check that it requests.
+ * Refuses unknown members. Otherwise a misspelt option, such as a limit, would
+ * be ignored.
  *
- * @throws {@link InvalidFieldError} that names the first such member.
+ * @throws {@link InvalidFieldError} that names the first unknown member.
  */
 export function checkMembers<parameters>(
   given: parameters,
   known: MembersOf<parameters>,
   field = 'parameters',
 ): void {
-  // Other code refuses a value that is not an object, when it reads the first
-  // member.
+  // The caller refuses a value that is not an object when it reads a member.
   if (typeof given !== 'object' || !given) return
   for (const name of Object.keys(given))
     if (!Object.hasOwn(known, name))
       throw new InvalidFieldError(
         field,
-        name,
+        shown(name),
         `an object with only the members ${Object.keys(known).join(', ')}`,
       )
 }

@@ -1,4 +1,4 @@
-import { ClockSkewError, InvalidFieldError } from './errors.js'
+import { ClockSkewError, InvalidFieldError, shown } from './errors.js'
 
 /** Ids of development chains, whose clock may be changed at any time. */
 export const devChainIds: readonly number[] = [31337, 1337]
@@ -17,7 +17,7 @@ export function wallTime(): bigint {
 /** Returns the given time, by default this machine's. Refuses a `number`. */
 export function parseTime(now: bigint = wallTime()): bigint {
   if (typeof now !== 'bigint')
-    throw new InvalidFieldError('now', now, 'a bigint of Unix seconds')
+    throw new InvalidFieldError('now', shown(now), 'a bigint of Unix seconds')
   return now
 }
 

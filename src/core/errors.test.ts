@@ -3,6 +3,8 @@ import {
   ClockSkewError,
   InvalidAmountError,
   InvalidFieldError,
+  invalidSignature,
+  shown,
 } from './errors.js'
 
 const said = (given: unknown, field = 'field') =>
@@ -24,9 +26,39 @@ test.each<[unknown, string]>([
   [[], 'a list of 0'],
   [() => 1, 'an object'],
   [2n ** 200n, '160693804425… (bigint)'],
-])('%o is shown with its type', (given, shown) => {
-  expect(said(given)).toBe(`field must be other, not ${shown}.`)
+])('%o is shown with its type', (given, text) => {
+  expect(said(shown(given))).toBe(`field must be other, not ${text}.`)
 })
+
+test.each<[unknown, string]>([
+  ['text', 'a string'],
+  ['', 'a string'],
+  [1, 'a number'],
+  [12n, 'a bigint'],
+  [true, 'a boolean'],
+  [Symbol('x'), 'a symbol'],
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [{ secret: 1 }, 'an object'],
+  [{}, 'an object'],
+  [new Map(), 'an object'],
+  [[1], 'a list of 1'],
+  [() => 1, 'an object'],
+])('of %o only its type is said where no call site shows it', (given, text) => {
+  expect(said(given)).toBe(`field must be other, not ${text}.`)
+})
+
+test.each(['design', 'curl', 'websockets', 'signal'])(
+  'no value is hidden for the name of its field: %s',
+  (field) => {
+    expect(said(shown('text'), field)).toBe(
+      `${field} must be other, not "text".`,
+    )
+    expect(said(undefined, field)).toBe(
+      `${field} must be other, not undefined.`,
+    )
+  },
+)
 
 test('an amount that is a number is said to be one', () => {
   expect(new InvalidAmountError(1, 'a decimal').message).toBe(
@@ -34,30 +66,34 @@ test('an amount that is a number is said to be one', () => {
   )
 })
 
-test.each(['signature', 'payment.signature', 'signedPayment'])(
-  'of a %s only its type is shown',
+test.each(['seal.keys', 'buyerToken', 'Authorization', 'signature'])(
+  'the value of %s is hidden, since nothing shows it',
   (field) => {
-    expect(said('0x5ec2e7', field)).toBe(
-      `${field} must be other, not a string.`,
-    )
-    expect(said(2n ** 200n, field)).toBe(
-      `${field} must be other, not a bigint.`,
-    )
-    expect(said({ r: 1 }, field)).toBe(`${field} must be other, not an object.`)
-    expect(said(null, field)).toBe(`${field} must be other, not null.`)
+    const error = new InvalidFieldError(field, '0x5ec2e7', 'other')
+    expect(error.message).toBe(`${field} must be other, not a string.`)
+    expect(error.details).toEqual({
+      field,
+      value: 'a string',
+      expected: 'other',
+    })
   },
 )
 
-test('a signature that is missing is said to be missing', () => {
-  expect(said(undefined, 'payment.signature')).toBe(
-    'payment.signature is missing: this is not signed.',
+test('a signature is never shown, and one that is missing is said to be', () => {
+  const of = (given: unknown) =>
+    invalidSignature('signature', given, 'in hex').message
+  expect(of('0x5ec2e7')).toBe('signature must be in hex, not a string.')
+  expect(of(undefined)).toBe(
+    'signature must be in hex, not undefined. This is not signed.',
   )
 })
 
-test('a chain that is behind the machine may only be idle, and the error says so', () => {
-  const { message } = new ClockSkewError({ chain: 1n, wall: 1_000n })
-  expect(message).toContain('mine a block')
-  expect(message).toContain('31337')
-  const ahead = new ClockSkewError({ chain: 1_000n, wall: 1n })
-  expect(ahead.message).not.toContain('mine')
+test('a skewed clock says both ways how to exempt a chain of your own', () => {
+  const behind = new ClockSkewError({ chain: 1n, wall: 1_000n }).message
+  const ahead = new ClockSkewError({ chain: 1_000n, wall: 1n }).message
+  for (const message of [behind, ahead])
+    for (const words of ["policy.chainClock to 'own'", 'as now', '31337'])
+      expect(message).toContain(words)
+  expect(behind).toContain('mine a block')
+  expect(ahead).not.toContain('mine')
 })

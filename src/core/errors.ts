@@ -5,7 +5,7 @@ export class InvalidAmountError extends CountersignError {
   override readonly name = 'InvalidAmountError'
 
   constructor(given: unknown, expected: string) {
-    const amount = showValue(given)
+    const amount = showValue(shown(given))
     super(`Amount must be ${expected}, not ${amount}.`, { amount, expected })
   }
 }
@@ -21,20 +21,37 @@ export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
   /**
+   * Shows only the type of `given`, unless the call site marks it with `shown`.
    * Pass a sentence as `toDo` if the caller can fix the error in one way only.
    */
   constructor(field: string, given: unknown, rule: FieldRule, toDo?: string) {
-    const isSignature = /sig/i.test(field)
-    // A URL often holds a key.
-    const value = showValue(given, isSignature || /url|socket/i.test(field))
+    const value = showValue(given)
     const expected =
       typeof rule === 'object' ? `one of ${rule.join(', ')}` : rule
-    const problem =
-      isSignature && given === undefined
-        ? `${field} is missing: this is not signed.`
-        : `${field} must be ${expected}, not ${value}.`
+    const problem = `${field} must be ${expected}, not ${value}.`
     super(toDo ? `${problem} ${toDo}` : problem, { field, value, expected })
   }
+}
+
+class Shown {
+  constructor(readonly value: unknown) {}
+}
+
+/** Marks a value that is no secret, so that an error shows it. */
+export function shown(value: unknown): Shown {
+  return new Shown(value)
+}
+
+/**
+ * The error for a missing or malformed signature. Never shows the signature.
+ */
+export function invalidSignature(
+  field: string,
+  given: unknown,
+  rule: string,
+): InvalidFieldError {
+  const toDo = given ? undefined : 'This is not signed.'
+  return new InvalidFieldError(field, given, rule, toDo)
 }
 
 /** The clocks of the node and of this machine differ too much. */
@@ -49,11 +66,11 @@ export class ClockSkewError extends CountersignError {
     const distance = isBehind
       ? `${-difference} seconds behind`
       : `${difference} seconds ahead of`
-    const idle = isBehind
-      ? ' If this is your own chain and it is idle, mine a block, or mine at an interval; the chain ids 31337 and 1337 are exempt.'
-      : ''
+    const mine = isBehind
+      ? 'if it is idle, mine a block; if you set its clock'
+      : 'if you set its clock'
     super(
-      `The chain's clock (${chain}) is ${distance} this machine's (${wall}). Check this machine's time, then the node.${idle}`,
+      `The chain's clock (${chain}) is ${distance} this machine's (${wall}). Check this machine's time, then the node. On your own chain: ${mine}, set policy.chainClock to 'own' in createOrders, or pass its time as now; the chain ids 31337 and 1337 are exempt.`,
       facts,
     )
   }
@@ -71,15 +88,17 @@ export class NoRandomnessError extends CountersignError {
 }
 
 /**
- * A value with its type for an error text, on one short line. Shows only the
- * type of a secret.
+ * The type of a value for an error text, on one short line. Adds the value if
+ * it is {@link shown}.
  */
-function showValue(value: unknown, isSecret = false): string {
+function showValue(given: unknown): string {
+  const isShown = given instanceof Shown
+  const value: unknown = isShown ? given.value : given
   if (value === undefined || value === null) return String(value)
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (Object(value) === value) return 'an object'
   const type = typeof value
-  if (isSecret) return `a ${type}`
+  if (!isShown) return `a ${type}`
   const short = shorten(String(value))
   return type === 'string' ? JSON.stringify(short) : `${short} (${type})`
 }

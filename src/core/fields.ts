@@ -1,6 +1,11 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers } from './checkMembers.js'
-import { type FieldRule, InvalidFieldError } from './errors.js'
+import {
+  type FieldRule,
+  InvalidFieldError,
+  invalidSignature,
+  shown,
+} from './errors.js'
 import type {
   Cancellation,
   Payment,
@@ -9,24 +14,32 @@ import type {
   TokenDomain,
 } from './types.js'
 
-/** Reads a value or throws an error that names the field. */
+/** Parses a value, or throws an error that names the field. */
 export type ParseField<value> = (value: unknown, field: string) => value
 
-/** Creates a parser of the values for which `accepts` returns true. */
 const parser =
   <value>(
     rule: FieldRule,
     accepts: (value: unknown) => boolean,
+    isShown = true,
   ): ParseField<value> =>
   (value, field) => {
-    if (!accepts(value)) throw new InvalidFieldError(field, value, rule)
+    if (!accepts(value))
+      throw new InvalidFieldError(field, isShown ? shown(value) : value, rule)
     return value as value
   }
 
-const textParser = (form: RegExp, rule: FieldRule): ParseField<string> =>
-  parser(rule, (value) => typeof value === 'string' && form.test(value))
+const textParser = (
+  form: RegExp,
+  rule: FieldRule,
+  isShown?: boolean,
+): ParseField<string> =>
+  parser(
+    rule,
+    (value) => typeof value === 'string' && form.test(value),
+    isShown,
+  )
 
-/** Creates a parser that accepts only these values. */
 const choiceParser = <value>(choices: readonly value[]): ParseField<value> =>
   parser(choices, (value) => choices.includes(value as value))
 
@@ -34,8 +47,12 @@ const choiceParser = <value>(choices: readonly value[]): ParseField<value> =>
  * Creates a parser of hex. Accepts any letter case, returns lower case, and
  * does not check checksums.
  */
-const hexParser = (form: RegExp, rule: FieldRule): ParseField<Hex> => {
-  const parse = textParser(form, rule)
+const hexParser = (
+  form: RegExp,
+  rule: FieldRule,
+  isShown?: boolean,
+): ParseField<Hex> => {
+  const parse = textParser(form, rule, isShown)
   return (value, field) => parse(value, field).toLowerCase() as Hex
 }
 
@@ -52,6 +69,7 @@ export const parseBytes32: ParseField<Hex> = /* @__PURE__ */ hexParser(
 const parseSignature = /* @__PURE__ */ hexParser(
   /^0x([\da-f]{2}){1,16384}$/i,
   'a signature in hex',
+  false,
 )
 
 const parseText = /* @__PURE__ */ textParser(
@@ -100,7 +118,7 @@ const objectParser = <shape extends Shape>(
     checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
     for (const [key, parse] of parsers) {
-      // Inherited members were not in the input.
+      // Ignores inherited members, because they were not in the input.
       const given = Object.hasOwn(value, key)
         ? (value as Record<string, unknown>)[key]
         : undefined
@@ -140,31 +158,34 @@ const paymentParser = (
   return (value) => parse(value, 'payment')
 }
 
-/** Reads a payment, signed or not. */
+/** Parses a payment, signed or not. */
 export const parsePayment: (value: unknown) => Payment | SignedPayment =
   /* @__PURE__ */ paymentParser(parseUint256)
 
-/** Reads a payment, signed or not, with its integers as decimal strings. */
+/** Parses a payment, signed or not, with its integers as decimal strings. */
 export const parseWrittenPayment: (value: unknown) => Payment | SignedPayment =
   /* @__PURE__ */ paymentParser((value, field) =>
     parseUint256(BigInt(parseDigits(value, field)), field),
   )
 
-const signatureOf = (payment: object): unknown =>
-  'signature' in payment ? payment.signature : undefined
+function requiredSignature(signed: object, field: string): Hex {
+  const given = 'signature' in signed ? signed.signature : undefined
+  if (given === undefined)
+    throw invalidSignature(field, given, 'a signature in hex')
+  return parseSignature(given, field)
+}
 
-/** Reads a payment that must be signed. */
 export function parseSignedPayment(value: unknown): SignedPayment {
   return requireSignature(parsePayment(value))
 }
 
-/** Refuses a parsed payment that is not signed. */
+/** Parses the signature of a parsed payment. Refuses a payment without one. */
 export function requireSignature<payment extends object>(
   payment: payment,
 ): payment & { signature: Hex } {
   return {
     ...payment,
-    signature: parseSignature(signatureOf(payment), 'payment.signature'),
+    signature: requiredSignature(payment, 'payment.signature'),
   }
 }
 
@@ -178,21 +199,16 @@ const parseAnyCancellation = /* @__PURE__ */ objectParser({
   signature: optionalSignature as ParseField<never>,
 })
 
-/** Reads a cancellation, signed or not. */
 export function parseCancellation(
   value: unknown,
 ): Cancellation | SignedCancellation {
   return parseAnyCancellation(value, 'cancellation')
 }
 
-/** Reads a cancellation that must be signed. */
 export function parseSignedCancellation(value: unknown): SignedCancellation {
   const cancellation = parseCancellation(value)
   return {
     ...cancellation,
-    signature: parseSignature(
-      signatureOf(cancellation),
-      'cancellation.signature',
-    ),
+    signature: requiredSignature(cancellation, 'cancellation.signature'),
   }
 }

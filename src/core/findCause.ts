@@ -1,6 +1,7 @@
 /**
- * Finds the error of a name in a chain of causes. Compares names, because a
- * process can hold viem more than once, each time with other classes.
+ * Finds the error with this `name` in a chain of causes. Does not compare
+ * classes, because a process can load viem twice, each time with its own
+ * classes.
  */
 export function findCause(error: unknown, name: string): object | undefined {
   let at = error

@@ -1,12 +1,16 @@
-/** What `gatherCalls` takes. */
 type GatherCallsParameters<input, output> = {
-  /** Does the work of several calls; gives their results in the same order. */
+  /** Works on several inputs. Returns their outputs in the same order. */
   work: (inputs: readonly input[]) => Promise<readonly output[]>
-  /** Chooses the next group from the calls that wait: at least the first. */
+  /**
+   * Chooses the next group from the waiting inputs. Must include the first one.
+   */
   choose: (waiting: readonly input[]) => readonly input[]
-  /** Most groups at work at the same time. */
+  /** Most groups that run at the same time. */
   atOnce: number
-  /** True when each call of a failed group is tried alone. */
+  /**
+   * True if the calls of a group that failed with this error run again one by
+   * one.
+   */
   isWorthAlone: (error: unknown) => boolean
 }
 
@@ -17,9 +21,9 @@ type Call<input, output> = {
 }
 
 /**
- * Turns work for many into a function for one. A call begins at once unless
- * enough groups are at work; calls that come meanwhile are done together. So a
- * call alone does not wait, and hundreds at once need little more than one.
+ * Turns a function for many inputs into a function for one. A call starts at
+ * once while fewer than `atOnce` groups run; later calls wait and form the next
+ * groups. So a single call never waits, and hundreds of calls need few groups.
  */
 export function gatherCalls<input extends object, output>({
   work,

@@ -39,7 +39,10 @@ function separatorOf(domain: TokenDomain): Uint8Array {
 
 /** Options of {@link hashPayment}. */
 export type HashPaymentOptions = {
-  /** For example the one of `countersign/accelerate`. @default viem's */
+  /**
+   * Hash function, for example that of `countersign/accelerate`. @default
+   * viem's
+   */
   keccak256?: Keccak256 | undefined
 }
 
@@ -86,7 +89,6 @@ export function hashPayment(
   )
 }
 
-/** Hashes a message whose fields are already checked. */
 export function hashChecked(
   checked: Payment | Cancellation,
   keccak256: Keccak256 = viemKeccak256,

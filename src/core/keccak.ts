@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes, keccak256 } from 'viem'
-import { InvalidFieldError } from './errors.js'
+import { InvalidFieldError, shown } from './errors.js'
 
 /**
  * Returns the Keccak-256 hash of bytes: 32 bytes in a new array. Compatible
@@ -7,16 +7,15 @@ import { InvalidFieldError } from './errors.js'
  */
 export type Keccak256 = (data: Uint8Array) => Uint8Array
 
-/** The implementation of viem, in JavaScript. */
 export const viemKeccak256: Keccak256 = (data) => keccak256(data, 'bytes')
 
-/** Hashes hex text, of whole bytes, to hex text. */
+/** Input and result are hex. */
 export function hashHex(data: Hex, keccak256: Keccak256): Hex {
   return bytesToHex(keccak256(hexToBytes(data)))
 }
 
-/** @throws {@link InvalidFieldError} when it is not a function. */
+/** @throws {@link InvalidFieldError} when `keccak256` is not a function. */
 export function checkKeccak(keccak256: unknown): void {
   if (typeof keccak256 !== 'function')
-    throw new InvalidFieldError('keccak256', keccak256, 'a function')
+    throw new InvalidFieldError('keccak256', shown(keccak256), 'a function')
 }

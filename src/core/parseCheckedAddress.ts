@@ -1,14 +1,14 @@
 import { type Address, isAddress } from 'viem'
-import { InvalidFieldError } from './errors.js'
+import { InvalidFieldError, shown } from './errors.js'
 
 /** Parses an address. If it has a checksum, the checksum must be right. */
 export function parseCheckedAddress(value: unknown, field: string): Address {
   if (typeof value !== 'string' || !isAddress(value, { strict: false }))
-    throw new InvalidFieldError(field, value, 'an address')
+    throw new InvalidFieldError(field, shown(value), 'an address')
   if (!isAddress(value))
     throw new InvalidFieldError(
       field,
-      value,
+      shown(value),
       'an address with a right checksum, or all in lower case',
       'It may be mistyped: copy it again from its source.',
     )

@@ -3,7 +3,7 @@ import { topics } from './tokenAbi.js'
 import type { Finality, Payment } from './types.js'
 import { word } from './words.js'
 
-/** The parts of a log and a receipt that prove something. */
+/** The fields of a log, and of a receipt, that a proof needs. */
 export type ProofLog = {
   address: Address
   topics: readonly Hex[]
@@ -29,7 +29,7 @@ export type CaptureProof = {
   /** Zero while the transaction is only pre-confirmed. */
   blockHash: Hash
   blockNumber: bigint
-  /** Position of the exact `Transfer` in its block. */
+  /** Log index of the exact `Transfer`. */
   logIndex: number
   /**
    * Account that submitted the transaction. Anyone can submit a Transfer
@@ -37,8 +37,8 @@ export type CaptureProof = {
    */
   submitter: Address
   /**
-   * Captured token units. Only for a payment of at most a ceiling; others have
-   * an exact value.
+   * Captured token units. Only for a payment with a ceiling; any other is
+   * captured for its exact value.
    */
   amount?: bigint | undefined
   gasUsed: bigint
@@ -81,7 +81,7 @@ export function proveCapture(
   return undefined
 }
 
-/** The proof of which this log is the last part. */
+/** Builds a proof from a receipt and its exact `Transfer`. */
 export function proofOf(
   receipt: ProofReceipt,
   transfer: ProofLog,
@@ -97,7 +97,10 @@ export function proofOf(
   }
 }
 
-/** True when a receipt has the event that a nonce was used, or canceled. */
+/**
+ * True when the transaction succeeded and the token logged that it used, or
+ * canceled, this payment nonce.
+ */
 export function proves(
   receipt: ProofReceipt,
   event: 'used' | 'canceled',
@@ -115,7 +118,6 @@ export function proves(
   )
 }
 
-/** True when a log has exactly these topics. */
 export function matches(
   log: ProofLog,
   ...expected: readonly string[]
@@ -126,7 +128,7 @@ export function matches(
   )
 }
 
-/** Ignores letter case, because nodes write hex in either. */
+/** Compares hex. Ignores letter case, because nodes return either. */
 export function same(found: string | undefined, expected: string): boolean {
   return found?.toLowerCase() === expected.toLowerCase()
 }

@@ -92,7 +92,7 @@ test.each<[string, Hex, string]>([
   [
     'bytes that are no text',
     `0x08c379a0${encodeAbiParameters([{ type: 'bytes' }], ['0xff']).slice(2)}`,
-    '\ufffd',
+    '…',
   ],
 ])('%s is not understood, and not a fault', (_, data, words) => {
   expect(parseRevert(data)).toEqual({ reason: 'simulationFailed', words })
@@ -117,6 +117,33 @@ test.each([
   [`0x${'a1'.repeat(20)}`, `0x${'a1'.repeat(20)}`],
   ['0xdeadbeef', '0xdeadbeef'],
   ['nothing to hide', 'nothing to hide'],
+  ['\tnothing\nto hide', '\tnothing\nto hide'],
+  ['keine Wörter 資金', 'keine Wörter 資金'],
 ])('%s is shown as %s', (text, shown) => {
   expect(redact(text)).toBe(shown)
+})
+
+const bytes = Array.from({ length: 65 }, (_, at) => (at * 89 + 139) % 256)
+const escaped = (form: (hex: string) => string) =>
+  bytes.map((byte) => form(byte.toString(16).padStart(2, '0'))).join('')
+
+test.each([
+  ['escapes', escaped((hex) => `\\x${hex}`)],
+  ['escapes of JSON', escaped((hex) => `\\u00${hex}`)],
+  ['percent escapes', escaped((hex) => `%${hex}`)],
+  [
+    'escapes of what is no letter',
+    bytes
+      .map((byte) =>
+        byte > 32 && byte < 127
+          ? String.fromCharCode(byte)
+          : `\\x${byte.toString(16).padStart(2, '0')}`,
+      )
+      .join(''),
+  ],
+  ['bytes', String.fromCharCode(...bytes)],
+  ['bytes read as UTF-8', new TextDecoder().decode(new Uint8Array(bytes))],
+])('words that hold a signature as %s lose it', (_, secret) => {
+  const { words } = parseRevert(revert(`bad signature ${secret} of payer`))
+  expect(words).toMatch(/^bad signature %?… of payer$/)
 })

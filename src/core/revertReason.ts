@@ -75,7 +75,7 @@ const customErrors = [
   'InsufficientBalance()',
 ]
 
-/** Patterns of refusals, which tokens word alike. The first match decides. */
+/** Patterns of tokens' error texts. The first match decides. */
 const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/paused?\b/i, 'paused'],
   [/black ?list|block ?list|frozen|blocked/i, 'blocked'],
@@ -92,7 +92,9 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/exceeds balance|Insufficient(Balance|Funds)/, 'insufficientFunds'],
 ]
 
-/** Returns the reason of a token's revert, and the token's own words if any. */
+/**
+ * Returns the reason of a token's revert, and the token's error text, if any.
+ */
 export function parseRevert(data: Hex | undefined): {
   reason: RevertReason
   words?: string
@@ -111,7 +113,6 @@ export function parseRefusal(refusal: {
   return data === '0x' && told ? parseWords(told) : parseRevert(data)
 }
 
-/** Returns the reason of a refusal from the node's text alone. */
 export function parseWords(words: string): {
   reason: RevertReason
   words: string

@@ -166,8 +166,12 @@ test.each<[string, Hex]>([
     'a length beyond its end',
     `0x${word(0n)}${word(0n)}${word(96n)}${word(999n)}${magic.slice(2)}`,
   ],
-])('a wrapper with %s stays as it is', (_, broken) => {
-  expect(unwrapSignature(broken)).toBe(broken)
+  ['a wrapper inside', wrap(wrap(plain27))],
+  ['the magic alone inside', wrap(magic)],
+  ['three wrappers inside', wrap(wrap(wrap(wrap(plain27))))],
+])('a wrapper with %s is no signature', (_, given) => {
+  expect(unwrapSignature(given)).toBeUndefined()
+  expect(tokenSignature(given)).toBeUndefined()
 })
 
 test('what is inside the wrapper is normalized as well', () => {
@@ -182,6 +186,7 @@ test('anything wrapped and any bytes with the magic give bytes or nothing', () =
     fc.property(inside, (bytes) => {
       const body = Buffer.from(bytes).toString('hex')
       expect(unwrapSignature(wrap(`0x${body}`))).toBe(`0x${body}`)
+      expect(tokenSignature(wrap(wrap(`0x${body}`)))).toBeUndefined()
       const result = tokenSignature(`0x${body}${magic.slice(2)}`)
       expect(result ?? `0x${'00'.repeat(64)}`).toMatch(/^0x([\da-f]{2}){64,}$/)
     }),

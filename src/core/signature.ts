@@ -38,7 +38,6 @@ export function normalizeSignature(signature: unknown): Hex | undefined {
   return `${text.slice(0, 66) as Hex}${low}${high === (parity === 1) ? '1b' : '1c'}`
 }
 
-/** True when a signature has the wrapper of ERC-6492. */
 export function isWrappedSignature(signature: Hex): boolean {
   return signature.toLowerCase().endsWith(erc6492Magic)
 }
@@ -47,19 +46,25 @@ export function isWrappedSignature(signature: Hex): boolean {
  * Removes the wrapper of ERC-6492, `abi.encode(address, bytes, bytes)` and
  * magic bytes. No token understands it, and a deployed wallet accepts the inner
  * signature.
+ *
+ * Returns `undefined` if the result is still wrapped: a validator would make
+ * the call that is in it, to any contract.
  */
-export function unwrapSignature(signature: Hex): Hex {
+export function unwrapSignature(signature: Hex): Hex | undefined {
   if (!isWrappedSignature(signature)) return signature
   const body = signature.slice(2)
   const offset = Number(`0x${body.slice(128, 192)}`) * 2
   const length = Number(`0x${body.slice(offset, offset + 64)}`) * 2
   const start = offset + 64
-  return start + length <= body.length
-    ? `0x${body.slice(start, start + length)}`
-    : signature
+  if (!(start + length <= body.length)) return undefined
+  const inner: Hex = `0x${body.slice(start, start + length)}`
+  return isWrappedSignature(inner) ? undefined : inner
 }
 
-/** The signature as `captureCall` and the rehearsal send it, or `undefined`. */
+/**
+ * Unwraps and normalizes a signature, as `captureCall` and the rehearsal send
+ * it. Returns `undefined` if no token can accept it.
+ */
 export function tokenSignature(signature: unknown): Hex | undefined {
   return typeof signature === 'string'
     ? normalizeSignature(unwrapSignature(signature as Hex))

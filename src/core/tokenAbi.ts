@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import { hashText } from './hashText.js'
 
 /**
- * The calls to an EIP-3009 token: the functions of the standard
- * with both signature overloads (`bytes` since Circle's v2.2, ERC-7598) and the
- * events that prove what happened.
+ * The functions and events of an EIP-3009 token that this package uses: the
+ * functions of the standard with both signature overloads (`bytes` since
+ * Circle's v2.2, ERC-7598) and the events that prove what happened.
  */
 export const eip3009Abi = [
   {

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { RefusalReason } from './revertReason.js'
 
 /**
- * The message a payer signs decides the function that settles it:
+ * The message a payer signs decides the token function that captures it:
  * `ReceiveWithAuthorization` can be submitted by the recipient only,
  * `TransferWithAuthorization` by anyone who holds the signature (EIP-3009).
  */
@@ -57,7 +57,10 @@ export type PermitAuthorization = Omit<Payment, 'primaryType'> & {
   primaryType: 'Permit'
 }
 
-/** What a kind of payment has besides the fields of the message. */
+/**
+ * Fields of a payment that its message does not contain, by name. Payments of
+ * the kind `eip3009` have none.
+ */
 export type PaymentTerms = Readonly<Record<string, string>>
 
 /** A payment of any kind. */
@@ -87,9 +90,12 @@ export type Finality = 'preconfirmed' | 'included' | 'safe' | 'finalized'
 /** Why no transaction was sent for a payment. */
 export type RejectionReason =
   | RefusalReason
-  /** A Receive payment can be submitted by its recipient only. */
+  /** Only the recipient can submit a Receive payment. */
   | 'wrongSender'
-  /** Without a rehearsal, only the payer's own key can be trusted. */
+  /**
+   * The payer's own key did not sign. Only a rehearsal can check other
+   * signatures.
+   */
   | 'unsimulatedWallet'
 
 /** The block at which a verdict was reached, and the method. */

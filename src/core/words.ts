@@ -23,7 +23,10 @@ export function bytesWords(bytes: string): string {
   )
 }
 
-/** The six members of the message, in the order of the type and of the calls. */
+/**
+ * The six members of the message, in the order of the EIP-712 type and of the
+ * token's functions.
+ */
 export function authorizationWords(message: PaymentAuthorization): string {
   const { from, to, value, validAfter, validBefore, nonce } = message
   return (

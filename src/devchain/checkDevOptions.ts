@@ -1,7 +1,7 @@
-import { type FieldRule, InvalidFieldError } from '../core/errors.js'
+import { type FieldRule, InvalidFieldError, shown } from '../core/errors.js'
 import type { StartDevChainParameters } from './types.js'
 
-/** The longest timer; a longer one would fire at once. */
+/** Longest delay of a timer; a longer one would fire at once. */
 const maxMilliseconds = 2_147_483_647
 
 const tokens = ['development', 'usdc']
@@ -24,46 +24,46 @@ export function checkDevOptions({
   const checks: readonly (readonly [string, unknown, boolean, FieldRule])[] = [
     [
       'port',
-      port,
+      shown(port),
       Number.isInteger(port) && port >= 0 && port <= 65_535,
       'an integer from 0 to 65535',
     ],
     [
       'blockTime',
-      blockTime,
+      shown(blockTime),
       isPause(blockTime * 1000),
       'seconds: a number of 0 or more',
     ],
-    ['tick', tick, isPause(tick), 'milliseconds: a number of 0 or more'],
+    ['tick', shown(tick), isPause(tick), 'milliseconds: a number of 0 or more'],
     [
       'epochBlocks',
-      epochBlocks,
+      shown(epochBlocks),
       Number.isInteger(epochBlocks) && epochBlocks > 0,
       'a number of blocks: an integer of 1 or more',
     ],
     [
       'preconfirmations',
-      preconfirmations,
+      shown(preconfirmations),
       modes.includes(preconfirmations),
       modes,
     ],
     ['forkUrl', forkUrl, forkUrl !== '', 'a URL'],
-    ['token', token, tokens.includes(token), tokens],
+    ['token', shown(token), tokens.includes(token), tokens],
     [
       'token',
-      token,
+      shown(token),
       forkUrl === undefined || token === 'development',
       'left out with forkUrl, since a fork has its own USDC',
     ],
     [
       'spendPermissions',
-      spendPermissions,
+      shown(spendPermissions),
       typeof spendPermissions === 'boolean',
       'true or false',
     ],
     [
       'spendPermissions',
-      spendPermissions,
+      shown(spendPermissions),
       forkUrl === undefined || !spendPermissions,
       'left out with forkUrl, since a fork has its own contracts',
     ],

@@ -1,6 +1,6 @@
 import { type Address, maxUint256 } from 'viem'
 import { readContract } from 'viem/actions'
-import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
+import { fiatTokenV2_2Artifact } from './contracts/FiatTokenV2_2.generated.js'
 import { type SendingClients, sendAs } from './sendAs.js'
 import type {
   BlockDevAccountParameters,
@@ -9,7 +9,7 @@ import type {
 
 type Role = 'masterMinter' | 'pauser' | 'blacklister'
 
-const { abi } = fiatTokenV2_2
+const { abi } = fiatTokenV2_2Artifact
 
 /** Mints through the token's own master minter. */
 export async function mintTokens(
@@ -18,8 +18,7 @@ export async function mintTokens(
 ): Promise<void> {
   const from = await getRole(clients, token, 'masterMinter')
   const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
-  // The allowance has no limit, so that parallel mints do not use up each
-  // other's.
+  // An unlimited allowance: parallel mints must not use up each other's.
   const args = [from, maxUint256]
   const allow = { address: token, abi, functionName: 'configureMinter', args }
   await sendAs(clients, { from, calls: [allow, mint] })

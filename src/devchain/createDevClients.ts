@@ -4,9 +4,12 @@ import {
   createTestClient,
   createWalletClient,
   defineChain,
+  type HttpTransport,
   http,
   type PrivateKeyAccount,
 } from 'viem'
+import type { AnswerRpc } from './sequencer/devRpc.js'
+import { waitUntilMined } from './sequencer/settlePool.js'
 import type { DevClients, DevNetwork, DevWalletClient } from './types.js'
 
 /** No live network uses this id, so signatures made for it stay local. */
@@ -30,13 +33,22 @@ export function describeDevChain(
   })
 }
 
-/** Creates one client for each party, with a short polling interval. */
-export function createDevClients(
-  chain: Chain,
-  [payer, merchant, relayer]: readonly PrivateKeyAccount[],
-): DevClients {
-  // A long timeout: a slow node on this machine is only busy.
-  const transport = http(undefined, { timeout: 120_000 })
+/**
+ * Creates one client for each party, with a short polling interval. With
+ * `minesAtOnce`, they return the hash of a transaction once its block is mined.
+ */
+export function createDevClients({
+  chain,
+  accounts: [payer, merchant, relayer],
+  minesAtOnce,
+}: {
+  chain: Chain
+  accounts: readonly PrivateKeyAccount[]
+  minesAtOnce: boolean
+}): DevClients {
+  // A local node that answers slowly is only busy, so wait long.
+  const plain = http(undefined, { timeout: 120_000 })
+  const transport = minesAtOnce ? waitingTransport(plain) : plain
   const options = { chain, transport, pollingInterval: 50 }
   const wallet = (account: PrivateKeyAccount | undefined): DevWalletClient => {
     if (!account) throw new Error('A development chain needs three accounts.')
@@ -48,5 +60,21 @@ export function createDevClients(
     merchant: wallet(merchant),
     relayer: wallet(relayer),
     test: createTestClient({ ...options, mode: 'anvil' }),
+  }
+}
+
+function waitingTransport(plain: HttpTransport): HttpTransport {
+  return (options) => {
+    const transport = plain(options)
+    const ask: AnswerRpc = (method, params) =>
+      transport.request({ method, params })
+    const request = async (
+      ...[call, asked]: Parameters<typeof transport.request>
+    ): Promise<unknown> => {
+      const result = await transport.request(call, asked)
+      await waitUntilMined(call.method, ask)
+      return result
+    }
+    return { ...transport, request: request as typeof transport.request }
   }
 }

@@ -4,7 +4,7 @@ import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevChain } from './types.js'
 
-/** What {@link deployDevContract} takes. */
+/** Parameters of {@link deployDevContract}. */
 export type DeployDevContractParameters = {
   /** One of `devContracts`, or any ABI and creation code. */
   contract: { abi: Abi; bytecode: Hex }

@@ -5,7 +5,7 @@ import { devContracts } from './devContracts.js'
 import { initializeToken } from './initializeToken.js'
 import type { DevChain } from './types.js'
 
-/** What {@link deployDevToken} takes. */
+/** Parameters of {@link deployDevToken}. */
 export type DeployDevTokenParameters = {
   /** One of Circle's three versions. Default: `devContracts.fiatTokenV2_2`. */
   contract?: { abi: Abi; bytecode: Hex } | undefined

@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { type KnownToken, knownTokens } from '../core/knownTokens.js'
 import type { DevNetwork } from './types.js'
 
@@ -20,5 +20,5 @@ export function devToken(network: DevNetwork): KnownToken {
   )
   if (token) return token
   const names = Object.keys(chainIds)
-  throw new InvalidFieldError('network', network, names)
+  throw new InvalidFieldError('network', shown(network), names)
 }

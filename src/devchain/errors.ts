@@ -14,15 +14,13 @@ export class AnvilNotFoundError extends CountersignError {
   }
 }
 
-/** The optional peer `@viem/anvil` is not installed. */
+/** The optional peer `@viem/anvil` is not installed, or too old. */
 export class AnvilPackageNotFoundError extends CountersignError {
   override readonly name = 'AnvilPackageNotFoundError'
   override readonly retryable = false
 
-  constructor() {
-    super(
-      'A development chain needs the npm package @viem/anvil: run npm install --save-dev @viem/anvil.',
-    )
+  constructor(problem: string) {
+    super(`A development chain ${problem}.`, { problem })
   }
 }
 

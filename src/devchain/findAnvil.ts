@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { delimiter, join, sep } from 'node:path'
 import process from 'node:process'
 import { AnvilNotFoundError } from './errors.js'
+import { findPlaces } from './findPlaces.js'
 
 /**
  * Finds the anvil program: the given one; otherwise the npm package for this
@@ -10,25 +11,24 @@ import { AnvilNotFoundError } from './errors.js'
  *
  * @throws {@link AnvilNotFoundError} when there is none.
  */
-export function findAnvil(binary?: string | undefined): string {
+export async function findAnvil(binary?: string | undefined): Promise<string> {
   const found = binary
     ? findProgram(binary)
-    : (resolvePackage() ?? findProgram('anvil'))
+    : ((await resolvePackage()) ?? findProgram('anvil'))
   if (found === undefined)
     throw new AnvilNotFoundError({ binary: binary ?? 'anvil' })
   return found
 }
 
-function resolvePackage(): string | undefined {
+async function resolvePackage(): Promise<string | undefined> {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const name = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
   const path = `@foundry-rs/anvil-${process.platform}-${arch}/bin/${name}`
-  // Searches the user's project, then next to this package.
-  for (const from of [join(process.cwd(), 'index.js'), import.meta.url]) {
+  for (const place of await findPlaces()) {
     try {
-      return createRequire(from).resolve(path)
+      return createRequire(place).resolve(path)
     } catch {
-      // Not installed there.
+      // The package is not installed at this place.
     }
   }
   return undefined

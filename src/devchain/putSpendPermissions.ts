@@ -1,32 +1,40 @@
 import type { Address, Hex } from 'viem'
 import { setCode } from 'viem/actions'
-import { ownedWallet } from './contracts/OwnedWallet.generated.js'
-import { ownedWalletFactory } from './contracts/OwnedWalletFactory.generated.js'
-import { publicERC6492Validator } from './contracts/PublicERC6492Validator.generated.js'
-import { spendPermissionManager } from './contracts/SpendPermissionManager.generated.js'
+import { nonRevertingVerifierArtifact } from './contracts/NonRevertingVerifier.generated.js'
+import { ownedWalletArtifact } from './contracts/OwnedWallet.generated.js'
+import { ownedWalletFactoryArtifact } from './contracts/OwnedWalletFactory.generated.js'
+import { publicERC6492ValidatorArtifact } from './contracts/PublicERC6492Validator.generated.js'
+import { spendPermissionManagerArtifact } from './contracts/SpendPermissionManager.generated.js'
 import type { DevClients } from './types.js'
 
-/** Stand-ins by the addresses that Base publishes. */
+/** Code of the stand-ins, by the addresses that Base publishes. */
 const published: readonly (readonly [Address, Hex])[] = [
   [
     '0xf85210b21cc50302f477ba56686d2019dc9b67ad',
-    spendPermissionManager.deployedBytecode,
+    spendPermissionManagerArtifact.deployedBytecode,
   ],
   [
     '0xcfce48b757601f3f351cb6f434cb0517aeee293d',
-    publicERC6492Validator.deployedBytecode,
+    publicERC6492ValidatorArtifact.deployedBytecode,
+  ],
+  [
+    '0x0000bc370e4dc924f427d84e2f4b9ec81626ba7e',
+    nonRevertingVerifierArtifact.deployedBytecode,
   ],
   [
     '0xba5ed110efdba3d005bfc882d75358acbbb85842',
-    ownedWalletFactory.deployedBytecode,
+    ownedWalletFactoryArtifact.deployedBytecode,
   ],
-  ['0x00000110dcdedc9581cb5ecb8467282f2926534d', ownedWallet.deployedBytecode],
+  [
+    '0x00000110dcdedc9581cb5ecb8467282f2926534d',
+    ownedWalletArtifact.deployedBytecode,
+  ],
 ]
 
 /**
  * Puts stand-ins for Base Account's contracts on a chain: the manager of spend
- * permissions, its validator, a wallet and the wallet's factory. Uses no
- * account nonce.
+ * permissions, its validator with the verifier, a wallet and the wallet's
+ * factory. Uses no account nonce.
  */
 export async function putSpendPermissions({
   test,

@@ -72,7 +72,7 @@ async function putCode(
   { test }: Pick<DevClients, 'test'>,
   token: Address,
 ): Promise<void> {
-  const artifacts = loadUsdcArtifacts()
+  const artifacts = await loadUsdcArtifacts()
   const codes: readonly (readonly [Address, string])[] = [
     [signatureChecker, ownAddress(artifacts.signatureChecker.deployedBytecode)],
     [implementation, linked(artifacts.implementation.deployedBytecode)],
@@ -93,7 +93,7 @@ async function putCode(
     })
 }
 
-/** Links the address of the library. */
+/** Replaces the compiler's placeholder by the address of the library. */
 const linked = (code: string): string =>
   code.replace(/__\$[0-9a-f]{34}\$__/g, signatureChecker.slice(2))
 

@@ -11,14 +11,14 @@ type ContractCall = {
   args: readonly unknown[]
 }
 
-/** Pass a lock if several may send at the same time. */
+/** Pass a lock if several callers may send at the same time. */
 export type SendingClients = Pick<DevClients, 'public' | 'test'> & {
   lock?: Lock | undefined
 }
 
 /**
- * Sends calls in order from an account without needing its key, and mines them
- * into one block.
+ * Sends calls in order from an account without needing its key, and mines them:
+ * into one block, unless the node mines each transaction as it arrives.
  *
  * @throws {@link DevCallRevertedError} for the first call that reverted.
  */
@@ -38,7 +38,7 @@ export async function sendAs(
     }
     return sent
   }
-  // The node would give two calls at the same time the same account nonce.
+  // Locked, because the node gives simultaneous calls the same account nonce.
   const hashes = await (lock ? lock.exclusive(send) : send())
   await test.mine({ blocks: 1 })
   for (const [index, hash] of hashes.entries()) {

@@ -1,8 +1,8 @@
 import { getCode, increaseTime, mine, setCode } from 'viem/actions'
 import { checkMembers } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import type { KnownToken } from '../core/knownTokens.js'
-import { fiatTokenV2_2 } from './contracts/FiatTokenV2_2.generated.js'
+import { fiatTokenV2_2Artifact } from './contracts/FiatTokenV2_2.generated.js'
 import { blockAccount, mintTokens, pauseToken } from './controlToken.js'
 import { createDevClients, describeDevChain } from './createDevClients.js'
 import { devAccounts } from './devAccounts.js'
@@ -77,12 +77,16 @@ export async function startDevChain(
   const running = await launchNetwork(parameters, accounts.length)
   const { port, emulation } = running
   const chain = describeDevChain(port, network)
-  const clients = createDevClients(chain, accounts)
+  // The server of an emulation itself waits for the block.
+  const minesAtOnce = parameters.blockTime === 0 && !emulation
+  const clients = createDevClients({ chain, accounts, minesAtOnce })
   // The chain's own controls are exempt from the policies.
   const ownChain = describeDevChain(port, network, controlPath)
-  const own = emulation ? createDevClients(ownChain, accounts) : clients
+  const own = emulation
+    ? createDevClients({ chain: ownChain, accounts, minesAtOnce: false })
+    : clients
   try {
-    // Nobody reads the request log, and writing it takes time.
+    // Nobody reads the node's request log, and writing it takes time.
     await own.test.setLoggingEnabled(false)
     if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))
@@ -120,7 +124,7 @@ async function putToken(
 ): Promise<void> {
   const { address } = known
   if (kind === 'usdc') return putUsdc(clients, { ...known, token: address })
-  const bytecode = fiatTokenV2_2.deployedBytecode
+  const bytecode = fiatTokenV2_2Artifact.deployedBytecode
   await setCode(clients.test, { address, bytecode })
   await initializeToken(clients, { ...known, token: address })
 }
@@ -141,7 +145,11 @@ function controlChain(
     warp: async (given) => {
       const seconds = Number(given)
       if (!Number.isSafeInteger(seconds) || seconds < 0)
-        throw new InvalidFieldError('seconds', given, 'an integer, 0 or more')
+        throw new InvalidFieldError(
+          'seconds',
+          shown(given),
+          'an integer, 0 or more',
+        )
       await increaseTime(clients.test, { seconds })
       await mine(clients.test, { blocks: 1 })
     },

@@ -22,7 +22,7 @@ export type DevNetwork =
   | 'polygon'
   | 'avalanche'
 
-/** What {@link startDevChain} takes. Everything has a default. */
+/** Parameters of {@link startDevChain}. All are optional. */
 export type StartDevChainParameters = {
   /** Network whose USDC address and name the token has. Default: `'base'`. */
   network?: DevNetwork | undefined
@@ -38,12 +38,13 @@ export type StartDevChainParameters = {
    * Default: `false`.
    */
   spendPermissions?: boolean | undefined
-  /** Default, and meaning of 0: a free port. */
+  /** A free port by default, and with 0. */
   port?: number | undefined
   /**
    * Seconds between blocks; can be a fraction. Default: 1; 2 with
    * `'flashblocks'`, 0.2 with `'fastBlocks'`. With 0, each transaction mines a
-   * block; in these two modes, blocks are mined on demand only.
+   * block, and `clients` return its hash once that block is mined; in these two
+   * modes, blocks are mined on demand only.
    */
   blockTime?: number | undefined
   /**
@@ -104,7 +105,7 @@ export type DevClients = {
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
-/** What `mint` of {@link DevChain} takes. */
+/** Parameters of `mint` of {@link DevChain}. */
 export type MintDevTokensParameters = {
   to: Address
   /** Amount in token units. */
@@ -119,7 +120,7 @@ export const mintMembers: MembersOf<MintDevTokensParameters> = {
   token: true,
 }
 
-/** What `block` of {@link DevChain} takes. */
+/** Parameters of `block` of {@link DevChain}. */
 export type BlockDevAccountParameters = {
   account: Address
   /** `false` lifts the block. Default: `true`. */
@@ -131,13 +132,14 @@ export const blockMembers: MembersOf<BlockDevAccountParameters> = {
   blocked: true,
 }
 
-/** What `reorg` of {@link DevChain} takes. */
+/** Parameters of `reorg` of {@link DevChain}. */
 export type ReorgDevChainParameters = {
   /** Number of blocks to replace. */
   depth: number
   /**
    * `'replayed'`: the transactions return to the mempool, except unsigned ones
-   * such as those of `mint`. `'dropped'`: they are lost. Default: `'replayed'`.
+   * such as those of `mint`. `'dropped'`: the transactions are lost. Default:
+   * `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
 }

@@ -1,6 +1,8 @@
+import * as z from 'zod'
 import { inTime } from '../core/wait.js'
 import type { Orders } from '../orders/Orders.js'
 import { openAdmission } from './admission.js'
+import { checkZod } from './checkZod.js'
 import { allowOrigin } from './cors.js'
 import { oneAtATime } from './oneAtATime.js'
 import { parseParameters } from './parseParameters.js'
@@ -25,6 +27,7 @@ const longest = 30_000
  * process. It has no rate limit: put one in front of it. It answers at most 500
  * requests of buyers and 500 others at the same time, and refuses more.
  *
+ * @throws {@link ZodVersionError} when `zod` is older than 4.
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
  * @example
@@ -48,12 +51,13 @@ export function createPaymentHandler(
   orders: Orders,
   parameters: PaymentHandlerParameters,
 ): PaymentHandler {
+  checkZod(z.toJSONSchema)
   const settled = parseParameters(parameters)
   const desk: Desk = {
     ...settled,
     orders,
     hub: createStreamHub(orders),
-    routes: createRoutes(settled.basePath),
+    routes: createRoutes(settled.basePath, settled.subscriptions),
     bodies: createBodySchemas(),
     compareAlone: oneAtATime(),
     admitBuyers: openAdmission(),

@@ -1,5 +1,5 @@
 import { checkMembers } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { handlerMembers, type PaymentHandlerParameters } from './types.js'
 
 export type SettledParameters = {
@@ -8,6 +8,7 @@ export type SettledParameters = {
   corsOrigins: readonly string[]
   /** Absent: the origin of each request's own URL is allowed. */
   origins: readonly string[] | undefined
+  subscriptions: PaymentHandlerParameters['subscriptions']
 }
 
 /**
@@ -20,7 +21,7 @@ export function parseParameters(
 ): SettledParameters {
   checkMembers(parameters, handlerMembers)
   const given: PaymentHandlerParameters = Object(parameters)
-  const { basePath = '', authorize, cors, origins } = given
+  const { basePath = '', authorize, cors, origins, subscriptions } = given
   if (cors) checkMembers(cors, { origins: true }, 'cors')
   const isPath =
     basePath === '' ||
@@ -30,16 +31,23 @@ export function parseParameters(
   if (!isPath)
     throw new InvalidFieldError(
       'basePath',
-      basePath,
+      shown(basePath),
       'empty or a path such as /payments, without a slash at the end',
     )
   if (typeof authorize !== 'function')
     throw new InvalidFieldError('authorize', authorize, 'a function')
+  if (subscriptions && typeof subscriptions.charge !== 'function')
+    throw new InvalidFieldError(
+      'subscriptions',
+      subscriptions,
+      'what createSubscriptions returned',
+    )
   return {
     basePath,
     authorize,
     corsOrigins: parseOrigins(cors?.origins ?? [], 'cors.origins'),
     origins: origins && parseOrigins(origins, 'origins'),
+    subscriptions,
   }
 }
 

@@ -1,3 +1,5 @@
+import { checkMembers } from '../core/checkMembers.js'
+import { grantOf } from '../core/grantOf.js'
 import { parseOrderId } from '../orders/model/parseOrderId.js'
 import type { Orders } from '../orders/Orders.js'
 import type { Admission } from './admission.js'
@@ -12,6 +14,7 @@ import type { FoundRoute } from './routes/findRoute.js'
 import type { BuyerCall, MerchantCall, Route } from './routes/route.js'
 import type { BodySchemas } from './schemas/bodySchemas.js'
 import type { StreamHub } from './streams/streamHub.js'
+import { principalMembers } from './types.js'
 
 /** The checked parameters of a handler, with its routes and streams. */
 export type Desk = SettledParameters & {
@@ -26,7 +29,7 @@ export type Desk = SettledParameters & {
 }
 
 /** A request, and a signal that aborts when the client left or it timed out. */
-export type Asked = { request: Request; signal: AbortSignal }
+export type ServedRequest = { request: Request; signal: AbortSignal }
 
 /**
  * Answers a request at a known address. Checks the sender, then the body.
@@ -35,7 +38,7 @@ export type Asked = { request: Request; signal: AbortSignal }
  */
 export async function serve(
   desk: Desk,
-  { request, signal }: Asked,
+  { request, signal }: ServedRequest,
   { routes, segments }: FoundRoute,
 ): Promise<Response> {
   const route = routes.find(({ method }) => method === request.method)
@@ -47,6 +50,10 @@ export async function serve(
   const ids = {
     orderId: parseSegment(segments.orderId, 'orderNotFound'),
     refundId: parseSegment(segments.refundId, 'refundNotFound'),
+    subscriptionId: parseSegment(
+      segments.subscriptionId,
+      'subscriptionNotFound',
+    ),
   }
   if (route.who === 'buyer') {
     const admitted = await admitBuyer(desk, request, ids.orderId)
@@ -86,7 +93,7 @@ function originsFor(
 /** A malformed id gets the answer for an unknown one. */
 function parseSegment(
   segment: string | undefined,
-  refusal: 'orderNotFound' | 'refundNotFound',
+  refusal: 'orderNotFound' | 'refundNotFound' | 'subscriptionNotFound',
 ): string {
   if (segment === undefined) return ''
   try {
@@ -113,16 +120,30 @@ async function admitMerchant(
   { orders, authorize, basePath, compareAlone }: Desk,
   request: Request,
 ): Promise<
-  Pick<MerchantCall, 'orders' | 'recipients' | 'refunds' | 'basePath' | 'alone'>
+  Pick<
+    MerchantCall,
+    | 'orders'
+    | 'recipients'
+    | 'all'
+    | 'refunds'
+    | 'operates'
+    | 'basePath'
+    | 'alone'
+  >
 > {
   try {
-    const principal = await authorize(request)
+    const given = await authorize(request)
+    const principal = grantOf(given, principalMembers, 'principal')
     if (principal) {
-      const { recipients, refunds } = principal
+      const { recipients, refunds, operates } = principal
+      if (refunds) checkMembers(refunds, { perDay: true }, 'principal.refunds')
       return {
         orders: orders.within({ recipients }),
         recipients,
+        all: orders,
         refunds,
+        // Only `true`: the text `'false'` of an environment variable is truthy.
+        operates: operates === true,
         basePath,
         alone: (work) => compareAlone(recipients, work),
       }

@@ -1,18 +1,31 @@
 import type { Address } from 'viem'
 import type { MembersOf } from '../core/checkMembers.js'
+import type { Subscriptions } from '../subscriptions/Subscriptions.js'
 import type { RefundLimit } from './routes/refundLimit.js'
 
 /** The merchant behind a request, and the recipients it may act for. */
 export type Principal = {
-  /** Recipients whose orders it may see and change. */
+  /** Recipients whose orders the principal may see and change. */
   recipients: readonly Address[]
   /**
-   * Lets it refund, up to an amount a day. @default it may not refund
+   * Lets the principal refund, up to an amount a day. @default it may not
+   * refund
    */
   refunds?: RefundLimit | undefined
+  /**
+   * Lets the principal suspend, resume and reseal. These act on the whole
+   * database, for every shop on it. @default it may not
+   */
+  operates?: boolean | undefined
 }
 
-/** What {@link createPaymentHandler} takes. */
+export const principalMembers: MembersOf<Principal> = {
+  recipients: true,
+  refunds: true,
+  operates: true,
+}
+
+/** Parameters of {@link createPaymentHandler}. */
 export type PaymentHandlerParameters = {
   /** Path before all routes, such as `/payments`. @default '' */
   basePath?: string | undefined
@@ -30,6 +43,11 @@ export type PaymentHandlerParameters = {
    * @default the origin of each request's own URL
    */
   origins?: readonly string[] | undefined
+  /**
+   * The subscriptions of the same orders, to serve their routes too. @default
+   * those routes do not exist
+   */
+  subscriptions?: Subscriptions | undefined
 }
 
 export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
@@ -37,6 +55,7 @@ export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
   authorize: true,
   cors: true,
   origins: true,
+  subscriptions: true,
 }
 
 /** A fetch-standard handler. Never rejects. */

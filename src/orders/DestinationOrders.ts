@@ -113,8 +113,8 @@ export interface DestinationOrders {
 
   /**
    * Compares a signed payment with the draft, rehearses its capture and stores
-   * it. The same signature again gets the same answer. Takes one HTTP request
-   * if the client batches.
+   * it. Idempotent: the same signature gets the same answer. Takes one HTTP
+   * request if the client batches.
    *
    * Accepting moves nothing and reserves nothing on chain: the payer can still
    * spend the funds before the capture.
@@ -278,7 +278,7 @@ export interface DestinationOrders {
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, or its answers are not of one chain.
    * Entries it wrote by then are correct; the next run reads the rest again.
-   * @throws {@link ProofConflictError} when the payment of an order is on record
+   * @throws {@link ProofConflictError} when an order's payment is on record
    * for another. All other orders of its destination are written before.
    * @throws the reason of `signal` when that aborts.
    *
@@ -350,7 +350,7 @@ export interface DestinationOrders {
    * again. Recognize them by their own `cursor`.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
-   * @throws {@link CursorAheadError} when the cursor is ahead of every event: it
+   * @throws {@link CursorAheadError} when the cursor is ahead of all events: it
    * is from another database, for example from before a backup was restored.
    * @throws {@link OrderNotFoundError} when there is no order of `orderId`.
    *
@@ -399,7 +399,7 @@ export interface DestinationOrders {
 
   /**
    * Returns the payment of a refund to sign elsewhere, for a recipient whose
-   * wallet is not among `wallets`. The same payment again until its window is
+   * wallet is not among `wallets`. Returns the same payment until its window is
    * over.
    *
    * Nothing moves before you pass the signature to `acceptRefund`. Treat the
@@ -426,8 +426,8 @@ export interface DestinationOrders {
   refundToSign(parameters: RefundToSignParameters): Promise<RefundToSignVerdict>
 
   /**
-   * Checks the signature of a refund with the token and stores it. The same
-   * signature again gets the same answer.
+   * Checks the signature of a refund with the token and stores it. Idempotent:
+   * the same signature gets the same answer.
    *
    * Moves nothing yet: `run` sends it from any account that sends for the
    * recipient.
@@ -476,6 +476,8 @@ export interface DestinationOrders {
    *
    * A node that does not answer within 5 seconds is part of the report, not an
    * error.
+   *
+   * @throws {@link StoreError} when the database does not answer or is closed.
    *
    * @example
    * ```ts

@@ -63,8 +63,26 @@ export interface Orders extends DestinationOrders {
   reseal(parameters?: ResealParameters): Promise<ResealReport>
 
   /**
-   * Allows captures again after a database was replaced, for example by a
-   * backup. Call it once `reconcile` has written what the database missed.
+   * Stops everything at once: from its next look on, no worker of this store
+   * signs, sends or replaces a transaction of any shop, until you call `resume`.
+   * Orders are still drafted and accepted, and the chain is still watched.
+   *
+   * A look that has begun is finished. A transaction that was sent before can
+   * still be mined, and a buyer's signature stays valid until its window ends.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export const stopEverything = (orders: Orders) => orders.suspend()
+   * ```
+   */
+  suspend(): Promise<void>
+
+  /**
+   * Allows captures again after `suspend`, or after a database was replaced,
+   * for example by a backup. After a replacement, call it once `reconcile` has
+   * written what the database missed.
    *
    * A payment that was signed after the backup and before the loss is not in
    * the database, and is never captured.

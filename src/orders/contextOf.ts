@@ -10,8 +10,8 @@ export type OrdersInside = {
   context: OrdersContext
   instance: Instance
   /**
-   * Like `refund`, within a limit a day in token units, which `limitOf` returns
-   * for a token's decimals.
+   * Like `refund`, but within a daily limit. `limitOf` returns the limit in
+   * token units, for a token's decimals.
    */
   refundWithinLimit(
     parameters: RefundOrderParameters,
@@ -21,7 +21,6 @@ export type OrdersInside = {
 
 const known = /* @__PURE__ */ new WeakMap<object, OrdersInside>()
 
-/** Remembers the context and instance of an `Orders` object. */
 export function keepContext<orders extends DestinationOrders>(
   orders: orders,
   inside: OrdersInside,

@@ -82,7 +82,9 @@ test('secrets are sealed, or said to be left open', async () => {
     seal: async () => 'sealed',
     open: async () => 'opened',
   }
-  expect(createContext({ ...valid, seal: sealer }).sealer).toBe(sealer)
+  const { sealer: kept } = createContext({ ...valid, seal: sealer })
+  expect(await kept.open('secret', {} as never)).toBe('opened')
+  expect(kept).toMatchObject({ current: 'sealed', keyNames: ['sealed'] })
   const { sealer: open } = createContext(valid)
   expect(await open.seal('secret', {} as never)).toBe('none secret')
   // What cannot seal must not wait for the first buyer to show it.

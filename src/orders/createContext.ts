@@ -1,11 +1,12 @@
 import type { Address, Client } from 'viem'
 import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { checkKeccak, viemKeccak256 } from '../core/keccak.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { parseAccount } from '../payments/capture/planTransaction.js'
-import { eip3009 } from '../payments/verify/kind.js'
+import { eip3009 } from '../payments/kind.js'
+import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
@@ -21,6 +22,7 @@ import {
   tokenMembers,
 } from './model/types.js'
 import { settlePolicy } from './settlePolicy.js'
+import { nameWatches } from './watcher/watchKeys.js'
 
 /**
  * Checks the parameters of `createOrders` and fills in defaults.
@@ -36,7 +38,8 @@ export function createContext(
   checkShape(parameters)
   const { store, observe, keccak256 = viemKeccak256 } = parameters
   checkKeccak(keccak256)
-  const sealer = parseSealer(parameters.seal)
+  const policy = settlePolicy(parameters.policy)
+  const sealer = limitSealer(parseSealer(parameters.seal), policy.sealTimeout)
   const tokens = parseTokens(parameters.tokens)
   const wallets = parseWallets(parameters.wallets, tokens)
   const others = (parameters.recipients ?? []).map((address, index) =>
@@ -45,12 +48,15 @@ export function createContext(
   const relayers = parseRelayers(parameters.relayers, wallets)
   for (const token of tokens)
     checkRelayed(token.chainId, { wallets, relayers, others })
+  const destinations = tokens.flatMap((token) =>
+    destinationsOf(token, wallets, others),
+  )
   return {
     store,
     loader: orderLoader(store),
     sealer,
     kinds: parseKinds(parameters.kinds),
-    policy: settlePolicy(parameters.policy),
+    policy,
     tokens,
     wallets,
     relayers,
@@ -60,9 +66,8 @@ export function createContext(
         ...others,
       ]),
     ],
-    destinations: tokens.flatMap((token) =>
-      destinationsOf(token, wallets, others),
-    ),
+    destinations,
+    watches: nameWatches(destinations, keccak256),
     owner: drawNonce().slice(2, 34),
     rehearsals: openRehearsalMemory(),
     accepting: new Set(),
@@ -87,7 +92,11 @@ export function narrowContext(
   recipients: readonly Address[],
 ): OrdersContext {
   if (!Array.isArray(recipients))
-    throw new InvalidFieldError('recipients', recipients, 'a list of addresses')
+    throw new InvalidFieldError(
+      'recipients',
+      shown(recipients),
+      'a list of addresses',
+    )
   const wanted = new Set(
     recipients.map((address, index) =>
       parseCheckedAddress(address, `recipients[${index}]`),
@@ -115,9 +124,17 @@ function checkShape(parameters: CreateOrdersParameters): void {
   if (observe !== undefined && typeof observe !== 'function')
     throw new InvalidFieldError('observe', observe, 'a function')
   if (!Array.isArray(recipients))
-    throw new InvalidFieldError('recipients', recipients, 'a list of addresses')
+    throw new InvalidFieldError(
+      'recipients',
+      shown(recipients),
+      'a list of addresses',
+    )
   if (!Array.isArray(relayers))
-    throw new InvalidFieldError('relayers', relayers, 'a list of addresses')
+    throw new InvalidFieldError(
+      'relayers',
+      shown(relayers),
+      'a list of addresses',
+    )
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
@@ -148,7 +165,11 @@ function parseKinds(
     if (typeof name !== 'string' || !hasMethods(kind, ['build', 'prove']))
       throw new InvalidFieldError(field, kind, 'a kind such as checkout')
     if (kinds.has(name))
-      throw new InvalidFieldError(field, name, 'the only kind of this name')
+      throw new InvalidFieldError(
+        field,
+        shown(name),
+        'the only kind of this name',
+      )
     kinds.set(name, kind)
   }
   return kinds
@@ -177,7 +198,7 @@ function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
     if (isTwice)
       throw new InvalidFieldError(
         `tokens[${index}].token`,
-        token,
+        shown(token),
         'the only entry for this token on its chain',
       )
   }
@@ -207,7 +228,7 @@ function parseWallets(
     if (isTwice)
       throw new InvalidFieldError(
         field,
-        address,
+        shown(address),
         'the only wallet of this account on its chain',
       )
     wallets.push({ client, account, submitter: { chainId, account: address } })
@@ -216,7 +237,7 @@ function parseWallets(
     if (!wallets.some(({ submitter }) => submitter.chainId === chainId))
       throw new InvalidFieldError(
         `tokens[${index}].client`,
-        chainId,
+        shown(chainId),
         'on the chain of a wallet',
         `Add a client for chain ${chainId} to wallets.`,
       )
@@ -244,7 +265,7 @@ function parseRelayers(
       return account
     throw new InvalidFieldError(
       field,
-      account,
+      shown(account),
       'the account of one of the wallets',
     )
   })

@@ -164,12 +164,13 @@ async function* watchStream<piece>(
 }
 
 function failureOf(error: unknown): Observation['attributes'] {
-  // A foreign error's name could contain anything, so do not report it.
+  // The name of an error that is not ours could contain anything, so do not
+  // report it.
   const known = error instanceof CountersignError
   return { ok: false, error: known ? error.name : 'Error' }
 }
 
-/** The outcome of a verdict or a result, in one word. */
+/** The attributes of a result to observe: `ok`, `reason` and `status`. */
 function outcomeOf(result: unknown): Record<string, string | boolean> {
   const { ok = true, reason, status } = Object(result)
   return {

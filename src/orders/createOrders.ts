@@ -41,6 +41,7 @@ import { refundWithinLimit } from './verbs/refundWithinLimit.js'
 import { requestCancellation } from './verbs/requestCancellation.js'
 import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
+import { suspendOrders } from './verbs/suspendOrders.js'
 import { voidOrder } from './verbs/voidOrder.js'
 import { reconcile } from './watcher/reconcile.js'
 
@@ -93,6 +94,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       }),
     reseal: (given = {}) =>
       perform('reseal', given, () => untilSignal(context, given, resealOrders)),
+    suspend: () => perform('suspend', {}, () => suspendOrders(context)),
     resume: () => perform('resume', {}, () => resumeOrders(context)),
     within: (given) => {
       checkObject(given)
@@ -116,7 +118,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   return keepContext(orders, insideOf(context, instance))
 }
 
-/** What other parts of this package use of an instance. */
+/** Builds what `contextOf` returns to other parts of this package. */
 function insideOf(context: OrdersContext, instance: Instance): OrdersInside {
   return {
     context,
@@ -128,7 +130,6 @@ function insideOf(context: OrdersContext, instance: Instance): OrdersInside {
   }
 }
 
-/** The methods for orders of the context's recipients. */
 function createMethods(
   context: OrdersContext,
   { drive, perform, hold, stream }: Instance,

@@ -8,6 +8,7 @@ export type {
   LedgerRow,
   LedgerRowType,
 } from './ledger/types.js'
+export type { AnswerAt } from './model/earlyAnswer.js'
 export {
   CursorAheadError,
   OrderNotFoundError,
@@ -53,6 +54,7 @@ export type {
   DraftedMessage,
   DraftedOrder,
   DraftedPayment,
+  MostAtRisk,
   Observation,
   Order,
   OrdersPolicy,
@@ -108,4 +110,4 @@ export type {
   ReconcileParameters,
   ReconciliationReport,
 } from './watcher/reconcile.js'
-export type { DestinationReconciliation } from './watcher/reconcileDestination.js'
+export type { DestinationReconciliation } from './watcher/reconcileToken.js'

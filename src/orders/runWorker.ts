@@ -1,22 +1,17 @@
-import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
 import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
-import type { Destination, Submitter } from '../store/types.js'
-import {
-  endingContext,
-  lastAnswers,
-  lastWrites,
-} from './evidence/endingContext.js'
-import { limitTo } from './limitTo.js'
+import type { PaymentStore, Submitter } from '../store/types.js'
+import { endOnTime } from './endOnTime.js'
+import { endingContext } from './evidence/endingContext.js'
 import { OrdersSetupError } from './model/errors.js'
+import { type Limit, limitTo } from './model/limitTo.js'
 import { observeFailure } from './model/observeFailure.js'
 import type { OrdersContext } from './model/types.js'
-import type { Limit } from './submitter/driver.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
-import { watchDestination } from './watcher/watchDestination.js'
+import { type ChainWatcher, watchChain } from './watcher/watchChain.js'
 
 /** Parameters of `run`. */
 export type RunWorkerParameters = {
@@ -26,10 +21,9 @@ export type RunWorkerParameters = {
    */
   signal: AbortSignal
   /**
-   * Most submitters of one chain to work on at the same time, and most of its
-   * destinations to watch beside them. One that takes longer than 5 seconds
-   * makes room for another. With 1, submitters and destinations take turns, one
-   * at a time. @default 4
+   * Most submitters of one chain to work on at the same time. A submitter that
+   * takes longer than 5 seconds makes room for another. With 1, the submitters
+   * and the watch of the chain take turns. @default 4
    */
   concurrency?: number | undefined
 }
@@ -58,41 +52,17 @@ export async function runWorker(
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new InvalidFieldError(
       'concurrency',
-      concurrency,
+      shown(concurrency),
       'a positive integer',
     )
-  const ending = new AbortController()
-  const letGo = new AbortController()
-  let late: ReturnType<typeof setTimeout> | undefined
-  let last: ReturnType<typeof setTimeout> | undefined
-  let giveUp: () => void = () => undefined
-  const isOver = new Promise<void>((resolve) => {
-    giveUp = resolve
-  })
-  const end = () => {
-    ending.abort()
-    late ??= setTimeout(() => letGo.abort(), lastAnswers)
-    last ??= setTimeout(giveUp, lastAnswers + lastWrites)
-  }
   const signals = [signal, engine.stopping]
-  if (signals.some(({ aborted }) => aborted)) end()
-  for (const one of signals) one.addEventListener('abort', end)
-  const working = async () => {
-    await openPatiently(context, open, ending.signal)
-    await work(endingContext(context, letGo.signal), engine, {
-      signal: ending.signal,
+  await endOnTime(signals, async ({ ending, letGo }) => {
+    await openPatiently(context, open, ending)
+    await work(endingContext(context, letGo), engine, {
+      signal: ending,
       concurrency,
     })
-  }
-  try {
-    await Promise.race([working(), isOver])
-  } finally {
-    clearTimeout(late)
-    clearTimeout(last)
-    // Ends searches that went on beside the looks.
-    letGo.abort()
-    for (const one of signals) one.removeEventListener('abort', end)
-  }
+  })
 }
 
 /** Milliseconds between tries to open the store. */
@@ -105,7 +75,7 @@ async function openPatiently(
   signal: AbortSignal,
 ): Promise<void> {
   const pauseAfter = (error: unknown, failures: number) => {
-    // Only another configuration helps.
+    // Trying again does not help: the configuration is wrong.
     if (error instanceof OrdersSetupError) return undefined
     observeFailure(context, 'store.failed', { about: {}, error })
     return growingPause(failures, openPauses)
@@ -143,68 +113,53 @@ async function workChain(
     concurrency,
   }: { chainId: number; signal: AbortSignal; concurrency: number },
 ): Promise<void> {
-  const watches = limitTo(concurrency)
-  const sends = concurrency === 1 ? watches : limitTo(concurrency)
-  const watchers = context.destinations
-    .filter((destination) => destination.chainId === chainId)
-    .map((destination) =>
-      startWatcher(context, destination, { signal, limit: watches }),
-    )
+  const looks = limitTo(concurrency)
+  const sends = concurrency === 1 ? looks : limitTo(concurrency)
+  const watcher = startWatcher(context, chainId, { signal, limit: looks })
   const submitters = context.wallets
     .map(({ submitter }) => submitter)
     .filter((submitter) => submitter.chainId === chainId)
-  const isReady = trackCatchUp(engine, watchers, { submitters, signal })
+  const isReady = trackCatchUp(engine, watcher, { submitters, signal })
   await Promise.all([
-    ...watchers.map(({ ended }) => ended),
+    watcher.ended,
     ...submitters.map((submitter) =>
       engine.hold(submitter, signal, sends, isReady),
     ),
   ])
 }
 
-/**
- * Most milliseconds that orders wait for the first look at their destination.
- */
+/** Most milliseconds that orders wait for the first look at their chain. */
 const longestCatchUp = 10_000
 
 /**
- * Returns a predicate that is true when orders of a recipient may be sent:
- * after the first look at all its destinations, or after `longestCatchUp`.
+ * Returns a predicate that is true when orders may be sent: after the first
+ * look at the chain, or after `longestCatchUp`.
  */
 function trackCatchUp(
   engine: SubmitterEngine,
-  watchers: readonly Watcher[],
+  watcher: Watcher,
   {
     submitters,
     signal,
   }: { submitters: readonly Submitter[]; signal: AbortSignal },
-): (recipient: Address) => boolean {
-  const behind = new Set(watchers)
-  const wake = (ready: readonly Submitter[]) => {
-    for (const submitter of ready) engine.wake(submitter)
+): () => boolean {
+  let isReady = false
+  const start = () => {
+    isReady = true
+    for (const submitter of submitters) engine.wake(submitter)
   }
-  for (const watcher of watchers)
-    void watcher.caughtUp.then(() => {
-      behind.delete(watcher)
-      const { recipient } = watcher.destination
-      const isItsOwn = ({ account }: Submitter) => account === recipient
-      wake(behind.size === 0 ? submitters : submitters.filter(isItsOwn))
-    })
   const over = new AbortController()
   onAbort(signal, () => over.abort())
-  void wait(longestCatchUp, over.signal).then(() => {
-    behind.clear()
-    wake(submitters)
-  })
-  return (recipient) =>
-    [...behind].every(({ destination }) => destination.recipient !== recipient)
+  void Promise.race([watcher.caughtUp, wait(longestCatchUp, over.signal)]).then(
+    start,
+  )
+  return () => isReady
 }
 
-/** Name in `aside` for the whole watch of a destination. */
+/** Name in `aside` for a failure of the whole watch of a chain. */
 const wholeWatch = 'watch'
 
 type Watcher = {
-  destination: Destination
   /** Resolves when the first look is over, even if it failed. */
   caughtUp: Promise<void>
   ended: Promise<void>
@@ -212,36 +167,126 @@ type Watcher = {
 
 function startWatcher(
   context: OrdersContext,
-  destination: Destination,
+  chainId: number,
   { signal, limit }: { signal: AbortSignal; limit: Limit },
 ): Watcher {
   let tellCaughtUp: () => void = () => undefined
   const caughtUp = new Promise<void>((resolve) => {
     tellCaughtUp = resolve
   })
-  const watcher = watchDestination(context, destination)
-  const { aside } = watcher
+  const watcher = watchChain(context, chainId)
+  const { asides } = watcher
+  const changes = hearChanges(context.store)
   // Its own signal: Node warns of a leak above ten listeners on one signal.
   const pausing = new AbortController()
   onAbort(signal, () => pausing.abort())
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
-      let pause: number
-      try {
-        // The signal may have aborted while this look waited for a place.
-        const look = async () => (signal.aborted ? undefined : watcher.look())
-        pause = (await limit(look))?.nextLook ?? 0
-        aside.clear(wholeWatch)
-      } catch (error) {
-        pause = aside.put(wholeWatch, error)
-      }
-      await aside.save(watcher.lease()).catch(() => undefined)
+      const looked = await tryLook(watcher, { signal, limit })
+      await asides.save(watcher.lease()).catch(() => undefined)
       tellCaughtUp()
-      await wait(pause, pausing.signal)
+      await waitForLook(context, watcher, changes, {
+        looked,
+        signal: pausing.signal,
+      })
     }
     tellCaughtUp()
+    changes.stop()
     const lease = watcher.lease()
     if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
-  return { destination, caughtUp, ended: watch() }
+  return { caughtUp, ended: watch() }
+}
+
+/** What a worker knows after a look. */
+type Looked = {
+  pause: number
+  isQuiet: boolean
+  /** True if the look failed: another process may take the watch meanwhile. */
+  isFailed: boolean
+}
+
+async function tryLook(
+  watcher: ChainWatcher,
+  { signal, limit }: { signal: AbortSignal; limit: Limit },
+): Promise<Looked> {
+  const { chain: aside } = watcher.asides
+  try {
+    // The signal may have aborted while this look waited for a place.
+    const look = async () => (signal.aborted ? undefined : watcher.look())
+    const { nextLook = 0, isQuiet = false } = (await limit(look)) ?? {}
+    aside.clear(wholeWatch)
+    return { pause: nextLook, isQuiet, isFailed: false }
+  } catch (error) {
+    const pause = aside.put(wholeWatch, error)
+    return { pause, isQuiet: false, isFailed: true }
+  }
+}
+
+/** Milliseconds between two checks of a store that does not report changes. */
+const askEvery = 1000
+
+/** Milliseconds to wait after a change, so that one check covers several. */
+const changesWithin = 200
+
+/** Listens to changes of the store from now on, if the store reports them. */
+function hearChanges({ onChange }: Pick<PaymentStore, 'onChange'>): {
+  /** Waits for a change since the last wait, at most until this time. */
+  wait(until: number, signal: AbortSignal): Promise<void>
+  stop(): void
+} {
+  let isChanged = false
+  let wake: () => void = () => undefined
+  const stop = onChange?.(() => {
+    isChanged = true
+    wake()
+  })
+  return {
+    wait: async (until, signal) => {
+      const rest = until - performance.now()
+      const longest = stop ? rest : Math.min(rest, askEvery)
+      const over = new AbortController()
+      const forget = onAbort(signal, () => over.abort())
+      wake = () => over.abort()
+      if (!isChanged) await wait(longest, over.signal)
+      forget()
+      await wait(Math.min(changesWithin, until - performance.now()), signal)
+      isChanged = false
+    },
+    stop: () => stop?.(),
+  }
+}
+
+/**
+ * Waits until the next look, and prolongs the lease meanwhile, unless the last
+ * look failed. While the chain is quiet, asks the database again when its rows
+ * change, because a new proof or an order that is due shortens the pause.
+ */
+async function waitForLook(
+  { policy }: Pick<OrdersContext, 'policy'>,
+  watcher: ChainWatcher,
+  changes: ReturnType<typeof hearChanges>,
+  {
+    looked: { pause, isQuiet, isFailed },
+    signal,
+  }: { looked: Looked; signal: AbortSignal },
+): Promise<void> {
+  if (isFailed) return wait(pause, signal)
+  const step = policy.lease / 3
+  let until = performance.now() + pause
+  let prolongAt = performance.now() + step
+  while (!signal.aborted && performance.now() < until) {
+    const end = Math.min(until, prolongAt)
+    if (isQuiet) await changes.wait(end, signal)
+    else await wait(end - performance.now(), signal)
+    if (signal.aborted || performance.now() >= until) return
+    if (performance.now() >= prolongAt) {
+      // If the database does not answer, the next look fails and reports it.
+      await watcher.prolong().catch(() => undefined)
+      prolongAt = performance.now() + step
+    }
+    if (!isQuiet) continue
+    const next = await watcher.findNextLook().catch(() => pause)
+    until = Math.min(until, performance.now() + next)
+  }
 }

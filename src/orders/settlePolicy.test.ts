@@ -19,8 +19,11 @@ test('what is left out has the defaults the types tell', () => {
     bumpAfter: 15,
     lease: 15_000,
     signTimeout: 10_000,
+    sealTimeout: 5_000,
     walletTimeout: 120_000,
     pollingInterval: undefined,
+    quietInterval: undefined,
+    chainClock: 'checked',
   })
 })
 

@@ -1,7 +1,12 @@
 import { checkMembers } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { defaultMaxCaptureGas } from '../payments/verify/rehearse.js'
-import type { OrdersPolicy, SettledPolicy } from './model/types.js'
+import { checkLimit } from './model/earlyAnswer.js'
+import {
+  mostAtRiskMembers,
+  type OrdersPolicy,
+  type SettledPolicy,
+} from './model/types.js'
 
 const defaults: SettledPolicy = {
   window: 900n,
@@ -19,8 +24,12 @@ const defaults: SettledPolicy = {
   bumpAfter: 15,
   lease: 15_000,
   signTimeout: 10_000,
+  sealTimeout: 5_000,
   walletTimeout: 120_000,
+  mostAtRisk: undefined,
   pollingInterval: undefined,
+  quietInterval: undefined,
+  chainClock: 'checked',
 }
 
 const choices: Readonly<Record<string, readonly string[]>> = {
@@ -28,6 +37,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   contractPayers: ['accept', 'refuse'],
   relayCancellations: ['always', 'onApproval'],
   fulfilAt: ['included', 'safe', 'finalized'],
+  chainClock: ['checked', 'own'],
 }
 
 /** Largest values that every store and every timer can hold. */
@@ -70,21 +80,21 @@ function checkTimes({
   if (window > maxWindow)
     throw new InvalidFieldError(
       'policy.window',
-      window,
+      shown(window),
       `at most policy.maxWindow, which is ${maxWindow}`,
     )
-  // Every payment its buyers sign would be refused.
+  // Otherwise every payment that buyers sign would be refused.
   if (window <= safetyMargin)
     throw new InvalidFieldError(
       'policy.window',
-      window,
+      shown(window),
       `more than policy.safetyMargin, which is ${safetyMargin}`,
     )
   // An order that becomes due too late to be sent is never captured.
   if (capture === 'beforeDeadline' && deadlineNear <= safetyMargin)
     throw new InvalidFieldError(
       'policy.deadlineNear',
-      deadlineNear,
+      shown(deadlineNear),
       `more than policy.safetyMargin, which is ${safetyMargin}`,
     )
 }
@@ -95,10 +105,14 @@ function checkField(name: string, value: unknown): void {
   const limit = most[name]
   if (allowed) {
     if (typeof value !== 'string' || !allowed.includes(value))
-      throw new InvalidFieldError(field, value, allowed)
+      throw new InvalidFieldError(field, shown(value), allowed)
   } else if (limit !== undefined) {
     if (typeof value !== 'bigint' || value < 0n || value > limit)
-      throw new InvalidFieldError(field, value, `a bigint from 0 to ${limit}`)
+      throw new InvalidFieldError(
+        field,
+        shown(value),
+        `a bigint from 0 to ${limit}`,
+      )
   } else if (name === 'blocks') {
     checkMembers(Object(value), { safe: true, finalized: true }, field)
     const { safe, finalized } = Object(value)
@@ -107,14 +121,21 @@ function checkField(name: string, value: unknown): void {
     if (finalized < safe)
       throw new InvalidFieldError(
         `${field}.finalized`,
-        finalized,
+        shown(finalized),
         `at least ${field}.safe, which is ${safe}`,
       )
+  } else if (name === 'mostAtRisk') {
+    if (typeof value !== 'object' || !value)
+      throw new InvalidFieldError(field, shown(value), 'an object')
+    checkMembers(value, mostAtRiskMembers, field)
+    const { total, payer } = Object(value)
+    checkLimit(`${field}.total`, total)
+    if (payer !== undefined) checkLimit(`${field}.payer`, payer)
   } else checkCount(field, value)
 }
 
 function checkCount(field: string, value: unknown): void {
   const fits = Number.isInteger(value) && Number(value) <= mostCounted
   if (!fits || Number(value) < 1)
-    throw new InvalidFieldError(field, value, 'a positive integer')
+    throw new InvalidFieldError(field, shown(value), 'a positive integer')
 }

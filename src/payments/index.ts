@@ -90,6 +90,15 @@ export {
   waitForOutcome,
 } from './capture/waitForOutcome.js'
 export {
+  type CaptureKind,
+  type CarriedCall,
+  type CarriedKind,
+  eip3009,
+  type OrderKind,
+  type PaymentKind,
+  type StoredFields,
+} from './kind.js'
+export {
   type BuildCancellationParameters,
   buildCancellation,
 } from './message/buildCancellation.js'
@@ -138,15 +147,6 @@ export {
   type SignatureDifference,
   type SignatureExplanation,
 } from './verify/explainSignature.js'
-export {
-  type CaptureKind,
-  type CarriedCall,
-  type CarriedKind,
-  eip3009,
-  type OrderKind,
-  type PaymentKind,
-  type StoredFields,
-} from './verify/kind.js'
 export type {
   CeilingExpectation,
   PaymentExpectation,

@@ -18,13 +18,12 @@ const states: Readonly<Record<OrderState, true>> = {
   consumed: true,
 }
 
-/** Name of the counter of one destination's orders in one state. */
 function counterName(order: Destination & { state: string }): string {
   const { chainId, token, recipient, state } = order
   return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
 }
 
-/** Refunds and held permissions are not counted as orders. */
+/** True for refunds, and for orders that hold a subscription's permission. */
 function isUncounted(row: object): boolean {
   const isPermission =
     Reflect.get(row, 'subscriptionId') !== undefined &&
@@ -32,7 +31,6 @@ function isUncounted(row: object): boolean {
   return isPermission || Reflect.get(row, 'refundOf') !== undefined
 }
 
-/** Name of the counter to which an order row belongs. */
 function counterOf(row: object): string {
   return counterName({
     chainId: Reflect.get(row, 'chainId'),
@@ -96,7 +94,7 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
       const known: object[] = []
       const ids: string[] = []
       for (const row of rows) {
-        // A row at a given version never changes.
+        // A row never changes without a new version.
         const kept = seen.find(orderTable, row)
         if (kept) known.push(kept)
         else ids.push(String(Reflect.get(row, 'id')))
@@ -118,8 +116,8 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
 }
 
 /**
- * Raises counters, and returns their values by name. Each stays locked until
- * the end of the transaction. All writers lock them in the same order, so that
+ * Raises counters, and returns their values by name. Each counter stays locked
+ * until the end of the transaction. All writers lock in the same order, so that
  * no deadlock is possible.
  */
 export async function raiseCounters(

@@ -30,13 +30,14 @@ export function postgresStore(
   checkPostgresParameters(parameters)
   // A copy, because the caller may change the object before the store loads.
   const given = { ...parameters }
-  return storeLater(
-    async () => {
-      await requireKysely()
-      const { createSqlStore } = await import('./sqlStore.js')
-      const { postgresEngine } = await import('./engines/postgresEngine.js')
-      return createSqlStore(postgresEngine(given))
-    },
-    { notifies: given.listen !== undefined },
-  )
+  const load = async (attached?: 'read' | 'write') => {
+    await requireKysely()
+    const { createSqlStore } = await import('./sqlStore.js')
+    const { postgresEngine } = await import('./engines/postgresEngine.js')
+    return createSqlStore(postgresEngine(given), undefined, attached)
+  }
+  return storeLater(() => load(), {
+    notifies: given.listen !== undefined,
+    loadAttached: load,
+  })
 }

@@ -15,11 +15,13 @@ import { toBytes } from './tables/sqlColumns.js'
 import {
   type DestinationValues,
   distinctDestinations,
+  inAny,
   inDestination,
   inSlots,
   inSubmitter,
   merge,
   mergeRows,
+  mostApart,
   withDestinations,
 } from './tables/sqlDestinations.js'
 import type { SqlList } from './tables/sqlEngine.js'
@@ -34,7 +36,6 @@ import {
 const isTrue = (column: 'spendable' | 'in_flight') =>
   sql<boolean>`${sql.ref(column)}`
 
-/** Finds the attempts that a query selects. */
 export async function findAttempts(
   finder: Finder,
   query: AttemptQuery,
@@ -98,7 +99,6 @@ function attemptsBy(
     .compile()
 }
 
-/** Finds the transactions that a query selects. */
 export async function findTransactions(
   finder: Finder,
   query: TransactionQuery,
@@ -154,7 +154,6 @@ function transactionsOfOrders(
     .compile()
 }
 
-/** Finds the proofs that a query selects. */
 export async function findProofs(
   finder: Finder,
   query: ProofQuery,
@@ -164,6 +163,19 @@ export async function findProofs(
     const { fromBlock = 0n, limit } = query
     const destinations = distinctDestinations(query.destinations)
     if (destinations.length === 0) return []
+    if (destinations.length > mostApart) {
+      const rows = await session
+        .selectFrom('proofs')
+        .selectAll()
+        .where(inAny(dialect, destinations))
+        .where('block_number', '>=', fromBlock)
+        .orderBy('block_number')
+        .orderBy('chain_id')
+        .orderBy('log_index')
+        .limit(BigInt(limit))
+        .execute()
+      return decodeRows(proofTable, rows)
+    }
     const { rows } = await runQuery(finder, proofsFrom, {
       shape: { destinations: destinations.length },
       values: withDestinations(destinations, {
@@ -228,7 +240,6 @@ function proofsOfOrders(
     .compile()
 }
 
-/** Finds the events that a query selects. */
 export async function findEvents(
   finder: Finder,
   query: EventQuery,
@@ -250,7 +261,12 @@ export async function findEvents(
       .limit(1n)
     if (query.newest === 'all')
       return decodeRows(eventTable, await last.execute())
-    const lasts = distinctDestinations(query.newest).map((destination) =>
+    const newest = distinctDestinations(query.newest)
+    if (newest.length > mostApart) {
+      const rows = await last.where(inAny(dialect, newest)).execute()
+      return decodeRows(eventTable, rows)
+    }
+    const lasts = newest.map((destination) =>
       last.where(inDestination(destination)),
     )
     const order = 'cursor desc'
@@ -260,6 +276,17 @@ export async function findEvents(
   const { after, limit } = query
   const destinations = distinctDestinations(query.destinations)
   if (destinations.length === 0) return []
+  if (destinations.length > mostApart) {
+    const rows = await session
+      .selectFrom('events')
+      .selectAll()
+      .where(inAny(dialect, destinations))
+      .where('cursor', '>', after)
+      .orderBy('cursor')
+      .limit(BigInt(limit))
+      .execute()
+    return decodeRows(eventTable, rows)
+  }
   const { rows } = await runQuery(finder, eventsAfter, {
     shape: { destinations: destinations.length },
     values: withDestinations(destinations, {

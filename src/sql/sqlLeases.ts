@@ -6,6 +6,13 @@ import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 /** Largest number of leases that one sweep deletes. */
 const sweepSize = 1000
 
+/**
+ * A lease that ends this many milliseconds after a new lease would is from
+ * before the database's clock was set back. It can be taken, because its owner
+ * may be dead.
+ */
+const setBackAfter = 600_000
+
 /** Milliseconds after which a sweep deletes a lease that has run out. */
 const sweepAfter = 86_400_000n
 
@@ -17,8 +24,9 @@ export async function takeSqlLease(
 ): Promise<Lease | undefined> {
   const now = sql.raw(clock)
   const until = sql`${now} + ${BigInt(milliseconds)}`
-  // Prolongs in a separate statement, because only a new fence has to wait for
-  // other writers.
+  const farAway = sql`${now} + ${BigInt(milliseconds + setBackAfter)}`
+  // Prolonging is a separate statement, because only a new fence has to wait
+  // for other writers.
   const prolong = sql<{ fence: bigint }>`
     update leases set expires = ${until}
     where key = ${key} and owner = ${owner} and expires > ${now}
@@ -36,7 +44,8 @@ export async function takeSqlLease(
         when leases.fence < excluded.fence then excluded.fence
         else leases.fence + 1
       end
-    where leases.owner = excluded.owner or leases.expires <= ${now}
+    where leases.owner = excluded.owner
+      or leases.expires <= ${now} or leases.expires > ${farAway}
     returning fence`
   const [mine] = (await prolong.execute(session)).rows
   const [given] = mine ? [mine] : (await take.execute(session)).rows
@@ -87,7 +96,6 @@ async function forgetLeases(
     where counters.last < excluded.last`.execute(session)
 }
 
-/** Loads the current holder of a lease. */
 export async function loadSqlLease(
   session: SqlSession,
   { clock }: SqlDialect,
@@ -105,7 +113,8 @@ export async function loadSqlLease(
 /**
  * Checks a lease, and locks it until the end of the unit of work.
  *
- * @throws {@link LeaseLostError} when it was released or someone else holds it.
+ * @throws {@link LeaseLostError} when it was released or another owner holds
+ * it.
  */
 export async function checkSqlLease(
   session: SqlSession,

@@ -3,7 +3,6 @@ import type { Finder } from './sqlOrders.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { noteTable } from './tables/sqlTables.js'
 
-/** Finds the notes that a query selects. */
 export async function findNotes(
   { session, dialect, locks }: Finder,
   query: NoteQuery,
@@ -28,7 +27,6 @@ export async function findNotes(
   return [...new Set(query.keys)].flatMap((key) => byKey.get(key) ?? [])
 }
 
-/** Removes the notes of these keys. */
 export async function removeNotes(
   { session, dialect }: Finder,
   keys: readonly string[],

@@ -8,7 +8,7 @@ import {
 } from './sqlFinds.js'
 import { loadSqlLease } from './sqlLeases.js'
 import { findNotes } from './sqlNotes.js'
-import { type Finder, findOrders } from './sqlOrders.js'
+import { type Finder, findEarly, findOrders } from './sqlOrders.js'
 import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
 import { loadValue, parseValue } from './sqlSettings.js'
 import { findSubscriptions } from './sqlSubscriptions.js'
@@ -24,7 +24,6 @@ import {
   transactionTable,
 } from './tables/sqlTables.js'
 
-/** Reads the database inside one unit of work. */
 export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
   const { session, dialect } = finder
   const see = <row extends VersionedRow>(
@@ -41,6 +40,7 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
       find: (query) => see(orderTable, () => findOrders(finder, query)),
       count: (destinations) =>
         unit.run(() => countOrders(finder, destinations)),
+      findEarly: (query) => unit.run(() => findEarly(finder, query)),
     },
     attempts: {
       find: (query) => see(attemptTable, () => findAttempts(finder, query)),

@@ -5,7 +5,6 @@ import { toBytes } from './tables/sqlColumns.js'
 import { distinctDestinations, mergeRows } from './tables/sqlDestinations.js'
 import type { SqlDialect } from './tables/sqlEngine.js'
 
-/** Counts the secrets of orders of these destinations by key. */
 export async function countSecretKeys(
   { session, dialect }: Finder,
   destinations: readonly Destination[],
@@ -29,7 +28,9 @@ export async function countSecretKeys(
   return Object.fromEntries(counts)
 }
 
-/** Finds orders with a secret of another key, in the order of their ids. */
+/**
+ * Finds orders with a secret sealed by another key, in the order of their ids.
+ */
 export async function findSecretOrders(
   { session, dialect }: Finder,
   { destinations, except, after = '', limit }: SecretQuery,
@@ -44,7 +45,7 @@ export async function findSecretOrders(
         order by ${orderId} limit ${BigInt(limit)})`
     }),
   )
-  // Each part can contain the same order.
+  // Several parts can return the same order.
   const rows = await mergeRows(session, parts, {
     order: 'id',
     limit: limit * parts.length,

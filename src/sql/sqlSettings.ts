@@ -7,8 +7,9 @@ import { SqlFault } from './tables/sqlFault.js'
 /**
  * Reads and writes settings inside one unit of work.
  *
- * If the work has read a setting, replaces it only if it has not changed since.
- * Otherwise the work runs again. Readers therefore never block each other.
+ * If the work has read a setting, `setValue` replaces it only if it has not
+ * changed since. If it has, the work runs again. Readers never block each
+ * other.
  */
 export function sqlSettings(
   finder: Finder,
@@ -35,7 +36,6 @@ export function sqlSettings(
   }
 }
 
-/** Loads the text of a setting. */
 export async function loadValue(
   { session }: Finder,
   key: string,
@@ -62,7 +62,6 @@ async function putValue(
   return (await put.execute(session)).numAffectedRows
 }
 
-/** Replaces a setting if it still has the value `before`. */
 export async function replaceValue(
   { session }: Finder,
   key: string,

@@ -12,7 +12,7 @@ import { sqlReader } from './sqlReader.js'
 import { loadValue, replaceValue } from './sqlSettings.js'
 import { type SqlUnit, startSqlUnit } from './sqlUnit.js'
 import { sqlWriter } from './sqlWriter.js'
-import { migrate, migrations } from './tables/migrations.js'
+import { assertMigrated, migrate, migrations } from './tables/migrations.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import type { Migration, SqlEngine, SqlSession } from './tables/sqlEngine.js'
 import { mayRunAgain, runPatiently, SqlFault } from './tables/sqlFault.js'
@@ -20,10 +20,16 @@ import { mayRunAgain, runPatiently, SqlFault } from './tables/sqlFault.js'
 type Mode = 'read' | 'write'
 type Work<result> = (session: SqlSession, unit: SqlUnit) => Promise<result>
 
-/** Creates a store over an SQL engine. */
+/**
+ * Creates a store over an SQL engine.
+ *
+ * @param attached set if the database exists and `open` must not change it.
+ * With `'read'`, no call changes it.
+ */
 export function createSqlStore(
   engine: SqlEngine,
   steps: readonly Migration[] = migrations,
+  attached?: 'read' | 'write' | undefined,
 ): PaymentStore {
   const { dialect } = engine
   const seen = seenRows()
@@ -47,9 +53,18 @@ export function createSqlStore(
     )
     return { identity }
   }
+  const look = async () => {
+    await run('read', (session) => assertMigrated(session, engine, steps))
+    const identity = await run('read', (session) => engine.identify(session))
+    return { identity }
+  }
+  const openToWrite = async () => {
+    if (attached === 'read') throw new StoreError('was opened for reading only')
+    await open()
+  }
   let opened: Promise<{ identity: string }> | undefined
   const open = () => {
-    opened ??= prepare().catch((error: unknown) => {
+    opened ??= (attached ? look() : prepare()).catch((error: unknown) => {
       opened = undefined
       throw error
     })
@@ -64,7 +79,7 @@ export function createSqlStore(
       )
     },
     write: async (work, { lease } = {}) => {
-      await open()
+      await openToWrite()
       return run('write', async (session, unit) => {
         if (lease) await checkSqlLease(session, dialect, lease)
         const { writer, flush } = sqlWriter(session, engine, unit)
@@ -75,14 +90,15 @@ export function createSqlStore(
       })
     },
     takeLease: async (wanted) => {
-      await open()
+      await openToWrite()
       return run('write', (session) => takeSqlLease(session, dialect, wanted))
     },
     releaseLease: async (lease) => {
-      await open()
+      await openToWrite()
       await run('write', (session) => releaseSqlLease(session, dialect, lease))
     },
     ...(engine.onChange && { onChange: engine.onChange }),
+    ...(attached && { isAttached: true }),
     close: engine.close,
   }
 }
@@ -103,13 +119,12 @@ async function enterDatabase(finder: Finder, identity: string): Promise<void> {
   const known = await loadValue(finder, databaseKey)
   if (known === text) return
   const numRows = await replaceValue(finder, databaseKey, text, known)
-  // Only one of several processes replaces the value.
+  // Of several processes, only the one that replaced the value skips cursors.
   if (known === undefined || numRows !== 1n) return
   await sql`update counters set last = last + ${lostEvents}
     where name = 'events'`.execute(finder.session)
 }
 
-/** Runs one unit of work in a transaction. */
 async function runUnit<result>(
   engine: SqlEngine,
   mode: Mode,
@@ -130,8 +145,8 @@ async function runUnit<result>(
         : error
     }
   })
-  // Keeps the rows only after the commit, which the unit may share with others
-  // and which may fail.
+  // Remembers the rows only after the commit, which the unit may share with
+  // others and which may fail.
   seen.join(unit.seen)
   return done
 }

@@ -9,7 +9,6 @@ import {
 import { decodeRows } from './tables/sqlRows.js'
 import { subscriptionTable } from './tables/sqlTables.js'
 
-/** Finds the subscriptions that a query selects. */
 export async function findSubscriptions(
   finder: Finder,
   query: SubscriptionQuery,

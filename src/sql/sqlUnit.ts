@@ -2,17 +2,16 @@ import { StoreError } from '../store/errors.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import { mayRunAgain } from './tables/sqlFault.js'
 
-/** Tracks the requests of one unit of work. */
+/** Tracks the statements of one unit of work. */
 export type SqlUnit = {
   /** True once rows were written. */
   changed: boolean
-  /** Rows that it read or wrote, as they will be after the commit. */
+  /** Rows that the unit read or wrote, as they will be after the commit. */
   readonly seen: SeenRows
-  /** Runs one request. */
   run<result>(request: () => Promise<result>): Promise<result>
   /**
-   * Waits for requests that the work did not await, and refuses later ones:
-   * they would run outside the transaction.
+   * Waits for requests that the work did not await. Refuses later ones, which
+   * would run outside the transaction.
    */
   end(): Promise<void>
   /** The error of the first failed request, even if the work caught it. */
@@ -42,7 +41,7 @@ export function startSqlUnit(before: SeenRows): SqlUnit {
     },
     get failure() {
       // Prefers a fault after which the work may run again: the other errors
-      // may be its consequences.
+      // may be consequences of that fault.
       return failures.find(mayRunAgain) ?? failures[0]
     },
   }

@@ -79,8 +79,8 @@ export function sqlWriter(
             await flush()
             return findEvents(finder, query)
           }),
-        // Takes the cursors last, because all other writers of events wait from
-        // then on.
+        // `flush` takes the cursors last, because from then on all other
+        // writers of events wait.
         append: (rows) =>
           change(async () => {
             addAll(waiting, rows)

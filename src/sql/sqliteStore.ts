@@ -3,7 +3,7 @@ import type { PaymentStore } from '../store/types.js'
 import { parseSqliteFile } from './engines/parseSqliteFile.js'
 import { requireKysely, storeLater } from './storeLater.js'
 
-/** What {@link sqliteStore} takes. */
+/** File of {@link sqliteStore}. */
 export type SqliteStoreParameters = {
   /** Path of the database file. Created when it does not exist. */
   file: string
@@ -33,13 +33,11 @@ const members: MembersOf<SqliteStoreParameters> = {
 export function sqliteStore(parameters: SqliteStoreParameters): PaymentStore {
   checkMembers(parameters, members)
   const file = parseSqliteFile(parameters)
-  return storeLater(
-    async () => {
-      await requireKysely()
-      const { createSqlStore } = await import('./sqlStore.js')
-      const { sqliteEngine } = await import('./engines/sqliteEngine.js')
-      return createSqlStore(sqliteEngine({ file }))
-    },
-    { notifies: false },
-  )
+  const load = async (attached?: 'read' | 'write') => {
+    await requireKysely()
+    const { createSqlStore } = await import('./sqlStore.js')
+    const { sqliteEngine } = await import('./engines/sqliteEngine.js')
+    return createSqlStore(sqliteEngine({ file, attached }), undefined, attached)
+  }
+  return storeLater(() => load(), { notifies: true, loadAttached: load })
 }

@@ -1,13 +1,23 @@
+import { loadPeer, notLoaded } from '../core/peers.js'
 import { StoreError } from '../store/errors.js'
 import type { PaymentStore } from '../store/types.js'
 
+type StoreLaterParameters = {
+  notifies: boolean
+  /** Loads the store of `attach`. */
+  loadAttached?:
+    | ((access: 'read' | 'write') => Promise<PaymentStore>)
+    | undefined
+  isAttached?: true | undefined
+}
+
 /**
- * A store whose code is loaded when it is first used. The query builder takes
+ * Creates a store that loads its code on first use. The query builder takes
  * longer to load than the rest of the package.
  */
 export function storeLater(
   load: () => Promise<PaymentStore>,
-  { notifies }: { notifies: boolean },
+  { notifies, loadAttached, isAttached }: StoreLaterParameters,
 ): PaymentStore {
   let loading: Promise<PaymentStore> | undefined
   let isClosed = false
@@ -28,6 +38,14 @@ export function storeLater(
     ...(notifies && {
       onChange: (listener: () => void) => listenLater(use, listener),
     }),
+    ...(loadAttached && {
+      attach: (access: 'read' | 'write') =>
+        storeLater(() => loadAttached(access), {
+          notifies: false,
+          isAttached: true,
+        }),
+    }),
+    ...(isAttached && { isAttached }),
     close: async () => {
       isClosed = true
       const store = await loading?.catch(() => undefined)
@@ -36,7 +54,10 @@ export function storeLater(
   }
 }
 
-/** Starts to listen when the store is loaded, unless nobody listens by then. */
+/**
+ * Registers the listener when the store has loaded, unless the caller has
+ * unregistered it by then.
+ */
 function listenLater(
   use: () => Promise<PaymentStore>,
   listener: () => void,
@@ -58,10 +79,12 @@ function listenLater(
 /**
  * Checks that the optional peer `kysely` is installed.
  *
- * @throws {@link StoreError} when it is missing.
+ * @throws {@link StoreError} when it is missing or too old.
  */
 export async function requireKysely(): Promise<void> {
-  await import('kysely').catch(() => {
-    throw new StoreError('needs the package kysely, which is not installed')
-  })
+  await loadPeer(
+    { name: 'kysely', from: '0.27.0' },
+    import('kysely').catch(notLoaded),
+    (problem) => new StoreError(problem),
+  )
 }

@@ -1,7 +1,7 @@
 import { SealError } from './errors.js'
 import type { SealContext } from './types.js'
 
-/** Marks an absent part, in place of its length. */
+/** Written in place of the length if a part is absent. */
 const absent = 0xffffffff
 
 /**
@@ -20,7 +20,7 @@ export function encodePlace(
   const { account, accountNonce, action } = context
   if (!isWellFormed(orderId))
     throw new SealError('belongs to an order whose id is not well-formed text')
-  // The order of the parts must not change.
+  // The order of the parts must not change: stored secrets would not open.
   return encodeParts([
     version,
     keyName,

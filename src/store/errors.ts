@@ -20,7 +20,7 @@ export class DuplicateRecordError extends CountersignError {
   }
 }
 
-/** Someone else changed a row after it was read. */
+/** Another unit of work changed a row after this one had read it. */
 export class StaleRecordError extends CountersignError {
   override readonly name = 'StaleRecordError'
   override readonly retryable = true
@@ -30,7 +30,7 @@ export class StaleRecordError extends CountersignError {
   }
 }
 
-/** The lease of a write was released, or someone else holds it. */
+/** The lease of a write was released, or another instance holds it. */
 export class LeaseLostError extends CountersignError {
   override readonly name = 'LeaseLostError'
   override readonly retryable = true
@@ -49,5 +49,15 @@ export class SealError extends CountersignError {
 
   constructor(problem: string, details: { key?: string | undefined } = {}) {
     super(`The secret ${problem}.`, { problem, ...details })
+  }
+}
+
+/** The sealer failed, or did not answer within `policy.sealTimeout`. */
+export class SealerUnavailableError extends CountersignError {
+  override readonly name = 'SealerUnavailableError'
+  override readonly retryable = true
+
+  constructor(problem: string) {
+    super(`The sealer ${problem}.`, { problem })
   }
 }

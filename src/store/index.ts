@@ -2,6 +2,7 @@ export {
   DuplicateRecordError,
   LeaseLostError,
   SealError,
+  SealerUnavailableError,
   StaleRecordError,
   StoreError,
 } from './errors.js'
@@ -15,6 +16,9 @@ export type {
   AttemptQuery,
   AttemptRecord,
   Destination,
+  EarlyQuery,
+  EarlyRow,
+  EarlyState,
   EventData,
   EventQuery,
   EventRecord,

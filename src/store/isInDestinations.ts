@@ -1,6 +1,5 @@
 import type { Destination } from './types.js'
 
-/** True when a row belongs to one of these destinations. */
 export function isInDestinations(
   row: Destination,
   destinations: readonly Destination[],

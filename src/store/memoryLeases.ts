@@ -1,7 +1,10 @@
 import { LeaseLostError } from './errors.js'
 import type { HeldLease, Lease, PaymentStore } from './types.js'
 
-/** Keeps the leases of one process, by its own clock. */
+/**
+ * Keeps the leases of one process. Measures time with `performance.now()`,
+ * because the wall clock may be set.
+ */
 export function memoryLeases(): {
   take(wanted: Parameters<PaymentStore['takeLease']>[0]): Lease | undefined
   release(lease: Lease): void
@@ -10,7 +13,7 @@ export function memoryLeases(): {
   check(lease: Lease): void
 } {
   const leases = new Map<string, Lease & { until: number }>()
-  // One count for all keys, because a released lease leaves no row.
+  // One counter for all keys, because a released lease leaves no row.
   let lastFence = 0n
   const isNewest = ({ key, owner, fence }: Lease) => {
     const held = leases.get(key)
@@ -22,7 +25,7 @@ export function memoryLeases(): {
   }
   return {
     take: ({ key, owner, milliseconds }) => {
-      const now = Date.now()
+      const now = performance.now()
       const held = findHeld(key, now)
       if (held && held.owner !== owner) return undefined
       const fence = held?.fence ?? ++lastFence
@@ -33,8 +36,11 @@ export function memoryLeases(): {
       if (isNewest(lease)) leases.delete(lease.key)
     },
     find: (key) => {
-      const held = findHeld(key, Date.now())
-      return held && { owner: held.owner, until: BigInt(held.until) }
+      const now = performance.now()
+      const held = findHeld(key, now)
+      if (!held) return undefined
+      const left = Math.ceil(held.until - now)
+      return { owner: held.owner, until: BigInt(Date.now() + left) }
     },
     check: (lease) => {
       if (!isNewest(lease)) throw new LeaseLostError({ key: lease.key })

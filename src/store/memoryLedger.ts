@@ -48,7 +48,6 @@ export const eventKeys: RowKeys<EventRecord> = {
   words: ({ orderId }) => [`order ${orderId}`],
 }
 
-/** Returns the attempts that a query selects. */
 export function filterAttempts(
   rows: Rows<AttemptRecord>,
   query: AttemptQuery,
@@ -65,7 +64,6 @@ export function filterAttempts(
     .filter((row) => row.chainId === chainId && row.token === token)
 }
 
-/** Returns the transactions that a query selects, sorted. */
 export function filterTransactions(
   rows: Rows<TransactionRecord>,
   query: TransactionQuery,
@@ -104,7 +102,6 @@ function isSelected(row: TransactionRecord, query: SubmitterQuery): boolean {
   return 'at' in query ? row.nonce === query.nonce : row.inFlight
 }
 
-/** Returns the proofs that a query selects, sorted. */
 export function filterProofs(
   rows: Rows<ProofRecord>,
   query: ProofQuery,
@@ -129,7 +126,6 @@ export function filterProofs(
   ]).slice(0, limit)
 }
 
-/** Returns the events that a query selects, sorted by cursor. */
 export function filterEvents(
   rows: Rows<EventRecord>,
   query: EventQuery,

@@ -8,7 +8,6 @@ export const noteKeys: RowKeys<NoteRecord> = {
   words: () => [],
 }
 
-/** Returns the notes that a query selects. */
 export function filterNotes(
   rows: Rows<NoteRecord>,
   query: NoteQuery,

@@ -3,6 +3,8 @@ import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
   Destination,
+  EarlyQuery,
+  EarlyRow,
   OrderQuery,
   OrderRecord,
   OrderState,
@@ -11,13 +13,13 @@ import type {
 export const orderKeys: RowKeys<OrderRecord> = {
   table: 'orders',
   identity: ({ id }) => id,
-  words: ({ refundOf, subscriptionId }) => [
+  words: ({ refundOf, subscriptionId, early }) => [
     `refunds of ${refundOf}`,
     `charges of ${subscriptionId}`,
+    `early ${early}`,
   ],
 }
 
-/** Returns the orders that a query selects, sorted. */
 export function filterOrders(
   rows: Rows<OrderRecord>,
   query: OrderQuery,
@@ -59,7 +61,7 @@ function findCharges(
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
 }
 
-/** True for orders of merchants: not for refunds and held permissions. */
+/** False for refunds, and for orders that hold a subscription's permission. */
 function isListed({
   refundOf,
   subscriptionId,
@@ -69,10 +71,6 @@ function isListed({
   return refundOf === undefined && !isPermission
 }
 
-/**
- * Counts the orders of these destinations by state, without refunds and without
- * the orders that hold permissions.
- */
 export function countStates(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
@@ -84,7 +82,34 @@ export function countStates(
   return counts
 }
 
-type OrderSearch = Exclude<
+/** Finds the orders of a token with one of these states of `early`. */
+export function filterEarly(
+  rows: Rows<OrderRecord>,
+  { chainId, token, early }: EarlyQuery,
+): EarlyRow[] {
+  const wanted: readonly unknown[] = early
+  const found = rows
+    .pick(early.map((state) => `early ${state}`))
+    .filter(
+      (row) =>
+        wanted.includes(row.early) &&
+        row.chainId === chainId &&
+        row.token === token,
+    )
+  return sortRows(found, ({ position }) => [position]).map(
+    ({ id, recipient, payer, value, captureValue, earlyFor }) => ({
+      id,
+      recipient,
+      payer,
+      value,
+      captureValue,
+      earlyFor,
+    }),
+  )
+}
+
+/** A query that finds orders by destination or submitter. */
+export type OrderSearch = Exclude<
   OrderQuery,
   { ids: readonly string[] } | { refundsOf: readonly string[] } | ChargeSearch
 >
@@ -105,7 +130,7 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
     )
   if ('lookDue' in query)
     return (
-      isDue(row.lookDue, query.until) && isInDestinations(row, [query.lookDue])
+      isDue(row.lookDue, query.until) && isInDestinations(row, query.lookDue)
     )
   if ('settled' in query)
     return (
@@ -113,7 +138,7 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
       row.settledBlock !== undefined &&
       row.settledBlock >= (query.fromBlock ?? 0n) &&
       row.settledBlock <= (query.toBlock ?? row.settledBlock) &&
-      isInDestinations(row, [query.settled])
+      isInDestinations(row, query.settled)
     )
   if ('oldest' in query) return isInDestinations(row, [query.oldest])
   if ('refundsDue' in query)
@@ -121,17 +146,18 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
       row.refundOf !== undefined &&
       row.state === 'drafted' &&
       row.position > (query.after ?? -1n) &&
-      isInDestinations(row, [query.refundsDue])
+      isInDestinations(row, query.refundsDue)
     )
   return (
     row.payer !== undefined &&
     row.lookDue !== undefined &&
     row.position > (query.after ?? -1n) &&
-    isInDestinations(row, [query.unsettled])
+    isInDestinations(row, query.unsettled)
   )
 }
 
-function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
+/** The values by which a query sorts its orders. */
+export function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
   if ('listed' in query) return ({ position }) => [-position]
   if ('sendDue' in query)
     return ({ deadline, position }) => [deadline, position]

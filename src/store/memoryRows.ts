@@ -1,9 +1,8 @@
 import type { StagedTable } from './memoryTable.js'
 
-/** The rows that a query searches. */
 export type Rows<row> = Omit<StagedTable<row>, 'staged' | 'removed'>
 
-/** Sorts rows by their places, the lowest first. */
+/** Sorts rows by the values that `place` returns, lowest first. */
 export function sortRows<row>(
   rows: row[],
   place: (row: row) => bigint[],

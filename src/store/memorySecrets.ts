@@ -15,7 +15,7 @@ type Tables = {
   transactions: Rows<TransactionRecord>
 }
 
-/** Finds which keys sealed the secrets of orders. */
+/** Implements `StoreReader.secrets` in memory. */
 export function secretsReader(tables: Tables): StoreReader['secrets'] {
   return {
     countKeys: async (destinations) => countKeys(tables, destinations),
@@ -65,8 +65,8 @@ function listSecrets({
 }
 
 /**
- * Returns the name of the key; empty text without a space, so that it never
- * shows a secret.
+ * Returns the name of the key. Returns empty text if the secret has no space,
+ * because it may not be sealed.
  */
 function keyOf(sealed: string): string {
   return sealed.slice(0, Math.max(0, sealed.indexOf(' ')))

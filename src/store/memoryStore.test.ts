@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { hour, moveClocks } from '../../test/unit/support/movedClocks.js'
 import { StoreError } from './errors.js'
 import { memoryStore } from './memoryStore.js'
 import type { AttemptRecord, PaymentStore, StoreWriter } from './types.js'
@@ -128,6 +129,25 @@ test('listeners hear of what was kept, until they are taken off', async () => {
   await store.write((writer) => writer.setValue('a', {}))
   await store.write(() => Promise.reject(new Error('no'))).catch(() => {})
   expect(heard).toBe(3)
+})
+
+test('a clock that is set back makes no lease longer', async () => {
+  const { under } = moveClocks()
+  const store = memoryStore()
+  const dead = { key: 'submitter', owner: 'dead', milliseconds: 5 }
+  await under({ ahead: hour }, () => store.takeLease(dead))
+  const take = () => store.takeLease({ ...dead, owner: 'alive' })
+  await expect.poll(take).toMatchObject({ owner: 'alive' })
+})
+
+test('a clock that is set forward ends no lease', async () => {
+  const { under } = moveClocks()
+  const store = memoryStore()
+  const mine = { key: 'submitter', owner: 'a', milliseconds: 600_000 }
+  await store.takeLease(mine)
+  const other = { ...mine, owner: 'b' }
+  const taken = await under({ ahead: hour }, () => store.takeLease(other))
+  expect(taken).toBeUndefined()
 })
 
 test('a lease taken away while the work runs keeps nothing of it', async () => {

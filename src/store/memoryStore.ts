@@ -12,7 +12,7 @@ import {
 import { startUnit } from './memoryUnit.js'
 import type { PaymentStore } from './types.js'
 
-/** What {@link memoryStore} takes. */
+/** Options of {@link memoryStore}. */
 export type MemoryStoreParameters = {
   /** Confirms that all orders may be lost when the process ends. */
   volatile?: true | undefined
@@ -72,7 +72,7 @@ export function memoryStore(
       const result = await work(unit.writer)
       unit.check()
       if (lease) leases.check(lease)
-      // Running readers keep their snapshot.
+      // Copies the tables, so that running readers keep their snapshot.
       if (state.readers)
         state = { tables: copyTables(state.tables), readers: 0 }
       keepStages(state.tables, unit.stages)

@@ -9,7 +9,6 @@ export const subscriptionKeys: RowKeys<SubscriptionRecord> = {
   words: () => [],
 }
 
-/** Returns the subscriptions that a query selects, sorted. */
 export function filterSubscriptions(
   rows: Rows<SubscriptionRecord>,
   query: SubscriptionQuery,

@@ -29,7 +29,6 @@ export type StagedTable<row> = {
   all(): row[]
 }
 
-/** Creates a table without rows. */
 export function emptyTable<row>(keys: RowKeys<row>): MemoryTable<row> {
   return { keys, rows: new Map(), index: new Map() }
 }
@@ -39,7 +38,7 @@ export function copyTable<row>(table: MemoryTable<row>): MemoryTable<row> {
   return { ...table, rows: new Map(table.rows) }
 }
 
-/** Starts to collect changes without changing the table itself. */
+/** Collects the changes of a unit of work. Does not change the table. */
 export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   const staged = emptyTable(table.keys)
   const removed = new Set<string>()

@@ -9,7 +9,12 @@ import {
   transactionKeys,
 } from './memoryLedger.js'
 import { filterNotes, noteKeys } from './memoryNotes.js'
-import { countStates, filterOrders, orderKeys } from './memoryOrders.js'
+import {
+  countStates,
+  filterEarly,
+  filterOrders,
+  orderKeys,
+} from './memoryOrders.js'
 import { secretsReader } from './memorySecrets.js'
 import { filterSubscriptions, subscriptionKeys } from './memorySubscriptions.js'
 import {
@@ -33,7 +38,6 @@ import type {
   TransactionRecord,
 } from './types.js'
 
-/** All tables of the store in memory. */
 export type MemoryTables = {
   orders: MemoryTable<OrderRecord>
   attempts: MemoryTable<AttemptRecord>
@@ -45,7 +49,6 @@ export type MemoryTables = {
   values: MemoryTable<{ key: string; value: StoredValue }>
 }
 
-/** All tables as one unit of work sees them. */
 export type MemoryStages = {
   [name in keyof MemoryTables]: MemoryTables[name] extends MemoryTable<
     infer row
@@ -73,7 +76,6 @@ export function emptyTables(): MemoryTables {
   }
 }
 
-/** Copies all tables. Later changes to one copy do not affect the other. */
 export function copyTables(tables: MemoryTables): MemoryTables {
   return {
     orders: copyTable(tables.orders),
@@ -100,7 +102,6 @@ export function stageTables(tables: MemoryTables): MemoryStages {
   }
 }
 
-/** Applies the changes of a unit of work to the tables. */
 export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.orders, stages.orders)
   keepStaged(tables.attempts, stages.attempts)
@@ -123,6 +124,7 @@ export function stageReader(
     orders: {
       find: async (query) => filterOrders(orders, query),
       count: async (destinations) => countStates(orders, destinations),
+      findEarly: async (query) => filterEarly(orders, query),
     },
     attempts: { find: async (query) => filterAttempts(attempts, query) },
     transactions: {

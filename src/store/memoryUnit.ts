@@ -23,17 +23,19 @@ import type {
   TransactionRecord,
 } from './types.js'
 
-/** One unit of work whose changes are not applied yet. */
+/** A unit of work whose changes are not in the tables yet. */
 export type MemoryUnit = {
   readonly stages: MemoryStages
   readonly writer: StoreWriter
-  /** @throws the error of its first failed write, even if the work caught it. */
+  /**
+   * @throws the error of the first failed write, even if the work caught it.
+   */
   check(): void
   /** Refuses further writes. */
   close(): void
 }
 
-/** Begins a unit of work. Does not change the tables before its end. */
+/** Begins a unit of work. The caller applies its changes to the tables. */
 export function startUnit(tables: MemoryTables): MemoryUnit {
   const stages = stageTables(tables)
   const failures: unknown[] = []

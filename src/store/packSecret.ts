@@ -13,7 +13,6 @@ export function packSecret(secret: string): Uint8Array {
     : mark(textMark, new TextEncoder().encode(secret))
 }
 
-/** Returns the text that `packSecret` packed. */
 export function unpackSecret(packed: Uint8Array): string {
   const bytes = packed.subarray(1)
   return packed[0] === hexMark

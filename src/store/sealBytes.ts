@@ -6,7 +6,7 @@ export type SealBytesParameters = {
   key: Uint8Array
   /** 24 bytes, never used with this key before. */
   nonce: Uint8Array
-  /** Not part of the result. Opening needs the same bytes again. */
+  /** Authenticated but not part of the result: opening needs the same bytes. */
   additional: Uint8Array
 }
 

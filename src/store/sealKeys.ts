@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { growingPause } from '../core/keepTrying.js'
 import { inTime } from '../core/wait.js'
 import { SealError, StoreError } from './errors.js'
@@ -43,18 +43,13 @@ export function keepKeys(
   sources: Readonly<Record<string, SealKeySource>>,
 ): Map<string, () => Promise<Uint8Array>> {
   if (typeof sources !== 'object' || !sources)
-    // Shows only the type: the value may be a key.
-    throw new InvalidFieldError(
-      'keys',
-      sources === undefined ? undefined : typeof sources,
-      'an object of keys by name',
-    )
+    throw new InvalidFieldError('keys', sources, 'an object of keys by name')
   return new Map(
     Object.entries(sources).map(([name, source]) => {
       if (!keyName.test(name) || name === noKey)
         throw new InvalidFieldError(
           'keys',
-          name,
+          shown(name),
           `named with 1 to 128 letters, digits or _.:/@-, and not ${noKey}`,
         )
       return [name, keepKey(name, source)]
@@ -91,7 +86,10 @@ export async function deriveKey(
   return new Uint8Array(bits)
 }
 
-/** Loads a key once. After a failure, waits and loads it again. */
+/**
+ * Returns a function that loads a key once. After a failure, the function waits
+ * and loads the key again.
+ */
 function keepKey(
   name: string,
   source: SealKeySource,
@@ -126,7 +124,10 @@ function keepOwn(name: string, key: SealKey): () => Promise<Uint8Array> {
   return () => deriveKey(own, name)
 }
 
-/** Hides the error of the function, because it could contain a secret. */
+/**
+ * Fetches a key. Hides the error of the caller's function, because it could
+ * contain a secret.
+ */
 async function fetchKey(
   name: string,
   fetch: () => Promise<SealKey>,
@@ -154,7 +155,7 @@ function checkKey(name: string, key: unknown): void {
   )
 }
 
-/** Never shows the key. */
+/** Describes a wrong key for an error, without its bytes. */
 function describeKey(key: unknown): string {
   if (key === undefined || key === null) return String(key)
   if (key instanceof Uint8Array) return `${key.length} bytes`

@@ -278,7 +278,7 @@ test('another key under the same name does not open', async () => {
 test('a name that every object has is no key', async () => {
   const keys = { 'key-1': keyOf(1) }
   expect(() => sealer({ keys, current: 'toString' })).toThrow(
-    'current must be the name of a key, not "toString".',
+    'current must be one of key-1, not "toString".',
   )
 })
 

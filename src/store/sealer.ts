@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { decodeBase64url, encodeBase64url } from './base64url.js'
 import { encodePlace, isWellFormed } from './encodePlace.js'
 import { SealError } from './errors.js'
@@ -9,7 +9,7 @@ import { openBytes, sealBytes } from './sealBytes.js'
 import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
 import type { SealContext, Sealer } from './types.js'
 
-/** What {@link sealer} takes. */
+/** Keys of {@link sealer}. */
 export type SealerParameters = {
   /** Keys by name. Never use a name again for another key. */
   keys: Readonly<Record<string, SealKeySource>>
@@ -29,7 +29,7 @@ const members: MembersOf<SealerParameters> = {
   lost: true,
 }
 
-/** Version of the sealed text. */
+/** Version of the format of sealed text. */
 const version = '1'
 
 const nonceLength = 24
@@ -61,7 +61,7 @@ export function sealer(parameters: SealerParameters): Sealer {
   const kept = keepKeys(keys)
   const getCurrent = kept.get(current)
   if (!getCurrent)
-    throw new InvalidFieldError('current', current, 'the name of a key')
+    throw new InvalidFieldError('current', shown(current), [...kept.keys()])
   checkLost(lost, kept)
 
   return {
@@ -91,7 +91,7 @@ function checkLost(
     if (typeof name !== 'string' || !keyName.test(name) || kept.has(name))
       throw new InvalidFieldError(
         `lost[${index}]`,
-        name,
+        shown(name),
         'the name of a key that is not among the keys',
       )
 }

@@ -57,6 +57,13 @@ export type OrderReason =
   /** The merchant's wallet did not take the transaction. */
   | 'walletRefused'
 
+/**
+ * An answer at `preconfirmed`. `reserved`: it may be given. `answered`: it was
+ * given, and no block shows the capture yet. `paid`: a block shows it, or did
+ * before a reorganization. `unpaid`: it was given, and the capture failed.
+ */
+export type EarlyState = 'reserved' | 'answered' | 'paid' | 'unpaid'
+
 /** The merchant's own data, as plain JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -91,8 +98,8 @@ export type OrderRecord = Destination & {
   /** Token units that the payer signs: the exact amount, or the ceiling. */
   value: bigint
   /**
-   * Token units to capture of a ceiling. Absent until `capture` names them; a
-   * newer attempt begins without.
+   * Token units to capture of a ceiling. Absent until `capture` sets them; a
+   * new attempt resets them.
    */
   captureValue: bigint | undefined
   /** Decimals of the token. */
@@ -119,7 +126,7 @@ export type OrderRecord = Destination & {
    * Absent once the order is settled or can no longer settle.
    */
   lookDue: bigint | undefined
-  /** Requested by the merchant or buyer, and not yet decided by the chain. */
+  /** What the merchant or buyer requested and the chain has not decided yet. */
   requested: 'capture' | 'void' | 'cancel' | undefined
   /** Why the last capture or cancellation failed. */
   reason: OrderReason | undefined
@@ -130,9 +137,12 @@ export type OrderRecord = Destination & {
    * payer failed on chain.
    */
   needsReview: boolean
-  /** True when an order was captured after it was given up. Never fulfilled. */
+  /**
+   * True when the order was captured after it was given up, for example voided
+   * or expired. Such an order is never fulfilled.
+   */
   unexpected: boolean
-  /** True when the order was paid more than once. Only one is fulfilled. */
+  /** True when the order was paid more than once. It is fulfilled only once. */
   overpaid: boolean
   /**
    * Fulfilment id of the capture that the `fulfil` event reported:
@@ -164,21 +174,31 @@ export type OrderRecord = Destination & {
   subscriptionId: string | undefined
   /** Charges only: the id that the merchant or the schedule gave the charge. */
   chargeId: string | undefined
+  /** Set once the capture was requested with an answer at `preconfirmed`. */
+  early: EarlyState | undefined
+  /** The name under which that answer is limited, such as that of an offer. */
+  earlyFor: string | undefined
 }
 
-/** How the schedule of a subscription goes on. */
+/** An order that was answered at `preconfirmed`, or may be. */
+export type EarlyRow = Pick<
+  OrderRecord,
+  'id' | 'recipient' | 'payer' | 'value' | 'captureValue' | 'earlyFor'
+>
+
+/** State of a subscription's schedule. */
 export type ScheduleState =
   /** The newest charge was paid, or none is due yet. */
   | 'active'
-  /** A charge failed. It is tried again. */
+  /** A charge failed. The schedule tries it again. */
   | 'pastDue'
   /** A charge failed for good. Nothing is charged until the merchant resumes. */
   | 'unpaid'
 
 /**
- * What is charged each period of a spend permission, and when next. The order of
- * the same id holds the signature, and is canceled by a revocation. All times
- * are Unix seconds on the chain's clock.
+ * Schedule of the charges under a spend permission. The order of the same id
+ * holds the signature; a revocation cancels that order. All times are Unix
+ * seconds on the chain's clock.
  */
 export type SubscriptionRecord = Destination & {
   id: string
@@ -193,13 +213,15 @@ export type SubscriptionRecord = Destination & {
   permission: JsonObject
   /** Token units of each charge. Absent if the schedule charges nothing. */
   price: bigint | undefined
-  /** Number of the newest period that the schedule is done with; 0 before. */
+  /**
+   * Number of the newest period for which the schedule has finished; 0 if none.
+   */
   period: bigint
-  /** The scheduled charge that is not decided yet. */
+  /** Id of the scheduled charge that the chain has not decided yet. */
   chargeId: string | undefined
   /** How often the charge of this period failed. */
   tries: number
-  /** When the schedule looks at it next. Absent if never. */
+  /** Time of the schedule's next check. Absent if there is none. */
   due: bigint | undefined
 }
 
@@ -210,8 +232,8 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   number: number
   version: number
   /**
-   * 32 bytes, unique among all attempts in the store. The payment nonce, if the
-   * kind of the payment has unique ones.
+   * 32 bytes, unique among all attempts in the store. It is the payment nonce,
+   * if the payment kind has unique nonces.
    */
   nonce: Hex
   payer: Address | undefined
@@ -230,7 +252,9 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   spendableUntil: bigint | undefined
   /** Token units that the payer signs: the exact amount, or the ceiling. */
   value: bigint
-  /** What the payment has besides these fields. Absent for EIP-3009. */
+  /**
+   * Terms of the payment that have no column of their own. Absent for EIP-3009.
+   */
   terms: PaymentTerms | undefined
   /** True while a stored signature can still be spent, as far as is known. */
   spendable: boolean
@@ -257,7 +281,7 @@ export type TransactionRecord = {
   attempt: number | undefined
   /** Absent until a wallet that signs and sends in one step returns it. */
   hash: Hash | undefined
-  /** Sealed raw transaction. Absent for such a wallet. */
+  /** Sealed raw transaction. Absent if a wallet signs and sends in one step. */
   raw: string | undefined
   /** Gas limit. */
   gas: bigint
@@ -273,13 +297,13 @@ export type TransactionRecord = {
   inFlight: boolean
 }
 
-/** A transfer to the recipient, or a cancellation, that the chain shows. */
+/** A transfer to the recipient, or a cancellation, found on the chain. */
 export type ProofRecord = Destination & {
   transactionHash: Hash
   /** Index of the log in its block. */
   logIndex: number
   version: number
-  /** `unmatched`: it belongs to no order. */
+  /** `unmatched`: the transfer belongs to no order. */
   kind: 'capture' | 'cancel' | 'unmatched'
   orderId: string | undefined
   /** Number of the attempt. */
@@ -296,7 +320,7 @@ export type ProofRecord = Destination & {
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint
-  /** True when a reorganization removed it. */
+  /** True when a reorganization removed the transaction. */
   removed: boolean
 }
 
@@ -314,16 +338,13 @@ export type EventRecord = Destination & {
   data: EventData
 }
 
-/**
- * A JSON document that other parts of the library store beside the orders for
- * some time.
- */
+/** A JSON document that other parts of the library store for some time. */
 export type NoteRecord = {
   /** What the note is about. Up to 256 characters. */
   key: string
   /** Starts at 1; each update adds 1. An update of an older version fails. */
   version: number
-  /** Unix milliseconds from which it may be removed. */
+  /** Unix milliseconds from which the note may be removed. */
   until: bigint
   data: JsonObject
 }
@@ -332,7 +353,7 @@ export type NoteRecord = {
 export type Lease = {
   /** What the lease is for. */
   key: string
-  /** The instance that holds it. */
+  /** The instance that holds the lease. */
   owner: string
   /** Rises with each new holder. Writes under an older fence are refused. */
   fence: bigint
@@ -341,7 +362,7 @@ export type Lease = {
 /** The current holder of a lease. */
 export type HeldLease = {
   owner: string
-  /** When it runs out, in Unix milliseconds on the database's clock. */
+  /** When the lease runs out, in Unix milliseconds on the database's clock. */
   until: bigint
 }
 
@@ -368,23 +389,31 @@ export type OrderQuery =
       limit: number
     }
   /** Orders whose `lookDue` is at or before `until`, earliest first. */
-  | { lookDue: Destination; until: bigint; limit: number }
+  | { lookDue: readonly Destination[]; until: bigint; limit: number }
   /** Orders settled with this finality in these blocks, lowest block first. */
   | {
-      settled: Destination
+      settled: readonly Destination[]
       finality: Finality
       fromBlock?: bigint | undefined
       toBlock?: bigint | undefined
       limit: number
     }
   /** Orders with a payer and a `lookDue`, oldest first. `after` is a position. */
-  | { unsettled: Destination; after?: bigint | undefined; limit: number }
+  | {
+      unsettled: readonly Destination[]
+      after?: bigint | undefined
+      limit: number
+    }
   /** Orders in any state, oldest first. */
   | { oldest: Destination; limit: number }
   /** All refunds of these orders, oldest first. */
   | { refundsOf: readonly string[] }
   /** Refunds in the state `drafted`, oldest first. `after` is a position. */
-  | { refundsDue: Destination; after?: bigint | undefined; limit: number }
+  | {
+      refundsDue: readonly Destination[]
+      after?: bigint | undefined
+      limit: number
+    }
   /** Charges of a subscription, newest first. `before` is a position. */
   | { chargesOf: string; before?: bigint | undefined; limit: number }
 
@@ -487,6 +516,11 @@ export type StoreReader = {
     count(
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
+    /**
+     * Finds the orders of a token with one of these states of `early`, oldest
+     * first.
+     */
+    findEarly(query: EarlyQuery): Promise<EarlyRow[]>
   }
   attempts: Reader<AttemptRecord, AttemptQuery>
   transactions: Reader<TransactionRecord, TransactionQuery>
@@ -516,10 +550,15 @@ export type StoreReader = {
   }
 }
 
+/** Selects orders of a token by their answers at `preconfirmed`. */
+export type EarlyQuery = Pick<Destination, 'chainId' | 'token'> & {
+  early: readonly Exclude<EarlyState, 'paid'>[]
+}
+
 /** Selects orders by the keys of their secrets. */
 export type SecretQuery = {
   destinations: readonly Destination[]
-  /** Name of a key. */
+  /** Name of the key whose secrets do not count. */
   except: string
   /** Only ids above this one. */
   after?: string | undefined
@@ -535,7 +574,8 @@ export type StoreWriter = {
     OrderRecord,
     OrderQuery,
     Omit<OrderRecord, 'version' | 'position'>
-  >
+  > &
+    Pick<StoreReader['orders'], 'findEarly'>
   attempts: Table<AttemptRecord, AttemptQuery>
   transactions: Table<TransactionRecord, TransactionQuery>
   proofs: Table<ProofRecord, ProofQuery>
@@ -558,8 +598,8 @@ export type StoreWriter = {
   /** Writes the value under a key. Replaces any earlier value. */
   setValue(key: string, value: StoredValue): Promise<void>
   /**
-   * Waits until no other unit of work holds the lock of this name, and holds it
-   * until the end of this one.
+   * Waits until no other unit of work holds the lock of this name. Holds the
+   * lock until the end of this unit of work.
    */
   lock(name: string): Promise<void>
 }
@@ -586,7 +626,7 @@ export type PaymentStore = {
    *
    * @param options.lease the lease that must still be held when the unit of
    * work ends.
-   * @throws {@link LeaseLostError} when the lease was released or someone else
+   * @throws {@link LeaseLostError} when the lease was released or another owner
    * has taken it. Then the store keeps nothing.
    */
   write<result>(
@@ -595,7 +635,8 @@ export type PaymentStore = {
   ): Promise<result>
   /**
    * Takes a lease that is free or has run out by the database's clock, or
-   * prolongs the owner's own. Returns `undefined` when someone else holds it.
+   * prolongs the owner's own lease. Returns `undefined` when another owner
+   * holds it.
    *
    * A prolonged lease keeps its fence. Otherwise the fence rises, and the store
    * never gives the same fence twice for a key, not even after a release.
@@ -614,17 +655,26 @@ export type PaymentStore = {
    */
   releaseLease(lease: Lease): Promise<void>
   /**
-   * Calls `listener` when someone may have written. Only a hint: it may come
-   * late or not at all. Returns a function that unregisters the listener.
+   * Calls `listener` when some process may have written. Only a hint: the call
+   * may come late or never. Returns a function that unregisters the listener.
    */
   onChange?(listener: () => void): () => void
+  /**
+   * Returns a second store over the same database that prepares nothing: it
+   * creates, migrates and cleans up nothing, so that a tool of another release
+   * or machine can look at the database of running workers. Its `open` fails if
+   * there is no database, or its tables are of another version. With `'read'`,
+   * `write` and leases fail too. Close it yourself.
+   */
+  attach?(access: 'read' | 'write'): PaymentStore
+  /** True for a store that `attach` returned. */
+  readonly isAttached?: true | undefined
   /** Closes the store. Do not call it again afterwards. */
   close(): Promise<void>
 }
 
 /**
- * The payment or transaction of a sealed secret. The secret opens for the same
- * context only.
+ * What a secret belongs to. A sealed secret opens for the same context only.
  */
 export type SealContext = {
   /** `answer`: an answer that x402 sold, kept for its payer. */
@@ -644,7 +694,11 @@ export type SealContext = {
   action?: TransactionRecord['kind'] | undefined
 }
 
-/** Encrypts signatures and raw transactions before they are stored. */
+/**
+ * Encrypts signatures and raw transactions before they are stored. A call that
+ * takes longer than `policy.sealTimeout`, or fails with anything but a
+ * {@link SealError}, is tried again later.
+ */
 export type Sealer = {
   /** Name of the key that seals. Each sealed text begins with it and a space. */
   readonly current: string

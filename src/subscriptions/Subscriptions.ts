@@ -22,26 +22,24 @@ import type {
   ListedSubscriptions,
   ListSubscriptionsParameters,
 } from './verbs/listSubscriptions.js'
-import type {
-  ReconcileChargesParameters,
-  ReconciledCharges,
-} from './verbs/reconcileCharges.js'
+import type { ReconciledCharges } from './verbs/reconcileBlock.js'
+import type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
 import type { ResumeSubscriptionVerdict } from './verbs/resumeSubscription.js'
 import type { ScheduleReport } from './verbs/runSchedule.js'
 
 /** All methods for the subscriptions of one store. */
 export interface Subscriptions {
   /**
-   * Creates a subscription, and the permission for its payer to sign. Until it
-   * is signed, the same id with the same terms returns the same permission, and
-   * with other terms is refused. A `start` that is left out is that of the first
-   * call. `metadata` stays that of the first call.
+   * Creates a subscription, and the permission for its payer to sign. Until the
+   * payer signs, a repeated call with the same id and terms returns the same
+   * permission. Other terms are refused. A repeated call keeps the first call's
+   * `metadata`, and its `start` if you leave `start` out.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed, the id belongs to something else, or the recipient
    * is not the account of a wallet of these orders.
-   * @throws {@link OrdersSetupError} when the recipient's wallet sends by
-   * itself.
+   * @throws {@link OrdersSetupError} when the recipient's account is not a
+   * local one, so that its wallet sends by itself.
    * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
    * token is not an EIP-3009 token, or its domain is unknown.
    * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
@@ -61,7 +59,8 @@ export interface Subscriptions {
 
   /**
    * Rehearses the approval and a first charge, and stores the signature sealed.
-   * From then on the schedule charges each period, the current one at once.
+   * From then on the schedule charges each period, beginning with the current
+   * one.
    *
    * A passing verdict holds for its block: the payer can spend the funds or
    * revoke at any time.
@@ -93,10 +92,10 @@ export interface Subscriptions {
   ): Promise<AcceptSubscriptionVerdict>
 
   /**
-   * Charges once under an id of yours, in the current period. The charge is an
-   * order, which a worker sends. The same id again is the same charge: one that
-   * was refused before it was sent is tried again, and one that expired or was
-   * voided is refused with that reason.
+   * Charges once under your own id, in the current period. The charge is an
+   * order, which a worker sends. Idempotent by `chargeId`: a repeated call
+   * retries a charge that was refused before it was sent, and refuses one that
+   * expired or was voided.
    *
    * The manager has no nonce for a charge. Within an allowance above the price,
    * two live databases could charge twice.
@@ -127,8 +126,8 @@ export interface Subscriptions {
   /**
    * Stops the schedule, voids charges that were not sent, and lets a worker
    * revoke the permission on chain. A charge in flight can still be mined
-   * before. The state is `canceled` once the chain shows the manager's
-   * event, or at once if the permission was not signed.
+   * before the revocation. The state is `canceled` once the chain shows the
+   * manager's event, or at once if the permission was not signed.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such
@@ -147,8 +146,7 @@ export interface Subscriptions {
   ): Promise<CancelSubscriptionVerdict>
 
   /**
-   * Lets the schedule of an `unpaid` subscription go on, with the current
-   * period.
+   * Restarts the schedule of an `unpaid` subscription with the current period.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such
@@ -222,8 +220,8 @@ export interface Subscriptions {
   charges(parameters: ListChargesParameters): Promise<ListedCharges>
 
   /**
-   * Runs all due schedules once. Call it from a cron job, instead of `run`. It
-   * sends nothing: `orders.run` sends the charges.
+   * Runs all due schedules once. For a cron job that replaces `run`. Only
+   * creates the charges: `orders.run` sends them.
    *
    * @example
    * ```ts
@@ -240,7 +238,7 @@ export interface Subscriptions {
    * the record lacks. Call it after a restored backup, before `orders.resume`.
    * `run` does it at its start and every ten minutes.
    *
-   * It cannot see a transaction that is not mined yet.
+   * Cannot find a transaction that is not mined yet.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when

@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import { contextOf } from '../orders/contextOf.js'
 import { watchVerb } from '../orders/createInstance.js'
 import { OrdersSetupError } from '../orders/model/errors.js'
@@ -26,9 +26,9 @@ import { reconcileCharges } from './verbs/reconcileCharges.js'
 import { resumeSubscription } from './verbs/resumeSubscription.js'
 import { runSchedule } from './verbs/runSchedule.js'
 
-/** What {@link createSubscriptions} takes. */
+/** Parameters of {@link createSubscriptions}. */
 export type CreateSubscriptionsParameters = {
-  /** Made with `kinds: [spendPermissions()]`. */
+  /** Orders created with `kinds: [spendPermissions()]`. */
   orders: Orders
   policy?: SchedulePolicy | undefined
 }
@@ -122,14 +122,14 @@ function settleSchedule(
   if (!Number.isInteger(retries) || retries < 0 || retries > 1000)
     throw new InvalidFieldError(
       'policy.retries',
-      retries,
+      shown(retries),
       'an integer from 0 to 1000',
     )
   const isTime = typeof retryAfter === 'bigint' && retryAfter > 0n
   if (retryAfter !== undefined && !isTime)
     throw new InvalidFieldError(
       'policy.retryAfter',
-      retryAfter,
+      shown(retryAfter),
       'a positive bigint of seconds',
     )
   return { retries, retryAfter, margin }

@@ -82,9 +82,7 @@ export type {
   ListedSubscriptions,
   ListSubscriptionsParameters,
 } from './verbs/listSubscriptions.js'
-export type {
-  ReconcileChargesParameters,
-  ReconciledCharges,
-} from './verbs/reconcileCharges.js'
+export type { ReconciledCharges } from './verbs/reconcileBlock.js'
+export type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
 export type { ResumeSubscriptionVerdict } from './verbs/resumeSubscription.js'
 export type { ScheduleReport } from './verbs/runSchedule.js'

@@ -1,16 +1,28 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
+import { endOnTime } from '../orders/endOnTime.js'
 import { endingContext } from '../orders/evidence/endingContext.js'
-import { observeFailure } from '../orders/model/observeFailure.js'
+import type { Aside } from '../orders/model/putAside.js'
+import type { Destination, Lease } from '../store/types.js'
 import type { SubscriptionsDesk } from './verbs/desk.js'
-import { reconcileCharges } from './verbs/reconcileCharges.js'
-import { lookAtSchedules } from './verbs/runSchedule.js'
+import { reconcileChargesAt } from './verbs/reconcileCharges.js'
+import { lookAtSchedule } from './verbs/runSchedule.js'
+import {
+  openScheduleAside,
+  revocationOf,
+  scheduleKey,
+  wholeLook,
+} from './verbs/scheduleAside.js'
 import { settleRevoked } from './verbs/settleRevoked.js'
 
-/** What `run` takes. */
+/** Parameters of `run`. */
 export type RunSchedulesParameters = {
-  /** Ends the work after the current look. */
+  /**
+   * Ends the work after the current writes. It waits 3 seconds for nodes and 2
+   * more for the database, which may still finish a write after that.
+   */
   signal: AbortSignal
 }
 
@@ -19,10 +31,16 @@ const members: MembersOf<RunSchedulesParameters> = { signal: true }
 /** Milliseconds between two searches for charges that the record lacks. */
 const reconcileEvery = 600_000
 
-/** Milliseconds between two looks, unless the policy of the orders says it. */
+/** Milliseconds between two polling passes, by default. */
 const usualPause = 1000
 
-/** `run` of `Subscriptions`: looks at all schedules until the signal aborts. */
+/** Milliseconds of the lease: more than the longest pause between passes. */
+const shownFor = 60_000
+
+/** Name of the search for missing charges among failed work put aside. */
+const reconciliation = 'charges'
+
+/** Implements `run` of `Subscriptions`. */
 export async function runSchedules(
   desk: SubscriptionsDesk,
   parameters: RunSchedulesParameters,
@@ -32,46 +50,108 @@ export async function runSchedules(
   if (typeof Object(signal).addEventListener !== 'function')
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
   const { context, instance } = desk
-  const pause = context.policy.pollingInterval ?? usualPause
   const { stopping } = instance.drive()
-  const ending = new AbortController()
-  const attempt = (work: () => Promise<unknown>) =>
-    instance
-      .openSealed()
-      .then(work)
-      .catch((error: unknown) => {
-        if (ending.signal.aborted) return
-        observeFailure(context, 'schedule.failed', { about: {}, error })
-      })
-  // They run beside the looks: reading a long history delays no charge.
-  const reader = { ...desk, context: endingContext(context, ending.signal) }
-  let reconciling: Promise<void> | undefined
+  await endOnTime([signal, stopping], async ({ ending, letGo }) => {
+    const ends = {
+      ending,
+      // Passes get time to finish their requests; long searches end at once.
+      looks: { ...desk, context: endingContext(context, letGo) },
+      searches: { ...desk, context: endingContext(context, ending) },
+    }
+    // In parallel, so that a destination that hangs delays no other.
+    await Promise.all(
+      context.destinations.map((destination) => runOne(destination, ends)),
+    )
+  })
+}
+
+/** When the work ends, and the contexts whose requests end with it. */
+type Ends = {
+  ending: AbortSignal
+  looks: SubscriptionsDesk
+  searches: SubscriptionsDesk
+}
+
+/** Runs the schedules of one destination until `ending` aborts. */
+async function runOne(
+  destination: Destination,
+  { ending, looks, searches }: Ends,
+): Promise<void> {
+  const { context, instance } = looks
+  const usual = context.policy.pollingInterval ?? usualPause
+  const aside = openScheduleAside(context, destination)
+  const shown = showAside(looks, destination, aside)
+  // A signal of its own: Node warns of a leak above ten listeners on one
+  // signal.
+  const pausing = new AbortController()
+  onAbort(ending, () => pausing.abort())
+  const going = new Map<string, Promise<void>>()
+  const advancing = new Map<string, Promise<void>>()
   let nextReconcile = performance.now()
-  const reconcile = async () => {
-    await attempt(() => reconcileCharges(reader, {}, true))
-    nextReconcile = performance.now() + reconcileEvery
-    reconciling = undefined
+  /** Starts work in the background, unless it is running or put aside. */
+  const begin = (name: string, work: () => Promise<void>) => {
+    if (going.has(name) || aside.isWaiting(name)) return
+    const ended = work()
+      .then(() => aside.clear(name))
+      .catch((error: unknown) => {
+        if (!ending.aborted) aside.put(name, error)
+      })
+      .finally(() => going.delete(name))
+    going.set(name, ended)
   }
-  const searches = new Map<string, Promise<void>>()
-  const look = async () => {
-    const { revoked } = await lookAtSchedules(desk)
-    for (const found of revoked) {
-      const { id } = found.row
-      if (searches.has(id)) continue
-      const search = settleRevoked(reader, found)
-      searches.set(
-        id,
-        search.finally(() => searches.delete(id)),
-      )
+  while (!ending.aborted) {
+    let pause = usual
+    try {
+      await instance.openSealed()
+      if (performance.now() >= nextReconcile)
+        begin(reconciliation, async () => {
+          await reconcileChargesAt(searches, destination, {
+            isContinued: true,
+          })
+          nextReconcile = performance.now() + reconcileEvery
+        })
+      const { revoked } = await lookAtSchedule(looks, destination, {
+        aside,
+        going: advancing,
+      })
+      for (const found of revoked)
+        begin(revocationOf(found.row), () => settleRevoked(searches, found))
+      aside.clear(wholeLook)
+    } catch (error) {
+      if (!ending.aborted) pause = Math.max(usual, aside.put(wholeLook, error))
+    }
+    await shown.save()
+    await wait(pause, pausing.signal)
+  }
+  await Promise.all([...going.values(), ...advancing.values()])
+  await shown.release()
+}
+
+/**
+ * Lets `health` show failed work that waits for a retry. Takes a lease only
+ * while there is such work, so that an idle pass writes nothing.
+ */
+function showAside(
+  { context: { store, owner } }: SubscriptionsDesk,
+  destination: Destination,
+  aside: Aside,
+): { save(): Promise<void>; release(): Promise<void> } {
+  const key = scheduleKey(destination)
+  let lease: Lease | undefined
+  const release = async () => {
+    const held = lease
+    lease = undefined
+    // An unreleased lease expires.
+    if (held) await store.releaseLease(held).catch(() => undefined)
+  }
+  const save = async () => {
+    if (aside.size() === 0) return release()
+    try {
+      lease = await store.takeLease({ key, owner, milliseconds: shownFor })
+      await aside.save(lease)
+    } catch {
+      // The next pass saves again: a failed save must not stop the schedules.
     }
   }
-  while (!signal.aborted && !stopping.aborted) {
-    if (!reconciling && performance.now() >= nextReconcile)
-      reconciling = reconcile()
-    await attempt(look)
-    await wait(pause, signal)
-  }
-  // Their requests end now; a write that has begun is completed.
-  ending.abort()
-  await Promise.all([reconciling, ...searches.values()])
+  return { save, release }
 }

@@ -1,6 +1,6 @@
 import { createTransport, type EIP1193RequestFn, type Transport } from 'viem'
 import { checkMembers } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
 import {
   type Ask,
   type Failing,
@@ -135,7 +135,7 @@ function checkRates(
     if (!kinds.some((known) => known === kind))
       throw new InvalidFieldError(
         'rates',
-        kind,
+        shown(kind),
         `an object with only the members ${kinds.join(', ')}`,
       )
   const rates = kinds.map(
@@ -143,10 +143,14 @@ function checkRates(
   )
   for (const [kind, rate] of rates)
     if (!(rate >= 0 && rate <= 1))
-      throw new InvalidFieldError(`rates.${kind}`, rate, 'a number from 0 to 1')
+      throw new InvalidFieldError(
+        `rates.${kind}`,
+        shown(rate),
+        'a number from 0 to 1',
+      )
   const sum = rates.reduce((total, [, rate]) => total + rate, 0)
   // Rates such as ten times 0.1 add up to a little more than 1.
   if (sum > 1.000_001)
-    throw new InvalidFieldError('rates', sum, 'at most 1 in total')
+    throw new InvalidFieldError('rates', shown(sum), 'at most 1 in total')
   return rates
 }

@@ -21,7 +21,7 @@ export type FaultKind =
   | 'staleHead'
   | 'otherReplica'
 
-/** What {@link faultTransport} takes. */
+/** Parameters of {@link faultTransport}. */
 export type FaultTransportParameters = {
   /** An integer. The same seed gives the same calls the same faults. */
   seed: number
@@ -51,12 +51,12 @@ export const faultMembers: MembersOf<FaultTransportParameters> = {
 
 export type Question = { method: string; params?: unknown }
 export type Ask = (question: Question) => Promise<unknown>
-/** The node, as the wrapper sees it. */
+/** The node behind the transport, and its last answer. */
 export type Failing = {
   ask: Ask
   replica: Ask | undefined
   url: string
-  /** The last answer. */
+  /** The last answer, for `wrongId`. */
   previous: unknown
 }
 

@@ -6,7 +6,7 @@ import type {
   TokenDomain,
 } from '../core/types.js'
 
-/** What {@link samplePayment} takes: the fields to change. */
+/** Fields of {@link samplePayment} to change. */
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined

@@ -1,3 +1,4 @@
+import { earlyCases } from './storeCasesEarly.js'
 import { eventCases } from './storeCasesEvents.js'
 import { leaseCases } from './storeCasesLeases.js'
 import { ledgerQueryCases } from './storeCasesLedger.js'
@@ -33,6 +34,7 @@ export const storeCases: readonly StoreCase[] = [
   ...orderQueryCases,
   ...ledgerQueryCases,
   ...refundCases,
+  ...earlyCases,
   ...secretCases,
   ...refusalCases,
   ...unitCases,

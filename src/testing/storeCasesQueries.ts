@@ -142,7 +142,7 @@ export const orderQueryCases: readonly StoreCase[] = [
           { lookDue: 20n },
         ])
         const find = (most: number) =>
-          findIds(store, { lookDue: destination, until: 30n, limit: most })
+          findIds(store, { lookDue: [destination], until: 30n, limit: most })
         expectSame('All', await find(limit), [ids[1], ids[4], ids[0]])
         expectSame('Two', await find(2), [ids[1], ids[4]])
       }),
@@ -166,7 +166,7 @@ export const orderQueryCases: readonly StoreCase[] = [
         ])
         const find = (facts: object) =>
           findIds(store, {
-            settled: destination,
+            settled: [destination],
             finality: 'included',
             limit,
             ...facts,
@@ -195,7 +195,7 @@ export const orderQueryCases: readonly StoreCase[] = [
           { payer, lookDue: 5n },
         ])
         const find = (facts: object) =>
-          findIds(store, { unsettled: destination, limit, ...facts })
+          findIds(store, { unsettled: [destination], limit, ...facts })
         const all = [ids[0], ids[3], ids[4]]
         expectSame('All', await find({}), all)
         expectSame('Two', await find({ limit: 2 }), all.slice(0, 2))
@@ -332,12 +332,62 @@ export const orderQueryCases: readonly StoreCase[] = [
           expectRows('Events', pick(events), destinations)
           expectSame('Counted', counts.drafted ?? 0, destinations.length)
         }
-        const look = { lookDue: one, until: 9n, limit }
-        expectSame('Due', await ask(look), [one])
-        const settled = { settled: one, finality: 'safe', limit } as const
-        expectSame('Settled', await ask(settled), [one])
-        expectSame('Open', await ask({ unsettled: one, limit }), [one])
+        for (const destinations of [[one], [two], own, []]) {
+          const look = { lookDue: destinations, until: 9n, limit }
+          expectRows('Due', await ask(look), destinations)
+          const settled = { settled: destinations, finality: 'safe' } as const
+          expectRows('Settled', await ask({ ...settled, limit }), destinations)
+          const unsettled = { unsettled: destinations, limit }
+          expectRows('Open', await ask(unsettled), destinations)
+        }
         expectSame('Oldest', await ask({ oldest: one, limit }), [one])
+      }),
+  },
+  {
+    name: 'a query of hundreds of destinations finds the rows of all of them, in order',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const tokens = [drawAddress(), drawAddress()]
+        const all = Array.from({ length: 300 }, (_, at) =>
+          drawDestination({ token: tokens[at % 2] ?? drawAddress() }),
+        )
+        const own = [...all.slice(0, 3), ...all.slice(-1)]
+        const ids: string[] = []
+        for (const [at, destination] of [...own, drawDestination()].entries()) {
+          const order = sampleOrder(destination, {
+            state: at === 1 ? 'captured' : 'stored',
+            lookDue: BigInt(9 - at),
+          })
+          ids.push(order.id)
+          await store.write(async (it) => {
+            await it.orders.insert([order])
+            await it.proofs.insert([sampleProof(destination)])
+            await it.events.append([sampleEvent(destination)])
+          })
+        }
+        const [first, second, third, fourth] = ids
+        const listed = await findIds(store, { listed: all, limit })
+        expectSame('Listed', listed, [fourth, third, second, first])
+        const states: OrderState[] = ['stored', 'expired']
+        const stored = await findIds(store, { listed: all, states, limit: 2 })
+        expectSame('Listed by state', stored, [fourth, third])
+        const none = { listed: all, states: [], limit }
+        expectSame('Listed by no state', await findIds(store, none), [])
+        const due = { lookDue: all, until: 9n, limit }
+        const byTime = [fourth, third, second, first]
+        expectSame('Due', await findIds(store, due), byTime)
+        const found = await store.read(async (it) => ({
+          proofs: await it.proofs.find({ destinations: all, limit }),
+          events: await it.events.find({ destinations: all, after: 0n, limit }),
+          newest: await it.events.find({ newest: all }),
+          counts: await it.orders.count(all),
+        }))
+        expectSame('Proofs', found.proofs.length, own.length)
+        const recipients = found.events.map(({ recipient }) => recipient)
+        const expected = own.map(({ recipient }) => recipient)
+        expectSame('Events', recipients, expected)
+        expectSame('Newest', found.newest[0]?.recipient, expected.at(-1))
+        expectSame('Counts', found.counts, { stored: 3, captured: 1 })
       }),
   },
 ]

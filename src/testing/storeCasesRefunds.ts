@@ -83,7 +83,7 @@ export const refundCases: readonly StoreCase[] = [
         await insertRefunds(store, drawDestination(), [{}])
         const find = (facts: { after?: bigint; limit?: number }) =>
           store.read(({ orders }) =>
-            orders.find({ refundsDue: destination, limit, ...facts }),
+            orders.find({ refundsDue: [destination], limit, ...facts }),
           )
         const idsOf = (rows: readonly { id: string }[]) =>
           rows.map(({ id }) => id)

@@ -14,10 +14,10 @@ export type NewOrder = Omit<OrderRecord, 'version' | 'position'>
 export type NewAttempt = Omit<AttemptRecord, 'version'>
 export type NewTransaction = Omit<TransactionRecord, 'version'>
 export type NewProof = Omit<ProofRecord, 'version'>
-export type NewEvent = Omit<EventRecord, 'cursor'>
+export type NewEventRecord = Omit<EventRecord, 'cursor'>
 
 /** The largest amount of a token. */
-const maxAmount: bigint = 2n ** 256n - 1n
+export const maxAmount: bigint = 2n ** 256n - 1n
 /** The largest time and block number that a store must accept. */
 export const maxTime: bigint = 2n ** 63n - 1n
 
@@ -93,6 +93,8 @@ export function sampleOrder(
     refundAttempt: undefined,
     subscriptionId: undefined,
     chargeId: undefined,
+    early: undefined,
+    earlyFor: undefined,
     ...facts,
   }
 }
@@ -139,6 +141,8 @@ export function fullOrderFacts(): Partial<NewOrder> {
     refundAttempt: 2 ** 31 - 1,
     subscriptionId: drawId(),
     chargeId: oddText,
+    early: 'unpaid',
+    earlyFor: oddText,
   }
 }
 
@@ -274,8 +278,8 @@ export function fullProofFacts(): Partial<NewProof> {
 /** Returns an event that concerns no order. */
 export function sampleEvent(
   destination: Destination,
-  facts: Partial<NewEvent> = {},
-): NewEvent {
+  facts: Partial<NewEventRecord> = {},
+): NewEventRecord {
   return {
     ...pickDestination(destination),
     orderId: undefined,

@@ -93,7 +93,7 @@ export async function tryAgain<result>(
   )
 }
 
-/** Repeats a look until it finds something, up to 500 times. */
+/** Repeats `look` until it finds something, up to 500 times. */
 export async function waitFor<result>(
   look: () => Promise<result | undefined>,
 ): Promise<result | undefined> {

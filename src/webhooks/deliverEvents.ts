@@ -167,7 +167,8 @@ function startTries(turn: Turn, share: Share): void {
     const retries = retrying.size
     const queue = queues.take({
       now: performance.now(),
-      // Failing tries may take long, so each kind leaves room for the other.
+      // Failing tries may take long, so first tries and retries leave room for
+      // each other.
       isFreshAllowed:
         running.size - retries < Math.max(1, pace.width() - retries),
       isRetryAllowed: retries < Math.max(1, pace.width() / 2),

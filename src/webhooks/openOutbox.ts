@@ -1,5 +1,6 @@
 import { addAll } from '../core/addAll.js'
 import type { OrderEvent } from '../orders/model/orderEvents.js'
+import { isTestOrderId } from '../orders/model/testOrders.js'
 import type { Orders } from '../orders/Orders.js'
 import type { Lease } from '../store/types.js'
 import {
@@ -50,8 +51,8 @@ export async function openOutbox(
   const delivered = ({ cursor }: OrderEvent) => {
     if (cursor > newest) newest = cursor
   }
-  const isTaken = ({ type }: OrderEvent) =>
-    run.target.types?.includes(type) ?? true
+  const isTaken = ({ type, orderId }: OrderEvent) =>
+    !isTestOrderId(orderId) && (run.target.types?.includes(type) ?? true)
   const skip = (event: OrderEvent) => {
     skipped.push(event)
     delivered(event)
@@ -104,9 +105,9 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
 }
 
 /**
- * Finds the events that an earlier run left open. Returns the cursors it did
- * not find, which belong to other shops: they stay open for a run that has
- * them.
+ * Loads the events that an earlier run left undelivered. Returns the cursors it
+ * did not find. They belong to other shops, and stay open for a run that serves
+ * those.
  */
 async function findOpen(
   { orders }: TargetRun,
@@ -127,7 +128,7 @@ async function findOpen(
 /** The event stream that a queue is filled from. */
 type Stream = {
   orders: Pick<Orders, 'events'>
-  /** The cursor up to which queues hold each event or have left it out. */
+  /** The cursor up to which each event is in a queue, or was left out of it. */
   readTo: () => bigint
   isTaken: (event: OrderEvent) => boolean
   over: AbortSignal
@@ -150,9 +151,9 @@ async function fillQueue(
     )
     addAll(queue.events, own.filter(isTaken))
     if (events.length > 0 && cursor < to) queue.after = cursor
-    // The queue left out events that arrived meanwhile: read on to them.
+    // Events that arrived meanwhile were left out: read on to them.
     else queue.after = to < readTo() ? to : undefined
-    // Checked after a read: one usually shows that nothing is left.
+    // Checked only after a read, because the first one usually is the last.
     if (over.aborted) return
   }
 }

@@ -7,8 +7,8 @@ export type Progress = {
   /** The newest event that was delivered. */
   read: bigint
   /**
-   * Undelivered events before it: the first one of each order. Later events of
-   * that order were not delivered either.
+   * The first undelivered event of each order, up to `read`. Later events of
+   * these orders were not delivered either.
    */
   open: readonly bigint[]
 }

@@ -5,7 +5,7 @@ import type { PaymentStore } from '../store/types.js'
 import { loadProgress, type Progress } from './progress.js'
 import { parseTargetName } from './targets/parseTargetName.js'
 
-/** What {@link readWebhookLag} takes. */
+/** Parameters of {@link readWebhookLag}. */
 export type ReadWebhookLagParameters = {
   /** The store of the orders. */
   store: PaymentStore
@@ -35,7 +35,7 @@ export type WebhookLag = {
    * Oldest first, at most 20.
    */
   putAside: readonly PutAsideEvent[]
-  /** How many there are, including any that `putAside` does not list. */
+  /** How many orders wait so, including any that `putAside` does not list. */
   putAsideCount: number
 }
 
@@ -110,7 +110,10 @@ async function findPutAside(
   return found
 }
 
-/** Open events can belong to orders of other shops, which are not found. */
+/**
+ * Finds the first waiting event. Open events can belong to other shops, and are
+ * not found then.
+ */
 async function findWaiting(
   orders: Pick<Orders, 'events'>,
   { read, open }: Progress = { read: 0n, open: [] },

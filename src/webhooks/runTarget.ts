@@ -27,6 +27,6 @@ export async function runTarget(run: TargetRun): Promise<void> {
   }
   const attributes = { target: target.name }
   if (isGone) observe({ name: 'webhook.gone', attributes })
-  // Otherwise a process without other work would end and be restarted.
+  // After a 410: a process without other work would end and be restarted.
   while (!signal.aborted) await wait(tools.lease, signal)
 }

@@ -64,7 +64,7 @@ export const webhookTools: WebhookTools = {
   standby: 2000,
 }
 
-/** Like {@link runWebhooks}, with other tools. */
+/** Like {@link runWebhooks}, with tools that tests can replace. */
 export async function runWebhooksWith(
   orders: Pick<Orders, 'events'>,
   parameters: RunWebhooksParameters,

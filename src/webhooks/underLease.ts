@@ -53,7 +53,7 @@ type Taken = { lease: Lease | undefined; until: number }
 async function takeLease(run: TargetRun): Promise<Taken> {
   const { store, owner, target, tools } = run
   const milliseconds = tools.lease
-  // Counted from before the request, so that it ends before the database's.
+  // Counted from before the request, so that it ends before the real lease.
   const until = performance.now() + milliseconds
   const key = progressKey(target)
   return { until, lease: await store.takeLease({ key, owner, milliseconds }) }

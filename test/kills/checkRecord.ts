@@ -3,6 +3,8 @@ import { getPaymentOutcome } from 'countersign'
 import type { Destination, EventRecord, PaymentStore } from 'countersign/store'
 import { type Address, erc20Abi } from 'viem'
 import { readContract } from 'viem/actions'
+import { contextOf } from '../../src/orders/contextOf.js'
+import { watchKey } from '../../src/orders/watcher/watchKeys.js'
 import { countSent } from './countSent.js'
 import type { Shop } from './openShop.js'
 import { acceptPayment, draftFor, type Stage, signDraft } from './stage.js'
@@ -80,12 +82,12 @@ async function checkEvents(
 /** What a worker that was told to stop held is free at once. */
 async function checkLeases(
   { plan, recipient }: Stage,
-  { store }: Shop,
+  { orders, store }: Shop,
 ): Promise<string[]> {
   const address = recipient.address.toLowerCase()
   const keys = [
     `submitter:31337:${address}`,
-    `watch:31337:${plan.token.toLowerCase()}:${address}`,
+    watchKey(contextOf(orders).context, { chainId: 31337 }),
     ...plan.orderIds.map((id) => `accept:${id}`),
   ]
   const problems: string[] = []

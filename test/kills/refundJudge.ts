@@ -4,7 +4,9 @@ import type { Destination, PaymentStore } from 'countersign/store'
 import { type Address, erc20Abi } from 'viem'
 import { getTransactionCount, readContract } from 'viem/actions'
 import { parsePayment } from '../../src/core/fields.js'
+import { contextOf } from '../../src/orders/contextOf.js'
 import { paymentOf } from '../../src/orders/model/paymentOf.js'
+import { watchKey } from '../../src/orders/watcher/watchKeys.js'
 import { findSecrets } from './findSecrets.js'
 import { openShop, openStore, type Shop } from './openShop.js'
 import { stepRefund } from './refundPlan.js'
@@ -161,13 +163,12 @@ async function checkEvents(
 
 /** A worker that stopped has released its leases at once. */
 async function checkLeases(
-  { plan, recipient, sender }: RefundStage,
-  { store }: Shop,
+  { sender }: RefundStage,
+  { orders, store }: Shop,
 ): Promise<string[]> {
-  const token = plan.token.toLowerCase()
   const keys = [
     `submitter:31337:${sender.address.toLowerCase()}`,
-    `watch:31337:${token}:${recipient.address.toLowerCase()}`,
+    watchKey(contextOf(orders).context, { chainId: 31337 }),
   ]
   const problems: string[] = []
   for (const key of keys) {

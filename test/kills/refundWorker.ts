@@ -39,8 +39,8 @@ async function refundToEnd(
   let before = ''
   for (let looks = 0; ; looks++) {
     const refund = await stepRefund(shop, plan)
-    if (refund?.transfer?.finality === 'finalized') break
-    const now = `${refund?.state} ${refund?.transfer?.finality}`
+    const now = refund?.transfer?.finality ?? ''
+    if (now === 'finalized') break
     if (now !== before || looks % 100 === 99) await mine()
     before = now
     await sleep(20)

@@ -6,6 +6,8 @@ import type { Kill, ShopPlan } from './plan.js'
 export type X402Plan = ShopPlan & {
   flow: 'authorization' | 'upfront'
   repeatable: boolean
+  /** True to answer before a block has the capture. */
+  isEarly?: boolean | undefined
   /** The payment header; empty to ask for the price. */
   header: string
   /** The file that each run of the handler adds a line to. */
@@ -24,12 +26,25 @@ export type X402Told = {
 /** The same gate in every process. */
 export function openKilledGate(
   { orders }: Shop,
-  { flow, repeatable }: Pick<X402Plan, 'flow' | 'repeatable'>,
+  {
+    flow,
+    repeatable,
+    isEarly = false,
+  }: Pick<X402Plan, 'flow' | 'repeatable' | 'isEarly'>,
   work: (orderId: string) => Promise<void>,
 ): (header: string) => Promise<Response> {
   const gate = createX402Gate({
     orders,
-    offers: { work: { amount: '0.01', flow, repeatable } },
+    offers: {
+      work: {
+        amount: '0.01',
+        flow,
+        repeatable,
+        ...(isEarly
+          ? { answerAt: 'preconfirmed', preconfirmedUpTo: '0.01' }
+          : {}),
+      },
+    },
   })
   const sell = gate.protect('work', async (_, { orderId }) => {
     await work(orderId)

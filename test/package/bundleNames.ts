@@ -1,5 +1,7 @@
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
+import { root } from './installPackage.js'
 import { usedSources } from './usedSources.js'
 
 export type Bundle = {
@@ -21,9 +23,18 @@ const leaveOut: Plugin = {
   },
 }
 
+/** The package has no source maps; the build beside it has. */
+const takeMaps: Plugin = {
+  name: 'take source maps of the build',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\bdist\/[\w-]+\.js$/ }, ({ path }) => ({
+      contents: `${readFileSync(path, 'utf8')}//# sourceMappingURL=${basename(path)}.map`,
+    }))
+  },
+}
+
 /** What a bundler makes of an import such as `{ buildPayment }`, or `*`. */
 export async function bundleNames(
-  installed: string,
   entry: string,
   names: string,
 ): Promise<Bundle> {
@@ -31,15 +42,15 @@ export async function bundleNames(
   const { metafile, outputFiles } = await build({
     stdin: {
       contents: `import ${taken} from './${entry}.js'\nglobalThis.used = ${used}`,
-      resolveDir: join(installed, 'dist'),
+      resolveDir: join(root, 'dist'),
     },
     bundle: true,
     minify: true,
     platform: 'neutral',
     format: 'esm',
     target: 'es2022',
-    plugins: [leaveOut],
-    outfile: join(installed, 'bundle.js'),
+    plugins: [leaveOut, takeMaps],
+    outfile: join(root, 'dist/bundle.js'),
     sourcemap: 'external',
     metafile: true,
     write: false,

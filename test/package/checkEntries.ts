@@ -23,7 +23,7 @@ export async function checkEntries({ project }: Consumer): Promise<void> {
 }
 
 /** The optional peers are not installed in the consumer's project. */
-export function checkOptionalPeers({ project }: Consumer): void {
+export async function checkOptionalPeers({ project }: Consumer): Promise<void> {
   const told = (options: object) =>
     runModule(
       project,
@@ -45,17 +45,17 @@ export function checkOptionalPeers({ project }: Consumer): void {
     ).trim()
   deepEqual(
     refusal(`sqliteStore({ file: 'orders.db' })`),
-    'The store needs the package kysely, which is not installed.',
+    'The store needs the package kysely, which is not installed: run npm install kysely.',
   )
   const kysely = join(project, 'node_modules/kysely')
   symlinkSync(join(root, 'node_modules/kysely'), kysely)
   deepEqual(
     refusal(`sqliteStore({ file: 'orders.db' })`),
-    'The store needs the package libsql, which is not installed.',
+    'The store needs the package libsql, which is not installed: run npm install libsql.',
   )
   deepEqual(
     refusal(`postgresStore({ connectionString: 'postgres://x' })`),
-    'The store needs the package pg, which is not installed.',
+    'The store needs the package pg, which is not installed: run npm install pg.',
   )
   rmSync(kysely)
   deepEqual(
@@ -69,7 +69,7 @@ export function checkOptionalPeers({ project }: Consumer): void {
     ).trim(),
     'AcceleratorError',
   )
-  const binary = findAnvil()
+  const binary = await findAnvil()
   deepEqual(told({ binary }), 'AnvilPackageNotFoundError')
 
   const link = join(project, 'node_modules/@viem')

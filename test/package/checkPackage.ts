@@ -6,6 +6,7 @@
  */
 import process from 'node:process'
 import { checkBundle, checkImports } from './checkBundle.js'
+import { checkCommands } from './checkCommands.js'
 import { checkContents, checkExports } from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
 import {
@@ -14,7 +15,7 @@ import {
   checkWithoutPeers,
 } from './checkNodeBuild.js'
 import { checkShaking } from './checkShaking.js'
-import { checkVite, checkWorker } from './checkSites.js'
+import { checkServerBundle, checkVite, checkWorker } from './checkSites.js'
 import { checkOurTypes, checkTypes } from './checkTypes.js'
 import { type Consumer, installPackage } from './installPackage.js'
 
@@ -28,12 +29,17 @@ const checks: readonly (readonly [string, Check])[] = [
     'stores and the development chain say which of their peers is missing',
     checkOptionalPeers,
   ],
+  ['the command line runs without optional packages', checkCommands],
   ['the package imports its peers and Node only', checkImports],
   ['Node gets a build of its own, and no bundler gets it', checkConditions],
   ['the licence of each bundled package is in the package', checkNotice],
   ['a checkout page bundles without viem, and the bundle runs', checkBundle],
   ['Vite builds a page of root and reads, and it pays', checkVite],
   ['a worker bundles orders and handler, and it answers', checkWorker],
+  [
+    'a server bundles without the optional packages, and says which is missing',
+    checkServerBundle,
+  ],
   ['a bundle holds what its import needs and nothing else', checkShaking],
   [
     'strict consumers compile with the oldest, our and the newest TypeScript',

@@ -1,6 +1,5 @@
 import { deepEqual } from 'node:assert/strict'
 import { bundleNames } from './bundleNames.js'
-import type { Consumer } from './installPackage.js'
 
 type Row = readonly [
   entry: string,
@@ -15,7 +14,7 @@ type Row = readonly [
 const message = ['core', 'payments/message']
 const asked = ['chain/logs', 'chain/rpc', 'chain/state', 'core']
 const prepared = [...asked, 'payments/message', 'payments/sign']
-const browser = [...prepared, 'payments/capture', 'payments/verify']
+const browser = [...prepared, 'payments', 'payments/capture', 'payments/verify']
 const server = [
   ...browser,
   'store',
@@ -49,7 +48,7 @@ const rows: readonly Row[] = [
     'index',
     '{ verifyPayment }',
     ['viem'],
-    [...asked, 'payments/message', 'payments/verify'],
+    [...asked, 'payments', 'payments/message', 'payments/verify'],
   ],
   ['reads', '*', ['viem'], asked],
   ['reads', '{ getBalance }', ['viem'], asked],
@@ -78,8 +77,21 @@ const rows: readonly Row[] = [
       'orders/ledger',
       'orders/model',
       'store',
+      'subscriptions/verbs',
       ...handler,
     ],
+  ],
+  [
+    'client',
+    '{ createBuyerClient }',
+    ['eventsource-parser'],
+    ['client', ...message, 'payments/sign'],
+  ],
+  [
+    'client',
+    '{ createMerchantClient }',
+    ['eventsource-parser'],
+    ['client', 'core'],
   ],
   [
     'webhooks',
@@ -112,6 +124,7 @@ const rows: readonly Row[] = [
       'orders/submitter',
       'orders/verbs',
       'orders/watcher',
+      'payments',
       'payments/capture',
       'payments/message',
       'payments/verify',
@@ -134,6 +147,7 @@ const rows: readonly Row[] = [
       'orders/submitter',
       'orders/verbs',
       'orders/watcher',
+      'payments',
       'payments/message',
       'payments/sign',
       'payments/verify',
@@ -152,9 +166,9 @@ const rows: readonly Row[] = [
  * A bundle holds what its import needs and nothing else: pages get no line of
  * a server's, and no entry that runs anywhere gets one of Node or of SQL.
  */
-export async function checkShaking({ installed }: Consumer): Promise<void> {
+export async function checkShaking(): Promise<void> {
   for (const [entry, names, imports, folders] of rows) {
-    const bundle = await bundleNames(installed, entry, names)
+    const bundle = await bundleNames(entry, names)
     deepEqual(
       { entry, names, imports: bundle.imports, folders: bundle.folders },
       { entry, names, imports, folders: [...folders].sort() },

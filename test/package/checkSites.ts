@@ -1,12 +1,13 @@
 import { deepEqual } from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { pathToFileURL } from 'node:url'
 import * as countersign from 'countersign'
 import * as reads from 'countersign/reads'
 import { build as bundle } from 'esbuild'
 import { build } from 'vite'
-import type { Consumer } from './installPackage.js'
+import { type Consumer, run } from './installPackage.js'
 import { payOnPage, sampleSignature } from './payOnPage.js'
 
 /** Vite builds a page of all that is made for pages, and says nothing of it. */
@@ -72,4 +73,37 @@ export async function checkWorker({ project }: Consumer): Promise<void> {
     [await ask('/openapi.json'), await ask('/orders/1'), await ask('/none')],
     [200, 404, 404],
   )
+}
+
+/** A server's bundle leaves out packages that are absent, in CommonJS too. */
+export async function checkServerBundle({ project }: Consumer): Promise<void> {
+  const outfile = join(project, 'server.cjs')
+  await bundle({
+    stdin: {
+      contents: `
+        import { postgresStore, sqliteStore } from 'countersign/sql'
+        const stores = [
+          sqliteStore({ file: 'orders.db' }),
+          postgresStore({ connectionString: 'postgres://x' }),
+        ]
+        Promise.all(
+          stores.map((store) => store.open().catch(({ message }) => message)),
+        ).then((problems) => console.log(JSON.stringify(problems)))
+      `,
+      resolveDir: project,
+    },
+    outfile,
+    // Absent as well, but imported without a choice once a store is open.
+    external: ['kysely'],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'silent',
+  })
+  const problem =
+    'The store needs the package kysely, which is not installed: run npm install kysely.'
+  deepEqual(JSON.parse(run(project, process.execPath, [outfile])), [
+    problem,
+    problem,
+  ])
 }

@@ -10,6 +10,9 @@ const resolutions = {
   bundler: { module: 'ESNext', moduleResolution: 'bundler' },
 }
 
+/** As NestJS's starter has it. TypeScript 7 does not know it any more. */
+const node10 = { module: 'ESNext', moduleResolution: 'node10' }
+
 /**
  * A strict project of a user's compiles, and refuses what it should. The oldest
  * TypeScript that is supported reads each line of the declarations as well.
@@ -20,6 +23,7 @@ export async function checkTypes({ project }: Consumer): Promise<void> {
   await compile('typescript-oldest', nodenext, ['--skipLibCheck', 'false'])
   for (const compiler of ['typescript', 'typescript-newest'])
     await Promise.all(configs.map((config) => compile(compiler, config)))
+  await compile('typescript', writeConfig(project, 'node10', node10))
 }
 
 /** The same project compiles with our own TypeScript. */
@@ -29,11 +33,19 @@ export async function checkOurTypes({ project }: Consumer): Promise<void> {
 }
 
 function writeConfigs(project: string): string[] {
-  return Object.entries(resolutions).map(([name, resolution]) => {
-    const config = join(project, `tsconfig.${name}.json`)
-    writeFileSync(config, JSON.stringify(configOf(resolution)))
-    return config
-  })
+  return Object.entries(resolutions).map(([name, resolution]) =>
+    writeConfig(project, name, resolution),
+  )
+}
+
+function writeConfig(
+  project: string,
+  name: string,
+  resolution: Record<string, string>,
+): string {
+  const config = join(project, `tsconfig.${name}.json`)
+  writeFileSync(config, JSON.stringify(configOf(resolution)))
+  return config
 }
 
 function configOf(resolution: Record<string, string>): object {

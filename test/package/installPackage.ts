@@ -21,6 +21,9 @@ export type Consumer = {
   remove(): void
 }
 
+/** Packages that an installation brings along. */
+const dependencies = ['@noble/ciphers', 'eventsource-parser']
+
 /** What the entries import at once. They ask for the other peers when needed. */
 const peersAtOnce = ['viem', 'zod']
 
@@ -45,7 +48,7 @@ export function installPackage({
     const installed = join(modules, 'countersign')
     mkdirSync(installed, { recursive: true })
     run(folder, 'tar', ['-xzf', tarball, '-C', installed, '--strip=1'])
-    for (const name of [...peers, '@noble/ciphers']) {
+    for (const name of [...peers, ...dependencies]) {
       const place = join(modules, name)
       mkdirSync(dirname(place), { recursive: true })
       const source = name === 'viem' ? viem : name
@@ -73,7 +76,7 @@ type Tarball = Pick<Consumer, 'files' | 'size' | 'unpackedSize'> & {
 let packed: Tarball | undefined
 
 /** Packs the package when first asked, for as long as this process runs. */
-function packOnce(): Tarball {
+export function packOnce(): Tarball {
   packed ??= pack()
   return packed
 }

@@ -18,7 +18,7 @@ import { installPackage, root } from './installPackage.js'
 const chainTests = [
   'test/chain/chain/logs/watchLogs.test.ts',
   'test/chain/chain/rpc/requests.test.ts',
-  'test/chain/examples/demo.test.ts',
+  'test/thorough/examples/demo.test.ts',
   'test/chain/payments/verify/hostile.test.ts',
   'test/chain/sql/storeCases.test.ts',
 ]
@@ -107,7 +107,10 @@ async function bundleParts(): Promise<string> {
 }
 
 function play(files: readonly string[], variables: NodeJS.ProcessEnv): void {
-  const projects = ['--project', 'unit', '--project', 'chain']
+  const projects = ['unit', 'chain', 'thorough'].flatMap((name) => [
+    '--project',
+    name,
+  ])
   const { status } = spawnSync(
     join(root, 'node_modules/.bin/vitest'),
     ['run', ...projects, '--reporter', 'dot', ...files],

@@ -73,6 +73,7 @@ test('after a look at its type, an event has the data of that type', () => {
       return expectTypeOf(event.data).toEqualTypeOf<{
         transactionHash: Hash
         blockNumber: string
+        blockHash?: Hash | undefined
       }>()
     case 'expired':
       return expectTypeOf(event.data).toEqualTypeOf<{
@@ -124,6 +125,11 @@ test('after a look at its type, an event has the data of that type', () => {
         refundTo: Address
         value: string
         reason: RefundFailure | 'canceled' | 'reorged'
+      }>()
+    case 'servedUnpaid':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        value: string
+        payer?: Address | undefined
       }>()
     case 'lossAfterFulfilment':
       return expectTypeOf(event.data).toEqualTypeOf<{ fulfilled: string }>()

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
 import * as checkout from 'countersign/checkout'
+import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
@@ -18,6 +19,7 @@ import { entryFiles } from '../../scripts/entryFiles.js'
 const entries: Record<string, Record<string, unknown>> = {
   accelerate,
   checkout,
+  client,
   devchain,
   http,
   index: main,
@@ -143,6 +145,18 @@ test('countersign/checkout exports these names', () => {
   `)
 })
 
+test('countersign/client exports these names', () => {
+  expect(Object.keys(client).sort()).toMatchInlineSnapshot(`
+    [
+      "ProblemError",
+      "ServerError",
+      "createBuyerClient",
+      "createMerchantClient",
+      "createSubscriptionsClient",
+    ]
+  `)
+})
+
 test('countersign/devchain exports these names', () => {
   expect(Object.keys(devchain).sort()).toMatchInlineSnapshot(`
     [
@@ -197,6 +211,7 @@ test('countersign/store exports these names', () => {
       "DuplicateRecordError",
       "LeaseLostError",
       "SealError",
+      "SealerUnavailableError",
       "StaleRecordError",
       "StoreError",
       "memoryStore",
@@ -235,6 +250,7 @@ test('countersign/sql exports these names', () => {
 test('countersign/http exports these names', () => {
   expect(Object.keys(http).sort()).toMatchInlineSnapshot(`
     [
+      "ZodVersionError",
       "createPaymentHandler",
     ]
   `)

@@ -13,7 +13,8 @@ type LogFailureKind =
 export type LogFailure = {
   kind: LogFailureKind
   /**
-   * Most blocks in one request, according to the node; 0 if it names no number.
+   * Most blocks in one request, according to the node's text; 0 if it names no
+   * number.
    */
   blocks?: bigint | undefined
 }
@@ -47,7 +48,7 @@ const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
 const limitWording =
   /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i
 
-/** Classifies a node's refusal of `eth_getLogs` by how to go on. */
+/** Classifies a node's refusal of `eth_getLogs` by what to do next. */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
   const kind = kindOf(failure)
   const { words } = failure
@@ -63,14 +64,15 @@ function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
   return missing ? 'unsupported' : 'fault'
 }
 
-/** Returns the number of blocks that a refusal says is allowed. */
+/**
+ * Returns the number of blocks that the node's text allows; 0 if it names none.
+ */
 function statedLimit(words: string): bigint {
   const [, digits = '', thousand = ''] =
     limitWording.exec(words.replace(/(?<=\d)[, '](?=\d{3}\b)/g, '')) ?? []
   return BigInt(digits + thousand.replace(/k/i, '000'))
 }
 
-/** The width of a range the node suggests. */
 function statedRange(words: string): bigint | undefined {
   const [, first, last] =
     /\[\s*(0x[\da-f]+)\s*,\s*(0x[\da-f]+)\s*\]/i.exec(words) ??

@@ -1,5 +1,5 @@
 import type { BlockTag } from 'viem'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { BlockSelector } from '../rpc/requestNode.js'
@@ -13,14 +13,14 @@ const blockTags: readonly string[] = [
   'earliest',
 ]
 
-/** The criteria of a filter in JSON-RPC form, without the range. */
+/** A filter in JSON-RPC form, without the range of blocks. */
 export type WireFilter = {
   address?: string | readonly string[]
   topics?: readonly (string | readonly string[] | null)[]
 }
 
 /**
- * Checks the criteria of a filter.
+ * Checks a filter and encodes it for JSON-RPC.
  *
  * @throws {@link InvalidFieldError} when the filter is empty or a member is
  * malformed.
@@ -41,7 +41,7 @@ export function encodeLogFilter(filter: LogFilter): WireFilter {
 
 function encodeAddresses(address: unknown): string | string[] {
   if (!Array.isArray(address)) return parseCheckedAddress(address, 'address')
-  // For a node, an empty list is no condition: it matches everything.
+  // For a node, an empty list is no condition: every address matches.
   if (address.length === 0)
     throw new InvalidFieldError(
       'address',
@@ -53,7 +53,11 @@ function encodeAddresses(address: unknown): string | string[] {
 
 function encodeTopics(topics: unknown): (string | string[] | null)[] {
   if (!Array.isArray(topics) || topics.length > 4)
-    throw new InvalidFieldError('topics', topics, 'a list of at most 4 topics')
+    throw new InvalidFieldError(
+      'topics',
+      shown(topics),
+      'a list of at most 4 topics',
+    )
   return topics.map((topic, i) => {
     if (topic === null) return null
     if (Array.isArray(topic) && topic.length === 0)
@@ -82,13 +86,13 @@ export function parseBlockSelector(
     return BigInt(value)
   throw new InvalidFieldError(
     field,
-    value,
+    shown(value),
     `a bigint, a hex string or one of ${blockTags.join(', ')}`,
   )
 }
 
 /**
- * Parses a block to judge at: a tag, or a number as a bigint.
+ * Parses the block at which to check a payment: a tag, or a number as a bigint.
  *
  * @throws {@link InvalidFieldError} when it is something else.
  */
@@ -96,7 +100,7 @@ export function parseBlock(value: unknown): BlockSelector {
   if (isBlock(value)) return value
   throw new InvalidFieldError(
     'block',
-    value,
+    shown(value),
     `a bigint or one of ${blockTags.join(', ')}`,
   )
 }

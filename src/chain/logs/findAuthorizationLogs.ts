@@ -10,26 +10,28 @@ import type { LogFailure } from './classifyLogFailure.js'
 import { getLogRange, rangeLimit } from './getLogRange.js'
 import { requireBlockLogs } from './getReceiptLogs.js'
 
-/** A filter of logs for a node. */
-export type SpentLogs = {
+/** A filter for the logs that show that a payment nonce was used. */
+export type SpentLogFilter = {
   address: Address
   topics: readonly (Hex | readonly Hex[])[]
 }
 
 export type FindAuthorizationLogsParameters = {
-  /** The events that use the payment nonce. */
-  filter: SpentLogs
+  filter: SpentLogFilter
   /** Newest block to search. */
   toBlock: bigint
   /**
-   * True when that block is not sealed yet: then it has no number to ask for.
+   * True when that block is not sealed yet. Then it is requested as `pending`.
    */
   pending: boolean
   /** Unix seconds: the search goes back to this time. */
   since: bigint
   /** Blocks in one request. */
   maxBlockRange: bigint
-  /** Searches a block whose logs the node refuses to return. */
+  /**
+   * Called for a block whose logs the node refuses to return. Returns the
+   * transactions in it that spent the nonce.
+   */
   findInBlock: (block: bigint) => Promise<readonly Hash[]>
 }
 
@@ -93,8 +95,8 @@ function parseHashes(result: unknown): readonly Hash[] {
 }
 
 /**
- * Simple, because this search finds few logs: a temporary refusal is thrown,
- * any other one means that the range must be narrower.
+ * Simpler than `classifyLogFailure`, because this search finds few logs. The
+ * search throws a temporary failure, and narrows the range after most others.
  */
 function classifyBriefly(failure: NodeFailure): LogFailure {
   const { code, status, words } = failure

@@ -12,7 +12,7 @@ import type { ReadLog } from './types.js'
 /** Most attempts for a range after temporary faults. */
 const attempts = 6
 
-/** Attempts for a whole range before we try narrower ones. */
+/** Attempts for a whole range before narrower ranges are tried. */
 const attemptsWhole = 2
 
 /**
@@ -81,7 +81,10 @@ export async function getLogPieces(
   return sortLogs(found.flat())
 }
 
-/** Retries temporary faults after growing pauses. */
+/**
+ * Reads one piece. Retries temporary faults after growing pauses. Returns
+ * `narrower`, a number of blocks, if the piece is too wide for the node.
+ */
 export async function getLogPiece(
   client: Client,
   wire: WireFilter,
@@ -109,7 +112,7 @@ export async function getLogPiece(
       })
     const answer = await getLogRange(client, wire, piece, reading).catch(
       (error: unknown) => {
-        // With a tag, the block may be unsealed: it has no receipts by number.
+        // A block given by tag may be unsealed: it has no receipts by number.
         if (!(error instanceof LogRangeError) || toBlock) throw error
         return fromReceipts(error, error.details.kind === 'tooManyResults')
       },
@@ -132,9 +135,9 @@ export async function getLogPiece(
 }
 
 /**
- * Parses the logs of a range. A sealed log outside it means that the answer
- * belongs to another request: throws. A pre-confirmed log below it comes from
- * an outdated snapshot: drops it.
+ * Parses the logs of a range. Throws for a sealed log outside the range: the
+ * answer belongs to another request. Drops a pre-confirmed log below the range:
+ * it comes from an outdated snapshot.
  */
 function parseLogsOf(
   wire: WireFilter,
@@ -154,7 +157,6 @@ function parseLogsOf(
   return logs
 }
 
-/** Cuts a range into pieces of at most `size` blocks. */
 function splitRange(range: BlockRange, size: bigint): BlockRange[] {
   const pieces: BlockRange[] = []
   for (let first = range.first; first <= range.last; first += size) {

@@ -1,5 +1,5 @@
 import type { Client } from 'viem'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import {
   LogRangeError,
   NodeAnswerError,
@@ -15,7 +15,7 @@ export type BlockRange = { first: bigint; last: bigint }
 
 const method = 'eth_getLogs'
 
-/** The range limit that each endpoint has shown, by transport. */
+/** By transport: the widest range that the endpoint is known to accept. */
 const learnedLimits = /* @__PURE__ */ new WeakMap<object, bigint>()
 
 /**
@@ -27,7 +27,7 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
   if (typeof maxBlockRange !== 'bigint' || maxBlockRange < 1n)
     throw new InvalidFieldError(
       'maxBlockRange',
-      maxBlockRange,
+      shown(maxBlockRange),
       'a bigint of 1 or more',
     )
   const learned = learnedLimits.get(client.transport) ?? maxBlockRange
@@ -46,13 +46,13 @@ export type RangeReading<logs> = {
   /** Tag of the newest block, if it is not given by number. */
   toBlock?: string | undefined
   classify: (failure: NodeFailure) => LogFailure
-  /** Parses the answer. */
   read: (result: unknown) => logs
 }
 
 /**
- * Requests the logs of a range once. If the node refuses, returns how to go on:
- * always with fewer blocks than before, so that narrowing ends.
+ * Requests the logs of a range once. If the node refuses, returns whether to
+ * ask again, and for how many blocks. That number is always smaller than the
+ * range, so narrowing ends.
  *
  * @throws {@link LogRangeError} when a single block is refused.
  * @throws {@link NodeError} when narrowing cannot help.
@@ -73,7 +73,7 @@ export async function getLogRange<logs>(
     try {
       return { logs: read(result) }
     } catch (error) {
-      // A truncated answer fails like this: try again, or a smaller range.
+      // A truncated answer is malformed too: ask again, or for fewer blocks.
       if (!(error instanceof NodeAnswerError)) throw error
       return { again: error, narrower: half }
     }

@@ -1,6 +1,6 @@
 import type { BlockTag, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { parseFrom } from '../rpc/endpointHost.js'
@@ -31,14 +31,14 @@ export type LogProgress = {
   logs: number
 }
 
-/** What {@link getLogs} takes. */
+/** Filter and options of {@link getLogs}. */
 export type GetLogsParameters = LogFilter & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
   /** Requests at the same time. @default 4 */
   concurrency?: number | undefined
   signal?: AbortSignal | undefined
-  /** Called after each part that was read. */
+  /** Called after each part of the range. */
   onProgress?: ((progress: LogProgress) => void) | undefined
 }
 
@@ -57,11 +57,11 @@ const members: MembersOf<GetLogsParameters> = {
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index,
  * without duplicates. Resolves tags to numbers once. Splits wide ranges, and
- * splits further what a provider refuses; remembers its limit. If a block has
- * more logs than the provider returns, reads them from the receipts.
+ * splits a refused range further. Remembers the provider's limit. If a block
+ * has more logs than the provider returns, reads them from the receipts.
  *
  * `toBlock: 'pending'` adds the logs of pre-confirmed transactions, if the
- * network has them. With both ends `pending` you get only those.
+ * network has them. With both ends `pending` you get only these logs.
  *
  * @throws {@link InvalidFieldError} before anything is sent, when the filter is
  * empty or malformed.
@@ -95,7 +95,7 @@ export async function getLogs(
   if (!Number.isSafeInteger(concurrency) || concurrency < 1)
     throw new InvalidFieldError(
       'concurrency',
-      concurrency,
+      shown(concurrency),
       'a positive integer',
     )
   signal?.throwIfAborted()
@@ -139,7 +139,6 @@ async function getFiltered(
   return finish(wanted, options)
 }
 
-/** Reports the logs of one request as a single part. */
 function finish(
   found: readonly ReadLog[],
   { signal, onProgress }: LogReading,
@@ -214,7 +213,10 @@ function pickFilter(filter: LogFilter): LogFilter {
   return { address, topics, blockHash, fromBlock, toBlock }
 }
 
-/** Turns tags into numbers. Reads the head once, from this endpoint. */
+/**
+ * Turns tags into numbers. Asks for the newest block once, so that both ends
+ * use the same one.
+ */
 export async function pinRange(
   client: Client,
   from: bigint | BlockTag,
@@ -241,18 +243,16 @@ export async function pinRange(
   if (typeof from === 'bigint' && typeof to === 'bigint' && from > to)
     throw new InvalidFieldError(
       'toBlock',
-      to,
+      shown(to),
       `at least fromBlock, which is ${from}`,
     )
   return { first, last }
 }
 
-/** Where to read: a sealed range, one block, or the pre-confirmed block. */
 type LogPlace = { blockHash: string } | { fromBlock: string; toBlock: string }
 
 const method = 'eth_getLogs'
 
-/** Reads the logs of one place in one request. */
 async function getLogPlace(
   client: Client,
   wire: WireFilter,

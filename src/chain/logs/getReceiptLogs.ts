@@ -54,7 +54,7 @@ const single = 'eth_getTransactionReceipt'
 /**
  * Reads the logs of a filter in one sealed block from the receipts of its
  * transactions, because anyone can put more logs into a block than
- * `eth_getLogs` returns. The logs are as the node wrote them.
+ * `eth_getLogs` returns. Returns the logs unparsed.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answers are not of one whole block.
@@ -86,10 +86,11 @@ async function getBlockLogs(
   return [...byHash.values()].flat().filter((log) => isWanted(parseKeys(log)))
 }
 
-/** Sends a request that ends when the signal of the search aborts. */
 type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** Parses only what the filter compares. The caller checks the rest. */
+/**
+ * Parses only the fields that the filter compares. The caller parses the rest.
+ */
 function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
   const { address, topics } = Object(log)
   return {
@@ -102,11 +103,10 @@ function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
 const nothing = { topics: [zeroHash] }
 
 /**
- * Checks why a node refused the logs of a block, with a filter that matches no
- * log. If the node answers that, it refused the number of logs and not the
- * block.
+ * Checks why a node refused the logs of a block: asks again with a filter that
+ * matches no log. If the node answers, there were too many logs.
  *
- * @throws `refusal` when it refuses the block altogether.
+ * @throws `refusal` when the node refuses any request for the block.
  * @throws {@link NodeError} when it may answer later.
  */
 export async function requireBlockLogs(
@@ -141,7 +141,8 @@ async function getBlock(
 }
 
 /**
- * All receipts at once; `undefined` when the node refuses or returns no list.
+ * Gets all receipts of a block in one request; `undefined` when the node
+ * refuses or returns no list.
  */
 async function getAllReceipts(
   client: Client,

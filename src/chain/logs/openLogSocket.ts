@@ -14,12 +14,12 @@ export type LogSocketHandlers = {
   onHead(): void
   /** Called when the connection is open, also after a reconnection. */
   onOpen(): void
-  /** Called when the connection was lost. It is reopened. */
+  /** Called when the connection was lost. The socket reconnects by itself. */
   onLost(): void
   onError(error: unknown): void
 }
 
-/** Milliseconds to connect and subscribe. */
+/** Most milliseconds to connect, and to subscribe. */
 const patience = 10_000
 
 /** Milliseconds between two attempts to connect. */
@@ -63,7 +63,6 @@ export function openLogSocket(
 
 let connections = 0
 
-/** Runs one connection until it ends. */
 async function follow(
   url: string,
   wire: WireFilter,
@@ -72,8 +71,8 @@ async function follow(
     signal,
   }: { handlers: LogSocketHandlers; signal: AbortSignal },
 ): Promise<void> {
-  // viem shares a socket between clients with equal options. These are unique,
-  // so closing ours does not close another one.
+  // viem shares a socket between clients with equal options. These options are
+  // unique, so closing this socket does not close another client's.
   const keepAlive = { interval: 30_000, owner: connections++ }
   const transport = webSocket(url, {
     reconnect: false,
@@ -84,7 +83,7 @@ async function follow(
   const end = () => over.abort()
   signal.addEventListener('abort', end)
   const connecting = transport.value?.getRpcClient()
-  // viem keeps a timer and the socket in its cache until this is called.
+  // viem keeps a timer and the socket in its cache until `close` is called.
   over.signal.addEventListener('abort', () => {
     connecting?.then((rpc) => rpc.close()).catch(() => {})
   })
@@ -142,7 +141,7 @@ function untilOver<result>(
 ): Promise<result | undefined> {
   let forget = () => {}
   const ended = new Promise<undefined>((resolve) => {
-    // Resolves late, so that an error of the work comes first: it says more.
+    // Resolves late, so that an error of the work wins: it says more.
     forget = onAbort(signal, () => soon(() => resolve(undefined)))
   })
   return inTime(Promise.race([work, ended]), patience, () => {

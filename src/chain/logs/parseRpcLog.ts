@@ -72,7 +72,10 @@ function isHex(value: unknown, length: number): value is string {
   )
 }
 
-/** Logs of a block are neighbors, so remember the last parsed value. */
+/**
+ * Returns a parser that remembers the last value, because neighboring logs
+ * share their block.
+ */
 function remembering(): (value: unknown, method: string) => bigint {
   let text: unknown = '0x0'
   let number = 0n

@@ -1,19 +1,19 @@
 import { endOnAbort, onAbort } from '../../core/onAbort.js'
 import { nextTurn } from '../../core/wait.js'
 
-/** Reads pieces before they are needed. */
+/** A queue of pieces that are read before the caller takes them. */
 export type ReadAhead<piece, answer> = {
   readonly size: number
-  /** Starts to read a piece, after those started before. */
+  /** Adds a piece and starts to read it. */
   start(piece: piece): void
   /**
-   * Waits for the first piece. If it failed early, reads it again: the fault
-   * may be over by now.
+   * Waits for the first piece. If its read had failed before this call, reads
+   * it again: the fault may be over.
    */
   take(): Promise<{ piece: piece; answer: answer } | undefined>
-  /** Aborts and forgets all pieces. */
+  /** Aborts all reads and forgets their pieces. */
   drop(): void
-  /** Like `drop`, for good. */
+  /** Like `drop`, and also unregisters from the signal. */
   close(): void
 }
 
@@ -27,7 +27,7 @@ type Reading<piece, answer> = {
   settled: Promise<{ answer: answer } | { error: unknown }>
 }
 
-/** Call `close` at the end, however it ends. */
+/** Always call `close` at the end, also after an error. */
 export function readAhead<piece, answer>(
   read: (piece: piece, signal: AbortSignal) => Promise<answer>,
   signal: AbortSignal | undefined,
@@ -47,11 +47,11 @@ export function readAhead<piece, answer>(
     },
     start(piece) {
       const { signal: end } = ending
-      // A batch transport would send pieces of one tick as one request: the
-      // first piece could only be used when the last one is there.
+      // A batch transport sends the requests of one tick together. Then the
+      // first piece would arrive only together with the last.
       const begun = turn
-      // Two turns: in the first one, the transport may send after this code
-      // goes on.
+      // Waits two turns: the transport may send its batch late in the first
+      // one.
       turn = begun.then(nextTurn).then(nextTurn)
       const reading: Reading<piece, answer> = {
         piece,

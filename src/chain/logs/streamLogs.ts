@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { encodeLogFilter, parseBlockSelector } from './encodeLogFilter.js'
 import { getLogPiece } from './getLogPieces.js'
@@ -17,19 +17,19 @@ export type LogChunk = {
   fromBlock: bigint
   toBlock: bigint
   /**
-   * Pass it as `fromBlock` to resume after this chunk. After the last chunk you
-   * get nothing.
+   * Pass it as `fromBlock` to resume after this chunk. After the last chunk,
+   * you then get no logs.
    */
   cursor: bigint
 }
 
-/** What {@link streamLogs} takes. */
+/** Filter and options of {@link streamLogs}. */
 export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
   /**
-   * Chunks to read ahead; 0 reads each chunk when you ask for it. Memory holds
-   * as many additional chunks. @default 3
+   * Chunks to read ahead; 0 reads each chunk when you ask for it. They stay in
+   * memory until you take them. @default 3
    */
   prefetch?: number | undefined
   signal?: AbortSignal | undefined
@@ -45,7 +45,10 @@ const members: MembersOf<StreamLogsParameters> = {
   signal: true,
 }
 
-/** Logs per chunk to aim at: few enough to save memory, enough to be fast. */
+/**
+ * Intended number of logs in a chunk: few enough to save memory, enough to be
+ * fast.
+ */
 const chunkLogs = 2_500n
 
 /** Half the blocks of the first chunk: we do not know the density yet. */
@@ -85,11 +88,15 @@ export async function* streamLogs(
   const wire = encodeLogFilter({ address, topics, fromBlock, toBlock })
   rangeLimit(client, maxBlockRange)
   if (!Number.isSafeInteger(prefetch) || prefetch < 0)
-    throw new InvalidFieldError('prefetch', prefetch, 'an integer from 0')
+    throw new InvalidFieldError(
+      'prefetch',
+      shown(prefetch),
+      'an integer from 0',
+    )
   signal?.throwIfAborted()
   const from = parseBlockSelector(fromBlock, 'fromBlock')
   const to = parseBlockSelector(toBlock, 'toBlock')
-  // Resumed where its last chunk ended.
+  // The caller resumes after the last chunk: nothing is left to read.
   if (typeof to === 'bigint' && from === to + 1n) return
   const { first, last } = await endOnAbort(
     pinRange(client, from, to, signal),
@@ -110,7 +117,9 @@ export async function* streamLogs(
 
 type PieceAnswer = Awaited<ReturnType<typeof getLogPiece>>
 
-/** Reads a range in pieces. Earlier pieces decide how wide the next one is. */
+/**
+ * Reads a range in pieces. Earlier pieces decide how wide the next piece is.
+ */
 async function* takeChunks(
   ahead: ReadAhead<BlockRange, PieceAnswer>,
   { first, last }: BlockRange,
@@ -146,7 +155,9 @@ async function* takeChunks(
   }
 }
 
-/** The number of blocks that should have `chunkLogs` logs; at most doubled. */
+/**
+ * Estimates how many blocks have `chunkLogs` logs. At most doubles the size.
+ */
 function nextSize(size: bigint, found: number, limit: bigint): bigint {
   const wanted = found === 0 ? size * 2n : (size * chunkLogs) / BigInt(found)
   const grown = wanted > size * 2n ? size * 2n : wanted

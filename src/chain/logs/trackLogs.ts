@@ -10,7 +10,10 @@ export type LogEvent =
         | 'finalized'
         /** Its block was dropped by a reorganization. */
         | 'removed'
-        /** Pre-confirmed, but not included in the following blocks. */
+        /**
+         * The log was pre-confirmed, but the following blocks do not include
+         * it.
+         */
         | 'dropped'
       log: ReadLog
     }
@@ -22,7 +25,7 @@ export type LogEvent =
 
 /** Finalities of a sealed log, weakest first. */
 export const finalities = ['included', 'safe', 'finalized'] as const
-/** How sure a sealed block is. */
+/** Finality of a log in a sealed block, weakest first. */
 export type SealedFinality = (typeof finalities)[number]
 
 type Tracked = { log: ReadLog; finality: SealedFinality }
@@ -31,8 +34,8 @@ type Tracked = { log: ReadLog; finality: SealedFinality }
 const patience = 5n
 
 /**
- * Turns logs into events, each once. Keeps sealed logs until they reach the
- * requested finality and are older than the blocks checked for reorganizations.
+ * Turns logs into events, and emits each event once. Keeps sealed logs until
+ * they have the requested finality and no poll reads their block again.
  */
 export function createLogTracker(
   emit: (event: LogEvent) => void,
@@ -57,7 +60,7 @@ export function createLogTracker(
     const key = sealedKey(log)
     if (sealed.has(key) || done.has(key)) return
     const { transactionHash, blockHash } = log
-    // A transaction is in only one block, so the other block was replaced.
+    // A transaction is in only one block, so a reorg replaced the other block.
     for (const other of [...(byTransaction.get(transactionHash) ?? [])]) {
       const tracked = sealed.get(other)
       if (tracked && tracked.log.blockHash !== blockHash) remove(tracked.log)
@@ -144,18 +147,20 @@ export type LogTracker = {
     logs: readonly ReadLog[],
     range: { first: bigint; last: bigint },
   ): readonly ReadLog[]
-  /** Raises the finality of these logs. */
   raise(finality: SealedFinality, logs: readonly ReadLog[]): void
-  /** Reports overdue pre-confirmed logs as dropped, and forgets final ones. */
+  /**
+   * Reports overdue pre-confirmed logs as dropped, and forgets logs that have
+   * the requested finality.
+   */
   settle(head: bigint, forgetBelow: bigint): void
-  /** Block of the oldest known log below the finality. */
+  /** Block of the oldest known log that has not reached this finality. */
   oldestBelow(finality: SealedFinality): bigint | undefined
 }
 
 /**
- * True when two logs with the same content are the same event, although a reorg
- * may have moved their transaction to another place. In the same place, another
- * log index is another event.
+ * Compares two logs with equal content. In different places of the chain, they
+ * are the same event: a reorg moved the transaction. In the same place, only an
+ * equal log index means the same event.
  */
 function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
   return ({ blockNumber, transactionIndex, logIndex }) =>

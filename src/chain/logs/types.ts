@@ -1,6 +1,9 @@
 import type { Address, BlockTag, Hash, Hex } from 'viem'
 
-/** One position of a topic filter: any, this one, or any of these. */
+/**
+ * One position of a topic filter: `null` for any topic, one topic, or a list of
+ * alternatives.
+ */
 export type TopicFilter = Hex | readonly Hex[] | null
 
 /**

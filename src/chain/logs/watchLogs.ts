@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { wait } from '../../core/wait.js'
 import { FinalityUnsupportedError } from '../rpc/errors.js'
 import { type BlockSelector, getBlockHead } from '../rpc/requestNode.js'
@@ -15,10 +15,10 @@ import {
 } from './trackLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** Blocks to read before their logs are reported. */
+/** Most blocks to read before their logs are reported. */
 const stride = 8_000n
 
-/** What {@link watchLogs} takes. */
+/** Filter, handlers and options of {@link watchLogs}. */
 export type WatchLogsParameters = Omit<
   LogFilter,
   'blockHash' | 'toBlock' | 'fromBlock'
@@ -27,7 +27,7 @@ export type WatchLogsParameters = Omit<
   fromBlock?: bigint | undefined
   /** Finality up to which each log is followed. @default 'included' */
   finality?: SealedFinality | undefined
-  /** Called for each step of each log, in order. */
+  /** Called for each event, in order. */
   onEvent: (event: LogEvent) => void
   /** Called for faults. The watch continues. */
   onError?: ((error: unknown) => void) | undefined
@@ -63,10 +63,10 @@ const members: MembersOf<WatchLogsParameters> = {
  * delivers pre-confirmed logs. So no event comes twice, and the next poll finds
  * what a connection or a replica missed.
  *
- * When blocks become safe, they are all read once more. This finds
+ * When blocks become safe, `watchLogs` reads all of them once more. This finds
  * reorganizations deeper than `overlap`, and logs that a replica left out
- * because it was behind by more than that. With `finality: 'included'` nothing
- * is read once more: raise `overlap` for such a provider.
+ * because it was behind by more than that. With `finality: 'included'` there is
+ * no second read: raise `overlap` for such a provider.
  *
  * @throws {@link InvalidFieldError} when the filter or an option is malformed.
  *
@@ -124,13 +124,14 @@ export function watchLogs(
   let due = false
   let nudge = new AbortController()
   const unsupported = new Set<string>()
-  /** By finality: the first block not read since it reached it. */
+  /** By finality: the first block not read again since it has that finality. */
   const finalityRaised = new Map<string, bigint>()
 
   const headOf = (block: BlockSelector) =>
     getBlockHead(client, block, { signal: stop.signal })
   /**
-   * Reads the sealed logs of these blocks. Nodes may return more than asked.
+   * Reads the sealed logs of these blocks. Drops pre-confirmed and removed
+   * logs.
    */
   const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
     const range = { fromBlock: first, toBlock: last, signal: stop.signal }
@@ -144,8 +145,8 @@ export function watchLogs(
     if (!head) return
     start ??= head.number + 1n
     if (preconfirmed) await lookAhead().catch(report)
-    // If the head is below the last one, the chain is shorter or a replica is
-    // behind.
+    // If the head is below the last known head, the chain is shorter or a
+    // replica is behind.
     const known = scanned === undefined || scanned < head.number
     const again = ((known ? scanned : head.number) ?? start) - overlap
     let first = scanned === undefined || again < start ? start : again
@@ -171,8 +172,8 @@ export function watchLogs(
       if (log.preconfirmed) tracker.preconfirm(log)
   }
   /**
-   * Removes a log only if another block has its number: a replica that is
-   * behind has no block at all.
+   * Removes a missing log only if another block has its number. A replica that
+   * is behind has no block with that number.
    */
   const removeMissing = async (
     logs: readonly ReadLog[],
@@ -251,17 +252,17 @@ function requireOptions(options: WatchLogsParameters): void {
   for (const field of ['fromBlock', 'overlap'] as const) {
     const blocks: unknown = options[field]
     if (blocks !== undefined && (typeof blocks !== 'bigint' || blocks < 0n))
-      throw new InvalidFieldError(field, blocks, 'a bigint of 0 or more')
+      throw new InvalidFieldError(field, shown(blocks), 'a bigint of 0 or more')
   }
   if (typeof onEvent !== 'function')
     throw new InvalidFieldError('onEvent', onEvent, 'a function')
   if (!finality || !finalities.includes(finality))
-    throw new InvalidFieldError('finality', finality, finalities)
-  // Longer timers fire at once, and so do values that are not numbers.
+    throw new InvalidFieldError('finality', shown(finality), finalities)
+  // A timer fires at once if its time is longer, or is not a number.
   if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
     throw new InvalidFieldError(
       'pollingInterval',
-      pollingInterval,
+      shown(pollingInterval),
       'milliseconds from 0 to 2147483647',
     )
   if (webSocket !== undefined && !isSocketUrl(webSocket))

@@ -7,9 +7,9 @@ type LogSocketTransport = Pick<
 >
 
 /**
- * Stands for viem's `webSocket` in the build for Node, and loads viem when a
- * connection opens. viem finds the WebSocket of the runtime itself, so this
- * part of it stays in its own package.
+ * Replaces viem's `webSocket` in the build for Node, and loads viem when a
+ * connection opens. This part of viem is not bundled, because it finds the
+ * runtime's WebSocket itself.
  */
 export function webSocket(
   url: string,

@@ -5,12 +5,16 @@ import { mendSocket } from './mendSocket.js'
 import type { SendRpc } from './rpcBatch.js'
 import { tickSignals } from './tickSignals.js'
 
-/** No code, as for a lost connection: the node may have done it. */
+/**
+ * Has no error code, like a lost connection: the node may have carried out the
+ * request.
+ */
 const failure: NodeFailure = { words: 'let go before it was answered' }
 
 /**
- * Returns the client with a limit: when the signal aborts, open requests fail and
- * no new ones are sent. The node may still carry out a request that failed so.
+ * Returns a copy of the client that ends with the signal: on abort, pending
+ * requests fail and no new ones are sent. The node may still carry out a
+ * request that failed this way.
  */
 export function endingClient(client: Client, signal: AbortSignal): Client {
   const { send, timeout }: { send?: SendRpc; timeout?: number } = Object(
@@ -29,7 +33,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
       })
       .finally(leave)
   }
-  // The caller's client types know what it returns.
+  // The wrapper keeps the types of the caller's `request`.
   const ending = { ...client, request: request as Client['request'] }
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>
@@ -39,7 +43,6 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
   return { ...ending, transport: { ...client.transport, send: sendUntilEnd } }
 }
 
-/** Runs a request that fails as soon as the signal aborts. */
 export async function untilEnd<answer>(
   signal: AbortSignal,
   ask: () => Promise<answer>,

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import { parseRetryAfter } from '../../core/parseRetryAfter.js'
-import { redact } from '../../core/redact.js'
+import { hideBytes, redact } from '../../core/redact.js'
 import { hideKeys } from './hideKeys.js'
 import { hostOf } from './hostOf.js'
 
@@ -21,8 +21,8 @@ export type NodeFailure = {
 }
 
 /**
- * A node did not answer a request, or refused it. Has the node's text but not
- * the original error, which prints the request and maybe a signature in it.
+ * A node did not answer a request, or refused it. Holds the node's text but not
+ * the original error, which prints the request with any signature in it.
  */
 export class NodeError extends CountersignError {
   override readonly name = 'NodeError'
@@ -42,7 +42,6 @@ export class NodeError extends CountersignError {
   }
 }
 
-/** Formats the HTTP status, the error text and the requested pause. */
 function describe({ status, words, retryAfter }: NodeFailure): string {
   const limit = status === 429 ? ' (too many requests)' : ''
   const http = status === undefined ? '' : `HTTP ${status}`
@@ -53,7 +52,7 @@ function describe({ status, words, retryAfter }: NodeFailure): string {
     : answer
 }
 
-/** A node's answer is malformed for the method. */
+/** A node's answer does not have the form that the method requires. */
 export class NodeAnswerError extends CountersignError {
   override readonly name = 'NodeAnswerError'
   override readonly retryable = true
@@ -100,7 +99,8 @@ export class DomainMismatchError extends CountersignError {
 }
 
 /**
- * A node refuses the logs and the receipts of one block. Has its error text.
+ * A node refuses the logs and the receipts of one block. Holds the node's error
+ * text.
  */
 export class LogRangeError extends CountersignError {
   override readonly name = 'LogRangeError'
@@ -137,8 +137,8 @@ export class FinalityUnsupportedError extends CountersignError {
 }
 
 /**
- * Finds the peer's error text in viem's chain of causes. Removes secrets: the
- * contents of the transport's URLs and headers.
+ * Finds the peer's error text in viem's chain of causes. Removes the parts of
+ * the transport's URLs and headers that may be secret.
  */
 export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
@@ -153,7 +153,10 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     seen.push({ url: at.url })
     failure.host ??= hostOf(at.url)
     if (at.headers instanceof Headers)
-      failure.retryAfter ??= parseRetryAfter(at.headers.get('retry-after'))
+      failure.retryAfter ??= parseRetryAfter(
+        at.headers.get('retry-after'),
+        at.headers.get('date'),
+      )
     // viem uses -1 when there was no code.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status
@@ -172,15 +175,19 @@ const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
 /** Keeps the start of the first line: a node may echo the whole request. */
 export function tidy(words: string): string {
-  const line = words.slice(0, 2000).split('\n', 1)[0] ?? ''
-  // Cut at a space: the rest of a cut secret would no longer be recognized.
+  // Hides bytes first, because one of them may look like a line break.
+  const line = hideBytes(words.slice(0, 2000)).split('\n', 1)[0] ?? ''
+  // Cuts at a space: `redact` would not recognize half of a secret.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')
   return redact(whole.replace(/\w+:\/\/\S+/g, '(url)'))
     .replace(keyLike, '…')
     .replace(/\.$/, '')
 }
 
-/** Internal error, limits, and timeouts of Geth, QuickNode and Base. */
+/**
+ * Codes for an internal error, limits, and timeouts of Geth, QuickNode and
+ * Base.
+ */
 const passingCodes = [-32603, -32005, -32002, -32007, -32016, 429]
 
 /** Texts of an overloaded node, and of a replica that is behind. */

@@ -1,14 +1,24 @@
 /**
- * Removes the contents of a transport's URLs and headers from a peer's words,
- * in encoded and decoded form.
+ * Removes the contents of a transport's URLs and headers from an error text, in
+ * encoded and decoded form.
  */
 export function hideKeys(words: string, transport: unknown): string {
   const keys = keysOf(transport).flatMap(formsOf)
   if (keys.length === 0) return words
   const longestFirst = keys.sort((a, b) => b.length - a.length)
-  const escaped = longestFirst.map((key) => key.replace(/\W/g, '\\$&'))
+  const escaped = longestFirst.map((key) => {
+    const text = key.replace(/\W/g, '\\$&')
+    // A short key may be a part of an ordinary word.
+    return key.length > mostShort ? text : `(?<![\\w-])${text}(?![\\w-])`
+  })
   return words.replace(new RegExp(escaped.join('|'), 'gi'), '…')
 }
+
+/** Keys up to this length are hidden only where they are whole words. */
+const mostShort = 5
+
+/** Parts of URL paths that are not secret. */
+const usual = /^(v\d|rpc|api|eth|evm|main|mainnet|base|https?|wss?|json|key)$/i
 
 /** The secrets in the URL and headers of a transport and of its fallbacks. */
 function keysOf(transport: unknown): string[] {
@@ -19,7 +29,6 @@ function keysOf(transport: unknown): string[] {
   const values =
     Symbol.iterator in headers ? [...headers] : Object.values(headers)
   const secrets = [
-    ...user.split(':'),
     ...values
       .flat()
       .join(' ')
@@ -27,8 +36,10 @@ function keysOf(transport: unknown): string[] {
   ]
   const inner: unknown[] = Array.isArray(transports) ? transports : []
   return [
-    // Shorter parts of a path are ordinary words, such as a chain's name.
-    ...rest.split(/[/?&=#]/).filter((part) => part.length > 5),
+    ...rest
+      .split(/[/?&=#]/)
+      .filter((part) => part.length > 2 && !usual.test(part)),
+    ...user.split(':').filter((part) => part.length > 1),
     ...secrets.filter((part) => part.length > 3),
     ...(user && [btoa(user), btoa(decode(user))]),
     ...inner.flatMap((one) => keysOf(Object(one).value)),
@@ -40,7 +51,7 @@ function formsOf(key: string): string[] {
   return [key, plain, encodeURIComponent(plain)]
 }
 
-/** Decodes percent escapes; returns text with a malformed one unchanged. */
+/** Returns text with a malformed percent escape unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -19,8 +19,8 @@ const asked = /* @__PURE__ */ new WeakSet<object>()
 /**
  * Replaces the WebSocket of a viem transport after a failed request if the node
  * no longer answers. Otherwise every later request would fail too: nothing
- * closes a connection whose peer vanished, and viem soon gives up reopening
- * one.
+ * closes a connection whose peer vanished, and viem soon stops trying to reopen
+ * a closed one.
  */
 export function mendSocket(transport: unknown): void {
   const { getRpcClient }: SocketTransport = Object(transport)

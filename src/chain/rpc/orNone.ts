@@ -1,6 +1,9 @@
 import { NodeError } from './errors.js'
 
-/** What the node says it does not have is none; a fault stays a fault. */
+/**
+ * Returns `undefined` when the node does not have the block, or refuses for
+ * good. Throws temporary faults.
+ */
 export async function orNone<value>(
   asked: Promise<value>,
 ): Promise<value | undefined> {

@@ -13,7 +13,6 @@ export type PostAnswer =
   | { answer: unknown; failure?: never }
   | { answer?: never; failure: NodeFailure }
 
-/** Posts a JSON body. Returns the JSON answer or the failure. */
 export async function postRpc(
   body: string,
   { url, headers, timeout }: PostOptions,
@@ -35,7 +34,7 @@ export async function postRpc(
       body,
       signal: stop.signal,
     })
-    const { status } = response
+    const { status, headers: answered } = response
     const text = await response.text()
     const answer = parse(text)
     if (response.ok)
@@ -46,7 +45,10 @@ export async function postRpc(
       failure: {
         ...parseRefusal(answer, text, status),
         status,
-        retryAfter: parseRetryAfter(response.headers.get('retry-after')),
+        retryAfter: parseRetryAfter(
+          answered.get('retry-after'),
+          answered.get('date'),
+        ),
       },
     }
   } catch {

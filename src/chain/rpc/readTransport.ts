@@ -16,7 +16,6 @@ import {
 import { sendAgain } from './sendAgain.js'
 
 export type ReadTransportOptions = PostOptions & {
-  /** Calls in one HTTP request. */
   batchSize: number
   /** How often a request that may succeed later is sent again. */
   retries: number
@@ -117,7 +116,9 @@ function postWithRetries(
   return sendAgain(methods, retries, post, signal)
 }
 
-/** Returns a signal that aborts when all callers have given up. */
+/**
+ * Returns a signal that aborts when the signals of all callers have aborted.
+ */
 function watchInterest(calls: readonly QueuedCall[]): {
   signal: AbortSignal
   release(): void
@@ -136,8 +137,8 @@ function watchInterest(calls: readonly QueuedCall[]): {
 }
 
 /**
- * Finds the calls to send without the others: public endpoints refuse a whole
- * batch because of one method that they do not serve.
+ * Finds the calls to send again without `eth_getBlockReceipts`: public
+ * endpoints refuse a whole batch because of this method.
  */
 function findServed(
   calls: readonly QueuedCall[],

@@ -67,7 +67,9 @@ function isRetriedByViem({ code, status }: NodeFailure): boolean {
   return shown === undefined || retriedByViem.includes(shown)
 }
 
-/** The transport of a read client can send without viem's own layers. */
+/**
+ * Only the transport of a read client has `send`, which skips viem's layers.
+ */
 function transportOf(client: object): {
   send?: SendRpc
   url?: unknown
@@ -76,19 +78,16 @@ function transportOf(client: object): {
   return Object((client as { transport?: unknown }).transport)
 }
 
-/** Encodes a block selector for JSON-RPC. */
 export function encodeBlock(block: BlockSelector): string {
   return typeof block === 'bigint' ? `0x${block.toString(16)}` : block
 }
 
-/** Parses a quantity of an answer. The error names the method. */
 export function parseQuantity(value: unknown, method: string): bigint {
   if (typeof value !== 'string' || !/^0x[\da-f]{1,64}$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not a quantity' })
   return BigInt(value)
 }
 
-/** Sends one JSON-RPC request that is answered with a quantity. */
 export async function requestQuantity(
   client: Pick<Client, 'request'>,
   method: string,
@@ -105,14 +104,12 @@ export async function getChainId(
   return Number(await requestQuantity(client, 'eth_chainId'))
 }
 
-/** Parses bytes of an answer. The error names the method. */
 export function parseBytes(value: unknown, method: string): Hex {
   if (typeof value !== 'string' || !/^0x([\da-f]{2})*$/i.test(value))
     throw new NodeAnswerError({ method, problem: 'is not hex bytes' })
   return value as Hex
 }
 
-/** Parses a list of an answer. The error names the method. */
 export function parseList(value: unknown, method: string): readonly unknown[] {
   if (!Array.isArray(value))
     throw new NodeAnswerError({ method, problem: 'is not a list' })

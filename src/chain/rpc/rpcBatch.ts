@@ -1,7 +1,6 @@
 import { isPassing, type NodeFailure, tidy } from './errors.js'
 import { isSentOnce } from './sendAgain.js'
 
-/** A request waiting for its answer. */
 export type QueuedCall = {
   id: number
   method: string
@@ -17,7 +16,7 @@ export type RpcOutcome =
 
 /**
  * Sends a call without viem's own error and retry layers. The signal aborts
- * when the caller has given up.
+ * when the caller no longer needs the answer.
  */
 export type SendRpc = (
   method: string,
@@ -25,7 +24,9 @@ export type SendRpc = (
   signal?: AbortSignal | undefined,
 ) => Promise<RpcOutcome>
 
-/** One call is an object, several are a batch (JSON-RPC 2.0, section 6). */
+/**
+ * Encodes one call as an object, several as a batch (JSON-RPC 2.0, section 6).
+ */
 export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
   const bodies = calls.map(({ id, method, params }) => ({
     jsonrpc: '2.0',
@@ -91,13 +92,16 @@ export function isOfBatch({ words }: NodeFailure): boolean {
   return /batch/i.test(words)
 }
 
-/** Geth leaves out answers that exceed its size limit for a batch. */
+/**
+ * True for a call that Geth did not answer because the batch answer became too
+ * large. The caller sends it again alone, unless it sends a transaction.
+ */
 function isCutOff({ method }: QueuedCall, { failure }: RpcOutcome): boolean {
   const isFull = failure?.code === -32003 && /too large/i.test(failure.words)
   return isFull && !isSentOnce(method)
 }
 
-/** True when the node is only busy: then it may still support batches. */
+/** True when the node is only busy. Then it may still support batches. */
 function isOverloaded(failure: NodeFailure): boolean {
   if (failure.code === -32603 || isOfBatch(failure)) return false
   return isPassing(failure)

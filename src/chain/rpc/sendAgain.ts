@@ -1,16 +1,15 @@
 import { wait } from '../../core/wait.js'
 import type { NodeFailure } from './errors.js'
 
-/** Most milliseconds of all pauses of one request together. */
+/** Most milliseconds that all pauses of one request take together. */
 const mostPaused = 30_000
 
-/** An attempt, with its failure if it failed. */
 export type Attempt = { failure?: NodeFailure | undefined }
 
 /**
- * Repeats an attempt while it may succeed later: after network faults and HTTP
- * 429, 502, 503 and 504. Attempts to send a transaction only once. Stops when
- * the signal aborts, or when the peer asks for a pause that is too long.
+ * Repeats a request while it may succeed later: after network faults and HTTP
+ * 429, 502, 503 and 504. Never repeats a method that sends a transaction. Stops
+ * when the signal aborts, or when the peer asks for a pause that is too long.
  */
 export async function sendAgain<attempt extends Attempt>(
   methods: readonly string[],
@@ -35,8 +34,8 @@ export async function sendAgain<attempt extends Attempt>(
 }
 
 /**
- * True for methods that send a transaction: it may have arrived although the
- * answer was lost.
+ * True for methods that send a transaction: the transaction may have arrived
+ * although the answer was lost.
  */
 export function isSentOnce(method: string): boolean {
   return /_send|^wallet_/.test(method)

@@ -2,7 +2,6 @@ import { onAbort } from '../../core/onAbort.js'
 import { soon } from '../../core/wait.js'
 import { RpcError } from './errors.js'
 
-/** The signal of the requests of one tick. */
 type TickSignal = { signal: AbortSignal; leave(): void }
 
 /**

@@ -1,6 +1,6 @@
 import { type Chain, type Client, createClient, type Transport } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { getLogs } from '../logs/getLogs.js'
 import { streamLogs } from '../logs/streamLogs.js'
 import { watchLogs } from '../logs/watchLogs.js'
@@ -11,7 +11,6 @@ import { getBalance } from './getBalance.js'
 import { getBlockReceipts } from './getBlockReceipts.js'
 import { getTransactionCount } from './getTransactionCount.js'
 
-/** The reads that are methods of a read client. */
 type Reads = {
   detectPreconfirmations: typeof detectPreconfirmations
   getBalance: typeof getBalance
@@ -22,7 +21,7 @@ type Reads = {
   watchLogs: typeof watchLogs
 }
 
-/** A free function as a method: the same without the client. */
+/** The type of a free function as a method, without the parameter `client`. */
 type Method<read extends (client: Client, ...rest: never[]) => unknown> =
   read extends (client: Client, ...rest: infer rest) => infer result
     ? (...rest: rest) => result
@@ -31,7 +30,7 @@ type Method<read extends (client: Client, ...rest: never[]) => unknown> =
 /** A viem client with the reads as methods. */
 export type ReadClient = Client & { [name in keyof Reads]: Method<Reads[name]> }
 
-/** What {@link createReadClient} takes. */
+/** Endpoint and options of {@link createReadClient}. */
 export type CreateReadClientParameters = {
   /** HTTP endpoint. Pass this or `transport`. */
   url?: string | undefined
@@ -125,16 +124,19 @@ export function createReadClient(
   ) as unknown as ReadClient
 }
 
-/** With other values, calls would never be sent or would time out at once. */
+/**
+ * Refuses values with which calls would never be sent or would time out at
+ * once.
+ */
 function requireNumbers(options: Record<string, number>): void {
   for (const [name, value] of Object.entries(options))
     if (typeof value !== 'number' || Number.isNaN(value))
-      throw new InvalidFieldError(name, value, 'a number')
+      throw new InvalidFieldError(name, shown(value), 'a number')
   const { timeout } = options
   if (!(Number(timeout) > 0 && Number(timeout) <= maxTimer))
     throw new InvalidFieldError(
       'timeout',
-      timeout,
+      shown(timeout),
       `milliseconds from 1 to ${maxTimer}`,
     )
 }

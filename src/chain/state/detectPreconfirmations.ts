@@ -15,8 +15,8 @@ import {
 export type Preconfirmations = NetworkPace & {
   /**
    * `flashblocks`: `pending` shows the unfinished block, updated about every
-   * 200 ms. `fastBlocks`: canonical blocks are sealed that often, `pending`
-   * adds nothing. `none`: neither was seen.
+   * 200 ms. `fastBlocks`: canonical blocks are sealed about every 200 ms, and
+   * `pending` adds nothing. `none`: neither was detected.
    */
   kind: 'flashblocks' | 'fastBlocks' | 'none'
   evidence: {
@@ -37,7 +37,9 @@ export type Preconfirmations = NetworkPace & {
 
 const method = 'eth_getBlockByNumber'
 
-/** Blocks in each of the two stretches that are measured. */
+/**
+ * Number of blocks in each of the two stretches that `measurePace` compares.
+ */
 const span = 20n
 
 /**
@@ -123,8 +125,9 @@ function getTagHead(answer: unknown): Head {
 }
 
 /**
- * Measures two stretches of blocks, each a second or longer, because a chain
- * that mines a block for each transaction makes many at once, then none.
+ * Measures two stretches of blocks. The chain is fast only if both are fast and
+ * take a second or longer: a chain that mines a block for each transaction
+ * makes many at once, then none.
  */
 async function measurePace(
   client: Client,

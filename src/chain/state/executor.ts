@@ -39,12 +39,15 @@ export function encodeMembers(
   return encoded
 }
 
-/** Adds the gas of the executor, and the 64th that each call keeps back. */
+/**
+ * Sums the gas of the calls. Adds the gas of the executor, and the 64th that
+ * the EVM keeps back at each call.
+ */
 export function gasOf(calls: readonly Call[]): number {
   return calls.reduce((sum, { gas }) => sum + Math.ceil(gas * 1.02), 300_000)
 }
 
-/** The executor's input; mode `01` undoes what the calls did. */
+/** Encodes the executor's input. Mode `01` undoes what the calls did. */
 export function encodeInput(calls: readonly Call[], mode = '00'): string {
   const items = calls
     .map(
@@ -66,7 +69,8 @@ export function parseRun(
   stepCount: number | undefined,
   callCount: number,
 ): RawAnswers | undefined {
-  // The mark that the first instruction of the executor's code pushes.
+  // The executor's answer begins with the word that its first instruction
+  // pushes. Another answer means that the node ignored the state override.
   const mark = `0x${executorCode.slice(4, 68)}`
   if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
   const bytes = parseBytes(result, 'eth_call')
@@ -113,12 +117,10 @@ function parseAnswers(
 const cutOff = (): NodeAnswerError =>
   new NodeAnswerError({ method: 'eth_call', problem: 'is cut off' })
 
-/** True when a getter returned one word. */
 export function isWord({ ok, data }: CallAnswer): boolean {
   return ok && data.length === 66
 }
 
-/** True when a getter returned a word that is not zero. */
 export function isTrue(answer: CallAnswer): boolean {
   return isWord(answer) && BigInt(answer.data) !== 0n
 }

@@ -11,7 +11,7 @@ import { runCalls } from './runCalls.js'
 import { runPlainCalls } from './runPlainCalls.js'
 import type { Call, RunHead } from './types.js'
 
-/** What {@link getAuthorizationState} takes. */
+/** The payment nonce that {@link getAuthorizationState} asks about. */
 export type GetAuthorizationStateParameters = {
   /** Address of the token contract. */
   token: Address
@@ -58,7 +58,7 @@ export async function getAuthorizationState(
   return (await getConsumption(client, parameters)).consumed
 }
 
-/** Reads the state and the block it belongs to, in one request. */
+/** Gets the state of the nonce and the block it belongs to, in one request. */
 export async function getConsumption(
   client: Client,
   parameters: GetAuthorizationStateParameters,
@@ -70,7 +70,10 @@ export async function getConsumption(
   return readSpent(client, authorizationStateCall(token, payer, nonce), block)
 }
 
-/** Asks a contract whether a nonce is used, and for the block it belongs to. */
+/**
+ * Asks a contract whether a nonce is used. Also returns the block of the
+ * answer.
+ */
 export async function readSpent(
   client: Client,
   spentCall: Call,

@@ -5,14 +5,14 @@ import { parseBlockSelector } from '../logs/encodeLogFilter.js'
 import { parseFrom } from '../rpc/endpointHost.js'
 import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'
 
-/** What {@link getBalance} takes. */
+/** Account and block of {@link getBalance}. */
 export type GetBalanceParameters = {
   address: Address
   /**
    * A number, its hex, or a tag. `pending`: on Flashblocks networks the state
    * after the pre-confirmed transactions, without the mempool; where canonical
-   * blocks are sealed every 200 ms it is `latest`; on a plain node it counts
-   * the executable transactions of its pool.
+   * blocks are sealed every 200 ms it equals `latest`; on a plain node it
+   * counts the executable transactions of its pool.
    */
   block: bigint | Hex | BlockTag
 }

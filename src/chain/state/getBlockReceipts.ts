@@ -17,7 +17,7 @@ import {
 } from '../rpc/requestNode.js'
 import { parseRpcReceipt, type ReadReceipt } from './parseRpcReceipt.js'
 
-/** What {@link getBlockReceipts} takes. */
+/** Block and options of {@link getBlockReceipts}. */
 export type GetBlockReceiptsParameters = {
   /** A number, its hex, or a tag. */
   block: bigint | Hex | BlockTag
@@ -53,15 +53,16 @@ const forbidding = /* @__PURE__ */ new WeakSet<object>()
 /**
  * Reads all receipts of a block.
  *
- * Public endpoints often forbid it (HTTP 403). Then you get a typed error, or
- * with `fallback: 'perTransaction'` the receipts one by one in a batch. The
- * client remembers this and does not try the method again.
+ * Public endpoints often forbid the method (HTTP 403). Then you get a typed
+ * error, or with `fallback: 'perTransaction'` the receipts one by one in a
+ * batch. The client remembers this and does not try the method again.
  *
  * If a node has no receipts of `pending`, you get those of `latest`.
  *
  * @throws {@link InvalidFieldError} before anything is sent, when the block is
  * malformed.
- * @throws {@link BlockReceiptsForbiddenError} when the endpoint forbids it.
+ * @throws {@link BlockReceiptsForbiddenError} when the endpoint forbids the
+ * method.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, has no such block, or its answer is malformed.
  *
@@ -96,7 +97,10 @@ export async function getBlockReceipts(
   return getSingly(client, block)
 }
 
-/** viem hides the HTTP status of an answer that holds a JSON-RPC error. */
+/**
+ * Also checks code and text: viem hides the HTTP status of an answer that holds
+ * a JSON-RPC error.
+ */
 function isForbidden({ status, code, words }: NodeFailure): boolean {
   const isUnknown = code === -32601 || code === -32004
   return status === 403 || isUnknown || /\bforbidden\b/i.test(words)
@@ -121,12 +125,14 @@ async function parseAnswer(
   return describe(receipts) ?? getEmpty(client, block)
 }
 
-/** Returns the block without receipts, after checking that it has none. */
+/**
+ * Returns a block without receipts after checking that it has no transactions.
+ */
 async function getEmpty(client: Client, block: string): Promise<BlockReceipts> {
   const { head, hashes } = await getTransactions(client, block)
   if (hashes.length === 0) return { ...head, receipts: [] }
   if (head.blockHash === undefined) return getSingly(client, block)
-  // The empty answer was for an older block than the tag names now.
+  // The tag moved between the two requests. Ask again by number.
   if (!block.startsWith('0x'))
     return getBlockReceipts(client, { block: head.blockNumber })
   return parseFrom(client, () => {
@@ -162,19 +168,22 @@ async function getSingly(
     return { ...head, receipts }
   }
   const known = answers.filter((answer) => answer !== null)
-  // A plain node lists its pool as pending, and has no receipts for it.
+  // A plain node lists its mempool as pending, and has no receipts for it.
   if (known.length === 0 && hashes.length > 0)
     return getSingly(client, 'latest')
   const receipts = parseFrom(client, () =>
     known.map((answer) => parseRpcReceipt(answer, one)),
   )
-  // Sealed meanwhile, perhaps with more transactions than the list has.
+  // The block was sealed meanwhile, perhaps with more transactions than listed.
   const sealed = receipts.find(({ blockHash }) => blockHash)
   if (sealed) return getSingly(client, encodeBlock(sealed.blockNumber))
   return describe(receipts) ?? { ...head, receipts }
 }
 
-/** Between two answers, the chain can grow, or another replica can answer. */
+/**
+ * Checks that all receipts belong to one block. Between two requests, the chain
+ * can grow or another replica can answer.
+ */
 function checkBlock(
   receipts: readonly ReadReceipt[],
   block: string,
@@ -189,7 +198,10 @@ function checkBlock(
   return receipts
 }
 
-/** The block of the receipts; the newest one if a pending view has several. */
+/**
+ * Names the block of the receipts: the newest block if a pending view has
+ * several.
+ */
 function describe(receipts: readonly ReadReceipt[]): BlockReceipts | undefined {
   const { blockNumber, blockHash } = receipts.at(-1) ?? {}
   if (blockNumber === undefined) return undefined
@@ -222,7 +234,8 @@ async function getTransactions(
     ask('pending'),
   ])
   if (!pending) return latest
-  // Not sealed above the head: plain nodes invent a hash for pending blocks.
+  // A pending block above the head is not sealed, although plain nodes invent a
+  // hash for it.
   const isSealed = pending.head.blockNumber <= latest.head.blockNumber
   return pending.head.blockHash === undefined || isSealed ? pending : latest
 }

@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import {
   type CaptureProof,
@@ -16,7 +16,7 @@ import { word } from '../../core/words.js'
 import { parseBlock } from '../logs/encodeLogFilter.js'
 import {
   findAuthorizationLogs,
-  type SpentLogs,
+  type SpentLogFilter,
 } from '../logs/findAuthorizationLogs.js'
 import { rangeLimit } from '../logs/getLogRange.js'
 import { NodeAnswerError } from '../rpc/errors.js'
@@ -37,34 +37,48 @@ export type PaymentOutcome =
   | { status: 'unused' }
   | { status: 'captured'; proof: CaptureProof }
   | { status: 'canceled'; transactionHash: Hash; blockNumber: bigint }
-  /** The nonce was used for something else than this payment. */
+  /**
+   * The nonce was used, but not to capture this payment, nor by a cancellation.
+   */
   | { status: 'consumed'; transactionHash: Hash; blockNumber: bigint }
   /** Unused, and the time of the block is at or after `validBefore`. */
   | { status: 'expired' }
   /** The nonce is used, but by no transaction from this block on. */
   | { status: 'unknown'; searchedFrom: bigint }
 
-/** What evidence asks of the kind of a payment. */
+/** The part of a payment kind that finds evidence on the chain. */
 export type OutcomeKind = {
-  /** Reads a payment of this kind, signed or not. */
+  /** Parses a payment of this kind, signed or not. */
   parse(value: unknown): AnyPayment
-  /** Asks whether the payment nonce is used. Its answer is one word. */
+  /**
+   * Builds the call that asks whether the payment nonce is used. It returns one
+   * word.
+   */
   spentCall(payment: AnyPayment): Call
-  /** Finds the logs of the transaction that used the payment nonce. */
-  spentLogs(payment: AnyPayment): SpentLogs
+  /**
+   * Builds the filter for the logs of the transaction that used the payment
+   * nonce.
+   */
+  spentLogs(payment: AnyPayment): SpentLogFilter
   /** Finds the proof of a capture in a receipt. */
   prove(
     receipt: ProofReceipt,
     payment: AnyPayment,
   ): Omit<CaptureProof, 'finality'> | undefined
-  /** How a receipt without that proof used the nonce, if it did. */
+  /**
+   * Returns how a receipt without that proof used the nonce; `undefined` if it
+   * did not.
+   */
   end(
     receipt: ProofReceipt,
     payment: AnyPayment,
   ): 'canceled' | 'consumed' | undefined
 }
 
-/** EIP-3009: the exact transfer after the event of the payment nonce. */
+/**
+ * EIP-3009: the proof is an exact transfer after the event of the payment
+ * nonce.
+ */
 const eip3009Outcome: OutcomeKind = {
   parse: parsePayment,
   spentCall: authorizationCall,
@@ -73,14 +87,15 @@ const eip3009Outcome: OutcomeKind = {
   end: endOfAuthorization,
 }
 
-/** Asks the token whether the nonce of an authorization is used. */
 export function authorizationCall({ domain, message }: AnyPayment): Call {
   const { from, nonce } = message
   return authorizationStateCall(domain.verifyingContract, from, nonce)
 }
 
-/** The events that use the nonce of an authorization. */
-export function authorizationLogs({ domain, message }: AnyPayment): SpentLogs {
+export function authorizationLogs({
+  domain,
+  message,
+}: AnyPayment): SpentLogFilter {
   const { from, nonce } = message
   return {
     address: domain.verifyingContract,
@@ -88,7 +103,6 @@ export function authorizationLogs({ domain, message }: AnyPayment): SpentLogs {
   }
 }
 
-/** How a receipt used the nonce of an authorization, if it did. */
 export function endOfAuthorization(
   receipt: ProofReceipt,
   { domain, message }: AnyPayment,
@@ -100,14 +114,19 @@ export function endOfAuthorization(
   return proves(receipt, 'used', used, token) ? 'consumed' : undefined
 }
 
-/** What {@link getPaymentOutcome} takes. */
+/**
+ * The payment, and where {@link getPaymentOutcome} searches for its outcome.
+ */
 export type GetPaymentOutcomeParameters = {
   payment: AnyPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: OutcomeKind | undefined
-  /** A transaction that may have captured or canceled it. Checked first. */
+  /**
+   * A transaction that may have captured or canceled the payment. Checked
+   * first.
+   */
   hash?: Hash | undefined
-  /** The block to judge at. @default 'latest' */
+  /** The block at which to read the outcome. @default 'latest' */
   block?: BlockSelector | undefined
   /**
    * Unix seconds: search back to this time for the transaction that used the
@@ -175,8 +194,8 @@ export async function getPaymentOutcome(
 }
 
 /**
- * Like `getPaymentOutcome`, but does not check the parameters again. A wait
- * calls it often.
+ * Does the work of `getPaymentOutcome` without checking the parameters, because
+ * `waitForOutcome` calls it often.
  */
 export async function findOutcome(
   client: Client,
@@ -231,13 +250,17 @@ export async function findOutcome(
 export function getSince(since: bigint | undefined): bigint | undefined {
   const isTime = typeof since === 'bigint' && since >= 0n
   if (since !== undefined && !isTime)
-    throw new InvalidFieldError('since', since, 'a bigint of Unix seconds')
+    throw new InvalidFieldError(
+      'since',
+      shown(since),
+      'a bigint of Unix seconds',
+    )
   return since
 }
 
 /**
- * Refuses another chain: its state means nothing, even if the token is the
- * same.
+ * Throws if the node is on another chain: its state means nothing, even if the
+ * token has the same address.
  */
 export function requireChain(
   { domain: { chainId } }: AnyPayment,
@@ -246,7 +269,7 @@ export function requireChain(
   if (found !== undefined && found !== chainId)
     throw new InvalidFieldError(
       'payment.domain.chainId',
-      chainId,
+      shown(chainId),
       `${found}, the chain of the client`,
     )
 }
@@ -254,7 +277,7 @@ export function requireChain(
 /**
  * Reads the number from a header, because contracts on Arbitrum see the number
  * of an L1 block. The header can come from a replica that is behind the one
- * that returned the state; then it is refused.
+ * that returned the state; then this throws.
  */
 async function getBlockNumber(
   client: Client,
@@ -271,9 +294,10 @@ async function getBlockNumber(
 }
 
 /**
- * Refuses a header that is behind although its time is the same, because blocks
- * can share a second: then the nonce is unused in its block. Passes if the node
- * no longer has the state of that block.
+ * Throws if the header comes from a replica that is behind, although its time
+ * is the same: blocks can share a second. In the block of such a header, the
+ * nonce is still unused. Passes if the node no longer has the state of that
+ * block.
  */
 async function requireSpent(
   client: Client,
@@ -295,8 +319,8 @@ function headerBehind(): NodeAnswerError {
 }
 
 /**
- * Finds the transactions in a sealed block that spent the nonce. One without a
- * receipt is among them, so that a missing receipt is not taken for an answer.
+ * Finds the transactions in a sealed block that spent the nonce. Includes those
+ * whose receipt is missing, because they may have spent it.
  */
 async function findInBlock(
   client: Client,
@@ -317,7 +341,7 @@ async function findInBlock(
   return found.flat()
 }
 
-/** Ignores a receipt that is newer than the judged block. */
+/** Ignores a receipt from a block after `upTo`. */
 async function getTransactionOutcome(
   client: Client,
   payment: AnyPayment,

@@ -15,23 +15,23 @@ export type PermitToken = {
   decimals: number
   /** The next permit nonce of the holder. */
   permitNonce: bigint
-  /** The block that showed it. */
+  /** The block of these values. */
   head: RunHead
 }
 
 /**
- * `PERMIT_TYPEHASH` of DAI and its like: their permit allows everything or
- * nothing, so it cannot have a ceiling.
+ * `PERMIT_TYPEHASH` of DAI and similar tokens: their permit allows everything
+ * or nothing, so it cannot have a ceiling.
  */
 const daiTypeHash: Hex =
   '0xea2aa0a1be11a07ed86d755c93467f4f82362b452371d1ba94d1715123511acb'
 
-/** Of `nonces(address)` and `PERMIT_TYPEHASH()`. */
+/** Selectors of `nonces(address)` and `PERMIT_TYPEHASH()`. */
 const selectors = { nonces: '7ecebe00', typeHash: '30adf81f' } as const
 
 /**
- * Gets the domain, the decimals and the next permit nonce of a holder, in one
- * request.
+ * Gets a token's domain and decimals, and the next permit nonce of a holder, in
+ * one request.
  *
  * @throws {@link UnsupportedTokenError} when the token has no permit of
  * EIP-2612, or the one of DAI.

@@ -11,8 +11,8 @@ import {
 const method = 'eth_getTransactionReceipt'
 
 /**
- * Reads a receipt. `undefined` if there is none yet, or if it names no block,
- * as some nodes answer for transactions in their pool.
+ * Gets a receipt. `undefined` if there is none yet, or if it names no block, as
+ * some nodes answer for transactions in their mempool.
  */
 export async function getReceipt(
   client: Pick<Client, 'request'>,
@@ -85,7 +85,8 @@ export function getReceipts(
 }
 
 /**
- * Most nodes put the time on each log. Otherwise we have to request the block.
+ * Most nodes put the block time on each log. Without it, the caller has to
+ * request the block.
  */
 function parseBlockTime(logs: unknown): bigint | undefined {
   const { blockTimestamp: time } = Object(Array.isArray(logs) ? logs[0] : {})

@@ -14,26 +14,26 @@ import { getTransactionCount } from './getTransactionCount.js'
 export type GetSubmitterHeadParameters = {
   account: Address
   /**
-   * What counts as safe: a tag, or for nodes without tags the number of blocks
-   * below the head, which needs a second request. @default 'safe'
+   * Which block counts as safe: a tag, or for nodes without tags the number of
+   * blocks below the head, which needs a second request. @default 'safe'
    */
   safe?: 'safe' | 'finalized' | number | undefined
 }
 
-/** State of a sending account and its chain. */
+/** State of a submitter and of its chain. */
 export type SubmitterHead = {
   head: BlockHead
   /** Absent where the node has no such block, or the chain is too young. */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
-  /** The account's nonce at `latest`. */
+  /** The account nonce at `latest`. */
   count: number
   /**
-   * At `pending`: some nodes count their pool, others pre-confirmed
-   * transactions.
+   * The account nonce at `pending`: some nodes count their mempool, others
+   * pre-confirmed transactions.
    */
   pendingCount: number
-  /** At the safe block. */
+  /** The account nonce at the safe block. */
   safeCount: number | undefined
   /** Wei, at `latest`. */
   balance: bigint
@@ -43,8 +43,8 @@ export type SubmitterHead = {
 }
 
 /**
- * Reads an account and the heads of its chain. A batching transport sends all
- * as one request.
+ * Gets the state of a submitter and the heads of its chain. A batching
+ * transport sends all as one request.
  *
  * The answers are independent: a new block can come between two.
  *

@@ -1,6 +1,5 @@
 import type { Address, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { wallTime } from '../../core/clock.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { TokenDomain } from '../../core/types.js'
 import { UnsupportedTokenError } from '../rpc/errors.js'
@@ -13,14 +12,17 @@ import { runCalls } from './runCalls.js'
 import { runCreated } from './runCreated.js'
 import type { RunHead, TokenCapabilities } from './types.js'
 
-/** A token as its contract describes it, with a proven domain. */
+/**
+ * A token as its contract describes it. A separator proves the domain, if the
+ * token has one.
+ */
 export type Token = {
   domain: TokenDomain
   decimals: number
   capabilities: TokenCapabilities
 }
 
-/** What {@link getToken} takes. */
+/** The token that {@link getToken} reads. */
 export type GetTokenParameters = {
   /** Address of the token contract. */
   token: Address
@@ -30,23 +32,27 @@ const members: MembersOf<GetTokenParameters> = {
   token: true,
 }
 
-/** An arbitrary address that the probes come from. */
+/** An arbitrary address from which the probes are sent. */
 export const prober: Address = '0x3009000000000000000000000000000000003009'
 
-const cacheSeconds = 600n
+const cacheMilliseconds = 600_000
 const cache = /* @__PURE__ */ new WeakMap<object, Map<Address, CachedToken>>()
 
 type TokenAndHead = { token: Token; head: RunHead }
 
 type Probe = { answer: Promise<TokenAndHead>; since: number }
 
-/** Probes on their way, so that a crowd at the start makes one request. */
+/** Running probes, so that simultaneous first callers share one request. */
 const probing = /* @__PURE__ */ new WeakMap<object, Map<Address, Probe>>()
 
-/** Milliseconds after which a probe that may hang gets no more callers. */
+/**
+ * Milliseconds during which further callers may share a probe. A slower probe
+ * may hang.
+ */
 const longestShare = 1_000
 
-type CachedToken = { token: Token; since: bigint }
+/** `since`: milliseconds of `performance.now()`. */
+type CachedToken = { token: Token; since: number }
 
 /**
  * Reads a token's EIP-712 domain, decimals and capabilities in one request; on
@@ -54,8 +60,9 @@ type CachedToken = { token: Token; since: bigint }
  *
  * Candidates for the domain are `eip712Domain()` (ERC-5267), `name()` with
  * `version()` or usual versions, and the names of known tokens. Takes the first
- * that gives the token's `DOMAIN_SEPARATOR()`, if it has one. Each client
- * remembers the result for at most ten minutes.
+ * candidate that hashes to the token's `DOMAIN_SEPARATOR()`. A token without a
+ * separator must return its domain itself. Each client remembers the result for
+ * at most ten minutes.
  *
  * @throws {@link UnsupportedTokenError} when there is no EIP-3009 token at the
  * address.
@@ -87,7 +94,7 @@ export async function getToken(
   return { domain: { ...domain }, decimals, capabilities: { ...capabilities } }
 }
 
-/** The token and the newest head in one request. */
+/** Gets the token and the newest head in one request. */
 export async function getTokenAndHead(
   client: Client,
   token: Address,
@@ -137,11 +144,16 @@ async function probeTokenAndHead(
     capabilities,
   }
   const tokens = cache.get(client) ?? new Map<Address, CachedToken>()
-  cache.set(client, tokens.set(token, { token: found, since: wallTime() }))
+  cache.set(
+    client,
+    tokens.set(token, { token: found, since: performance.now() }),
+  )
   return { token: found, head }
 }
 
-/** Forgets a token when its answers contradict the remembered ones. */
+/**
+ * Removes a token from the cache. For callers that see the token contradict it.
+ */
 export function forgetToken(client: Client, token: Address): void {
   cache.get(client)?.delete(token)
   probing.get(client)?.delete(token)
@@ -149,7 +161,7 @@ export function forgetToken(client: Client, token: Address): void {
 
 function cachedToken(client: Client, token: Address): Token | undefined {
   const known = cache.get(client)?.get(token)
-  return known && wallTime() - known.since < cacheSeconds
+  return known && performance.now() - known.since < cacheMilliseconds
     ? known.token
     : undefined
 }

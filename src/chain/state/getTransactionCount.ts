@@ -6,14 +6,14 @@ import { parseFrom } from '../rpc/endpointHost.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'
 
-/** What {@link getTransactionCount} takes. */
+/** Account and block of {@link getTransactionCount}. */
 export type GetTransactionCountParameters = {
   address: Address
   /**
    * A number, its hex, or a tag. `pending`: on Flashblocks networks it counts
-   * the pre-confirmed transactions and not the mempool, so sending faster than
-   * every 200 ms needs a count of one's own; elsewhere it counts the account's
-   * consecutive transactions in the node's pool too.
+   * the pre-confirmed transactions and not the mempool, so count yourself if
+   * you send more often than every 200 ms; elsewhere it counts the account's
+   * consecutive transactions in the node's mempool too.
    */
   block: bigint | Hex | BlockTag
 }
@@ -24,7 +24,7 @@ const members: MembersOf<GetTransactionCountParameters> = {
 }
 
 /**
- * Reads an account's nonce: the one its next transaction uses.
+ * Gets the account nonce that the account's next transaction uses.
  *
  * @throws {@link InvalidFieldError} before anything is sent, when address or
  * block are malformed.

@@ -111,8 +111,8 @@ export function parseRpcReceipt(answer: unknown, method: string): ReadReceipt {
   const { transactionIndex, blockHash, from, type, logsBloom } = receipt
   const { transactionHash } = receipt
   const preconfirmed = blockHash == null || blockHash === zeroHash
-  // A full block has hundreds: storing one by one takes half as long as
-  // assigning an object of them.
+  // A full block has hundreds of receipts. Assigning one member at a time takes
+  // half as long as assigning an object of them.
   receipt.transactionHash = expect(
     transactionHash,
     isHash,

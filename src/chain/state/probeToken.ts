@@ -7,10 +7,10 @@ import { DomainMismatchError, UnsupportedTokenError } from '../rpc/errors.js'
 import { isWord } from './executor.js'
 import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 
-/** Versions in use among tokens that have no `version()` to ask. */
+/** Domain versions of tokens that have no function `version()`. */
 const usualVersions = ['2', '1']
 
-/** Domains of known tokens that sign under a name they do not return. */
+/** Domains of known tokens whose `name()` is not the name in their domain. */
 const usualDomains: readonly DomainName[] = [
   { name: 'USD Coin', version: '2' },
   { name: 'USDC', version: '2' },
@@ -18,7 +18,6 @@ const usualDomains: readonly DomainName[] = [
 
 type DomainName = { name: string; version: string }
 
-/** The calls that show what a token supports. */
 export function tokenProbes(
   token: Address,
   prober: Address,
@@ -111,13 +110,16 @@ export function parseCapabilities(probes: Probes): {
   }
 }
 
-/** Uses those of USDC if the token returns no valid decimals. */
+/** Returns USDC's 6 decimals if the token returns no valid number. */
 export function parseDecimals(answer: CallAnswer): number {
   const decimals = isWord(answer) ? Number(answer.data) : 6
   return decimals <= 255 ? decimals : 6
 }
 
-/** The domain that the token returns, or a usual one, proven by its separator. */
+/**
+ * Finds the domain that the separator proves, among what the token returns and
+ * the usual ones. Without a separator, trusts what the token returns.
+ */
 export function parseTokenDomain(
   probes: Probes,
   { chainId, token }: { chainId: number; token: Address },
@@ -153,8 +155,8 @@ function parseDomains(probes: Probes): DomainName[] {
 }
 
 /**
- * The texts of an `eip712Domain()` answer whose bitmap (ERC-5267) names
- * exactly the four members tokens sign under.
+ * Returns name and version of an `eip712Domain()` answer (ERC-5267) if its
+ * bitmap names exactly the four members that tokens use.
  */
 export function decodeDomain(answer: CallAnswer): DomainName | undefined {
   if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined
@@ -170,7 +172,7 @@ function decodeText(answer: CallAnswer): string | undefined {
   return answer.ok ? textAt(answer.data, 0) : undefined
 }
 
-/** The ABI string whose offset stands in the given word. */
+/** Returns the ABI string whose offset is in the given word. */
 function textAt(data: Hex, index: number): string | undefined {
   const body = data.slice(2)
   const number = (at: number) => Number(`0x${body.slice(at, at + 64) || 'x'}`)

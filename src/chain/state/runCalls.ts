@@ -12,7 +12,7 @@ import type {
   RunCallsParameters,
 } from './types.js'
 
-/** Enough for any gas price, so that fee fields need no balance. */
+/** Balance that a state override gives the sender: enough for any gas price. */
 const richBalance = '0xffffffffffffffffffffffff'
 
 const withoutOverrides = /* @__PURE__ */ new WeakSet<object>()
@@ -38,7 +38,8 @@ export async function runCalls<names extends string>(
   const tried = plain ? undefined : await runExecutor(client, parameters)
   const { head, steps, calls } =
     tried?.answers ?? (await parameters.fallback(client, parameters))
-  // Only now: if the fallback fails too, overrides are not the cause.
+  // Remembered only after the fallback worked: if it fails too, overrides are
+  // not the cause.
   if (tried?.unsupported) withoutOverrides.add(client)
   const names = Object.keys(parameters.calls) as names[]
   const answers = {} as Record<names, CallAnswer>

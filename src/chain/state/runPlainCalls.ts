@@ -89,8 +89,8 @@ async function simulateCall(
 }
 
 /**
- * False when the wallet refused without using up its gas: perhaps because of
- * the gas price.
+ * False when the payer's contract wallet refused with gas left. Then the gas
+ * price may be the cause.
  */
 async function lacksGas(
   client: Client,

@@ -2,7 +2,8 @@ import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../rpc/requestNode.js'
 
 /**
- * One call of a run. Without data and gas, only checks whether there is code.
+ * One call of a run. Without data and gas, it only asks whether the target has
+ * code.
  */
 export type Call = {
   target: Address
@@ -23,7 +24,7 @@ export type CallAnswer = {
   hasCode: boolean
   /** Gas of the call alone; unknown if calls were sent one by one. */
   gasUsed?: bigint
-  /** A node's text about a failed call. */
+  /** The node's error text if the call failed. */
   words?: string
 }
 
@@ -34,26 +35,26 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
-/** Sender, block and fees of a call. */
+/** Caller, block and fees of a call. */
 export type AskedAt = { from: Address; at: string; fees?: CallFees | undefined }
 
-/** Another way to run the same calls. */
+/** Runs the same calls without state overrides. */
 type Fallback = (
   client: Client,
   parameters: RunCallsParameters<string>,
 ) => Promise<RawAnswers>
 
 export type RunCallsParameters<names extends string> = {
-  /** The account the calls come from. */
+  /** The account that makes the calls. */
   from: Address
-  /** The sender of the transaction around them. @default `from` */
+  /** The sender of the transaction that contains the calls. @default `from` */
   origin?: Address | undefined
   /**
-   * Simulated in order and then undone. A fallback simulates only the first,
-   * because the others would not see its effect.
+   * Calls that run in order and are then undone. A fallback runs only the
+   * first, because the others would not see its effect.
    */
   steps?: readonly Call[] | undefined
-  /** Run on the state before the steps. */
+  /** Calls that run on the state before the steps. */
   calls: Readonly<Record<names, Call>>
   block: BlockSelector
   /** Fees of the steps. @default a price above the base fee */
@@ -82,7 +83,7 @@ export type RunAnswers<names extends string> = {
   calls: Readonly<Record<names, CallAnswer>>
 }
 
-/** Answers with the calls in the order they were given. */
+/** Like {@link RunAnswers}, but lists the calls in their given order. */
 export type RawAnswers = {
   head: RunHead
   steps: readonly CallAnswer[]

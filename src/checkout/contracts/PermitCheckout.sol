@@ -62,7 +62,10 @@ contract PermitCheckout is TokenCalls {
             IPermit(token).nonces(permit.payer) == permit.nonce + 1,
             "Checkout: the permit nonce is used or not the next"
         );
+        uint256 received = IToken(token).balanceOf(recipient);
         callToken(token, abi.encodeCall(IToken.transferFrom, (permit.payer, recipient, amount)));
+        // Else the event would overstate what a token with a fee delivered.
+        require(IToken(token).balanceOf(recipient) == received + amount, "Checkout: the amount did not arrive");
         require(balanceHere(token) == balance, "Checkout: the balance changed");
 
         emit Captured(permit.payer, token, permit.nonce, recipient, amount);

@@ -1,5 +1,5 @@
 // Compiled from FiatTokenV2_1.sol by `npx tsx scripts/compileContracts.ts`.
-export const fiatTokenV2_1 = {
+export const fiatTokenV2_1Artifact = {
   abi: [
     {"anonymous":false,"inputs":[{"indexed":true,"internalType":"address","name":"owner","type":"address"},{"indexed":true,"internalType":"address","name":"spender","type":"address"},{"indexed":false,"internalType":"uint256","name":"value","type":"uint256"}],"name":"Approval","type":"event"},
     {"anonymous":false,"inputs":[{"indexed":true,"internalType":"address","name":"authorizer","type":"address"},{"indexed":true,"internalType":"bytes32","name":"nonce","type":"bytes32"}],"name":"AuthorizationCanceled","type":"event"},

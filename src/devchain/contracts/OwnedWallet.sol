@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-import {ERC1271_MAGIC, isErc1271Signature, tryRecover} from "./Signatures.sol";
+import {ERC1271_MAGIC, isErc1271Signature, recoverAnyForm} from "./Signatures.sol";
 
 /// A stand-in for Base Account's wallet: several owners, each of which may make
 /// it call anything. It signs over a hash that names the wallet, so that no
@@ -132,7 +132,7 @@ contract OwnedWallet {
         bytes32 digest = replaySafeHash(hash);
         bool ok = signer.code.length > 0
             ? isErc1271Signature(signer, digest, wrapper.signatureData)
-            : tryRecover(digest, wrapper.signatureData) == signer;
+            : recoverAnyForm(digest, wrapper.signatureData) == signer;
         return ok ? ERC1271_MAGIC : bytes4(0xffffffff);
     }
 

@@ -1,5 +1,5 @@
 // Compiled from OwnedWalletFactory.sol by `npx tsx scripts/compileContracts.ts`.
-export const ownedWalletFactory = {
+export const ownedWalletFactoryArtifact = {
   abi: [
     {"inputs":[],"name":"OwnerRequired","type":"error"},
     {"anonymous":false,"inputs":[{"indexed":true,"internalType":"address","name":"account","type":"address"},{"indexed":false,"internalType":"bytes[]","name":"owners","type":"bytes[]"},{"indexed":false,"internalType":"uint256","name":"nonce","type":"uint256"}],"name":"AccountCreated","type":"event"},

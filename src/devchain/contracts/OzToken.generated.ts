@@ -1,5 +1,5 @@
 // Compiled from OzToken.sol by `npx tsx scripts/compileContracts.ts`.
-export const ozToken = {
+export const ozTokenArtifact = {
   abi: [
     {"inputs":[{"internalType":"string","name":"name","type":"string"},{"internalType":"string","name":"symbol","type":"string"}],"stateMutability":"nonpayable","type":"constructor"},
     {"inputs":[],"name":"ECDSAInvalidSignature","type":"error"},

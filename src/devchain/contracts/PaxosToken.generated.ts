@@ -1,5 +1,5 @@
 // Compiled from PaxosToken.sol by `npx tsx scripts/compileContracts.ts`.
-export const paxosToken = {
+export const paxosTokenArtifact = {
   abi: [
     {"inputs":[{"internalType":"string","name":"tokenName","type":"string"},{"internalType":"string","name":"tokenSymbol","type":"string"},{"internalType":"uint8","name":"tokenDecimals","type":"uint8"}],"stateMutability":"nonpayable","type":"constructor"},
     {"inputs":[],"name":"AddressFrozen","type":"error"},

@@ -1,5 +1,5 @@
 // Compiled from PermissiveDelegate.sol by `npx tsx scripts/compileContracts.ts`.
-export const permissiveDelegate = {
+export const permissiveDelegateArtifact = {
   abi: [
     {"inputs":[{"internalType":"bytes32","name":"digest","type":"bytes32"},{"internalType":"bytes","name":"signature","type":"bytes"}],"name":"isValidSignature","outputs":[{"internalType":"bytes4","name":"","type":"bytes4"}],"stateMutability":"view","type":"function"},
     {"stateMutability":"payable","type":"receive"},

@@ -1,5 +1,5 @@
 // Compiled from PermissiveWallet.sol by `npx tsx scripts/compileContracts.ts`.
-export const permissiveWallet = {
+export const permissiveWalletArtifact = {
   abi: [
     {"inputs":[{"internalType":"bytes32","name":"","type":"bytes32"},{"internalType":"bytes","name":"","type":"bytes"}],"name":"isValidSignature","outputs":[{"internalType":"bytes4","name":"","type":"bytes4"}],"stateMutability":"pure","type":"function"},
     {"stateMutability":"payable","type":"receive"},

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-import {isErc1271Signature, tryRecover} from "./Signatures.sol";
+import {NonRevertingVerifier} from "./NonRevertingVerifier.sol";
+import {isErc1271Signature, recoverAnyForm} from "./Signatures.sol";
 
 /// A stand-in for the validator of Base Account. It takes plain signatures,
-/// those of contract wallets, and wrapped ones (ERC-6492), for which it calls
-/// the named factory itself, so that the factory sees a caller without a role.
+/// those of contract wallets, and wrapped ones (ERC-6492), for which the
+/// verifier calls the named factory. On a chain without the verifier, no wallet
+/// is deployed.
 contract PublicERC6492Validator {
+    address private constant VERIFIER = 0x0000bc370E4DC924F427d84e2f4B9Ec81626ba7E;
     bytes32 private constant WRAPPED = 0x6492649264926492649264926492649264926492649264926492649264926492;
 
     function isValidSignatureNowAllowSideEffects(address account, bytes32 hash, bytes calldata signature)
@@ -18,19 +21,20 @@ contract PublicERC6492Validator {
 
         (address factory, bytes memory preparation, bytes memory inner) =
             abi.decode(signature[:length - 32], (address, bytes, bytes));
-        if (account.code.length == 0) {
-            (bool deployed,) = factory.call(preparation);
-            if (!deployed) return false;
-        }
+        if (account.code.length == 0 && !prepare(factory, preparation)) return false;
         if (isValid(account, hash, inner)) return true;
 
         // A wallet that exists already may still need the preparation.
-        (bool prepared,) = factory.call(preparation);
-        return prepared && isValid(account, hash, inner);
+        return prepare(factory, preparation) && isValid(account, hash, inner);
+    }
+
+    function prepare(address factory, bytes memory preparation) private returns (bool) {
+        (bool ok, bytes memory answer) = VERIFIER.call(abi.encodeCall(NonRevertingVerifier.prepare, (factory, preparation)));
+        return ok && answer.length == 32 && abi.decode(answer, (bool));
     }
 
     function isValid(address account, bytes32 hash, bytes memory signature) private view returns (bool) {
         if (account.code.length > 0) return isErc1271Signature(account, hash, signature);
-        return account != address(0) && tryRecover(hash, signature) == account;
+        return account != address(0) && recoverAnyForm(hash, signature) == account;
     }
 }

@@ -21,6 +21,18 @@ function tryRecover(bytes32 digest, bytes memory signature) pure returns (addres
     return ecrecover(digest, v, r, s);
 }
 
+/// Recovers the signer as Base Account's contracts do: also from 64 bytes
+/// (EIP-2098), and with a high s.
+function recoverAnyForm(bytes32 digest, bytes memory signature) pure returns (address) {
+    if (signature.length != 64 && signature.length != 65) return address(0);
+    (uint8 v, bytes32 r, bytes32 s) = splitSignature(signature);
+    if (signature.length == 64) {
+        v = uint8(uint256(s) >> 255) + 27;
+        s = bytes32(uint256(s) & (type(uint256).max >> 1));
+    }
+    return ecrecover(digest, v, r, s);
+}
+
 /// Recovers the signer with the checks, their order and the reasons of
 /// Circle's tokens.
 function recoverOrRevert(bytes32 digest, bytes memory signature) pure returns (address signer) {

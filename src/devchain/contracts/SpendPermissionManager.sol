@@ -209,7 +209,9 @@ contract SpendPermissionManager {
                 revert(add(answer, 0x20), mload(answer))
             }
         }
-        if (answer.length > 0 && !abi.decode(answer, (bool))) revert SafeERC20FailedOperation(token);
+        // A call to an address without code succeeds and moves nothing.
+        bool isMoved = answer.length == 0 ? token.code.length > 0 : abi.decode(answer, (bool));
+        if (!isMoved) revert SafeERC20FailedOperation(token);
     }
 
     function isNft(address token) private view returns (bool) {

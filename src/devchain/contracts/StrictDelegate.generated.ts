@@ -1,5 +1,5 @@
 // Compiled from StrictDelegate.sol by `npx tsx scripts/compileContracts.ts`.
-export const strictDelegate = {
+export const strictDelegateArtifact = {
   abi: [
     {"inputs":[{"internalType":"bytes32","name":"","type":"bytes32"},{"internalType":"bytes","name":"","type":"bytes"}],"name":"isValidSignature","outputs":[{"internalType":"bytes4","name":"","type":"bytes4"}],"stateMutability":"pure","type":"function"},
     {"stateMutability":"payable","type":"receive"},

@@ -1,5 +1,5 @@
 // Compiled from StrictWallet.sol by `npx tsx scripts/compileContracts.ts`.
-export const strictWallet = {
+export const strictWalletArtifact = {
   abi: [
     {"inputs":[{"internalType":"address","name":"walletOwner","type":"address"}],"stateMutability":"nonpayable","type":"constructor"},
     {"inputs":[{"internalType":"bytes32","name":"digest","type":"bytes32"},{"internalType":"bytes","name":"signature","type":"bytes"}],"name":"isValidSignature","outputs":[{"internalType":"bytes4","name":"","type":"bytes4"}],"stateMutability":"view","type":"function"},

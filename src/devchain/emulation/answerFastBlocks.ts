@@ -16,7 +16,7 @@ export function answerFastBlocks(sequencer: Sequencer): AnswerRpc {
     const answer = await lock.shared(async () => {
       if (method === 'eth_getLogs')
         return canonicalLogs(sequencer, asJson(params[0]))
-      // Base and anvil use the mempool for this method only.
+      // Only for this method do Base and anvil count the mempool as `pending`.
       const asked =
         method === 'eth_getTransactionCount'
           ? params

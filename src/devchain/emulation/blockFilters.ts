@@ -22,8 +22,8 @@ const kinds = {
 } as const
 
 /**
- * Serves installed filters. The node's own filters would also report blocks that
- * are mined and reverted to look ahead.
+ * Serves installed filters. The node's own filters would also report blocks
+ * that the emulation mines only to preview, and then reverts.
  */
 export function withBlockFilters(
   answer: AnswerRpc,

@@ -1,13 +1,11 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
-/** The optional peer `ws` is not installed. */
+/** The optional peer `ws` is not installed, or too old. */
 export class WebSocketPackageNotFoundError extends CountersignError {
   override readonly name = 'WebSocketPackageNotFoundError'
   override readonly retryable = false
 
-  constructor() {
-    super(
-      'An emulated network needs the npm package ws: run npm install --save-dev ws.',
-    )
+  constructor(problem: string) {
+    super(`An emulated network ${problem}.`, { problem })
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { loadPeer, notLoaded } from '../../core/peers.js'
 import { WebSocketPackageNotFoundError } from './errors.js'
 
 /** The members of a WebSocket of the package `ws` that we use. */
@@ -34,7 +35,9 @@ type WebSockets = {
 export async function loadWebSockets(): Promise<WebSockets> {
   // The package contains no types.
   const name: string = 'ws'
-  return import(name).catch(() => {
-    throw new WebSocketPackageNotFoundError()
-  })
+  return loadPeer(
+    { name, from: '8.18.0' },
+    import(name).catch(notLoaded),
+    (problem) => new WebSocketPackageNotFoundError(problem),
+  )
 }

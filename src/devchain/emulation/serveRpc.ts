@@ -39,7 +39,7 @@ export async function serveRpc({
     webSockets.handleUpgrade(request, stream, head, (socket) => {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
-      // A broken connection also emits `close`.
+      // Ignored, because a broken connection also emits `close`.
       socket.on('error', () => undefined)
       const connected = connect(socket)
       socket.on('message', async (data) => {

@@ -8,6 +8,7 @@ import {
   getHead,
   type Sequencer,
 } from '../sequencer/sequencer.js'
+import { waitUntilMined } from '../sequencer/settlePool.js'
 import { answerFastBlocks } from './answerFastBlocks.js'
 import { answerFlashblocks } from './answerFlashblocks.js'
 import { withBlockFilters } from './blockFilters.js'
@@ -51,7 +52,7 @@ type Network = {
   subscribe(socket: DevSocket): Promise<AnswerRpc>
 }
 
-/** Requests to this path are exempt from policies; for our own use. */
+/** Requests to this path, by the chain's own controls, skip the policies. */
 export const controlPath = '/control'
 
 /** Starts a server in front of a node that answers like another network. */
@@ -111,7 +112,11 @@ async function createNetwork(
   if (mode === 'none')
     return {
       sequencer: undefined,
-      answer: (method, params) => node.request(method, params),
+      answer: async (method, params) => {
+        const result = await node.request(method, params)
+        if (blockTime === 0) await waitUntilMined(method, node.request)
+        return result
+      },
       subscribe: (socket) => passSubscriptions(socket, nodePort),
     }
   const preconfirms = mode === 'flashblocks'

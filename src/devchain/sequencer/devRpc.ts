@@ -63,7 +63,6 @@ export function toFault(error: unknown): RpcFault {
   return new RpcFault({ code: -32603, message })
 }
 
-/** Creates the fault for a wrong parameter. */
 export function invalidParams(message: string): RpcFault {
   return new RpcFault({ code: -32602, message })
 }
@@ -83,7 +82,6 @@ export function toQuantity(value: number): Hex {
   return `0x${value.toString(16)}`
 }
 
-/** Returns a hash from an answer. */
 export function toHash(value: unknown): Hash {
   return String(value) as Hash
 }

@@ -5,9 +5,9 @@ import { matchesFilter } from './logFilter.js'
 export type Delta = {
   /** The block so far, transactions in full. */
   block: Json
-  /** Only the new ones. */
+  /** Transactions since the last delta. */
   transactions: readonly { transaction: Json; receipt: Json }[]
-  /** Only the new ones. */
+  /** Logs since the last delta. */
   logs: readonly Json[]
 }
 
@@ -33,7 +33,7 @@ export type Feed = {
   pushHead(head: Json): void
   pushLogs(logs: readonly Json[]): void
   pushDelta(delta: Delta): void
-  /** While true, deltas wait and old ones are lost. */
+  /** While on, deltas wait, and the oldest ones are dropped. */
   hold(on: boolean): void
 }
 

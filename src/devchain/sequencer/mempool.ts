@@ -38,7 +38,7 @@ export async function submitRaw(
   })
 }
 
-/** Accepts a transaction of an account that the node has or impersonates. */
+/** Accepts a transaction of an account that the node owns or impersonates. */
 export async function submitUnsigned(
   sequencer: Sequencer,
   method: string,
@@ -96,7 +96,7 @@ async function take(
   const hash = toHash(await node.request(...first))
   const found = await withdraw(sequencer, hash)
   const maxFee = BigInt(String(found.maxFeePerGas ?? found.gasPrice ?? 0))
-  // With all fields given, the hash is the same each time.
+  // With all fields set, sending again gives the same hash.
   const again: NodeCall = ['eth_sendUnsignedTransaction', [pickFields(found)]]
   const sent = send ?? again
   keep(sequencer, { hash, from, nonce, maxFee, pooled: found, send: sent })
@@ -154,14 +154,14 @@ export async function parseRaw(
       maxFee: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
     }
   } catch {
-    // The node reports what is wrong with it.
+    // A malformed transaction: the node itself reports why.
     return undefined
   }
 }
 
 /**
  * Refuses known transactions, used nonces and underpriced replacements. The
- * node cannot, because its own pool no longer has the others.
+ * node cannot, because its own pool no longer has the earlier transactions.
  */
 function refuseUsed(
   { included, mempool }: Sequencer,

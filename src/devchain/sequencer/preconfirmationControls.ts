@@ -6,7 +6,7 @@ import { makePhantom, visiblePending } from './pendingView.js'
 import { dropPending, reorderPending } from './reorgChain.js'
 import type { Sequencer } from './sequencer.js'
 
-/** What `phantomLog` of {@link PreconfirmationControls} takes. */
+/** Parameters of `phantomLog` of {@link PreconfirmationControls}. */
 export type PhantomLogParameters = {
   address: Address
   topics?: readonly Hex[] | undefined

@@ -18,7 +18,7 @@ import { openTimestamp, type Sequencer } from './sequencer.js'
  */
 export async function previewBlock(sequencer: Sequencer): Promise<void> {
   const { node } = sequencer
-  // Without a block time too, the sealed block must equal the previewed one.
+  // The sealed block must equal the preview, also without a block time.
   const timestamp = openTimestamp(sequencer)
   if (sequencer.blockTime === 0) sequencer.nextTimestamp = timestamp
 
@@ -28,7 +28,7 @@ export async function previewBlock(sequencer: Sequencer): Promise<void> {
     ['eth_getBlockByNumber', ['latest', true]],
     ['eth_getBlockReceipts', ['latest']],
   ])
-  // Empties the pool and turns the clock back, but not the next base fee.
+  // Reverting empties the pool and resets the clock, but not the next base fee.
   await node.request('evm_revert', [snapshot])
   keepMined(sequencer, asJson(block))
   await node.batch([

@@ -1,8 +1,8 @@
-import { wait } from '../../core/wait.js'
 import { connectNode, type NodeConnection } from './connectNode.js'
 import { asJson } from './devRpc.js'
 import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
 import { getHead } from './sequencer.js'
+import { countPending, settlePool, waitUntilMined } from './settlePool.js'
 
 /**
  * On a node that makes its own blocks, replaces the newest blocks by the same
@@ -25,8 +25,10 @@ export async function reorgNode(
     if (lag > 0) await node.request('evm_increaseTime', [lag])
     if (!replay) return
     // A transaction may need another one that cannot return.
-    for (const { send } of old.flatMap(toTransactions))
+    for (const { send } of old.flatMap(toTransactions)) {
       await node.request(...send).catch(() => undefined)
+      await waitUntilMined(send[0], node.request)
+    }
   } finally {
     node.close()
   }
@@ -34,7 +36,7 @@ export async function reorgNode(
 
 /**
  * Keeps a node from mining transactions as they arrive. A block that the node
- * mines while it replaces others is lost, and its receipts are not.
+ * mines while it replaces others is lost, but its receipts stay.
  */
 async function whileNotMining<result>(
   node: NodeConnection,
@@ -45,30 +47,14 @@ async function whileNotMining<result>(
   await node.request('evm_setAutomine', [false])
   let stuck = 0
   try {
-    stuck = await settlePool(node)
+    stuck = await settlePool(node.request)
     return await work()
   } finally {
     await node.request('evm_setAutomine', [true])
-    // The node would wait for another transaction.
-    if ((await countPending(node)) > stuck) await node.request('evm_mine', [])
+    // The node would mine these only when another transaction arrives.
+    if ((await countPending(node.request)) > stuck)
+      await node.request('evm_mine', [])
   }
-}
-
-/**
- * Waits for a block that the node was mining already. Returns the number of
- * transactions that stay in the pool, for example for their low fees.
- */
-async function settlePool(node: NodeConnection): Promise<number> {
-  let pending = await countPending(node)
-  for (let looks = 0; pending > 0 && looks < 20; looks++) {
-    await wait(10)
-    pending = await countPending(node)
-  }
-  return pending
-}
-
-async function countPending(node: NodeConnection): Promise<number> {
-  return Number(asJson(await node.request('txpool_status', [])).pending)
 }
 
 /** Returns the newest blocks. Repeats if a block was added in between. */

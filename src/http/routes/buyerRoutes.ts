@@ -28,7 +28,8 @@ export function buyerRoutes(): readonly Route[] {
       name: 'postPayment',
       method: 'POST',
       path: '/orders/{orderId}/payment',
-      summary: 'Takes the signed payment; the same again is the same answer',
+      summary:
+        'Takes the signed payment; repeating the request gives the same answer',
       body: 'SignedPayment',
       answers: { 200: 'BuyerOrder' },
       run: async ({ orders, order, orderId, body }) => {

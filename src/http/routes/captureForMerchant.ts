@@ -20,12 +20,14 @@ export async function captureForMerchant({
     orderId,
     amount: body?.amount,
     timeout: wait * 1_000,
+    answerAt: body?.answerAt,
+    preconfirmedUpTo: body?.preconfirmedUpTo,
   })
   if (result.status === 'rejected') {
     const { reason, order } = result
     return refusal(reason, 'state', order.state)
   }
-  return answer(result.status === 'captured' ? 200 : 202, result, {
+  return answer(result.status === 'unknown' ? 202 : 200, result, {
     'preference-applied': `wait=${wait}`,
   })
 }

@@ -2,7 +2,7 @@ import { RequestRefusedError } from './errors.js'
 import type { Route } from './route.js'
 
 /** The parameters of paths. */
-export const pathParameters = ['orderId', 'refundId'] as const
+export const pathParameters = ['orderId', 'refundId', 'subscriptionId'] as const
 
 type PathParameter = (typeof pathParameters)[number]
 
@@ -37,6 +37,7 @@ export function findRoute(
     segments: {
       orderId: segmentOf('orderId'),
       refundId: segmentOf('refundId'),
+      subscriptionId: segmentOf('subscriptionId'),
     },
   }
 }

@@ -11,7 +11,9 @@ import { lastEventId } from './buyerRoutes.js'
 import { captureForMerchant } from './captureForMerchant.js'
 import { createForMerchant } from './createForMerchant.js'
 import { followForMerchant } from './followForMerchant.js'
+import { integer } from './integer.js'
 import { ledgerForMerchant } from './ledgerForMerchant.js'
+import { operatorRoutes } from './operatorRoutes.js'
 import { refundRoutes } from './refundRoutes.js'
 import { merchantRoute, type Route } from './route.js'
 import { showHealth } from './showHealth.js'
@@ -26,6 +28,7 @@ export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
     ...changingRoutes(),
     ...refundRoutes(queries),
     ...watchingRoutes(queries),
+    ...operatorRoutes(),
   ]
 }
 
@@ -210,8 +213,4 @@ function filterOf({
 
 function rangeOf({ fromBlock, toBlock }: AuditQuery): AuditParameters {
   return { fromBlock: integer(fromBlock), toBlock: integer(toBlock) }
-}
-
-function integer(digits: string | undefined): bigint | undefined {
-  return digits === undefined ? undefined : BigInt(digits)
 }

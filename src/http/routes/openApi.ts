@@ -88,7 +88,7 @@ function response(name: Route['answers'][number]): Json {
     case 'BuyerEventStream':
       return eventStream('BuyerEvent')
     case 'OrderEventStream':
-      return eventStream('OrderEvent')
+      return eventStream('OrderEvent', 'StreamStatus')
     case 'ledgerFile':
       return ledgerFile()
     case 'openApi':
@@ -105,15 +105,17 @@ function response(name: Route['answers'][number]): Json {
 }
 
 /** OpenAPI has `itemSchema` from 3.2 on; until then it is an extension. */
-function eventStream(name: string): Json {
+function eventStream(name: string, ...others: string[]): Json {
   const text = { type: 'string' }
   const data = {
     type: 'string',
     contentMediaType: 'application/json',
-    contentSchema: refTo(name),
+    contentSchema: others.length
+      ? { oneOf: [name, ...others].map(refTo) }
+      : refTo(name),
   }
   return {
-    description: `Server-sent events; the data of each is a ${name} as JSON`,
+    description: `Server-sent events; the data of each is a ${[name, ...others].join(' or ')} as JSON`,
     content: {
       'text/event-stream': {
         schema: text,

@@ -1,10 +1,10 @@
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
 import type { RefundOrderParameters } from '../../orders/verbs/refundOrder.js'
 import type { RefundBody } from '../schemas/bodySchemas.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'
-import { checkMayRefund, parseLimit } from './refundLimit.js'
+import { checkMayRefund, parseRefundLimit } from './refundLimit.js'
 import type { MerchantCall } from './route.js'
 
 /**
@@ -28,7 +28,7 @@ export async function refundForMerchant({
   }
   const verdict = await contextOf(orders).refundWithinLimit(
     parameters,
-    (decimals) => parseLimit(perDay, decimals),
+    (decimals) => parseRefundLimit(perDay, decimals),
   )
   if (!verdict.ok) return problem(verdict.reason)
   return answer(200, { refund: verdict.refund, order: verdict.order })
@@ -39,7 +39,7 @@ function checkReachable(refundId: string): void {
   if (refundId === '.' || refundId === '..')
     throw new InvalidFieldError(
       'refundId',
-      refundId,
+      shown(refundId),
       'an id that can be in a path',
     )
 }

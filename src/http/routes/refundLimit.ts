@@ -4,7 +4,7 @@ import { RequestRefusedError } from './errors.js'
 /** How much a merchant may refund. */
 export type RefundLimit = {
   /**
-   * A decimal such as `'500.00'`, in whole tokens. Counts all refunds that are
+   * A decimal such as `'500.00'`, in whole tokens; `'0'` allows none. Counts all refunds that are
    * requested over HTTP on this day (UTC), for each recipient and token, by
    * all merchants together.
    */
@@ -27,7 +27,8 @@ export function checkMayRefund(refunds: RefundLimit | undefined): RefundLimit {
  *
  * @throws {@link RequestRefusedError}
  */
-export function parseLimit(perDay: string, decimals: number): bigint {
+export function parseRefundLimit(perDay: string, decimals: number): bigint {
+  if (/^0(\.0+)?$/.test(perDay)) return 0n
   try {
     return parseAmount(perDay, decimals)
   } catch {

@@ -46,7 +46,7 @@ export function refundRoutes(
   ]
 }
 
-/** For a recipient whose wallet is not on the server. */
+/** Routes to sign a refund without a wallet on the server. */
 function signingRoutes({
   refundPayment,
 }: Pick<QuerySchemas, 'refundPayment'>): readonly Route[] {
@@ -75,7 +75,8 @@ function signingRoutes({
       name: 'postRefundSignature',
       method: 'POST',
       path: '/merchant/orders/{orderId}/refunds/{refundId}/payment',
-      summary: 'Takes the signature of a refund; the same again is the same',
+      summary:
+        'Takes the signature of a refund; repeating the request gives the same answer',
       body: 'RefundSignature',
       answers: { 200: 'RefundSigned' },
       run: async ({ orders, orderId, refundId, refunds, body }) => {

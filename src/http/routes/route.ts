@@ -17,6 +17,7 @@ type Call = {
   /** The ids in the address; empty on routes without one. */
   orderId: string
   refundId: string
+  subscriptionId: string
   /** Checked against the route's schema. */
   body: unknown
   query: unknown
@@ -33,8 +34,12 @@ export type MerchantCall = Call & {
   /** The orders of the principal's recipients. */
   orders: DestinationOrders
   recipients: readonly Address[]
+  /** The orders of everybody, for routes that act on the whole database. */
+  all: Orders
   /** How much the principal may refund; absent if nothing. */
   refunds: RefundLimit | undefined
+  /** True if the principal may act on the whole database. */
+  operates: boolean
   basePath: string
   /** Runs one comparison with the chain at a time for each principal. */
   alone: <result>(work: () => Promise<result>) => Promise<result>
@@ -55,8 +60,8 @@ type RouteFields = {
   body?: BodyName | undefined
   query?: z.ZodType | undefined
   /**
-   * True if it sends many requests to nodes. Pages of other sites may not start
-   * it.
+   * True if the route sends many requests to nodes. Pages of other sites may
+   * not start it.
    */
   isExpensive?: true | undefined
   /** Request headers that this route uses, each with its description. */

@@ -1,16 +1,26 @@
+import type { Subscriptions } from '../../subscriptions/Subscriptions.js'
 import { createQuerySchemas } from '../schemas/querySchemas.js'
 import { answer } from './answer.js'
 import { buyerRoutes } from './buyerRoutes.js'
 import { merchantRoutes } from './merchantRoutes.js'
 import { openApi } from './openApi.js'
 import type { Route } from './route.js'
+import { subscriptionRoutes } from './subscriptionRoutes.js'
 
-/** Returns all routes, including that of the OpenAPI document. */
-export function createRoutes(basePath: string): readonly Route[] {
+/**
+ * Returns all routes, including that of the OpenAPI document. Routes of
+ * subscriptions exist only if `subscriptions` is given.
+ */
+export function createRoutes(
+  basePath: string,
+  subscriptions?: Subscriptions | undefined,
+): readonly Route[] {
+  const queries = createQuerySchemas()
   let document: unknown
   const routes: Route[] = [
     ...buyerRoutes(),
-    ...merchantRoutes(createQuerySchemas()),
+    ...merchantRoutes(queries),
+    ...(subscriptions ? subscriptionRoutes(subscriptions, queries) : []),
     {
       who: 'public',
       name: 'getOpenApi',

@@ -1,15 +1,7 @@
 import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
-import type { NodeFault } from '../../orders/verbs/nodeHealth.js'
+import type { Faulty, Shown, ShownHealth } from '../schemas/answerTypes.js'
 
-type Faulty = { fault: string | undefined; faultKind: NodeFault | undefined }
-type Shown<facts> = Omit<facts, keyof Faulty> & { fault: NodeFault | undefined }
-
-type ShownHealth = Omit<OrdersHealth, 'chains' | 'submitters'> & {
-  chains: readonly Shown<OrdersHealth['chains'][number]>[]
-  submitters: readonly Shown<OrdersHealth['submitters'][number]>[]
-}
-
-/** Health for HTTP responses, without the words of nodes. */
+/** Health for HTTP responses, without the error text of nodes. */
 export function showHealth(health: OrdersHealth): ShownHealth {
   return {
     ...health,

@@ -20,10 +20,12 @@ import {
 import {
   DuplicateRecordError,
   LeaseLostError,
+  SealerUnavailableError,
   StaleRecordError,
   StoreError,
 } from '../../store/errors.js'
 import type { OrderReason, OrderState } from '../../store/types.js'
+import { SubscriptionNotFoundError } from '../../subscriptions/verbs/errors.js'
 import { type ProblemReason, problemTable } from '../schemas/problemTable.js'
 import { RequestRefusedError } from './errors.js'
 import { problem } from './problem.js'
@@ -42,6 +44,7 @@ const storeErrors = [
   StaleRecordError,
   LeaseLostError,
   DuplicateRecordError,
+  SealerUnavailableError,
 ]
 
 /**
@@ -52,6 +55,8 @@ export function toProblem(error: unknown): Response {
     return problem(error.reason, error.facts)
   if (error instanceof OrderNotFoundError) return problem('orderNotFound')
   if (error instanceof RefundNotFoundError) return problem('refundNotFound')
+  if (error instanceof SubscriptionNotFoundError)
+    return problem('subscriptionNotFound')
   if (error instanceof CursorAheadError) return problem('cursorAhead')
   if (error instanceof InvalidAmountError)
     return problem('invalidField', { field: 'amount', detail: error.message })
@@ -84,7 +89,9 @@ export function refusal(
   about: 'sent' | 'state',
   state?: OrderState | undefined,
 ): Response {
-  const known: ProblemReason = isKnown(reason) ? reason : 'captureRejected'
+  const known: ProblemReason = isProblemReason(reason)
+    ? reason
+    : 'captureRejected'
   if (known === 'notOpen' && state) return notOpen(state, about)
   const isEnding = about === 'state' && endings.includes(known)
   return problem(known, isEnding ? { status: 409 } : {})
@@ -108,7 +115,7 @@ function adviceOf(state: OrderState, about: 'sent' | 'state'): string {
 }
 
 /** False for reasons that exist only on orders. */
-function isKnown(reason: ProblemReason | OrderReason): reason is ProblemReason {
+export function isProblemReason(reason: string): reason is ProblemReason {
   return Object.hasOwn(problemTable, reason)
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import type { Answers } from './answerTypes.js'
 import { buyerEventSchema } from './eventSchemas.js'
-import { decimalSchema } from './fieldSchemas.js'
+import { bytes32Schema, decimalSchema } from './fieldSchemas.js'
 import {
   captureSchema,
   createOrderSchemas,
@@ -8,12 +9,17 @@ import {
 } from './orderSchemas.js'
 import { problemTable } from './problemTable.js'
 import { createReportSchemas, type ReportSchemaName } from './reportSchemas.js'
+import {
+  createSubscriptionSchemas,
+  type SubscriptionSchemaName,
+} from './subscriptionSchemas.js'
 
 /** Names of answers in the OpenAPI document. */
 export type AnswerName =
   | OrderSchemaName
   | ReportSchemaName
   | 'BuyerEvent'
+  | 'StreamStatus'
   | 'PaymentToSign'
   | 'CancellationToSign'
   | 'CancellationTaken'
@@ -28,20 +34,40 @@ export type AnswerName =
   | 'RefundList'
   | 'RefundToSign'
   | 'RefundSigned'
+  | SubscriptionSchemaName
+  | 'DraftedSubscription'
+  | 'SubscriptionList'
+  | 'SubscriptionAnswer'
+  | 'Charge'
+  | 'ChargeList'
+  | 'Sending'
+  | 'ResealReport'
   | 'Problem'
 
-export type AnswerSchemas = Readonly<Record<AnswerName, z.ZodType>>
+/** The compiler checks that schemas and {@link Answers} agree. */
+export type AnswerSchemas = Readonly<{
+  [name in AnswerName]: name extends keyof Answers
+    ? z.ZodType<Answers[name]>
+    : z.ZodType
+}>
 
 export function createAnswerSchemas(): AnswerSchemas {
   const parts = createOrderSchemas()
   const { BuyerOrder, Order, Refund, DraftedPayment, Cancellation, Call } =
     parts
+  const subscriptions = createSubscriptionSchemas()
+  const { Subscription, SpendPermission } = subscriptions
   const call = Call.optional()
   const until = decimalSchema()
   return {
     ...parts,
     ...createReportSchemas(),
+    ...subscriptions,
     BuyerEvent: buyerEventSchema(BuyerOrder),
+    StreamStatus: z.strictObject({
+      type: z.literal('status'),
+      cursor: until,
+    }),
     PaymentToSign: z.strictObject({ payment: DraftedPayment }),
     CancellationToSign: z.strictObject({ cancellation: Cancellation }),
     CancellationTaken: z.strictObject({ order: BuyerOrder, call }),
@@ -55,11 +81,18 @@ export function createAnswerSchemas(): AnswerSchemas {
       orders: z.array(Order),
       cursor: until.optional(),
     }),
-    Captured: z.strictObject({
-      status: z.literal('captured'),
-      order: Order,
-      proof: captureSchema(),
-    }),
+    Captured: z.discriminatedUnion('status', [
+      z.strictObject({
+        status: z.literal('captured'),
+        order: Order,
+        proof: captureSchema(),
+      }),
+      z.strictObject({
+        status: z.literal('preconfirmed'),
+        order: Order,
+        transactionHash: bytes32Schema(),
+      }),
+    ]),
     CaptureUnknown: z.strictObject({
       status: z.literal('unknown'),
       order: Order,
@@ -76,6 +109,22 @@ export function createAnswerSchemas(): AnswerSchemas {
       refunded: until,
       refundable: until,
     }),
+    DraftedSubscription: z.strictObject({
+      subscription: Subscription,
+      permission: SpendPermission,
+    }),
+    SubscriptionList: z.strictObject({
+      subscriptions: z.array(Subscription),
+      cursor: until.optional(),
+    }),
+    SubscriptionAnswer: z.strictObject({ subscription: Subscription }),
+    Charge: z.strictObject({ order: Order }),
+    ChargeList: z.strictObject({
+      charges: z.array(Order),
+      cursor: until.optional(),
+    }),
+    Sending: z.strictObject({ suspended: z.boolean() }),
+    ResealReport: z.strictObject({ resealed: z.int(), left: z.int() }),
     Problem: z.strictObject({
       type: z.string().regex(/^urn:countersign:problem:[a-zA-Z]+$/),
       title: z.string(),

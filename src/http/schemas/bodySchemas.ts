@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import * as z from 'zod'
 import type { PrimaryType, SignedCancellation } from '../../core/types.js'
+import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { RefundReason } from '../../orders/model/refundTypes.js'
 import {
   addressSchema,
@@ -27,13 +28,33 @@ export type DraftBody = {
   metadata?: Record<string, unknown> | undefined
 }
 
-export type CaptureBody = { amount?: string | undefined }
+export type CaptureBody = {
+  amount?: string | undefined
+  answerAt?: AnswerAt | undefined
+  preconfirmedUpTo?: string | undefined
+}
 
 export type RefundBody = {
   refundId: string
   amount?: string | undefined
   reason?: RefundReason | undefined
 }
+
+export type SubscriptionDraftBody = {
+  account: Address
+  amount?: string | undefined
+  allowance?: string | undefined
+  period: string
+  start?: string | undefined
+  end?: string | undefined
+  periods?: number | undefined
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  metadata?: Record<string, unknown> | undefined
+}
+
+export type ChargeBody = { chargeId: string; amount?: string | undefined }
 
 /** Schemas of request bodies, by their name in the OpenAPI document. */
 export type BodySchemas = {
@@ -45,6 +66,9 @@ export type BodySchemas = {
   RefundSignature: z.ZodType<{ signature: Hex }>
   Reauthorization: z.ZodType<{ window?: string | undefined } | undefined>
   ReconciliationStart: z.ZodType<{ fromBlock?: string | undefined } | undefined>
+  SubscriptionDraft: z.ZodType<SubscriptionDraftBody>
+  PermissionSignature: z.ZodType<{ signature: Hex }>
+  ChargeRequest: z.ZodType<ChargeBody>
   Nothing: z.ZodType<Record<string, never> | undefined>
 }
 
@@ -85,7 +109,11 @@ export function createBodySchemas(): BodySchemas {
       metadata: metadataSchema().optional(),
     }),
     CaptureRequest: z
-      .strictObject({ amount: z.string().max(100).optional() })
+      .strictObject({
+        amount: z.string().max(100).optional(),
+        answerAt: z.enum(['preconfirmed', 'included']).optional(),
+        preconfirmedUpTo: z.string().max(100).optional(),
+      })
       .optional(),
     RefundRequest: z.strictObject({
       refundId: z.string().min(1).max(128),
@@ -97,6 +125,24 @@ export function createBodySchemas(): BodySchemas {
     ReconciliationStart: z
       .strictObject({ fromBlock: placeSchema().optional() })
       .optional(),
+    SubscriptionDraft: z.strictObject({
+      account: address,
+      amount: z.string().max(100).optional(),
+      allowance: z.string().max(100).optional(),
+      period: placeSchema(),
+      start: placeSchema().optional(),
+      end: placeSchema().optional(),
+      periods: z.int().positive().optional(),
+      chainId: z.int().positive().optional(),
+      token: address.optional(),
+      recipient: address.optional(),
+      metadata: metadataSchema().optional(),
+    }),
+    PermissionSignature: z.strictObject({ signature }),
+    ChargeRequest: z.strictObject({
+      chargeId: z.string().min(1).max(63),
+      amount: z.string().max(100).optional(),
+    }),
     Nothing: z.strictObject({}).optional(),
   }
 }

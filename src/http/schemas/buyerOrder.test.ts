@@ -25,6 +25,7 @@ function orderOf(changes: Partial<Order>): Order {
     validBefore: 9n,
     state: 'stored',
     value: 1n,
+    refunds: [],
   }
   return { ...secrets, ...shown, ...changes } as unknown as Order
 }
@@ -35,7 +36,40 @@ test('a buyer is shown these members, and no other', () => {
     window: { validAfter: 1n, validBefore: 9n },
     state: 'stored',
     transaction: null,
+    refunds: [],
   })
+})
+
+test('of a refund a buyer is shown amount, state and transaction, and nothing else', () => {
+  const transfer = {
+    transactionHash: hash,
+    blockNumber: 7n,
+    finality: 'safe',
+    submitter: shown.token,
+  }
+  const secrets = {
+    refundId: 'return-7',
+    orderId: 'one',
+    reason: 'fraudulent',
+    failure: 'payerBlocked',
+    to: shown.token,
+    value: 1n,
+    reserved: true,
+    nonce: other,
+    validBefore: 9n,
+  }
+  const refunds = [
+    { ...secrets, state: 'succeeded', amount: '2.5', transfer },
+    { ...secrets, state: 'failed', amount: '10', transfer: undefined },
+  ] as unknown as Order['refunds']
+  expect(buyerOrder(orderOf({ state: 'captured', refunds })).refunds).toEqual([
+    {
+      state: 'succeeded',
+      amount: '2.5',
+      transaction: { hash, blockNumber: 7n, finality: 'safe' },
+    },
+    { state: 'failed', amount: '10', transaction: null },
+  ])
 })
 
 test.each<[string, Partial<Order>, unknown]>([

@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import type { Finality } from '../../core/types.js'
+import type { Refund, RefundState } from '../../orders/model/refundTypes.js'
 import type { Order } from '../../orders/model/types.js'
 
 /** All that a buyer sees of an order. */
@@ -11,6 +12,17 @@ export type BuyerOrder = Pick<
   window: { validAfter: bigint; validBefore: bigint }
   /** The transaction that settled the order or is meant to. */
   transaction: { hash: Hash; finality: Finality } | null
+  /** Oldest first. */
+  refunds: readonly BuyerRefund[]
+}
+
+/** All that a buyer sees of a refund. */
+export type BuyerRefund = {
+  state: RefundState
+  /** Decimal amount in whole tokens. */
+  amount: string
+  /** The transaction that paid it back; `null` unless it succeeded. */
+  transaction: { hash: Hash; blockNumber: bigint; finality: Finality } | null
 }
 
 /** Returns the part of an order that its buyer may see. */
@@ -25,6 +37,21 @@ export function buyerOrder(order: Order): BuyerOrder {
     window: { validAfter, validBefore },
     state,
     transaction: transactionOf(order),
+    refunds: order.refunds.map(buyerRefund),
+  }
+}
+
+function buyerRefund({ state, amount, transfer }: Refund): BuyerRefund {
+  return {
+    state,
+    amount,
+    transaction: transfer
+      ? {
+          hash: transfer.transactionHash,
+          blockNumber: transfer.blockNumber,
+          finality: transfer.finality,
+        }
+      : null,
   }
 }
 

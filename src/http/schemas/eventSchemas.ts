@@ -3,6 +3,7 @@ import type {
   OrderEventData,
   OrderEventType,
 } from '../../orders/model/orderEvents.js'
+import type { Answers } from './answerTypes.js'
 import {
   addressSchema,
   bytes32Schema,
@@ -32,12 +33,17 @@ export const buyerEventTypes: readonly OrderEventType[] = [
   'reauthorized',
   'finalityRaised',
   'reorged',
+  'refundRequested',
+  'refunded',
+  'refundFailed',
 ]
 
 /** An event in a buyer's stream, with the order as read after the event. */
-export function buyerEventSchema(order: z.ZodType): z.ZodType {
+export function buyerEventSchema(
+  order: z.ZodType<Answers['BuyerOrder']>,
+): z.ZodType<Answers['BuyerEvent']> {
   return z.strictObject({
-    type: z.enum(['status', ...buyerEventTypes]),
+    type: z.enum(['status', ...buyerEventTypes, 'end']),
     at: decimalSchema(),
     order,
   })
@@ -136,7 +142,7 @@ function dataSchemas(): DataSchemas {
       blockNumber: decimal,
     }),
     expired: z.strictObject({ blockNumber: decimal, blockTime: decimal }),
-    consumed: spent,
+    consumed: spent.extend({ blockHash: bytes32.optional() }),
     reauthorized: z.strictObject({
       attempt: number,
       nonce: bytes32,
@@ -167,6 +173,10 @@ function dataSchemas(): DataSchemas {
         reasonSchema(),
         z.enum(['exceedsCaptured', 'canceled', 'reorged']),
       ]),
+    }),
+    servedUnpaid: z.strictObject({
+      value: decimal,
+      payer: address.optional(),
     }),
     lossAfterFulfilment: z.strictObject({ fulfilled: text }),
     needsReview: z.strictObject({ payer: address }),

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type {
   AnyPayment,
   Finality,
+  PaymentTerms,
   PrimaryType,
   TokenDomain,
 } from '../../core/types.js'
@@ -44,7 +45,7 @@ export function primaryTypeSchema(): z.ZodType<PrimaryType> {
   return z.enum(['ReceiveWithAuthorization', 'TransferWithAuthorization'])
 }
 
-/** Also the type of the message of a ceiling with a permit. */
+/** Includes the message type of a payment with a ceiling by permit. */
 export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
   return z.enum([
     'ReceiveWithAuthorization',
@@ -53,14 +54,16 @@ export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
   ])
 }
 
-/** What a payment with a ceiling has besides its message. */
-export function termsSchema(): z.ZodType {
-  return z.strictObject({
+/** Terms that a payment with a ceiling has besides its message. */
+export function termsSchema(): z.ZodType<PaymentTerms> {
+  const schema = z.strictObject({
     recipient: addressSchema(),
     operator: addressSchema(),
-    // Permits have none.
+    // Payments by permit have no salt.
     salt: bytes32Schema().optional(),
   })
+  // Without a salt the member is absent, never `undefined`.
+  return schema as unknown as z.ZodType<PaymentTerms>
 }
 
 export function domainSchema(): z.ZodType<TokenDomain> {
@@ -143,10 +146,11 @@ export function refundReasonSchema(): z.ZodType<RefundReason> {
   return z.enum(['duplicate', 'fraudulent', 'requestedByCustomer'])
 }
 
-export function destinationFields(): Record<
-  'chainId' | 'token' | 'recipient',
-  z.ZodType
-> {
+export function destinationFields(): {
+  chainId: z.ZodType<number>
+  token: z.ZodType<Address>
+  recipient: z.ZodType<Address>
+} {
   return {
     chainId: z.int(),
     token: addressSchema(),

@@ -1,4 +1,11 @@
+import type { Address, Hex } from 'viem'
 import * as z from 'zod'
+import type { Cancellation } from '../../core/types.js'
+import type { RefundState } from '../../orders/model/refundTypes.js'
+import type { SettledCapture } from '../../orders/model/settledTypes.js'
+import type { AnyDraftedPayment, Order } from '../../orders/model/types.js'
+import type { Answers, Wire } from './answerTypes.js'
+import type { BuyerRefund } from './buyerOrder.js'
 import {
   addressSchema,
   anyPrimaryTypeSchema,
@@ -14,18 +21,20 @@ import {
   termsSchema,
 } from './fieldSchemas.js'
 
-export type OrderSchemaName =
-  | 'BuyerOrder'
-  | 'Order'
-  | 'Refund'
-  | 'DraftedPayment'
-  | 'Cancellation'
-  | 'Call'
+/** The types of the schemas. */
+type OrderSchemas = {
+  BuyerOrder: z.ZodType<Answers['BuyerOrder']>
+  Order: z.ZodType<Answers['Order']>
+  Refund: z.ZodType<Answers['Refund']>
+  DraftedPayment: z.ZodType<Wire<AnyDraftedPayment>>
+  Cancellation: z.ZodType<Wire<Cancellation>>
+  Call: z.ZodType<{ to: Address; data: Hex }>
+}
+
+export type OrderSchemaName = keyof OrderSchemas
 
 /** Creates the schemas of orders and of the payments that buyers sign. */
-export function createOrderSchemas(): Readonly<
-  Record<OrderSchemaName, z.ZodType>
-> {
+export function createOrderSchemas(): Readonly<OrderSchemas> {
   const address = addressSchema()
   const nonce = bytes32Schema()
   const seconds = decimalSchema()
@@ -43,6 +52,7 @@ export function createOrderSchemas(): Readonly<
       transaction: z
         .strictObject({ hash: bytes32Schema(), finality: finalitySchema() })
         .nullable(),
+      refunds: z.array(buyerRefundSchema()),
     }),
     DraftedPayment: z.strictObject({
       primaryType: anyPrimaryTypeSchema(),
@@ -66,7 +76,9 @@ export function createOrderSchemas(): Readonly<
   }
 }
 
-function orderSchema(refund: z.ZodType): z.ZodType {
+function orderSchema(
+  refund: z.ZodType<Answers['Refund']>,
+): z.ZodType<Wire<Order>> {
   const seconds = decimalSchema()
   return z.strictObject({
     ...destinationFields(),
@@ -106,11 +118,29 @@ function orderSchema(refund: z.ZodType): z.ZodType {
   })
 }
 
-function refundSchema(): z.ZodType {
+function buyerRefundSchema(): z.ZodType<Wire<BuyerRefund>> {
+  return z.strictObject({
+    state: refundStateSchema(),
+    amount: z.string(),
+    transaction: z
+      .strictObject({
+        hash: bytes32Schema(),
+        blockNumber: decimalSchema(),
+        finality: finalitySchema(),
+      })
+      .nullable(),
+  })
+}
+
+function refundStateSchema(): z.ZodType<RefundState> {
+  return z.enum(['requested', 'sending', 'succeeded', 'failed', 'canceled'])
+}
+
+function refundSchema(): z.ZodType<Answers['Refund']> {
   return z.strictObject({
     refundId: z.string(),
     orderId: z.string(),
-    state: z.enum(['requested', 'sending', 'succeeded', 'failed', 'canceled']),
+    state: refundStateSchema(),
     failure: z.union([reasonSchema(), z.literal('exceedsCaptured')]).optional(),
     amount: z.string(),
     value: decimalSchema(),
@@ -123,7 +153,7 @@ function refundSchema(): z.ZodType {
   })
 }
 
-export function captureSchema(): z.ZodType {
+export function captureSchema(): z.ZodType<Wire<SettledCapture>> {
   const wei = decimalSchema()
   return z.strictObject({
     transactionHash: bytes32Schema(),

@@ -14,6 +14,13 @@ export type ProblemReason =
   | 'refundLimit'
   | 'refundForbidden'
   | 'refundNotFound'
+  | 'subscriptionNotFound'
+  | 'operationForbidden'
+  | 'permissionRejected'
+  | 'subscriptionIdInUse'
+  | 'chargeConflict'
+  | 'chargeVoided'
+  | 'exceedsAllowance'
   | 'captureInFlight'
   | 'canceled'
   | 'captureRejected'
@@ -421,10 +428,45 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   },
   suspended: {
     status: 503,
-    title: 'Database restored',
-    detail:
-      'The database was replaced: nothing is signed until the shop resumes.',
+    title: 'Shop suspended',
+    detail: 'The shop is suspended: nothing is signed until it resumes.',
     retryAfter: 60,
+  },
+  subscriptionNotFound: {
+    status: 404,
+    title: 'No such subscription',
+    detail: 'Subscription not found, or you do not have access to it.',
+  },
+  subscriptionIdInUse: {
+    status: 409,
+    title: 'Subscription id in use',
+    detail:
+      'This Idempotency-Key belongs to another subscription or order, or to a subscription that is signed.',
+  },
+  permissionRejected: {
+    status: 422,
+    title: 'Permission rejected',
+    detail: 'The permission cannot be charged.',
+  },
+  chargeConflict: {
+    status: 409,
+    title: 'Charge id in use',
+    detail: 'This chargeId belongs to a charge of another amount.',
+  },
+  chargeVoided: {
+    status: 409,
+    title: 'Charge voided',
+    detail: 'The charge was voided; charge under a new chargeId.',
+  },
+  exceedsAllowance: {
+    status: 422,
+    title: 'More than the allowance',
+    detail: 'The amount is more than the permission allows in one period.',
+  },
+  operationForbidden: {
+    status: 403,
+    title: 'Not allowed to operate',
+    detail: 'This access may not suspend, resume or reseal.',
   },
   captureRejected: {
     status: 422,

@@ -2,14 +2,12 @@ import type { Address } from 'viem'
 import * as z from 'zod'
 import { addressSchema, placeSchema, stateSchema } from './fieldSchemas.js'
 
-export type ListQuery = {
+export type ListQuery = PageQuery & {
   state?: string | undefined
   payer?: Address | undefined
   chainId?: string | undefined
   token?: Address | undefined
   recipient?: Address | undefined
-  before?: string | undefined
-  limit?: string | undefined
 }
 
 export type AuditQuery = {
@@ -31,6 +29,13 @@ export type EventsQuery = {
   orderId?: string | undefined
 }
 
+export type PageQuery = {
+  before?: string | undefined
+  limit?: string | undefined
+}
+
+export type SubscriptionsQuery = PageQuery & { payer?: Address | undefined }
+
 type RefundPaymentQuery = {
   /** Seconds. */
   window?: string | undefined
@@ -43,6 +48,8 @@ export type QuerySchemas = {
   ledger: z.ZodType<LedgerQuery>
   events: z.ZodType<EventsQuery>
   refundPayment: z.ZodType<RefundPaymentQuery>
+  subscriptions: z.ZodType<SubscriptionsQuery>
+  charges: z.ZodType<PageQuery>
 }
 
 export function createQuerySchemas(): QuerySchemas {
@@ -50,6 +57,13 @@ export function createQuerySchemas(): QuerySchemas {
   const place = placeSchema().optional()
   const { options } = stateSchema()
   const states = options.join('|')
+  const page = {
+    before: place,
+    limit: z
+      .string()
+      .regex(/^([1-9]|[1-9][0-9]|1[0-9]{2}|200)$/, 'a number from 1 to 200')
+      .optional(),
+  }
   return {
     list: z.strictObject({
       state: z
@@ -66,11 +80,7 @@ export function createQuerySchemas(): QuerySchemas {
         .optional(),
       token: address,
       recipient: address,
-      before: place,
-      limit: z
-        .string()
-        .regex(/^([1-9]|[1-9][0-9]|1[0-9]{2}|200)$/, 'a number from 1 to 200')
-        .optional(),
+      ...page,
     }),
     audit: z.strictObject({ fromBlock: place, toBlock: place }),
     ledger: z.strictObject({
@@ -84,5 +94,7 @@ export function createQuerySchemas(): QuerySchemas {
       orderId: z.string().min(1).max(128).optional(),
     }),
     refundPayment: z.strictObject({ window: place }),
+    subscriptions: z.strictObject({ payer: address, ...page }),
+    charges: z.strictObject(page),
   }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Answers } from './answerTypes.js'
 import {
   addressSchema,
   bytes32Schema,
@@ -9,10 +10,12 @@ import {
 
 export type ReportSchemaName = 'ReconciliationReport' | 'AuditReport' | 'Health'
 
+type Report<name extends ReportSchemaName> = z.ZodType<Answers[name]>
+
 /** Creates the schemas of reports, such as health and audit. */
-export function createReportSchemas(): Readonly<
-  Record<ReportSchemaName, z.ZodType>
-> {
+export function createReportSchemas(): Readonly<{
+  [name in ReportSchemaName]: Report<name>
+}> {
   return {
     ReconciliationReport: z.strictObject({
       destinations: z.array(reconciliationSchema()),
@@ -25,7 +28,9 @@ export function createReportSchemas(): Readonly<
   }
 }
 
-function reconciliationSchema(): z.ZodType {
+function reconciliationSchema(): z.ZodType<
+  Answers['ReconciliationReport']['destinations'][number]
+> {
   const count = z.int()
   const block = decimalSchema()
   return z.strictObject({
@@ -41,7 +46,9 @@ function reconciliationSchema(): z.ZodType {
   })
 }
 
-function auditSchema(): z.ZodType {
+function auditSchema(): z.ZodType<
+  Answers['AuditReport']['destinations'][number]
+> {
   const block = decimalSchema()
   const units = decimalSchema()
   const sum = z.strictObject({ count: z.int(), value: units })
@@ -66,7 +73,7 @@ function auditSchema(): z.ZodType {
   })
 }
 
-function healthSchema(): z.ZodType {
+function healthSchema(): Report<'Health'> {
   const block = decimalSchema().optional()
   const putAside = z.array(
     z.strictObject({
@@ -109,6 +116,8 @@ function healthSchema(): z.ZodType {
           .string()
           .regex(/^-?(0|[1-9][0-9]*)$/)
           .optional(),
+        atRisk: decimalSchema(),
+        servedUnpaid: decimalSchema(),
         putAside,
       }),
     ),

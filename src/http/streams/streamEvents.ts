@@ -1,4 +1,5 @@
 import type { Orders } from '../../orders/Orders.js'
+import type { StreamStatus } from '../schemas/answerTypes.js'
 import { followNews } from './streamFollow.js'
 import { streamFrame } from './streamFrame.js'
 import type { StreamInbox } from './streamInbox.js'
@@ -30,7 +31,9 @@ export async function streamEvents(
   if (!latest) return
   const after = parseCursor(lastEventId) ?? latest.cursor
   // A reader that loses the stream before the first event resumes at this id.
-  sink.write(streamFrame({ id: after }))
+  // It has data, because readers pass no event without data on.
+  const status: StreamStatus = { type: 'status', cursor: after }
+  sink.write(streamFrame({ id: after, event: status.type, data: status }))
   await followNews({
     ...stream,
     after,

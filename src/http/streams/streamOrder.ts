@@ -26,7 +26,10 @@ export type StreamOrderParameters = {
 /** Events in one page. */
 const limit = 1_000
 
-/** Sends a buyer the order as it is, and then every event of it. */
+/**
+ * Sends a buyer the order as it is, and then every event of it. The last event
+ * is `end`, once no important one can follow.
+ */
 export async function streamOrder(
   parameters: StreamOrderParameters,
 ): Promise<void> {
@@ -56,7 +59,13 @@ export async function streamOrder(
     await sink.waitForRoom()
     await tell(news)
   }
-  if (end.isReached()) return
+  const tellEnd = async (news: News): Promise<void> => {
+    const last = await retryUntil(sink.ended, news.getOrder)
+    const { sequence, at } = news.event
+    if (last) sink.write(frameOf({ sequence, type: 'end', at }, last))
+    sink.end()
+  }
+  if (end.isReached()) return tellEnd(last)
   await followNews({
     ...stream,
     after: cursor,
@@ -64,7 +73,7 @@ export async function streamOrder(
     tell: async (news) => {
       await tell(news)
       end.note(news.event)
-      if (end.isReached()) sink.end()
+      if (end.isReached()) await tellEnd(news)
     },
   })
 }

@@ -1,10 +1,10 @@
-/** Characters of a piece, so that not every line is one. */
+/** Fewest characters of a chunk, so that not every line becomes one. */
 const pieceSize = 16_384
 
 /**
  * Makes the body of a response out of lines of text. Asks for lines only as
  * fast as the reader takes them. If the lines throw, the body breaks off, so
- * that the reader notices that it is not complete.
+ * that the reader notices that it is incomplete.
  *
  * @param onCancel called when the reader leaves early.
  */

@@ -3,10 +3,9 @@ import type { Destination } from '../../store/types.js'
 import { OrdersSetupError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** The client that reads the chain and token of a destination. */
 export function clientOf(
   { tokens }: Pick<OrdersContext, 'tokens'>,
-  { chainId, token }: Destination,
+  { chainId, token }: Pick<Destination, 'chainId' | 'token'>,
 ): Client {
   const found = tokens.find(
     (one) => one.chainId === chainId && one.token === token,
@@ -15,7 +14,7 @@ export function clientOf(
   throw new OrdersSetupError('have no client for a token', { chainId, token })
 }
 
-/** The client that reads a chain. */
+/** Returns the client of the first token on a chain. */
 export function readerOf(
   { tokens }: Pick<OrdersContext, 'tokens'>,
   chainId: number,

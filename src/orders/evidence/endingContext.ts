@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import { endingClient } from '../../chain/rpc/endingClient.js'
 import { endOnAbort } from '../../core/onAbort.js'
+import { endingSealer } from '../../store/limitSealer.js'
 import type { OrdersContext } from '../model/types.js'
 
 /** Milliseconds that nodes have to answer after an abort. */
@@ -10,7 +11,8 @@ export const lastAnswers = 3000
 export const lastWrites = 2000
 
 /**
- * Copies a context so that its requests to nodes end when the signal aborts.
+ * Copies a context so that its calls to nodes and the sealer end when the
+ * signal aborts.
  */
 export function endingContext(
   context: OrdersContext,
@@ -23,6 +25,7 @@ export function endingContext(
   return {
     ...context,
     signal,
+    sealer: endingSealer(context.sealer, signal),
     tokens: context.tokens.map(ending),
     wallets: context.wallets.map(ending),
   }

@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 
-/** A block this instance has seen at the head. */
+/** A block that a look of this instance has seen as the newest one. */
 export type SeenBlock = { number: bigint; hash: Hash }
 
 /**

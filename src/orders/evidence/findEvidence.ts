@@ -6,15 +6,14 @@ import {
 } from '../../chain/rpc/requestNode.js'
 import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
-import { getReceipt } from '../../chain/state/getReceipt.js'
 import type { Call } from '../../chain/state/types.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
-import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
+import { getProof } from './getProof.js'
 
 /**
  * Finds out what the chain shows about an attempt at one block. Returns
@@ -36,7 +35,9 @@ export async function findEvidence(
       block?: BlockSelector | undefined
       /** A transaction that may have spent the nonce; checked first. */
       hash?: Hash | undefined
-      /** True when the block is final. @default `true` only for `'finalized'` */
+      /**
+       * True when the block is final. @default `true` only for `'finalized'`
+       */
       final?: boolean | undefined
     },
 ): Promise<Evidence | undefined> {
@@ -49,8 +50,8 @@ export async function findEvidence(
   const number = await pinBlock(client, block)
   if (kind.carried)
     return findCarried(client, parameters, { block: number, final })
-  // The payer's other payments have the same nonce, so one that we hold no
-  // signature for could be taken for them.
+  // Payments of this kind share a nonce. Without a signature on record, another
+  // payment of the payer could be taken for this one.
   if (!kind.hasOwnNonce && attempt.signatureHash === undefined) {
     const head = await getBlockHead(client, number)
     return head && findEnd(attempt, head, final)
@@ -74,7 +75,7 @@ export async function findEvidence(
       !kind.hasOwnNonce &&
       evidence?.kind === 'capture' &&
       evidence.proof.blockTime >= lastSecondOf(attempt)
-    // A later payment of the payer with the same nonce.
+    // The capture is a later payment of the payer with the same nonce.
     return isLater ? findEnd(attempt, judged, final) : evidence
   }
   if (outcome.status === 'canceled')
@@ -85,7 +86,7 @@ export async function findEvidence(
     if (!captured.consumed)
       return findWithdrawn(client, { attempt, spentCall, judged, final })
   }
-  // The merchant drew the nonce, so nothing used it before the order.
+  // The merchant drew the nonce, so logs since the order must show its use.
   if (outcome.status === 'unknown')
     throw new NodeAnswerError({
       method: 'eth_getLogs',
@@ -133,8 +134,9 @@ function findEnd(
 type Judged = { number: bigint; timestamp: bigint }
 
 /**
- * Finds out about a payment that ended without an event. It counts as withdrawn
- * once a final block shows it, because no receipt could show a reorganization.
+ * Explains a payment that ended without an event. It counts as withdrawn once a
+ * final block shows the end: without a receipt we could not notice a
+ * reorganization.
  */
 async function findWithdrawn(
   client: Client,
@@ -171,19 +173,4 @@ async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
     method: 'eth_getBlockByNumber',
     problem: `names no ${block} block`,
   })
-}
-
-async function getProof(
-  client: Client,
-  stored: Pick<StoredOrder, 'order' | 'attempt'> & HasKinds,
-  hash: Hash,
-): Promise<Evidence | undefined> {
-  const receipt = await getReceipt(client, hash)
-  const head = receipt && (await getBlockHead(client, receipt.blockNumber))
-  // If the block is not the receipt's own, the chain is being reorganized.
-  if (!head || head.hash !== receipt.blockHash) return undefined
-  const proof = proofRecordOf(stored, receipt, stored, head.timestamp)
-  return (
-    proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
-  )
 }

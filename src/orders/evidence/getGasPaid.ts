@@ -5,7 +5,7 @@ import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { parseReceipt } from '../../chain/state/getReceipt.js'
 
-/** A mined transaction and what its sender paid for it. */
+/** A mined transaction and what its account paid for gas. */
 export type MinedTransaction = {
   transactionHash: Hash
   blockNumber: bigint

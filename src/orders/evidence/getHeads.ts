@@ -45,12 +45,13 @@ export async function getHeads(
   { blocks: depths }: Pick<SettledPolicy, 'blocks'>,
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
-  // Reads the newest block last, because a block may arrive in between.
-  const [finalized, safe, blocks, latest] = await Promise.all([
+  // Requests the newest block after the tags, because a block may arrive in
+  // between. Requests blocks of earlier looks last, to notice a reorg.
+  const [finalized, safe, latest, blocks] = await Promise.all([
     tryHead(orNone(getBlockHead(client, 'finalized'))),
     tryHead(orNone(getBlockHead(client, 'safe'))),
-    getBlocks(client, numbers),
     getBlockHead(client, 'latest'),
+    getBlocks(client, numbers),
   ])
   if (!latest?.hash)
     throw new NodeAnswerError({ method, problem: 'names no latest block' })
@@ -93,7 +94,6 @@ async function tryHead(
   }
 }
 
-/** True when two answers are about the same block. */
 export function isSameBlock(
   one: BlockHead,
   other: BlockHead | undefined,

@@ -21,9 +21,31 @@ const slotSize = 500
 /** Default maximum number of open orders per call. */
 export const mostOpen = 4_000
 
-/** The logs of a destination in a range of blocks. */
+export type TokenPart = {
+  token: Address
+  destinations: readonly Pick<Destination, 'recipient'>[]
+}
+
+/** Most recipients in one filter: nodes refuse longer lists of topics. */
+const mostTopics = 1000
+
+/** The recipients as topics of filters, each list short enough for a node. */
+export function topicsOf(
+  destinations: TokenPart['destinations'],
+): (Hash | readonly Hash[])[] {
+  const words = destinations.map(
+    ({ recipient }): Hash => `0x${word(recipient)}`,
+  )
+  if (words.length === 1) return words
+  const lists: Hash[][] = []
+  for (let at = 0; at < words.length; at += mostTopics)
+    lists.push(words.slice(at, at + mostTopics))
+  return lists
+}
+
+/** The logs of a token in a range of blocks. */
 export type PaymentLogs = {
-  /** Tokens that reached the recipient. */
+  /** Tokens that reached a recipient. */
   transfers: readonly ReadLog[]
   /** Nonces of open orders that were used or canceled. */
   spent: readonly ReadLog[]
@@ -48,9 +70,11 @@ export type SpentLogs = {
 
 type Context = Pick<OrdersContext, 'store' | 'signal'>
 
+type TokenDestinations = TokenPart & { destinations: readonly Destination[] }
+
 /**
- * Reads transfers to a recipient, and the logs that spent nonces of a part of
- * the open orders, 500 orders at a time.
+ * Reads transfers to the recipients, and the logs that spent nonces of a part
+ * of their open orders, 500 orders at a time.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses or does not answer.
@@ -58,7 +82,7 @@ type Context = Pick<OrdersContext, 'store' | 'signal'>
 export async function getPaymentLogs(
   context: Context,
   client: Client,
-  destination: Destination,
+  of: TokenDestinations,
   {
     fromBlock,
     toBlock,
@@ -66,10 +90,10 @@ export async function getPaymentLogs(
   }: { fromBlock: bigint; toBlock: bigint; part: OpenPart },
 ): Promise<PaymentLogs & SpentLogs> {
   const { signal } = context
-  const found = await findSlots(context, destination, part)
+  const found = await findSlots(context, of, part)
   const reading = Promise.all([
-    getTransfers(context, client, destination, { fromBlock, toBlock }),
-    getSlots(context, client, destination, found.slots, {
+    getTransfers(context, client, of, { fromBlock, toBlock }),
+    getSlots(context, client, of, found.slots, {
       fromBlock: part.since,
       toBlock,
     }),
@@ -84,42 +108,47 @@ export async function getPaymentLogs(
 export async function getSpentLogs(
   context: Context,
   client: Client,
-  destination: Destination,
+  of: TokenDestinations,
   { toBlock, part }: { toBlock: bigint; part: OpenPart },
 ): Promise<SpentLogs> {
-  const { slots, after } = await findSlots(context, destination, part)
+  const { slots, after } = await findSlots(context, of, part)
   const range = { fromBlock: part.since, toBlock }
-  const reading = getSlots(context, client, destination, slots, range)
+  const reading = getSlots(context, client, of, slots, range)
   return { spent: await endOnAbort(reading, context.signal), after }
 }
 
 /**
- * Logs of transfers to the recipient of a destination. Leaves out transfers of 0,
- * which anyone can send from any account, any number of times.
+ * Logs of transfers to recipients of a token. Leaves out transfers of 0, which
+ * anyone can send from any account, any number of times.
  */
 export async function getTransfers(
   context: Pick<OrdersContext, 'signal'>,
   client: Client,
-  destination: Pick<Destination, 'token' | 'recipient'>,
+  of: TokenPart,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {
-  const logs = await getTransferLogs(context, client, destination, range)
+  const logs = await getTransferLogs(context, client, of, range)
   return logs.filter((log) => !isOfNothing(log))
 }
 
 /** Like {@link getTransfers}, with transfers of 0. */
-export function getTransferLogs(
+export async function getTransferLogs(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
-  { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
+  { token, destinations }: TokenPart,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {
-  return getLogs(client, {
-    address: token,
-    topics: [topics.transfer, null, `0x${word(recipient)}`],
-    ...range,
-    signal,
-  })
+  const parts = await Promise.all(
+    topicsOf(destinations).map((recipients) =>
+      getLogs(client, {
+        address: token,
+        topics: [topics.transfer, null, recipients],
+        ...range,
+        signal,
+      }),
+    ),
+  )
+  return parts.flat()
 }
 
 function isOfNothing(log: ReadLog): boolean {
@@ -132,7 +161,7 @@ type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
 /** Finds the nonces of a part of the open orders, page by page. */
 async function findSlots(
   { store, signal }: Context,
-  destination: Destination,
+  { destinations }: TokenDestinations,
   { after: start, most = mostOpen }: OpenPart,
 ): Promise<{ slots: Slot[]; after: bigint | undefined }> {
   const slots: Slot[] = []
@@ -142,7 +171,7 @@ async function findSlots(
     const limit = Math.min(slotSize, left)
     const { orders, attempts } = await store.read(async (tables) => {
       const orders = await tables.orders.find({
-        unsettled: destination,
+        unsettled: destinations,
         after,
         limit,
       })
@@ -184,12 +213,12 @@ function slotsOf(
 async function getSlots(
   context: Pick<OrdersContext, 'signal'>,
   client: Client,
-  destination: Destination,
+  of: TokenPart,
   slots: readonly Slot[],
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {
   const spent = await Promise.all(
-    slots.map((slot) => getSlot(context, client, destination, slot, range)),
+    slots.map((slot) => getSlot(context, client, of, slot, range)),
   )
   return spent.flat()
 }
@@ -197,7 +226,7 @@ async function getSlots(
 function getSlot(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
-  { token }: Destination,
+  { token }: TokenPart,
   { nonces, payers }: Slot,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<ReadLog[]> {

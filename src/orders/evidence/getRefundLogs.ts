@@ -1,38 +1,47 @@
-import type { Address, Client, Hash, Hex } from 'viem'
+import type { Address, Client, Hex } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { topics } from '../../core/tokenAbi.js'
-import { word } from '../../core/words.js'
-import type { Destination } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
+import { type TokenPart, topicsOf } from './getPaymentLogs.js'
 
-/** Tokens that a payment nonce of the recipient moved. */
+/** Tokens that a payment nonce of a recipient moved. */
 export type SpentByRecipient = {
   nonce: Hex
-  /** The `Transfer`. */
+  /** The `Transfer` log. */
   log: ReadLog
+  /** The recipient, which pays here. */
+  by: Address
   to: Address
   value: bigint
 }
 
 /**
- * Reads what the recipient of a destination paid with signed payments, refunds
- * among them. Leaves out all its other transfers.
+ * Reads what recipients of a token paid with signed payments, refunds among
+ * them. Leaves out all their other transfers.
  */
 export async function getRefundLogs(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
-  { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
+  { token, destinations }: TokenPart,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<SpentByRecipient[]> {
-  const payer: Hash = `0x${word(recipient)}`
-  const logs = await getLogs(client, {
-    address: token,
-    topics: [[topics.used, topics.transfer], payer],
-    ...range,
-    signal,
-  })
+  const parts = await Promise.all(
+    topicsOf(destinations).map((payers) =>
+      getLogs(client, {
+        address: token,
+        topics: [[topics.used, topics.transfer], payers],
+        ...range,
+        signal,
+      }),
+    ),
+  )
+  return parts.flatMap(pairLogs)
+}
+
+/** Finds each use of a nonce that is followed by its transfer. */
+function pairLogs(logs: readonly ReadLog[]): SpentByRecipient[] {
   return logs.flatMap((used, at) => {
     const event = decodeTokenLog(used)
     if (event?.name !== 'AuthorizationUsed') return []
@@ -41,9 +50,11 @@ export async function getRefundLogs(
     const isOne =
       log?.transactionHash === used.transactionHash &&
       moved?.name === 'Transfer' &&
+      moved.from === event.authorizer &&
       moved.value > 0n
     if (!isOne) return []
     const nonce = event.nonce.toLowerCase() as Hex
-    return [{ nonce, log, to: moved.to, value: moved.value }]
+    const { from: by, to, value } = moved
+    return [{ nonce, log, by, to, value }]
   })
 }

@@ -10,12 +10,13 @@ import type { ChainHeads } from './getHeads.js'
 /** A receipt with the time of its block, Unix seconds. */
 export type TimedReceipt = { receipt: ProofReceipt; blockTime: bigint }
 
-/** The transaction hashes of logs, each once. */
 export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
   ...new Set(logs.map(({ transactionHash }) => transactionHash)),
 ]
 
-/** A transaction whose receipt the node does not give, or not whole. */
+/**
+ * A transaction whose receipt the node does not give, or gives incompletely.
+ */
 export type MissingReceipt = {
   transactionHash: Hash
   blockNumber: bigint
@@ -117,7 +118,6 @@ function incompleteError(transactionHash: Hash): NodeAnswerError {
   })
 }
 
-/** True when the receipt contains the log. */
 function isIn({ logIndex }: ReadLog, receipt: ProofReceipt | undefined) {
   return receipt?.logs.some((log) => log.logIndex === logIndex) === true
 }

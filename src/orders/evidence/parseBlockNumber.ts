@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 
 /**
  * Checks a block number, if there is one. Refuses tags, because their block
@@ -12,6 +12,10 @@ export function parseBlockNumber(
 ): bigint | undefined {
   const fits = typeof value === 'bigint' && value >= 0n && value < 2n ** 63n
   if (value !== undefined && !fits)
-    throw new InvalidFieldError(field, value, 'a block number, as a bigint')
+    throw new InvalidFieldError(
+      field,
+      shown(value),
+      'a block number, as a bigint',
+    )
   return value
 }

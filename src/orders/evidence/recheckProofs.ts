@@ -27,7 +27,6 @@ export type Recheck<seen> = { proof: seen } & (
 )
 
 type RecheckOptions = {
-  /** The chain of the proofs. */
   chainId: number
 }
 
@@ -170,7 +169,9 @@ function judgeProof<seen extends SeenProof>(
     : { proof, verdict: 'unclear' }
 }
 
-/** The node shows neither that a transaction stayed nor that it was replaced. */
+/**
+ * The node shows neither that a transaction stayed nor that it was replaced.
+ */
 export function unclearError({
   transactionHash,
   blockNumber,

@@ -5,7 +5,7 @@ import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { OrdersContext } from '../model/types.js'
 import type { LedgerRow } from './types.js'
 
-/** What amounts are written in. */
+/** Symbol and decimals of amounts. */
 export type Unit = Pick<LedgerRow, 'symbol' | 'decimals'>
 
 /**

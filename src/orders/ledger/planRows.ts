@@ -1,10 +1,12 @@
-import type { Address } from 'viem'
+import type { Address, Client } from 'viem'
 import type { Finality } from '../../core/types.js'
 import type { Destination, Submitter } from '../../store/types.js'
 import type { ChainHeads } from '../evidence/getHeads.js'
 import type { Cause } from './causeOf.js'
 import type { Unit } from './describeToken.js'
 import type { LedgerRow } from './types.js'
+
+export type ReadHeads = (client: Client) => Promise<ChainHeads>
 
 /** A movement of tokens into or out of a recipient's account. */
 type Movement = Pick<
@@ -65,11 +67,10 @@ export type GasPaid = Pick<
   /** Wei. */
   fee: bigint
   cause: Cause
-  /** Whose books it belongs to. */
+  /** The recipient whose books the gas belongs to. */
   recipient: Address
 }
 
-/** The row of one transaction that a submitter paid for. */
 export function rowOfGas(
   { chainId, account }: Submitter,
   unit: Unit,
@@ -85,6 +86,15 @@ export function rowOfGas(
     refundId: cause.refund?.id,
     submitter: account,
   }
+}
+
+/** The row of a payment that was answered at `preconfirmed`, and failed. */
+export function rowOfUnpaid(
+  destination: Destination,
+  unit: Unit,
+  facts: Pick<LedgerRow, 'orderId' | 'payer' | 'unpaid' | 'blockTime'>,
+): LedgerRow {
+  return { ...emptyRow(destination, unit), ...facts, type: 'unpaid' }
 }
 
 /** The row of a balance, before the first or after the last movement. */
@@ -125,6 +135,7 @@ function emptyRow(
     fee: 0n,
     net: 0n,
     balance: undefined,
+    unpaid: undefined,
     finality: undefined,
     transactionHash: undefined,
     blockNumber: 0n,

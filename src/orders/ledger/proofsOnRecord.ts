@@ -8,7 +8,7 @@ import type { LedgerRange } from './types.js'
 /** Proofs on a page. Each page blocks the event loop for some milliseconds. */
 const pageSize = 150
 
-/** Proofs in one look while the search goes for a time. */
+/** Proofs to load in each step of the search for a time. */
 const lookSize = 20
 
 type Context = Pick<OrdersContext, 'store' | 'signal'>

@@ -1,11 +1,15 @@
+import type { Client } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { Submitter } from '../../store/types.js'
 import { endingContext } from '../evidence/endingContext.js'
+import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import type { OrdersContext } from '../model/types.js'
-import { mergeRows } from './mergeRows.js'
+import { mergeLedgerRows } from './mergeLedgerRows.js'
+import type { ReadHeads } from './planRows.js'
 import { rowsOfGas } from './rowsOfGas.js'
+import { rowsOfUnpaid } from './rowsOfUnpaid.js'
 import { rowsOnChain } from './rowsOnChain.js'
 import { rowsOnRecord } from './rowsOnRecord.js'
 import {
@@ -15,7 +19,7 @@ import {
   ledgerMembers,
 } from './types.js'
 
-/** `ledger` of `DestinationOrders`. */
+/** Implements `ledger` of `DestinationOrders`. */
 export async function* readLedger(
   context: OrdersContext,
   parameters: LedgerParameters = {},
@@ -24,9 +28,9 @@ export async function* readLedger(
   const range = parseRange(parameters)
   const { transfers = false, signal } = parameters
   if (typeof transfers !== 'boolean')
-    throw new InvalidFieldError('transfers', transfers, [true, false])
+    throw new InvalidFieldError('transfers', shown(transfers), [true, false])
   if (signal === undefined) {
-    yield* mergeRows(await openSources(context, range, transfers))
+    yield* mergeLedgerRows(await openSources(context, range, transfers))
     return
   }
   if (typeof Object(signal).addEventListener !== 'function')
@@ -34,7 +38,7 @@ export async function* readLedger(
   signal.throwIfAborted()
   const ending = endingContext(context, signal)
   try {
-    for await (const row of mergeRows(
+    for await (const row of mergeLedgerRows(
       await openSources(ending, range, transfers),
     )) {
       yield row
@@ -46,7 +50,10 @@ export async function* readLedger(
   }
 }
 
-/** The streams of rows of a ledger. Each begins to read with its first row. */
+/**
+ * Opens the streams of a ledger's rows. A stream reads nothing before its first
+ * row is asked for.
+ */
 async function openSources(
   context: OrdersContext,
   range: LedgerRange,
@@ -54,19 +61,40 @@ async function openSources(
 ): Promise<AsyncGenerator<LedgerRow>[]> {
   const submitters = await findSubmitters(context)
   const { destinations } = context
+  const readHeads = shareHeads(context)
   const onChain = transfers ? destinations : []
   return [
-    ...onChain.map((destination) => rowsOnChain(context, destination, range)),
+    ...onChain.map((destination) =>
+      rowsOnChain(context, destination, range, { readHeads }),
+    ),
     ...destinations.map((destination) =>
       rowsOnRecord(context, destination, range, {
         submitters,
         hasMoves: !transfers,
       }),
     ),
+    ...destinations.map((destination) =>
+      rowsOfUnpaid(context, destination, range),
+    ),
     ...submitters.map((submitter) =>
-      rowsOfGas(context, submitter, range, { isExact: transfers }),
+      rowsOfGas(context, submitter, range, { readHeads, isExact: transfers }),
     ),
   ]
+}
+
+/**
+ * Reads the heads of each node once, so that all rows of one transaction have
+ * the same finality.
+ */
+function shareHeads({ policy }: OrdersContext): ReadHeads {
+  const read = new Map<Client, Promise<ChainHeads>>()
+  return (client) => {
+    const known = read.get(client)
+    if (known) return known
+    const heads = getHeads(client, policy)
+    read.set(client, heads)
+    return heads
+  }
 }
 
 /**
@@ -100,7 +128,7 @@ function parseSecond(value: unknown, field: string): void {
   if (!fits)
     throw new InvalidFieldError(
       field,
-      value,
+      shown(value),
       'Unix seconds: a bigint of 0 or more',
     )
 }

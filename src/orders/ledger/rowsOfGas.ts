@@ -10,22 +10,26 @@ import type {
 } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import { getGasPaid, type MinedTransaction } from '../evidence/getGasPaid.js'
-import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
 import { type Cause, causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin } from './describeToken.js'
 import { findFirst } from './findFirst.js'
-import { finalityAt, type GasPaid, rowOfGas } from './planRows.js'
+import {
+  finalityAt,
+  type GasPaid,
+  type ReadHeads,
+  rowOfGas,
+} from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
 /** Transactions on a page: the requests of one batch. */
 const pageSize = 100
 
-/** Transactions in one look while the search goes for a time. */
+/** Transactions to load in each step of the search for a time. */
 const lookSize = 20
 
-/** Options of {@link rowsOfGas}. */
 type GasOptions = {
+  readHeads: ReadHeads
   /**
    * Asks for the receipt of every transaction. Otherwise only of those that
    * have no proof on record.
@@ -44,15 +48,10 @@ export async function* rowsOfGas(
   context: OrdersContext,
   submitter: Submitter,
   range: LedgerRange,
-  { isExact }: GasOptions,
+  { readHeads, isExact }: GasOptions,
 ): AsyncGenerator<LedgerRow> {
   const client = readerOf(context, submitter.chainId)
   const unit = describeCoin(context, submitter.chainId)
-  let heads: Promise<ChainHeads> | undefined
-  const readHeads = () => {
-    heads ??= getHeads(client, context.policy)
-    return heads
-  }
   for await (const page of transactionPages(context, submitter, range)) {
     const own = page.filter(({ recipient }) => recipient !== undefined)
     const asked = own.flatMap((one) => hashesToAsk(one, isExact))
@@ -61,11 +60,10 @@ export async function* rowsOfGas(
       const paid = gasOf(one, mined)
       if (!paid || paid.blockTime < range.from) continue
       if (paid.blockTime >= range.to) return
-      // The record may not say, and it needs no node otherwise.
-      const isRead = mined.has(paid.transactionHash)
-      const finality =
-        paid.finality ??
-        (isRead ? finalityAt(await readHeads(), paid.blockNumber) : undefined)
+      // Token rows of a transaction take their finality from the chain too.
+      const finality = mined.has(paid.transactionHash)
+        ? finalityAt(await readHeads(client), paid.blockNumber)
+        : paid.finality
       yield rowOfGas(submitter, unit, { ...paid, finality })
     }
     if (page.some(({ proof }) => proof && proof.blockTime >= range.to)) return
@@ -75,10 +73,10 @@ export async function* rowsOfGas(
 /** The transactions at one account nonce, of which at most one is mined. */
 type SentNonce = {
   hashes: readonly Hash[]
-  /** A proof that one of them gave. */
+  /** A proof from one of these transactions. */
   proof: ProofRecord | undefined
   cause: Cause
-  /** Whose books it belongs to. Absent if it is not ours. */
+  /** The recipient whose books the gas belongs to. Absent if it is not ours. */
   recipient: GasPaid['recipient'] | undefined
   finality: GasPaid['finality']
 }
@@ -128,7 +126,7 @@ async function* transactionPages(
     const last = rows.at(-1)?.nonce
     if (last === undefined) return
     const isEnd = rows.length < pageSize
-    // The page may end between the transactions of one nonce: read that again.
+    // The page may end between the transactions of one nonce: read it again.
     const isWhole = isEnd || last === rows[0]?.nonce
     yield [...sent]
       .filter(([nonce]) => isWhole || nonce < last)
@@ -177,7 +175,10 @@ async function findStanding(
   return found.filter(({ removed }) => !removed)
 }
 
-/** Whose books the gas of an account nonce belongs to; `undefined`: not ours. */
+/**
+ * Returns the recipient whose books the gas of an account nonce belongs to;
+ * `undefined` if it is not ours.
+ */
 function ownerOf(
   { destinations, recipients }: OrdersContext,
   [row]: readonly TransactionRecord[],
@@ -188,7 +189,9 @@ function ownerOf(
   return row && recipients.includes(row.account) ? row.account : undefined
 }
 
-/** Finds an account nonce before which all transactions are older than a time. */
+/**
+ * Finds an account nonce before which all transactions are older than a time.
+ */
 async function findFirstNonce(
   context: OrdersContext,
   submitter: Submitter,
@@ -202,7 +205,9 @@ async function findFirstNonce(
   return Number(nonce)
 }
 
-/** The time of a transaction that was mined at or soon after an account nonce. */
+/**
+ * The time of a transaction that was mined at or soon after an account nonce.
+ */
 async function findMinedTime(
   { store }: OrdersContext,
   client: Client,

@@ -5,7 +5,7 @@ import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
 import type { Destination } from '../../store/types.js'
 import { clientOf } from '../evidence/clientOf.js'
 import { findBlockAt } from '../evidence/findBlockAt.js'
-import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
+import type { ChainHeads } from '../evidence/getHeads.js'
 import {
   getMovements,
   getTokenBalance,
@@ -16,7 +16,12 @@ import { auditPace } from '../verbs/planAudit.js'
 import { findFirstBlock } from '../watcher/findFirstBlock.js'
 import { type Cause, causeOf, loadOrdersOf } from './causeOf.js'
 import { describeToken } from './describeToken.js'
-import { finalityAt, rowOfBalance, rowsOfMovement } from './planRows.js'
+import {
+  finalityAt,
+  type ReadHeads,
+  rowOfBalance,
+  rowsOfMovement,
+} from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
 /** Ranges of blocks that are read at the same time. */
@@ -36,9 +41,10 @@ export async function* rowsOnChain(
   context: OrdersContext,
   destination: Destination,
   range: LedgerRange,
+  { readHeads }: { readHeads: ReadHeads },
 ): AsyncGenerator<LedgerRow> {
   const client = clientOf(context, destination)
-  const heads = await getHeads(client, context.policy)
+  const heads = await readHeads(client)
   const span = await findSpan(context, { client, destination, heads }, range)
   if (!span) return
   const unit = await describeToken(context, destination)
@@ -73,7 +79,7 @@ export async function* rowsOnChain(
     }
   }
   const shown = await balanceAfter(last)
-  // A replaced block could hide that its transfers and the balance differ.
+  // If the newest block was replaced, comparing the sums proves nothing.
   await heads.confirm()
   if (shown !== balance)
     throw new NodeAnswerError({
@@ -125,7 +131,10 @@ async function getBlock(client: Client, number: bigint): Promise<BlockHead> {
 
 type RecordedMove = TransferLog & { cause: Cause | undefined }
 
-/** Reads transfers some ranges ahead, each with what it paid by the record. */
+/**
+ * Reads transfers some ranges ahead. Adds the order or refund that each
+ * transfer paid, if it is on record.
+ */
 async function* readMoves(
   { store, signal }: OrdersContext,
   client: Client,

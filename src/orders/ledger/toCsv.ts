@@ -25,6 +25,8 @@ const columns: Readonly<
   payer: ({ payer }) => payer,
   payee: ({ payee }) => payee,
   submitter: ({ submitter }) => submitter,
+  unpaid: (row) =>
+    row.unpaid === undefined ? undefined : formatSigned(row.unpaid, row),
 }
 
 /**
@@ -32,7 +34,7 @@ const columns: Readonly<
  * decimals in whole tokens or coins.
  *
  * A text that a spreadsheet would run as a formula gets a `'` before it, and so
- * does a text that begins with `'`. Only order and refund ids can be such texts:
+ * does a text that begins with `'`. Only order and refund ids can be such text:
  * remove one leading `'` of these when you read the file by program.
  *
  * @throws the errors of `rows`.

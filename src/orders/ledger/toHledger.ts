@@ -45,7 +45,6 @@ export async function* toHledger(
 
 const accountLine = (account: string): string => `account ${account}`
 
-/** A journal entry, and the accounts that it uses. */
 type Entry = { entry: string; accounts: readonly string[] }
 
 function entryOf(row: LedgerRow): Entry {
@@ -70,6 +69,7 @@ const contraAccounts = {
   refund: 'expenses:refunds',
   gas: 'expenses:gas',
   transfer: 'equity:transfers',
+  unpaid: 'expenses:unpaid',
   opening: 'equity:opening',
 } as const
 
@@ -77,7 +77,7 @@ const contraAccounts = {
 function headOf(row: LedgerRow): string {
   const { blockTime, finality, transactionHash, type } = row
   const [date] = formatTime(blockTime).split('T')
-  // Cleared once no reorganization can undo it.
+  // `*` (cleared) only once no reorganization can undo the entry.
   const status = finality === 'finalized' ? '*' : '!'
   const code = transactionHash === undefined ? '' : `(${transactionHash}) `
   const tags = {
@@ -87,6 +87,7 @@ function headOf(row: LedgerRow): string {
     finality,
     order: encodeId(row.orderId),
     refund: encodeId(row.refundId),
+    unpaid: row.unpaid === undefined ? undefined : amountOf(row.unpaid, row),
     payer: row.payer,
     payee: row.payee,
   }

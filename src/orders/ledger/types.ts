@@ -2,7 +2,7 @@ import type { Address, Hash } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { Finality } from '../../core/types.js'
 
-/** Which rows `ledger` returns. */
+/** Parameters of `ledger`: which rows to return. */
 export type LedgerParameters = {
   /** First second, in Unix seconds. @default 0n, the beginning */
   from?: bigint | undefined
@@ -34,6 +34,8 @@ export const ledgerMembers: MembersOf<LedgerParameters> = {
  * - `gas`: a submitter paid for a transaction, in the coin of the chain. Also
  *   for a reverted transaction, a cancellation or a filler.
  * - `transfer`: tokens came or went, and no order or refund explains it.
+ * - `unpaid`: a request was answered at `preconfirmed`, and its payment failed.
+ *   It moves nothing.
  * - `opening`, `closing`: the balance of a recipient before the first row and
  *   after the last. They move nothing.
  */
@@ -42,6 +44,7 @@ export type LedgerRowType =
   | 'refund'
   | 'gas'
   | 'transfer'
+  | 'unpaid'
   | 'opening'
   | 'closing'
 
@@ -55,7 +58,7 @@ export type LedgerRow = {
   symbol: string
   /** Decimals of all amounts of this row. */
   decimals: number
-  /** Whose books the row belongs to: who was paid, for gas and refunds too. */
+  /** The recipient whose books the row belongs to, for gas and refunds too. */
   recipient: Address
   /**
    * Tokens that reached the recipient, in token units. Negative if they left
@@ -71,12 +74,15 @@ export type LedgerRow = {
    * on `opening` and `closing` rows.
    */
   balance: bigint | undefined
+  /** Token units that were not paid. Only on `unpaid` rows. */
+  unpaid: bigint | undefined
   /** Absent if the record does not say. With `transfers` it is always there. */
   finality: Finality | undefined
-  /** Absent on `opening` and `closing` rows. */
+  /** Absent on `unpaid`, `opening` and `closing` rows. */
   transactionHash: Hash | undefined
+  /** 0 on `unpaid` rows, which no block shows. */
   blockNumber: bigint
-  /** Unix seconds. */
+  /** Unix seconds; of our own clock on `unpaid` rows. */
   blockTime: bigint
   /** Index of the transfer's log in its block. Absent for gas and balances. */
   logIndex: number | undefined

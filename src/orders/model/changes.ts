@@ -15,18 +15,15 @@ import type {
 import { refundEventOf } from './refundEvents.js'
 import { isRefund, isRefundRowId } from './refundRow.js'
 
-/** An event to write. */
 export type NewEvent = {
   [type in OrderEventType]: Omit<OrderEvent<type>, 'cursor'>
 }[OrderEventType]
 
-/** Types of events that concern an order. */
 type TypeOfOrder = Extract<OrderEvent, { orderId: string }>['type']
 
-/** Type, time and data of an event about an order. */
 type EventFacts = {
   [type in TypeOfOrder]: Pick<OrderEvent<type>, 'type' | 'at'> & {
-    // An empty object type alone would take any data.
+    // An empty object type would accept any data.
     data: keyof OrderEventData[type] extends never
       ? Record<string, never>
       : OrderEventData[type]
@@ -137,7 +134,8 @@ export function moveOrder(
 }
 
 /**
- * Drops a pre-confirmation, which is void once the order changes state. Pure.
+ * Drops a pre-confirmation, which no longer counts once the order changes
+ * state. Pure.
  */
 export function dropPreconfirmed(order: OrderRecord): OrderRecord {
   return order.finality === 'preconfirmed'

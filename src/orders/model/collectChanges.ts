@@ -13,7 +13,7 @@ export type Step = (stored: StoredOrder) => Partial<Changes>
 /** Changes that build on each other and are written together. */
 export type ChangeSet = {
   /**
-   * The order as the changes so far leave it.
+   * Returns the order with all changes so far applied.
    *
    * @param attempt number of the attempt. @default the newest
    */
@@ -30,7 +30,7 @@ export type ChangeSet = {
   written(): StoredOrder[]
 }
 
-/** Starts to collect changes of loaded orders, which it takes by id. */
+/** Starts to collect changes of loaded orders, which are given by id. */
 export function collectChanges(
   before: ReadonlyMap<string, StoredOrder>,
 ): ChangeSet {
@@ -88,7 +88,8 @@ export function collectChanges(
     close: () => ({
       ...added,
       orders: [...rows.orders.values()],
-      // Skip unchanged rows: each look before an end is final gives them again.
+      // Skip unchanged rows: looks write them again until the order's end is
+      // final.
       attempts: [...rows.attempts.values()].filter((row) => {
         const { attempts = [] } = before.get(row.orderId) ?? {}
         return !attempts.some((one) => isAlike(one, row))

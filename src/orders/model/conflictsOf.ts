@@ -2,15 +2,15 @@ import type { ProofRecord } from '../../store/types.js'
 import { ProofConflictError } from './errors.js'
 import type { Evidence } from './settleOrder.js'
 
-/** Returns the error if evidence of an order is on record for another one. */
+/** Returns an error if an order's evidence is on record for another order. */
 export type FindConflict = (
   orderId: string,
   evidence: Evidence | undefined,
 ) => ProofConflictError | undefined
 
 /**
- * Compares evidence with the proofs on record, and with the evidence that it
- * was asked about before: each payment belongs to the first order only.
+ * Compares evidence with the proofs on record, and with the evidence of earlier
+ * calls: each payment belongs to the first order only.
  */
 export function conflictsOf(recorded: readonly ProofRecord[]): FindConflict {
   const owners = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** What the record of every new order says before anything happens to it. */
+/** Initial values of a new order's row. */
 export const draftedOrder = {
   sequence: 0,
   state: 'drafted',
@@ -23,9 +23,11 @@ export const draftedOrder = {
   refundAttempt: undefined,
   subscriptionId: undefined,
   chargeId: undefined,
+  early: undefined,
+  earlyFor: undefined,
 } as const
 
-/** What the record of every new attempt says before it is signed. */
+/** Initial values of a new attempt's row, before it is signed. */
 export const unsignedAttempt = {
   signedAfter: undefined,
   signedBefore: undefined,

@@ -4,8 +4,8 @@ import { loadTransactions } from './loadOrders.js'
 
 /**
  * Erases the credentials of an order whose end is final, so that nobody who
- * reads the database later finds any. Keeps the bytes of transactions in flight:
- * the submitter still sends them.
+ * reads the database later finds any. Keeps the bytes of transactions in
+ * flight: the submitter still sends them.
  *
  * @param transactions rows of other orders are ignored.
  */

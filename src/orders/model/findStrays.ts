@@ -1,7 +1,7 @@
 import type { ProofRecord, StoreReader } from '../../store/types.js'
 import type { Evidence } from './settleOrder.js'
 
-/** Finds the proofs on record of the transactions that evidence is from. */
+/** Finds the proofs on record for the transactions of some evidence. */
 export async function findRecorded(
   tables: Pick<StoreReader, 'proofs'>,
   found: readonly Evidence[],
@@ -20,7 +20,7 @@ export async function findRecorded(
 
 /**
  * Picks the payments on record as `unmatched` that now turn out to have an
- * order. Pure.
+ * order, and marks them as removed. Pure.
  */
 export function straysOf(recorded: readonly ProofRecord[]): ProofRecord[] {
   return recorded

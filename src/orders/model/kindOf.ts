@@ -1,11 +1,10 @@
-import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from './errors.js'
 
 /** The kinds of payments that an instance was given, by name. */
 export type OrderKinds = ReadonlyMap<string, PaymentKind>
 
-/** What has the kinds of an instance. */
 export type HasKinds = { kinds: OrderKinds }
 
 /** True when this instance was given the kind of an order's payments. */
@@ -42,8 +41,8 @@ export function unknownKind({
 }
 
 /**
- * Token units that a capture takes: the exact amount, or what `capture` named
- * of a ceiling.
+ * Token units that a capture takes: the exact amount, or for a ceiling the
+ * amount that `capture` named, `undefined` before that.
  */
 export function captureValueOf({
   total,

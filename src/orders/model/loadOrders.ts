@@ -91,7 +91,6 @@ export async function withRefunds(
   )
 }
 
-/** Loads the transactions recorded for orders. */
 export async function loadTransactions(
   { transactions }: { transactions: StoreReader['transactions'] },
   orderIds: readonly string[],

@@ -2,7 +2,9 @@ import { loadOrders, type OrderTables, withRefunds } from './loadOrders.js'
 import { isRefund } from './refundRow.js'
 import type { StoredOrder, StoredRefund } from './storedOrder.js'
 
-/** Loads a refund with everything on record about it, by the id of its record. */
+/**
+ * Loads a refund with everything on record about it, by the id of its record.
+ */
 export async function loadRefund(
   tables: OrderTables,
   id: string,
@@ -13,7 +15,6 @@ export async function loadRefund(
     : undefined
 }
 
-/** Loads an order with all its refunds. */
 export async function loadRefunded(
   tables: OrderTables,
   orderId: string,

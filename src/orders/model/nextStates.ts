@@ -3,8 +3,8 @@ import { TransitionError } from './errors.js'
 
 /**
  * The states an order can go to from each state. Only chain evidence leads to
- * `captured`, `canceled` and `consumed`. A reorganization leads out of them, and
- * `reauthorize` from `canceled` to `drafted`.
+ * `captured`, `canceled` and `consumed`. A reorganization leads out of them,
+ * and `reauthorize` from `canceled` to `drafted`.
  */
 export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   drafted: ['stored', 'expired', 'voided', 'captured', 'canceled', 'consumed'],
@@ -56,7 +56,7 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
 }
 
 /**
- * Checks that the table has this step.
+ * Checks that {@link nextStates} allows the step.
  *
  * @throws {@link TransitionError}
  */

@@ -3,8 +3,8 @@ import type { SealContext } from '../../store/types.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Opens a sealed secret. Returns `undefined` and reports it if the seal is
- * broken, for example because a row was changed or moved: other orders go on.
+ * Opens a sealed secret. Reports a broken seal and returns `undefined`, for
+ * example if a row was changed or moved: other orders go on.
  */
 export async function openSealed(
   { sealer, observe }: Pick<OrdersContext, 'sealer' | 'observe'>,

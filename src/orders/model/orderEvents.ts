@@ -18,7 +18,7 @@ export type OrderEventData = {
     validBefore: string
   }
   accepted: { payer: Address; attempt: number; validBefore: string }
-  /** `value` is what is captured of a ceiling. */
+  /** `value` is set if the order has a ceiling: the amount to capture. */
   captureRequested: { value?: string | undefined }
   capturing: { attempt: number }
   /** The block being made shows the capture. It can still be dropped. */
@@ -42,10 +42,14 @@ export type OrderEventData = {
   cancelRequested: { relayed: boolean }
   canceling: { attempt: number }
   cancelRejected: { reason: OrderReason }
-  /** Without a transaction if no event shows it, as for a permit. */
+  /** Has no transaction if no log shows the cancellation, as for a permit. */
   canceled: { transactionHash?: Hash | undefined; blockNumber: string }
   expired: { blockNumber: string; blockTime: string }
-  consumed: { transactionHash: Hash; blockNumber: string }
+  consumed: {
+    transactionHash: Hash
+    blockNumber: string
+    blockHash?: Hash | undefined
+  }
   reauthorized: { attempt: number; nonce: Hex; validBefore: string }
   /** The settlement of the order reached a higher finality. */
   finalityRaised: { finality: Finality }
@@ -54,8 +58,8 @@ export type OrderEventData = {
   reorged: { transactionHash: Hash; from: OrderState; to: OrderState }
   deadlineNear: { deadline: string }
   /**
-   * `reason` is set for x402 only. Without a transaction, a reorg undid the
-   * capture; it may be mined again.
+   * `reason` is set for x402 only. Has no transaction if a reorg undid the
+   * capture, which may be mined again.
    */
   refundDue: MaybeAbsent<OrderEventData['captured']> & {
     refundId: string
@@ -88,6 +92,11 @@ export type OrderEventData = {
     value: string
     reason: RefundFailure | 'canceled' | 'reorged'
   }
+  /**
+   * A request was answered at `preconfirmed`, and the capture failed. If the
+   * payment is captured after all, `captured` follows.
+   */
+  servedUnpaid: { value: string; payer?: Address | undefined }
   /** `fulfilled` is the `fulfilmentId` of the order. */
   lossAfterFulfilment: { fulfilled: string }
   needsReview: { payer: Address }
@@ -100,7 +109,7 @@ export type OrderEventData = {
   subscriptionUnpaid: { period: string; reason: OrderReason }
   submitterShared: { account: Address; nonce: number }
   unmatched: OrderEventData['captured'] & { from: Address }
-  /** Identity of the database now, and of the one that it is a copy of. */
+  /** `identity` names this database, `before` the one that it is a copy of. */
   storeReplaced: { identity: string; before?: string | undefined }
 }
 

@@ -1,8 +1,8 @@
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 
 /**
- * Checks the id of an order or a refund: 1 to 128 characters, without control characters and lone
- * surrogates.
+ * Checks the id of an order or a refund: 1 to 128 characters, without control
+ * characters and lone surrogates.
  *
  * @throws {@link InvalidFieldError} when it is anything else.
  */
@@ -16,7 +16,7 @@ export function parseOrderId(value: unknown, field = 'orderId'): string {
   if (!fits)
     throw new InvalidFieldError(
       field,
-      value,
+      shown(value),
       'text of 1 to 128 characters without control characters',
     )
   return value

@@ -1,14 +1,6 @@
-import { type Hex, zeroAddress } from 'viem'
-import type {
-  AnyPayment,
-  AnySignedPayment,
-  Cancellation,
-  Payment,
-} from '../../core/types.js'
-import {
-  buildAuthorization,
-  type StoredFields,
-} from '../../payments/verify/kind.js'
+import { zeroAddress } from 'viem'
+import type { AnyPayment, Cancellation, Payment } from '../../core/types.js'
+import { buildAuthorization, type StoredFields } from '../../payments/kind.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -16,9 +8,8 @@ import type {
 } from '../../store/types.js'
 import { OrdersSetupError } from './errors.js'
 import { type HasKinds, kindOf } from './kindOf.js'
-import { openSealed } from './openSealed.js'
 import type { RefundRow } from './storedOrder.js'
-import type { AnyDraftedPayment, OrdersContext } from './types.js'
+import type { AnyDraftedPayment } from './types.js'
 
 /** The fields of an order and its attempt, on record or about to be. */
 type OrderFields = Omit<OrderRecord, 'version' | 'position'>
@@ -124,27 +115,6 @@ function fieldsOf(
     nonce,
     terms,
   }
-}
-
-/**
- * Loads the payment with its signature; `undefined` if the signature is erased
- * or its seal does not open.
- */
-export async function signedPaymentOf(
-  context: Pick<OrdersContext, 'sealer' | 'observe' | 'kinds'>,
-  order: OrderRecord,
-  attempt: AttemptRecord,
-): Promise<AnySignedPayment | undefined> {
-  const payment = paymentOf(context, order, attempt)
-  if (attempt.signature === undefined) return undefined
-  const signature = await openSealed(
-    context,
-    attempt.signature,
-    sealContextOf('payment', order, attempt),
-  )
-  return signature === undefined
-    ? undefined
-    : { ...payment, signature: signature as Hex }
 }
 
 /** Builds the context that a sealed secret of an attempt is bound to. */

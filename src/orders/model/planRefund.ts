@@ -1,4 +1,4 @@
-import { eip3009 } from '../../payments/verify/kind.js'
+import { eip3009 } from '../../payments/kind.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -27,8 +27,8 @@ type RefundFacts = {
 }
 
 /**
- * Plans the record of a refund, with nothing to sign yet. It is a payment of
- * the same token by the recipient, so the engine carries it like any other.
+ * Plans the record of a refund, with nothing to sign yet. A refund is a payment
+ * of the same token by the recipient, so the submitter sends it like any other.
  * Pure.
  */
 export function planRefund(
@@ -56,7 +56,8 @@ export function planRefund(
       payer: recipient,
       buyerTokenHash: unsetNonce(id, 0),
       metadata,
-      // Nothing used its nonce before the payment.
+      // We search the chain from here on: the nonce was not used before the
+      // payment.
       createdAt: payment.blockTime,
       deadline: 0n,
       refundOf: order.id,
@@ -68,7 +69,10 @@ export function planRefund(
   }
 }
 
-/** Plans to request a refund again that can no longer be paid. Pure. */
+/**
+ * Plans a new attempt for a refund whose last attempt can no longer be paid.
+ * Pure.
+ */
 export function renewRefund(
   { attempts }: Pick<StoredOrder, 'attempts'>,
   row: RefundRow,

@@ -29,8 +29,14 @@ export type Aside = {
    * row, up to 30 seconds.
    */
   put(name: string, error: unknown, orderId?: string | undefined): number
-  /** True while the work waits for its next try. */
-  isWaiting(name: string): boolean
+  /**
+   * True while the work waits for its next try.
+   *
+   * @param longest counts only pauses of at most so many milliseconds.
+   */
+  isWaiting(name: string, longest?: number | undefined): boolean
+  /** The name of the last error, if the work failed. */
+  reasonOf(name: string): string | undefined
   /** Number of entries, whether or not they are due for a try. */
   size(): number
   /** Forgets the failures of work that succeeded or is over. */
@@ -41,11 +47,12 @@ export type Aside = {
   save(lease: Lease | undefined): Promise<void>
 }
 
-/** An entry as stored. */
 type StoredEntry = { reason: string; since: string }
 
 type Waiting = AsideEntry & {
   tries: number
+  /** Milliseconds from the failure to `until`. */
+  pause: number
   /** Milliseconds of `performance`: the wall clock may be set back. */
   until: number
 }
@@ -56,17 +63,20 @@ type Waiting = AsideEntry & {
  * @throws the error itself if the store failed or someone else wrote: then the
  * data loaded before is unreliable.
  */
-export function putAside(
-  aside: Pick<Aside, 'put'>,
+export function putAside<part>(
+  aside: { put(name: string, error: unknown, part?: part | undefined): number },
   name: string,
   error: unknown,
-  orderId?: string | undefined,
+  part?: part | undefined,
 ): void {
   if (isStoreFailure(error)) throw error
-  aside.put(name, error, orderId)
+  aside.put(name, error, part)
 }
 
-/** True for errors of the store. A foreign error may come from the database. */
+/**
+ * True for errors of the store. An error that is not ours may come from the
+ * database.
+ */
 function isStoreFailure(error: unknown): boolean {
   return (
     !(error instanceof CountersignError) ||
@@ -78,12 +88,12 @@ function isStoreFailure(error: unknown): boolean {
 }
 
 const shortest = 100
-const longest = 30_000
+const longestPause = 30_000
 
 /** Most entries that `health` shows of one submitter or destination. */
 const mostShown = 100
 
-/** Starts with nothing put aside. */
+/** Creates an empty list of failed work. */
 export function openAside(
   context: Pick<OrdersContext, 'store' | 'observe' | 'now'>,
   {
@@ -91,25 +101,26 @@ export function openAside(
     observed,
     about,
   }: {
-    /** The key of the lease under which the loop works. */
+    /** Key of the list in the store. */
     key: string
     /** Name of the observation that reports a failure. */
     observed: `${string}.failed`
-    /** Attributes of that observation. */
     about: Observation['attributes']
   },
 ): Aside {
   const waiting = new Map<string, Waiting>()
   let saved = '{}'
+  let savedFence: Lease['fence'] | undefined
   return {
     put: (name, error, orderId) => {
       const before = waiting.get(name)
       const tries = before?.tries ?? 0
-      const pause = Math.min(longest, shortest * 2 ** tries)
+      const pause = Math.min(longestPause, shortest * 2 ** tries)
       waiting.set(name, {
         reason: String(Object(error).name),
         since: before?.since ?? context.now(),
         tries: tries + 1,
+        pause,
         until: performance.now() + pause,
       })
       observeFailure(context, observed, {
@@ -122,10 +133,12 @@ export function openAside(
       })
       return pause
     },
-    isWaiting: (name) => {
+    isWaiting: (name, longest = Number.POSITIVE_INFINITY) => {
       const found = waiting.get(name)
-      return found !== undefined && performance.now() < found.until
+      if (!found || found.pause > longest) return false
+      return performance.now() < found.until
     },
+    reasonOf: (name) => waiting.get(name)?.reason,
     size: () => waiting.size,
     clear: (name) => {
       waiting.delete(name)
@@ -138,13 +151,17 @@ export function openAside(
       forgetOld(waiting)
       const entries = encodeEntries(waiting)
       const text = JSON.stringify(entries)
-      if (!lease || text === saved) return
+      // Another holder of the lease may have overwritten the list.
+      const isSaved =
+        text === saved && (text === '{}' || lease?.fence === savedFence)
+      if (!lease || isSaved) return
       const value = { owner: lease.owner, entries }
       await context.store.write(
         (tables) => tables.setValue(asideKey(key), value),
         { lease },
       )
       saved = text
+      savedFence = lease.fence
     },
   }
 }
@@ -153,7 +170,7 @@ export function openAside(
 function forgetOld(waiting: Map<string, Waiting>): void {
   const now = performance.now()
   for (const [name, { until }] of waiting)
-    if (now - until > 4 * longest) waiting.delete(name)
+    if (now - until > 4 * longestPause) waiting.delete(name)
 }
 
 function encodeEntries(
@@ -169,15 +186,16 @@ function encodeEntries(
 }
 
 /**
- * Loads the entries of a lease's holder, by name. Ignores entries of an earlier
- * holder, because the current one tries everything again.
+ * Loads the entries that the holder of a lease wrote, by name. Ignores entries
+ * of an earlier holder, because the current one tries everything again.
  */
 export async function loadAside(
   tables: Pick<StoreReader, 'getValue' | 'getLease'>,
   key: string,
+  leaseKey: string,
 ): Promise<ReadonlyMap<string, AsideEntry>> {
   const value = await tables.getValue(asideKey(key))
-  const held = value && (await tables.getLease(key))
+  const held = value && (await tables.getLease(leaseKey))
   const isCurrent = held !== undefined && held.owner === value?.owner
   const entries = isCurrent ? Object.entries(Object(value.entries)) : []
   return new Map(

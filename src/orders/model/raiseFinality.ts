@@ -1,6 +1,7 @@
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Changes, noChanges, withEvent } from './changes.js'
+import { isTestOrderId } from './testOrders.js'
 
 const finalities: readonly Finality[] = [
   'preconfirmed',
@@ -9,7 +10,6 @@ const finalities: readonly Finality[] = [
   'finalized',
 ]
 
-/** True when a finality is at least the required one. */
 function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
   return (
     finality !== undefined &&
@@ -19,7 +19,7 @@ function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
 
 /**
  * Updates the finality of a settled order. Writes the `fulfil` event, once per
- * order, when a capture reaches `fulfilAt`. Pure.
+ * order, when a capture reaches `fulfilAt`. A test order has none. Pure.
  */
 export function raiseFinality(
   order: OrderRecord,
@@ -44,6 +44,7 @@ export function raiseFinality(
     proof !== undefined &&
     order.fulfilled === undefined &&
     !order.unexpected &&
+    !isTestOrderId(order.id) &&
     isAtLeast(finality, fulfilAt)
   if (isDue) {
     const fulfilmentId = `${order.id}/${proof.transactionHash}`
@@ -55,7 +56,7 @@ export function raiseFinality(
     changed = reported.order
     events.push(reported.event)
   }
-  // Another transfer spent the nonce: the watch adopts it.
+  // Another transfer used the refund's nonce. The watcher adopts that transfer.
   const isReplaced =
     order.refundOf !== undefined &&
     order.state === 'consumed' &&

@@ -40,7 +40,6 @@ export function refundEventOf(
   }
 }
 
-/** The data that each event of a refund has. */
 export function refundFacts({
   refundId,
   refundTo,

@@ -6,11 +6,11 @@ import {
   stringToHex,
 } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 
-/** What the payment nonce of a refund follows from. */
+/** Parameters of {@link refundNonce}. They alone determine the nonce. */
 export type RefundNonceParameters = {
   chainId: number
   /** Contract address of the token. */
@@ -31,7 +31,7 @@ const members: MembersOf<RefundNonceParameters> = {
   index: true,
 }
 
-/** Separates these nonces from all others: the bytes of a name, then zeros. */
+/** Separates these nonces from all others: a name, padded with zero bytes. */
 const tag: Hex = /* @__PURE__ */ stringToHex('countersign refund', { size: 32 })
 
 const parameterTypes = [
@@ -81,5 +81,5 @@ export function refundNonce(parameters: RefundNonceParameters): Hex {
 
 function parseCount(value: number, field: string): bigint {
   if (Number.isSafeInteger(value) && value >= 0) return BigInt(value)
-  throw new InvalidFieldError(field, value, 'an integer of 0 or more')
+  throw new InvalidFieldError(field, shown(value), 'an integer of 0 or more')
 }

@@ -2,7 +2,6 @@ import { type Hex, keccak256, stringToHex } from 'viem'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
-/** Narrows an order to a refund. */
 export function isRefund(order: OrderRecord): order is RefundRow {
   return order.refundOf !== undefined
 }
@@ -15,14 +14,13 @@ export function refundRowId(orderId: string, refundId: string): string {
   return `${orderId}\t${refundId}`
 }
 
-/** True for the id of a refund's record. */
 export function isRefundRowId(id: string | undefined): boolean {
   return id?.includes('\t') === true
 }
 
 /**
- * The nonce on record of an attempt that has none yet, or lost it to another
- * refund. It is unique, and never signed.
+ * Returns a placeholder for the nonce of an attempt that has none yet, or whose
+ * nonce another refund used. It is unique, and never signed.
  */
 export function unsetNonce(rowId: string, number: number): Hex {
   return keccak256(stringToHex(`${rowId}\t${number}`))

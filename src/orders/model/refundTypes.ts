@@ -46,7 +46,7 @@ export type Refund = {
   /** The account that paid the order, and is paid back. */
   to: Address
   reason: RefundReason | undefined
-  /** True while the amount cannot be used for another refund, or is paid. */
+  /** True while the amount is paid, or may still be paid by this refund. */
   reserved: boolean
   /** Payment nonce. Absent before there is something to sign. */
   nonce: Hex | undefined

@@ -20,7 +20,7 @@ export type RefundToSignVerdict =
         | 'otherRefund'
         /** A transfer that the record did not have took the amount. */
         | 'exceedsCaptured'
-        /** The database was replaced: see `resume`. */
+        /** You called `suspend`, or the database was replaced: see `resume`. */
         | 'suspended'
       refund: Refund
     }

@@ -2,8 +2,8 @@ import type { TransactionRecord } from '../../store/types.js'
 
 /**
  * Puts transactions of one kind in flight again, to send the same bytes. Takes
- * only those at the highest nonce, because the earlier ones were over when it
- * was used. Pure.
+ * only those at the highest nonce, because the earlier ones were over when that
+ * nonce was used. Pure.
  *
  * Leaves out rows whose bytes were erased with their attempt's secret: we could
  * not send them, and their nonce would stay unused.

@@ -5,6 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
+import { isAnsweredEarly, settleEarly } from './earlyAnswer.js'
 import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
@@ -13,8 +14,16 @@ import type { StoredOrder } from './storedOrder.js'
 export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
   /** The nonce was spent without paying, and not by a cancellation. */
-  | { kind: 'consumed'; transactionHash: Hash; blockNumber: bigint }
-  /** A final block shows that the payer ended it, without a transaction's event. */
+  | {
+      kind: 'consumed'
+      transactionHash: Hash
+      blockNumber: bigint
+      blockHash?: Hash | undefined
+    }
+  /**
+   * A final block shows that the payer ended the payment, but no event names
+   * the transaction.
+   */
   | { kind: 'withdrawn'; blockNumber: bigint }
   /** In one block the nonce is unused and the time at or past `validBefore`. */
   | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
@@ -25,12 +34,20 @@ export type Evidence =
 export const lookAgain = 15n
 
 /**
- * Settles an order by chain evidence. Pure. The same evidence again has no
- * effect.
+ * Settles an order by chain evidence. Idempotent: the same evidence again has
+ * no effect. Pure.
  *
  * @param at Unix milliseconds, for the events.
  */
 export function settleOrder(
+  stored: Omit<StoredOrder, 'attempts'>,
+  evidence: Evidence,
+  at: bigint,
+): Changes {
+  return settleEarly(settleBy(stored, evidence, at), at)
+}
+
+function settleBy(
   stored: Omit<StoredOrder, 'attempts'>,
   evidence: Evidence,
   at: bigint,
@@ -129,10 +146,11 @@ function settleCapture(
     )
     return { ...changes, orders: [reported.order], events: [reported.event] }
   }
-  // We are owed for a fulfilled order, even if it was given up since.
+  // A served order must be paid, even if it was given up since.
   const isGivenUp =
     order.refundOf === undefined &&
     order.fulfilled === undefined &&
+    !isAnsweredEarly(order) &&
     (['voided', 'expired', 'canceled'].includes(order.state) ||
       (order.state === 'consumed' && order.requested === 'void'))
   const unexpected = order.unexpected || isGivenUp
@@ -187,7 +205,10 @@ function refundOf(
   return { refundId: `${orderId}/${number}`, refundTo: payer }
 }
 
-/** Keeps the last request before the capture, in case a reorg undoes it. */
+/**
+ * Keeps the last request before the capture, in case a reorg undoes the
+ * capture.
+ */
 const overtakenRequest = ({
   requested,
 }: OrderRecord): OrderRecord['requested'] =>
@@ -243,7 +264,7 @@ function settleConsumed(
   evidence: Extract<Evidence, { kind: 'consumed' }>,
   at: bigint,
 ): Changes {
-  const { transactionHash, blockNumber } = evidence
+  const { transactionHash, blockNumber, blockHash } = evidence
   const attempts = attempt.spendable ? [{ ...attempt, spendable: false }] : []
   const isOver =
     attempt.number !== order.attempt ||
@@ -256,7 +277,11 @@ function settleConsumed(
     {
       type: 'consumed',
       at,
-      data: { transactionHash, blockNumber: String(blockNumber) },
+      data: {
+        transactionHash,
+        blockNumber: String(blockNumber),
+        ...(blockHash ? { blockHash } : {}),
+      },
     },
     {
       settledHash: transactionHash,
@@ -350,7 +375,7 @@ function settleExpired(
   }
 }
 
-/** Erases credentials once nobody can use them any more. */
+/** Closes an attempt. Erases its credentials once its end is final. */
 function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
   const closed = {
     ...attempt,

@@ -63,7 +63,7 @@ export function showOrder(stored: StoredOrder): Order {
 
 /**
  * True when the order is settled. Then the record keeps `requested` only in
- * case a reorg undoes that.
+ * case a reorg undoes the settlement.
  */
 function isOver({ state }: StoredOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)

@@ -46,7 +46,9 @@ export function showRefund(stored: StoredOrder, row: RefundRow): Refund {
   }
 }
 
-/** The refunds of an order, and the amount left of the payment that settled it. */
+/**
+ * The refunds of an order, and the amount left of the payment that settled it.
+ */
 export function showRefunds(stored: StoredOrder): {
   refunds: readonly Refund[]
   refunded: bigint
@@ -65,7 +67,6 @@ export function showRefunds(stored: StoredOrder): {
   }
 }
 
-/** Reads the state of a refund from its record. Pure. */
 export function refundStateOf({
   state,
   reason,
@@ -95,8 +96,8 @@ function failureOf({
 }
 
 /**
- * Says a reason of the payment in the words of the order, whose payer is the
- * account that this payment pays.
+ * Turns a reason about the refund's own payment into the view of the order. The
+ * refund's recipient is the order's payer, so the two are swapped.
  */
 export function refundFailure(reason: OrderReason): RefundFailure {
   switch (reason) {

@@ -10,7 +10,7 @@ import type {
   PaymentTerms,
   RejectionReason,
 } from '../../core/types.js'
-import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import type {
   Destination,
   JsonObject,
@@ -32,6 +32,22 @@ export type OrderToken = { client: Client; token: Address }
 export const tokenMembers: MembersOf<OrderToken> = {
   client: true,
   token: true,
+}
+
+/**
+ * Decimals in whole tokens, such as `'100'`, for the recipients of the orders
+ * that answer. A limit for a payer alone bounds nothing: addresses are free.
+ */
+export type MostAtRisk = {
+  /** For all payers together. */
+  total: string
+  /** For each payer. @default total */
+  payer?: string | undefined
+}
+
+export const mostAtRiskMembers: MembersOf<MostAtRisk> = {
+  total: true,
+  payer: true,
 }
 
 /** Rules for all orders; each field has a default. */
@@ -74,7 +90,9 @@ export type OrdersPolicy = {
    * @default 'onApproval'
    */
   relayCancellations?: 'always' | 'onApproval' | undefined
-  /** How sure the chain must be before an order is fulfilled. @default 'safe' */
+  /**
+   * How sure the chain must be before an order is fulfilled. @default 'safe'
+   */
   fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
   /**
    * For chains whose node has no `safe` or `finalized` block: the number of
@@ -96,12 +114,43 @@ export type OrdersPolicy = {
    */
   signTimeout?: number | undefined
   /**
+   * Milliseconds that the sealer has to seal or open one secret. A secret that
+   * takes longer is tried again later. @default 5_000
+   */
+  sealTimeout?: number | undefined
+  /**
    * Milliseconds that the wallet of a JSON-RPC account has to sign and send one
    * transaction. A wallet that is late may still have sent it. @default 120_000
    */
   walletTimeout?: number | undefined
-  /** Milliseconds between two looks at a chain. @default as the network shows */
+  /**
+   * Most that may be at risk at once, in whole tokens, for each token: answered
+   * at `preconfirmed`, and shown by no block yet. What may be answered so
+   * counts, too. @default nothing is answered at `preconfirmed`
+   */
+  mostAtRisk?: MostAtRisk | undefined
+  /**
+   * Milliseconds between two looks at a chain while something waits for it: a
+   * transaction in flight, a new proof, or an order that is due.
+   * @default as the network shows
+   */
   pollingInterval?: number | undefined
+  /**
+   * Milliseconds between two looks at a chain while nothing waits for it.
+   * Finality is raised at these looks, and every fourth reads the logs. Finding
+   * a payment that nobody reported can take that long.
+   *
+   * @default `pollingInterval` if you set it; otherwise 15_000, and the full
+   * pace on development chains (ids 31337 and 1337)
+   */
+  quietInterval?: number | undefined
+  /**
+   * `checked`: refuse new work while the clocks of chain and machine differ by
+   * over 120 seconds. `own`: you set the clock of these chains yourself, as on
+   * a fork for tests; never for a chain of others.
+   * @default 'checked'
+   */
+  chainClock?: 'checked' | 'own' | undefined
 }
 
 /** A fact for metrics and logs; never a signature. */
@@ -126,7 +175,10 @@ export type CreateOrdersParameters = {
    * unencrypted.
    */
   seal: Sealer | 'none'
-  /** Further recipients of Transfer payments; relayers send their captures. */
+  /**
+   * Further recipients of `TransferWithAuthorization` payments; relayers send
+   * their captures.
+   */
   recipients?: readonly Address[] | undefined
   /**
    * Accounts of `wallets` that send the captures for all recipients without a
@@ -165,13 +217,14 @@ export const ordersMembers: MembersOf<CreateOrdersParameters> = {
 export type SettledPolicy = {
   [name in keyof OrdersPolicy]-?: name extends
     | 'maxFee'
+    | 'mostAtRisk'
     | 'blocks'
     | 'pollingInterval'
+    | 'quietInterval'
     ? OrdersPolicy[name]
     : Exclude<OrdersPolicy[name], undefined>
 }
 
-/** A wallet and its submitter. */
 export type OrderWallet = {
   client: Client
   account: Account
@@ -181,19 +234,22 @@ export type OrderWallet = {
 /** The context that all code of the orders receives. */
 export type OrdersContext = {
   store: PaymentStore
-  /** Loads orders for reading, all of one event loop turn together. */
+  /**
+   * Loads orders for reading: all that are requested in one turn of the event
+   * loop together.
+   */
   loader: OrderLoader
   sealer: Sealer
-  /** Kinds of payments, by name. */
   kinds: OrderKinds
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
   wallets: readonly OrderWallet[]
-  /** Submitters of wallets that send for recipients without one. */
+  /** Submitters of wallets that send for recipients without a wallet. */
   relayers: readonly Submitter[]
   recipients: readonly Address[]
-  /** All destinations of this instance. */
   destinations: readonly Destination[]
+  /** Name of each chain's watch, by chain id: a hash of its destinations. */
+  watches: ReadonlyMap<number, string>
   /** Aborts requests to nodes, where that is possible. */
   signal?: AbortSignal | undefined
   /** Name of this instance in leases. */
@@ -333,6 +389,11 @@ export type CaptureRefusal =
 /** Result of a capture. */
 export type CaptureResult =
   | { status: 'captured'; order: Order; proof: SettledCapture }
+  /**
+   * Only with `answerAt: 'preconfirmed'`: the block being made shows the
+   * capture. It can still be dropped.
+   */
+  | { status: 'preconfirmed'; order: Order; transactionHash: Hash }
   | {
       status: 'rejected'
       order: Order

@@ -5,6 +5,7 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
+import { isAnsweredEarly, settleEarly } from './earlyAnswer.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
 import { reportLoss } from './reportLoss.js'
@@ -28,6 +29,13 @@ type Facts = {
  * erased and nothing can be sent again. An event reports that as `sealBroken`.
  */
 export function unsettleOrder(
+  stored: Omit<StoredOrder, 'attempts'>,
+  facts: Facts,
+): Changes {
+  return settleEarly(takeBack(stored, facts), facts.at)
+}
+
+function takeBack(
   stored: Omit<StoredOrder, 'attempts'>,
   facts: Facts,
 ): Changes {
@@ -65,7 +73,7 @@ export function unsettleOrder(
     others,
     at,
   })
-  // Nothing is sent for an order that was given up.
+  // Nothing is sent again for an order that was given up.
   const isAgain = isSentAgain(moved.order) && !isCancelDue
   const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
@@ -139,14 +147,13 @@ function planWithout(
     isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
-  // Due as when it was accepted, unless the buyer canceled it.
+  // The capture is due as when the payment was accepted, unless the buyer
+  // canceled.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
   // The goods were shipped: capture again at once, whatever the policy is.
-  const isOwed =
-    isSendable &&
-    (order.fulfilled !== undefined || order.refundOf !== undefined)
+  const isOwed = isSendable && (isServed(order) || order.refundOf !== undefined)
   const isAsked =
     isCancelDue ||
     isOwed ||
@@ -208,28 +215,29 @@ function isSentAgain({ state, requested }: OrderRecord): boolean {
  * True when the buyer's cancellation, which a capture overtook, is sent now.
  */
 function isToBeSent(
-  {
-    order: { requested, fulfilled },
-    attempt,
-  }: Pick<StoredOrder, 'order' | 'attempt'>,
+  { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
   { relayCancellations }: Pick<SettledPolicy, 'relayCancellations'>,
 ): boolean {
+  const { requested } = order
   const isRelayed = requested === 'void' && relayCancellations === 'always'
   const isWanted = requested === 'cancel' || isRelayed
-  return (
-    isWanted && attempt.cancellation !== undefined && fulfilled === undefined
-  )
+  return isWanted && attempt.cancellation !== undefined && !isServed(order)
 }
+
+/** True when we are owed the payment for what we gave. */
+const isServed = (order: OrderRecord): boolean =>
+  order.fulfilled !== undefined || isAnsweredEarly(order)
 
 type Without = { isOpen: boolean; isReopened: boolean; isCancelDue: boolean }
 
 /** Returns the state of an order that nothing has settled. */
 function stateWithout(
-  { state, unexpected, requested, fulfilled }: OrderRecord,
+  order: OrderRecord,
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
+  const { state, unexpected, requested } = order
   // A fulfilled order is captured again, even if it was given up before.
-  const isOwed = state === 'captured' && fulfilled !== undefined
+  const isOwed = state === 'captured' && isServed(order)
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
   // A look at the chain then decides at once whether the order expired.
   if (!isOpen || !isReopened) return 'stored'
@@ -237,7 +245,10 @@ function stateWithout(
   return isCancelDue ? 'stored' : 'capturing'
 }
 
-/** Sends the buyer's cancellation again, even if the order is voided. */
+/**
+ * Returns what is requested again: our capture, or the buyer's cancellation,
+ * even if the order is voided.
+ */
 function requestWithout(
   { state }: OrderRecord,
   to: OrderRecord['state'],

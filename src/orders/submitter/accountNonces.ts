@@ -1,6 +1,6 @@
 import type { StoredValue } from '../../store/types.js'
 
-/** The stored value of a submitter. */
+/** Value stored under the submitter's key: its account nonces. */
 export type SubmitterValue = {
   /** Account nonce for the next transaction of an order. */
   nextNonce: number
@@ -20,16 +20,16 @@ export type SubmitterValue = {
 }
 
 /**
- * An account nonce that the node reports and the record cannot explain: another
- * sender used the account, or the answer is wrong.
+ * An account nonce that the node reports and the record cannot explain: someone
+ * else used the account, or the answer is wrong.
  */
 export type NonceClaim = {
   nonce: number
-  /** Number of looks in a row that showed this nonce. */
+  /** Number of looks (polling passes) in a row that showed this nonce. */
   looks: number
 }
 
-/** How long looks in a row have shown the same thing. */
+/** How often and since when looks in a row have shown the same fact. */
 type Noticed = {
   looks: number
   /** Milliseconds of `performance` at the first look. */
@@ -41,15 +41,15 @@ export type AccountNonces = {
   readonly value: SubmitterValue
   /** A nonce that the node reports and the record does not explain. */
   readonly claim: NonceClaim | undefined
-  /** Keeps a value that was just loaded from the store or written to it. */
+  /** Replaces `value` after it was loaded from the store or written to it. */
   keep(value: SubmitterValue): void
   /** Sets the next nonce. It is stored with the next transaction. */
   continueFrom(nonce: number): void
   /** Remembers the node's claim until the next look. */
   rememberClaim(claim: NonceClaim | undefined): void
   /**
-   * Number of looks that found the account's count past the nonce, but no
-   * receipt of ours for it.
+   * Number of looks at which the transaction count was past the nonce, and none
+   * of our transactions at it had a receipt.
    */
   lostLooks(nonce: number): number
   /** Counts one more look for `lostLooks`. */
@@ -120,7 +120,9 @@ function noticeAgain(before: Noticed | undefined, now: number): Noticed {
   }
 }
 
-/** Parses the stored value of a submitter. Pure. */
+/**
+ * Parses the stored value of a submitter. Malformed fields get defaults. Pure.
+ */
 export function parseSubmitterValue(
   stored: StoredValue | undefined,
 ): SubmitterValue {

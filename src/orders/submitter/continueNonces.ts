@@ -1,3 +1,4 @@
+import { checkChain } from '../evidence/checkChain.js'
 import type { OrdersContext } from '../model/types.js'
 import type { AccountNonces, NonceClaim } from './accountNonces.js'
 import { fillRestored } from './fillRestored.js'
@@ -38,13 +39,15 @@ export async function continueNonces(
     })
     return false
   }
+  if (next !== nextNonce)
+    await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
   nonces.continueFrom(next)
   return true
 }
 
 /**
  * True when a transaction is on record at the nonce. Then a node that reports
- * it as the next nonce is behind.
+ * this nonce as the next one is behind.
  */
 async function wasUsed(
   { store }: OrdersContext,
@@ -57,12 +60,15 @@ async function wasUsed(
   return rows.length > 0
 }
 
-/** Number of equal looks in a row before we trust such a nonce. */
+/**
+ * Number of looks in a row that must show the same unexpected nonce before we
+ * use it.
+ */
 const looksToBelieveNonce = 3
 
 /**
- * Most transactions of other senders that we accept in the node's pool. The
- * mined count may be further ahead.
+ * Most transactions by which the pending count may be ahead of the record and
+ * the mined count. We do not believe a larger pending count.
  */
 export const mostForeign = 16
 

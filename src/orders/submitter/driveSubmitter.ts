@@ -20,8 +20,8 @@ import type { SubmitterState } from './submitterState.js'
 import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
 
 /**
- * True while someone holds the driver, keeps it, or waits for an order of its
- * submitter.
+ * True while the loop should go on: a worker holds the driver, `keepDriver`
+ * keeps it, or a caller waits for an order of its submitter.
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
@@ -33,8 +33,8 @@ export function isWanted(
 }
 
 /**
- * Starts or wakes the loop, which looks at once and again while the driver is
- * wanted.
+ * Starts the loop or wakes it. The loop looks at once, and goes on while
+ * `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
   driver.pause.wake()
@@ -78,8 +78,8 @@ export async function holdDriver(
 }
 
 /**
- * Keeps the driver running for a while. While it holds the submitter's lease, it
- * sends all orders that are due, also those of other processes.
+ * Keeps the driver running for a while. While it holds the submitter's lease,
+ * it sends all orders that are due, also those of other processes.
  */
 export function keepDriver(
   shared: SharedByDrivers,
@@ -116,11 +116,11 @@ export async function finishDriver(
   clearTimeout(last)
 }
 
-/** Name in `aside` for the whole submitter. */
+/** Name in `aside` for a failure of the whole submitter. */
 const wholeSubmitter = 'submitter'
 
 /**
- * Milliseconds between two tries to take a submitter that someone else holds.
+ * Milliseconds between two tries to take a lease that another process holds.
  */
 const takeEvery = 250
 
@@ -143,11 +143,11 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
       await driver.pause.wait(Math.min(next, restOf(shared, driver)))
   }
   await leave(shared.context, driver)
-  // Ends searches that went on beside the looks.
+  // Aborts requests that a look started and did not wait for.
   driver.letGo.abort()
 }
 
-/** Milliseconds until the driver is unwanted, if nothing happens meanwhile. */
+/** Milliseconds until the loop may end, unless a caller extends it. */
 function restOf({ waits }: SharedByDrivers, driver: Driver): number {
   const { wallet, holders, keptUntil } = driver
   if (holders > 0 || waits.count(wallet.submitter) > 0)
@@ -156,7 +156,7 @@ function restOf({ waits }: SharedByDrivers, driver: Driver): number {
 }
 
 /**
- * Looks at the submitter once, when `limit` has a place.
+ * Looks at the submitter once, as soon as `limit` has a free place.
  *
  * @returns milliseconds until the next look.
  */
@@ -182,8 +182,9 @@ async function look(
 }
 
 /**
- * Drops the state after a failed look, so that the next one loads it from the
- * store. Yields the submitter if someone claims it: it may work for them.
+ * Drops the state after a failed look, so that the next look loads it from the
+ * store. Yields the submitter if another process claims it: that process may
+ * succeed.
  *
  * @returns milliseconds until the next look.
  */
@@ -207,7 +208,8 @@ async function recover(
 }
 
 /**
- * Takes one turn at a submitter. Does nothing while someone else holds its lease.
+ * Takes one turn at a submitter. Does nothing while someone else holds its
+ * lease.
  */
 async function takeTurn(
   own: SharedByDrivers,
@@ -253,7 +255,7 @@ async function intervalOf(
   const { chainId } = wallet.submitter
   const known = policy.pollingInterval ?? intervals.get(chainId)
   if (known !== undefined) return known
-  // Detection takes a few requests, so it waits until looks stay without news.
+  // Detection takes a few requests, so wait for some looks without news.
   if (pace.idle < 5) return usualInterval
   const { pollingInterval } = await detectPreconfirmations(reader)
   intervals.set(chainId, pollingInterval)

@@ -1,12 +1,10 @@
 import type { Address } from 'viem'
 import type { Lease } from '../../store/types.js'
+import type { Limit } from '../model/limitTo.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
-
-/** Runs some work when there is room for it. */
-export type Limit = <result>(work: () => Promise<result>) => Promise<result>
 
 /** State that all drivers of one instance share. */
 export type SharedByDrivers = {
@@ -17,7 +15,7 @@ export type SharedByDrivers = {
   stopping: AbortSignal
 }
 
-/** Waits that end early when there is something to do. */
+/** A wait that `wake` ends early. */
 export type Pause = {
   /** Resolves after a time, or at once if woken since the last wait. */
   wait(milliseconds: number): Promise<void>
@@ -38,7 +36,10 @@ export type Driver = {
    * for an order are not counted.
    */
   holders: number
-  /** Milliseconds of `performance` until which the loop goes on anyway. */
+  /**
+   * Set by `keepDriver`: milliseconds of `performance` until which the loop
+   * goes on even if nobody waits.
+   */
   keptUntil: number
   limit: Limit
   isReady: (recipient: Address) => boolean

@@ -5,6 +5,7 @@ import { hasCode } from '../../chain/state/hasCode.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { explainRevert } from '../../payments/capture/explainRevert.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
+import { checkChain } from '../evidence/checkChain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
 import { kindOf } from '../model/kindOf.js'
@@ -22,7 +23,7 @@ import {
   type SubmitterState,
 } from './submitterState.js'
 
-/** An account nonce with our transactions at it, judged by the chain. */
+/** An account nonce, our transactions at it, and what the chain shows. */
 export type JudgedNonce = {
   nonce: number
   /** Our transactions in flight at the nonce, by bump. */
@@ -168,9 +169,10 @@ async function explainMined(
   }
   const { carried } = kindOf(submitter, stored.order)
   const isSuccess = receipt.status === 'success'
-  // Without the time of its block, we do not know yet what it proves.
+  // Without the time of its block, we cannot tell yet what the receipt proves.
   if (carried && isSuccess && time === undefined) return undefined
-  // It was one of several transactions, such as an approval: send the next.
+  // A charge can need several transactions, such as an approval first. Send the
+  // next one.
   if (carried && isSuccess)
     return { judged, stored, isFree: true, isOver: true }
   const payment = paymentOf(submitter, stored.order, stored.attempt)
@@ -189,8 +191,8 @@ async function explainMined(
 }
 
 /**
- * Milliseconds. Once the pause between tries is longer, we stop waiting for a
- * reason.
+ * Milliseconds. Once the pause between tries is longer, we stop asking for the
+ * reason of a failure.
  */
 const longestWait = 3000
 
@@ -208,7 +210,10 @@ function postponeReason(
   return pause > longestWait ? 'simulationFailed' : undefined
 }
 
-/** Someone else's transaction used the nonce, or one node is behind another. */
+/**
+ * Explains a nonce below the account's count without a receipt of ours. Either
+ * someone else used the nonce, or one node lags behind another.
+ */
 async function explainPassed(
   submitter: SubmitterState,
   { head, safe, safeCount = 0 }: SubmitterView,
@@ -221,6 +226,7 @@ async function explainPassed(
   // Receipts can lag behind the count, and one node behind another.
   if (lost.looks < 2 || performance.now() - lost.since < receiptLag)
     return undefined
+  await checkChain(reader, submitter.wallet.submitter.chainId)
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
   // A filler whose hash only the wallet knows may have used the nonce.
@@ -234,7 +240,8 @@ async function explainPassed(
     kinds: submitter.kinds,
   })
   if (evidence) {
-    // Without a hash we hold no bytes to send again.
+    // The wallet sent these, so we hold no bytes to send again. If our account
+    // submitted the evidence, the nonce is done.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
     const isSentByUs = isHashless && isSentBy(evidence, judged.rows[0].account)
     const isReported = isForeign && !isSentByUs
@@ -246,7 +253,7 @@ async function explainPassed(
       isOver: isSafe || isSentByUs,
     }
   }
-  // Without a hash we only assume that the wallet kept the nonce.
+  // We only assume that a transaction without a hash has this nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || head.timestamp >= endOf(judged, stored)
   const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
@@ -292,7 +299,8 @@ async function explainUnknown(
   if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }
-  // Reads the state at the block of this time or a later one.
+  // The window is over at `head`, and `isUnused` reads this block or a later
+  // one.
   if (head.timestamp < endOf(judged, stored)) return undefined
   if (!(await isUnused(submitter, stored, head))) return undefined
   const failure = { reason: 'expired', isRevert: false } as const
@@ -329,7 +337,8 @@ async function isUnused(
 ): Promise<boolean> {
   const payment = paymentOf(submitter, order, attempt)
   const kind = kindOf(submitter, order)
-  // `findEvidence` has just searched for it, up to the newest block.
+  // A charge has no payment nonce on chain. `findEvidence` has just searched
+  // for the charge, up to the newest block.
   if (kind.carried) return true
   const spentCall = kind.spentCall(payment)
   const { consumed, head } = await readSpent(
@@ -341,9 +350,9 @@ async function isUnused(
 }
 
 /**
- * Reasons that a payer cannot cause, except by being slow. The issuer, the
- * recipient, the token or we cause them. The payer can cause all others,
- * including `simulationFailed`: a contract wallet can revert without a reason.
+ * Reasons for which we do not blame the payer. The payer can cause only those
+ * about time, by signing late. The payer can cause all other reasons, even
+ * `simulationFailed`: a contract wallet can revert without a reason.
  */
 const othersReasons: readonly OrderReason[] = [
   'paused',

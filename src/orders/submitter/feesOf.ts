@@ -52,7 +52,7 @@ export function isExcessive(
   return raised.maxFeePerGas > most * now.maxFeePerGas
 }
 
-/** The fee fields that a rehearsal takes. */
+/** Fee fields without `type`, for rehearsals and wallets. */
 export function callFeesOf({ fields }: SubmitterFees): CallFees {
   const { type: _, ...fees } = fields
   return fees

@@ -79,7 +79,7 @@ async function fillGap(
     await reopen(context, submitter, signed)
     return true
   }
-  // A few dropped transactions leave fewer gaps: the node may be wrong.
+  // Dropped transactions do not leave so many gaps: the node may be wrong.
   if (isWide) return false
   const draft: RowDraft = {
     ...(await fillerCall(submitter)),
@@ -105,9 +105,8 @@ async function fillGap(
 }
 
 /**
- * True when a transaction is a filler, is in flight anyway, or has a proof on
- * record. Any other could capture an order that nobody wants captured any more.
- * Pure.
+ * True when a transaction is a filler, is in flight, or has a proof on record.
+ * Any other could capture an order that was given up since. Pure.
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
@@ -178,7 +177,8 @@ function findGaps(
 }
 
 /**
- * Gas of a transfer to an account without code, without gas for another layer.
+ * Gas of a transfer to an account without code, before any fee of a rollup's
+ * first layer.
  */
 const plainGas = 21_000n
 

@@ -9,10 +9,10 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 const mostAtOnce = 16
 
 /**
- * Fills the account nonces that a lost database may have signed, before anything
- * else is signed: `fillGaps` sends the empty transactions. Without a payment
- * nonce on the chain, nothing else would stop a lost transaction from charging
- * a second time.
+ * After a restored backup, fills the account nonces that the lost database may
+ * have used: `fillGaps` sends the fillers. Nothing else is signed before. A
+ * charge has no payment nonce on chain, so nothing else would stop a lost
+ * transaction from charging twice.
  *
  * @returns `true` once those nonces are used in a safe block, or if no backup
  * was restored.
@@ -44,7 +44,7 @@ export async function fillRestored(
   if (fault) return false
   const used = await requestQuantity(reader, 'eth_getTransactionCount', [
     submitter.account,
-    // Neither node nor policy may name a safe block: then the newest counts.
+    // If neither node nor policy names a safe block, the newest one counts.
     encodeBlock((safe ?? latest).number),
   ])
   if (Number(used) < end) return false

@@ -12,18 +12,19 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { parseSubmitterValue } from './accountNonces.js'
 import { groupByPayer } from './groupByPayer.js'
-import { openSeals } from './openSeals.js'
+import { isOpening, openBeside, openSeals } from './openSeals.js'
 import { isClaimed } from './openSubmitter.js'
 import { roomOf } from './planSending.js'
+import { isResting } from './signDrafts.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
-/** Most orders to take at one look, so that other relayers get the rest. */
+/** Most orders to take over at one look. Other submitters may take the rest. */
 const mostAdopted = 100
 
 /**
- * Takes over the due orders of removed wallets if this submitter may send for their
- * recipients. Transactions in flight stay with the removed wallet; the chain
- * decides them.
+ * Takes over the due orders of removed wallets if this submitter may send for
+ * their recipients. Transactions in flight stay with the removed wallet; the
+ * chain decides them.
  */
 export async function adoptOrders(
   context: OrdersContext,
@@ -65,7 +66,7 @@ async function findAdoptable(
   return context.store.read(async (tables) => {
     const ids: string[] = []
     for (const orphan of await findOrphans(context, tables, chainId)) {
-      // Another process still has that wallet.
+      // The lease is held: another process still uses that wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
       // Includes orders that are due later: no wallet would send those either.
       const due = {
@@ -103,24 +104,26 @@ type SubmitterWork = {
   /** True when orders are due now or later, or transactions are in flight. */
   isBusy: boolean
   /**
-   * True when enough orders are due to load them during the look at the chain.
+   * True when enough orders are due to load them in parallel with the look at
+   * the chain.
    */
   isMuch: boolean
-  /** True when someone whose orders we do not send waits for the submitter. */
+  /**
+   * True when another shop, whose orders we do not send, waits for the
+   * submitter.
+   */
   isClaimed: boolean
 }
 
-/**
- * Number of orders from which loading them during the look at the chain pays.
- */
+/** Number of due orders from which `peekDue` loads them in parallel. */
 const much = 16
 
 /** Milliseconds after which transactions in flight are loaded again. */
 const maxAge = 2000
 
 /**
- * Loads the transactions in flight unless they are known, and finds out whether
- * orders are due.
+ * Loads the transactions in flight unless they were loaded within `maxAge`, and
+ * finds out whether orders are due.
  */
 export async function findWork(
   { store, recipients: own }: OrdersContext,
@@ -168,7 +171,7 @@ async function loadSubmitter(
     inFlight.rememberEnds(attempt)
 }
 
-/** Most orders one look takes. */
+/** Most orders to send in one look. */
 export const mostDue = 500
 
 /** Orders that may be due, the soonest deadline first. */
@@ -198,7 +201,9 @@ export async function peekDue(
     limit,
   ).catch(() => undefined)
   if (!storedOrders) return undefined
-  const [first = []] = groupByPayer(storedOrders)
+  const [first = []] = groupByPayer(
+    storedOrders.filter((stored) => isReady(submitter, stored)),
+  )
   void openSeals(context, submitter, first)
   return { storedOrders, isCut: storedOrders.length === limit }
 }
@@ -217,7 +222,7 @@ export async function findDue(
   }: { until: bigint; most: number; peeked: PeekedDue | undefined },
 ): Promise<readonly StoredOrder[]> {
   // Load more, because orders that wait for their next try are left out.
-  const limit = most + submitter.aside.size()
+  const limit = most + submitter.aside.size() + submitter.openings.late()
   const due = peeked?.storedOrders.filter(
     ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
   )
@@ -227,12 +232,22 @@ export async function findDue(
     : await loadSendDue(context, submitter, until, limit)
   submitter.orders.rememberDue(storedOrders)
   return storedOrders
-    .filter(({ order }) => !submitter.aside.isWaiting(order.id))
+    .filter((stored) => isReady(submitter, stored))
     .filter(({ order }) => isReadable(submitter, order))
+    .filter((stored) => !isOpening(context, submitter, stored))
+    .filter((stored) => openBeside(context, submitter, stored))
     .slice(0, most)
 }
 
-/** Puts an order aside whose payments are of a kind that we were not given. */
+/** True when an order does not wait for its next try. */
+function isReady({ aside }: SubmitterState, { order }: StoredOrder): boolean {
+  return !aside.isWaiting(order.id) && !isResting(aside, order.id)
+}
+
+/**
+ * True when this instance has the order's kind of payment. Puts the order aside
+ * otherwise.
+ */
 function isReadable(submitter: SubmitterState, order: OrderRecord): boolean {
   try {
     kindOf(submitter, order)

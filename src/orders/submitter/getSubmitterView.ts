@@ -7,6 +7,7 @@ import {
   type SubmitterHead,
 } from '../../chain/state/getSubmitterHead.js'
 import { hasCode } from '../../chain/state/hasCode.js'
+import { addAll } from '../../core/addAll.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
@@ -56,8 +57,11 @@ export async function getSubmitterView(
   const passed = isLong ? findPassed(submitter, head) : []
   const isEarly = isLong && isFilling(submitter, head, passed.length)
   pace.rememberCount(head.count)
-  const late = await askReceipts(submitter, isEarly ? [] : passed)
-  const asked = [...early, ...late]
+  const [late, shown] = await Promise.all([
+    askReceipts(submitter, isEarly ? [] : passed),
+    isLong ? askPreconfirmed(submitter, head) : [],
+  ])
+  const asked = [...early, ...late, ...shown]
   putFailedAside(submitter, asked)
   const receipts = new Map<Hash, ProofReceipt>()
   const preconfirmed = new Map<Hash, ProofReceipt>()
@@ -71,8 +75,8 @@ export async function getSubmitterView(
 }
 
 /**
- * True when so many are in flight that we request receipts only once they
- * exist.
+ * True when so many transactions are in flight that we request receipts only
+ * once they exist.
  */
 export function isMany({
   inFlight,
@@ -91,8 +95,8 @@ function findPassed(
 }
 
 /**
- * True while the count rises and fewer than half are mined, so that hundreds
- * settle in a few steps and not in one per block.
+ * True while the count rises and fewer than half of the transactions are mined.
+ * Waiting lets hundreds settle in a few steps instead of one per block.
  */
 function isFilling(
   { inFlight, pace: { count: before } }: SubmitterState,
@@ -111,8 +115,8 @@ type AskedReceipt = {
 }
 
 /**
- * Requests each receipt by itself, in one tick: the node may not be able to give
- * one of them. Leaves out nonces that are put aside.
+ * Requests each receipt by itself, in one tick: the node may not be able to
+ * give one of them. Leaves out nonces that are put aside.
  */
 function askReceipts(
   { reader, aside }: SubmitterState,
@@ -130,7 +134,10 @@ function askReceipts(
   )
 }
 
-/** Puts a nonce aside if a receipt failed and no other one is at the nonce. */
+/**
+ * Puts a nonce aside if a request for a receipt failed, and no other
+ * transaction at the nonce has a receipt.
+ */
 function putFailedAside(
   { aside }: SubmitterState,
   asked: readonly AskedReceipt[],
@@ -142,6 +149,35 @@ function putFailedAside(
     done.add(row.nonce)
     aside.put(nonceName('settle', row.nonce), error, row.orderId)
   }
+}
+
+/** Most receipts of the block being made to request at once. */
+const mostShown = 100
+
+/**
+ * Requests receipts that the block being made may have. The node executes in
+ * nonce order, so it asks about the lowest nonces that no look has shown, and
+ * about more while it finds them: a chain without such receipts costs one
+ * request a look.
+ */
+async function askPreconfirmed(
+  submitter: SubmitterState,
+  { count }: SubmitterHead,
+): Promise<AskedReceipt[]> {
+  const { inFlight } = submitter
+  const open = inFlight.rows.filter(
+    ({ nonce, hash }) => nonce >= count && hash && !inFlight.isShown(hash),
+  )
+  const lowest = open.filter(({ nonce }) => nonce === open[0]?.nonce)
+  const found: AskedReceipt[] = []
+  for (let size = lowest.length; found.length < open.length; size = mostShown) {
+    const rows = open.slice(found.length, found.length + size)
+    const asked = await askReceipts(submitter, rows)
+    addAll(found, asked)
+    const isShown = asked.some(({ receipt }) => receipt !== undefined)
+    if (!isShown || asked.length < rows.length) break
+  }
+  return found
 }
 
 function lower(hash: Hash): Hash {

@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import type { AttemptRecord, TransactionRecord } from '../../store/types.js'
 import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
@@ -11,15 +12,21 @@ export type InFlight = {
    * True when the account has code. Then only one transaction may be in flight.
    */
   readonly hasCode: boolean | undefined
-  /** When a transaction is too late; `undefined` if not known. */
+  /**
+   * Ends of the windows of the row's attempt, in Unix seconds of the chain;
+   * `undefined` if not known.
+   */
   endsOf(row: OfAttempt): AttemptEnds | undefined
-  /** True when it is not known for some row when its transaction is too late. */
+  /** True when `endsOf` is not known for some row. */
   lacksEnds(): boolean
   /** Replaces all rows by those from the store. */
   load(rows: readonly TransactionRecord[], now: number): void
-  /** Remembers until when the transactions of an attempt can succeed. */
+  /** Remembers `endsOf` for the transactions of an attempt. */
   rememberEnds(attempt: AttemptRecord): void
   rememberCode(hasCode: boolean): void
+  /** True when we recorded that the block being made shows the transaction. */
+  isShown(hash: Hash): boolean
+  rememberShown(hash: Hash): void
   /** Adds transactions that were just stored. */
   add(rows: readonly TransactionRecord[]): void
   /** Replaces a row that was written again. */
@@ -41,6 +48,7 @@ export function openInFlight(): InFlight {
   let loadedAt = 0
   let hasCode: boolean | undefined
   const ends = new Map<string, AttemptEnds>()
+  const shown = new Set<Hash>()
   return {
     get rows() {
       return rows
@@ -64,6 +72,10 @@ export function openInFlight(): InFlight {
     rememberCode: (isContract) => {
       hasCode = isContract
     },
+    isShown: (hash) => shown.has(hash),
+    rememberShown: (hash) => {
+      shown.add(hash)
+    },
     add: (added) => {
       rows = [...rows, ...added].sort(
         (one, other) => one.nonce - other.nonce || one.bump - other.bump,
@@ -77,8 +89,10 @@ export function openInFlight(): InFlight {
     },
     close: (groups) => {
       const closed = new Set<number>()
-      for (const [first] of groups) {
+      for (const group of groups) {
+        const [first] = group
         if (!first) continue
+        for (const { hash } of group) if (hash) shown.delete(hash)
         closed.add(first.nonce)
         ends.delete(attemptKey(first))
       }
@@ -89,7 +103,9 @@ export function openInFlight(): InFlight {
 
 /** Transactions that we sent to the node for a submitter, and its answers. */
 export type Broadcasts = {
-  /** Number of nonces from the account's count on that the node admits. */
+  /**
+   * Most transactions that the node's pool takes, from the account's count on.
+   */
   readonly admitted: number
   /** Settles when the node has answered the requests of `handOver`. */
   readonly sending: Promise<unknown>
@@ -98,7 +114,8 @@ export type Broadcasts = {
   /** True when another transaction should replace the one at this nonce. */
   isRefused(nonce: number): boolean
   /**
-   * Remembers the look that sends bytes for nonces, or would have sent them.
+   * Remembers the look at which bytes for the nonces were sent, or could not be
+   * opened.
    */
   noteSent(nonces: readonly number[], look: number): void
   /**
@@ -163,7 +180,6 @@ export function openBroadcasts(): Broadcasts {
   }
 }
 
-/** Groups transactions by nonce. Pure. */
 export function groupByNonce(
   rows: readonly TransactionRecord[],
 ): (readonly [TransactionRecord, ...TransactionRecord[]])[] {

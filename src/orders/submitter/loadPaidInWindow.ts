@@ -5,8 +5,8 @@ import type { OrdersContext } from '../model/types.js'
 const mostRead = 100
 
 /**
- * Loads the token units that the record knows as paid within the window of a
- * charge, by all charges of its subscription.
+ * Sums the proven captures of a subscription within the window of one of its
+ * charges, in token units.
  */
 export function loadPaidInWindow(
   { store }: Pick<OrdersContext, 'store'>,

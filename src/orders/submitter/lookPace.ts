@@ -1,8 +1,11 @@
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 
-/** How often to look at a submitter's chain, and which looks to believe. */
+/**
+ * How often to look at a submitter's chain, and which looks to believe. A look
+ * is one polling pass.
+ */
 export type LookPace = {
-  /** Counts the looks. */
+  /** Number of looks so far. */
   readonly looks: number
   /** Number of looks in a row without news. */
   readonly idle: number
@@ -11,20 +14,20 @@ export type LookPace = {
    */
   readonly isQuick: boolean
   /**
-   * True right after a look that sent, on a chain that mined what was sent last
-   * before the next look.
+   * True when the last look sent transactions, and those sent before them were
+   * mined by the next look.
    */
   readonly expectsMined: boolean
   /** The account's count at the last look. */
   readonly count: number | undefined
   startLook(): void
+  /** True when a head's time is far ahead of the last one. */
+  isFarAhead: BelieveHead
   /**
    * Decides whether to rely on a look. A head far ahead of the last one may
-   * belong to another network, by whose time every window would be over.
-   *
-   * @param now Unix seconds of this machine, for the first look.
+   * belong to another network. By its time, every window would be over.
    */
-  believeHead(head: Pick<BlockHead, 'timestamp'>, now: bigint): boolean
+  believeHead: BelieveHead
   rememberCount(count: number): void
   rememberQuick(isQuick: boolean): void
   /** Remembers whether a look sent transactions, and whether it settled any. */
@@ -42,9 +45,12 @@ export type LookPace = {
   waitsSince(nonce: number | undefined): bigint | undefined
   /** Remembers since when this nonce has been the lowest that waits. */
   watchLowest(nonce: number | undefined, timestamp: bigint): void
-  /** Restarts the time of the lowest nonce. */
+  /** Restarts the time for which the lowest nonce has waited. */
   restartWait(): void
 }
+
+/** @param now Unix seconds of this machine, for the first look. */
+type BelieveHead = (head: Pick<BlockHead, 'timestamp'>, now: bigint) => boolean
 
 /**
  * Seconds. We believe a head at once if it is at most this far ahead of the
@@ -65,7 +71,10 @@ export function openLookPace(): LookPace {
   let headTime: bigint | undefined
   let aheadLooks = 0
   let lowest: { nonce: number; since: bigint } | undefined
+  const isFarAhead: BelieveHead = ({ timestamp }, now) =>
+    timestamp > (headTime ?? now) + usualStep
   return {
+    isFarAhead,
     get looks() {
       return looks
     },
@@ -84,11 +93,11 @@ export function openLookPace(): LookPace {
     startLook: () => {
       looks++
     },
-    believeHead: ({ timestamp }, now) => {
-      const isAhead = timestamp > (headTime ?? now) + usualStep
+    believeHead: (head, now) => {
+      const isAhead = isFarAhead(head, now)
       aheadLooks = isAhead ? aheadLooks + 1 : 0
       if (isAhead && aheadLooks < looksToBelieveHead) return false
-      headTime = timestamp
+      headTime = head.timestamp
       aheadLooks = 0
       return true
     },
@@ -99,7 +108,7 @@ export function openLookPace(): LookPace {
       isQuick = quick
     },
     rememberMined: ({ sent, settled }) => {
-      // Only the first look after a transaction was sent tells.
+      // Only the first look after a sending shows how fast the chain mines.
       if (hasSent) isMinedAtOnce = settled
       hasSent = sent
     },

@@ -1,42 +1,148 @@
+import type { Hex } from 'viem'
 import type { AnySignedPayment } from '../../core/types.js'
-import { signedPaymentOf } from '../model/paymentOf.js'
+import { inTime } from '../../core/wait.js'
+import type { SealerUnavailableError } from '../../store/errors.js'
+import type { SealContext } from '../../store/types.js'
+import { kindOf } from '../model/kindOf.js'
+import { openSealed } from '../model/openSealed.js'
+import { paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
 
+/** A sealed secret and what it is bound to. */
+export type SealedSecret = { sealed: string; place: SealContext }
+
 /**
- * Opens the seals of all payments first, so that their rehearsals fit into one
- * request.
+ * Milliseconds for which a look waits for secrets. Slower ones open in the
+ * background, for a later look.
  */
-export async function openSeals(
+const longestWait = 500
+
+/**
+ * Opens secrets together, and waits a moment for them.
+ *
+ * @returns secrets that opened or failed. Those still opening are late.
+ */
+export async function openSecrets<secret extends SealedSecret>(
   context: OrdersContext,
-  { orders }: SubmitterState,
-  storedOrders: readonly StoredOrder[],
-): Promise<void> {
-  for (const { order, attempt } of storedOrders) {
-    const isSealed = attempt.signature !== undefined
-    if (!isSealed || order.requested === 'cancel') continue
-    if (orders.opening(attempt)) continue
-    const payment = signedPaymentOf(context, order, attempt)
-    // `takePayment` reports the failure.
-    payment.catch(() => undefined)
-    orders.rememberOpening(attempt, payment)
-  }
-  await Promise.allSettled(
-    storedOrders.map(({ attempt }) => orders.opening(attempt)),
+  submitter: Pick<SubmitterState, 'openings'>,
+  secrets: readonly secret[],
+): Promise<secret[]> {
+  const { openings } = submitter
+  const results = secrets.map((secret) => begin(context, submitter, secret))
+  await inTime<unknown>(
+    Promise.allSettled(results),
+    longestWait,
+    () => undefined,
   )
+  for (const secret of secrets) openings.noteWaited(keyOf(secret))
+  return secrets.filter((secret) => !openings.isLate(keyOf(secret)))
 }
 
 /**
- * Returns the payment of an attempt and forgets it, so that it does not stay in
- * memory.
+ * Returns an opened secret, `undefined` if its seal is broken. Opens it now
+ * unless `openSecrets` did.
  */
-export function takePayment(
+export function takeSecret(
   context: OrdersContext,
-  { orders }: SubmitterState,
+  submitter: Pick<SubmitterState, 'openings'>,
+  secret: SealedSecret,
+): Promise<string | undefined> {
+  submitter.openings.take(keyOf(secret))
+  return begin(context, submitter, secret)
+}
+
+function begin(
+  context: OrdersContext,
+  { openings }: Pick<SubmitterState, 'openings'>,
+  secret: SealedSecret,
+): Promise<string | undefined> {
+  const { sealed, place } = secret
+  return openings.begin(keyOf(secret), () => openSealed(context, sealed, place))
+}
+
+/** The key includes the place: a secret moved to another row must not open. */
+function keyOf({ sealed, place }: SealedSecret): string {
+  return JSON.stringify([sealed, place])
+}
+
+/**
+ * Opens the secrets of orders together, so that their rehearsals fit into one
+ * request.
+ *
+ * @returns the orders that can be rehearsed now.
+ */
+export async function openSeals(
+  context: OrdersContext,
+  submitter: Pick<SubmitterState, 'openings'>,
+  storedOrders: readonly StoredOrder[],
+): Promise<StoredOrder[]> {
+  const secrets = storedOrders.flatMap(
+    (stored) => secretOf(context, stored) ?? [],
+  )
+  await openSecrets(context, submitter, secrets)
+  return storedOrders.filter((stored) => !isOpening(context, submitter, stored))
+}
+
+/** True while the secret of an order opens in the background. */
+export function isOpening(
+  context: Pick<OrdersContext, 'kinds'>,
+  { openings }: Pick<SubmitterState, 'openings'>,
+  stored: StoredOrder,
+): boolean {
+  const secret = secretOf(context, stored)
+  return secret !== undefined && openings.isLate(keyOf(secret))
+}
+
+/**
+ * Opens the secret of an order in the background if the key service did not
+ * answer the last try. Only the first try may delay other orders.
+ *
+ * @returns false while the secret is not open.
+ */
+export function openBeside(
+  context: OrdersContext,
+  submitter: Pick<SubmitterState, 'openings' | 'aside'>,
+  stored: StoredOrder,
+): boolean {
+  const secret = secretOf(context, stored)
+  const reason = submitter.aside.reasonOf(stored.order.id)
+  if (!secret || reason !== silent) return true
+  void begin(context, submitter, secret).catch(() => undefined)
+  submitter.openings.noteWaited(keyOf(secret))
+  return !submitter.openings.isLate(keyOf(secret))
+}
+
+const silent: SealerUnavailableError['name'] = 'SealerUnavailableError'
+
+/** Returns the secret that the next transaction of an order needs, if any. */
+function secretOf(
+  context: Pick<OrdersContext, 'kinds'>,
+  { order, attempt }: StoredOrder,
+): SealedSecret | undefined {
+  const isCancel = order.requested === 'cancel'
+  const sealed = isCancel ? attempt.cancellation : attempt.signature
+  if (sealed === undefined) return undefined
+  // To cancel, the spender revokes the permission without a signature.
+  if (isCancel && kindOf(context, order).carried) return undefined
+  const kind = isCancel ? 'cancellation' : 'payment'
+  return { sealed, place: sealContextOf(kind, order, attempt) }
+}
+
+/**
+ * Returns the payment of an attempt; `undefined` if its signature was erased or
+ * its seal is broken.
+ */
+export async function takePayment(
+  context: OrdersContext,
+  submitter: Pick<SubmitterState, 'openings'>,
   { order, attempt }: StoredOrder,
 ): Promise<AnySignedPayment | undefined> {
-  const ahead = orders.opening(attempt)
-  orders.forgetOpening(attempt)
-  return ahead ?? signedPaymentOf(context, order, attempt)
+  const { signature: sealed } = attempt
+  if (sealed === undefined) return undefined
+  const place = sealContextOf('payment', order, attempt)
+  const signature = await takeSecret(context, submitter, { sealed, place })
+  if (signature === undefined) return undefined
+  return { ...paymentOf(context, order, attempt), signature: signature as Hex }
 }

@@ -14,8 +14,8 @@ import {
 } from './submitterState.js'
 
 /**
- * Takes or renews the lease of the submitter. If it was lost in between,
- * returns an empty state, which `findWork` loads from the store.
+ * Takes or renews the lease of the submitter. If the lease was lost in between,
+ * returns an empty state, which `findWork` fills from the store.
  *
  * @returns `undefined` while another process holds the lease.
  */
@@ -66,8 +66,8 @@ export async function keepSubmitter(
 const mostLeases = 3
 
 /**
- * Does work on a submitter and renews its lease meanwhile, so that a slow node or
- * wallet does not cost the lease. Stops renewing after a while, so that work
+ * Does work on a submitter and renews its lease meanwhile, so that a slow node
+ * or wallet does not cost the lease. Stops renewing after a while, so that work
  * that hangs leaves the submitter to others.
  */
 export async function holdSubmitter<result>(
@@ -148,8 +148,8 @@ export async function dropClaims(
 }
 
 /**
- * Claims a submitter that someone else holds if orders of ours wait for it. A holder
- * that sends for the same recipients ignores the claim.
+ * Claims a submitter that someone else holds if orders of ours wait for it. A
+ * holder that sends for the same recipients ignores the claim.
  */
 export async function claimSubmitter(
   context: OrdersContext,
@@ -170,7 +170,9 @@ export async function claimSubmitter(
   })
 }
 
-/** Most orders to read when looking for recipients that wait for a submitter. */
+/**
+ * Most orders to read when looking for recipients that wait for a submitter.
+ */
 const mostRead = 100
 
 /** Our recipients whose orders on the submitter are due or stuck in flight. */

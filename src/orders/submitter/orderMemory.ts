@@ -1,10 +1,5 @@
 import type { Address } from 'viem'
-import type { AnySignedPayment } from '../../core/types.js'
-import type {
-  AttemptRecord,
-  OrderReason,
-  OrderRecord,
-} from '../../store/types.js'
+import type { OrderReason, OrderRecord } from '../../store/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
 /** A submitter's memory of orders that it refused or may refuse. */
@@ -48,23 +43,14 @@ export type OrderMemory = RefusalMemory & {
   /** Remembers orders as we wrote them with their transaction. */
   rememberRecorded(orders: readonly OrderRecord[]): void
   /**
-   * Returns an order as we wrote it, only once: the store may have a newer one.
+   * Returns an order as we wrote it, and forgets it: the store may have a newer
+   * one.
    */
   takeRecorded(orderId: string): StoredOrder | undefined
   /**
    * Forgets all other recorded orders: they have nothing in flight any more.
    */
   forgetRecordedExcept(orderIds: readonly string[]): void
-  /** The payment of an attempt, if its seal is being opened ahead. */
-  opening(
-    attempt: AttemptRecord,
-  ): Promise<AnySignedPayment | undefined> | undefined
-  rememberOpening(
-    attempt: AttemptRecord,
-    payment: Promise<AnySignedPayment | undefined>,
-  ): void
-  /** Drops a payment, so that it does not stay in memory. */
-  forgetOpening(attempt: AttemptRecord): void
 }
 
 /** Milliseconds between two looks for orders of removed wallets. */
@@ -76,10 +62,6 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
   let adoptedAt = Number.NEGATIVE_INFINITY
   let due: ReadonlyMap<string, StoredOrder> = new Map()
   const recorded = new Map<string, StoredOrder>()
-  const opened = new WeakMap<
-    AttemptRecord,
-    Promise<AnySignedPayment | undefined>
-  >()
   return {
     get recipients() {
       return recipients
@@ -104,8 +86,7 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
       for (const order of orders) {
         const found = due.get(order.id)
         const written = { ...order, version: order.version + 1 }
-        // Only if it is unchanged: otherwise its other rows may be outdated
-        // too.
+        // If the order changed since, its other rows may be outdated too.
         if (found?.order.version === order.version)
           recorded.set(order.id, { ...found, order: written })
       }
@@ -118,13 +99,6 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
     forgetRecordedExcept: (orderIds) => {
       for (const id of recorded.keys())
         if (!orderIds.includes(id)) recorded.delete(id)
-    },
-    opening: (attempt) => opened.get(attempt),
-    rememberOpening: (attempt, payment) => {
-      opened.set(attempt, payment)
-    },
-    forgetOpening: (attempt) => {
-      opened.delete(attempt)
     },
   }
 }
@@ -149,8 +123,7 @@ function openRefusalMemory(): RefusalMemory {
 }
 
 /**
- * By order id: the pause in seconds, and the second of the chain it lasts
- * until.
+ * By order id: the length in seconds and the end in Unix seconds of the chain.
  */
 export type RefusalPauses = Map<string, { pause: bigint; until: bigint }>
 
@@ -162,8 +135,8 @@ const longest = 30n
  * Returns the seconds before an order is tried again. They double while
  * refusals follow each other closely. Pure except that it updates `pauses`.
  *
- * A process that takes the submitter over starts with the first pause again, which
- * costs a few rehearsals and no gas.
+ * A process that takes the submitter over starts with the first pause again,
+ * which costs a few rehearsals and no gas.
  *
  * @param now Unix seconds of the chain.
  */

@@ -18,7 +18,8 @@ export function roomOf(
   },
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
-  // One at a time until the wallet has used a nonce that we gave it.
+  // A wallet gets one transaction at a time until it has used a nonce that we
+  // gave it.
   const { inFlight, broadcasts, walletMemory } = submitter
   const isSingle = inFlight.hasCode || !choosesNonce(submitter)
   const most = isSingle ? 1 : maxInFlight
@@ -27,12 +28,12 @@ export function roomOf(
   return Math.max(0, Math.min(most, broadcasts.admitted) - taken.length)
 }
 
-/** Why a due order is not sent; no reason if there is nothing to send. */
+/** Why a due order is not sent. Without a reason, there is nothing to send. */
 type Unsendable = { reason: OrderReason | undefined }
 
 /**
- * Returns why a due order is not sent, by its record alone; `undefined` if it
- * is. Pure.
+ * Returns why a due order must not be sent, by its record alone; `undefined` if
+ * it can be sent. Pure.
  */
 export function judgeSending(
   {
@@ -52,11 +53,11 @@ export function judgeSending(
   const isInReview = needsReview && requested !== 'cancel'
   if (!isOpen || isInReview || requested === 'void')
     return { reason: undefined }
-  // Erased when the order was final; then a reorg undid that.
+  // The secret was erased when the order was final. A reorg undid that.
   if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[requested === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
-  // A reorg undid the end of an older attempt: both could be paid.
+  // A reorg made an older attempt payable again. Both could be paid.
   const isPayable = (one: AttemptRecord) =>
     one.number < attempt.number &&
     one.spendable &&

@@ -77,7 +77,7 @@ async function writeSigned(
   inFlight.add(signed.map(({ row }) => ({ ...row, version: 1 })))
   for (const draft of ready) {
     inFlight.rememberEnds(draft.stored.attempt)
-    aside.clear(signingOf(draft))
+    aside.clear(signingOf(draft.stored.order.id))
   }
 }
 

@@ -1,11 +1,11 @@
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** What a capture that passed its rehearsal takes, in token units. */
+/** What a rehearsed capture takes from its payer, in token units. */
 export type Taken = {
   payer: string
-  /** What the payer has before all captures. */
+  /** The payer's balance before all captures. */
   balance: bigint
-  /** What the payer needs: the amount, or the ceiling. */
+  /** The balance that the capture needs: the amount, or the ceiling. */
   pulled: bigint
   amount: bigint
 }
@@ -18,13 +18,14 @@ type Due = {
 
 /**
  * Refuses captures that their payer cannot cover after the earlier ones.
- * Captures for different recipients or of different kinds are rehearsed apart.
+ * Rehearsals of different recipients or kinds are separate calls, which do not
+ * see each other's transfers.
  */
 export function refuseOverdrawn<due extends Due>(
   all: readonly due[],
   refuse: (stored: StoredOrder) => due,
 ): due[] {
-  // An account that is paid in between may have enough.
+  // One of these captures may pay a payer, who then has enough.
   const paid = new Set(
     all.map(({ stored: { order } }) =>
       accountOf(order, order.refundTo ?? order.recipient),

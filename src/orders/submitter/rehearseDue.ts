@@ -10,18 +10,16 @@ import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearseCancel } from '../../payments/verify/rehearse.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
-import { StoreError } from '../../store/errors.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import type { OrderReason } from '../../store/types.js'
 import { kindOf, requireCaptureValue } from '../model/kindOf.js'
-import { openSealed } from '../model/openSealed.js'
 import { cancellationOf, paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { groupByPayer } from './groupByPayer.js'
 import { loadPaidInWindow } from './loadPaidInWindow.js'
-import { openSeals, takePayment } from './openSeals.js'
+import { openSeals, takePayment, takeSecret } from './openSeals.js'
 import type { DueRefusal } from './refuseDue.js'
 import { refuseOverdrawn, type Taken } from './refuseOverdrawn.js'
 import type { SubmitterState } from './submitterState.js'
@@ -43,11 +41,10 @@ type RehearsedDue = { stored: StoredOrder } & (
 
 type TakenDue = RehearsedDue & { taken?: Taken | undefined }
 
-/** The results of one group of rehearsals. */
 type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
-  /** True when only charges are left, which no draft waits for. */
+  /** True when only charges are left. Drafts need not wait for them. */
   isLast: boolean
 }
 
@@ -68,9 +65,12 @@ export async function* rehearseGroups(
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
-    // Lets the requests of the last group leave before it prepares the next.
+    // Lets the requests of the last group leave before preparing the next
+    // group.
     if (coming.length > 0) await wait(1)
-    const rehearsing = rehearseDue(context, submitter, group, fees)
+    const rehearsing = openSeals(context, submitter, group).then((open) =>
+      rehearseDue(context, submitter, open, fees),
+    )
     // Awaited below; without this handler an early failure would be unhandled.
     rehearsing.catch(() => undefined)
     coming.push(rehearsing)
@@ -200,12 +200,12 @@ function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
   return [...groups.values()]
 }
 
-/** How often a group is halved: enough to find one among hundreds. */
+/** How often a group is halved: enough to find one payment among hundreds. */
 const mostSplits = 10
 
 /**
  * Rehearses captures in one call. If the node fails, asks about each half, to
- * find a payment that always makes it fail and put only that one aside.
+ * find a payment that always makes the call fail. Puts only that payment aside.
  * Payments that are not reached are due again at the next look.
  */
 async function rehearseTogether(
@@ -240,7 +240,7 @@ async function rehearseTogether(
   }
 }
 
-/** Rethrows foreign errors: they are bugs of ours or faults of the database. */
+/** Rethrows errors of other classes: they are bugs or database faults. */
 function failedWith(stored: StoredOrder, error: unknown): RehearsedDue {
   if (!(error instanceof CountersignError)) throw error
   return { stored, failure: error }
@@ -312,11 +312,11 @@ async function rehearseCaptures(
 
 /**
  * Returns the opened secret, `undefined` if the seal is broken, or the error if
- * its key is unavailable for now.
+ * its sealer or key is unavailable for now.
  */
 async function openOrWait<secret>(
   opening: Promise<secret | undefined>,
-): Promise<secret | undefined | StoreError> {
+): Promise<secret | undefined | CountersignError> {
   try {
     return await opening
   } catch (error) {
@@ -359,10 +359,11 @@ async function rehearseCancellation(
   if (attempt.cancellation === undefined)
     return { stored, reason: 'sealBroken' }
   const place = sealContextOf('cancellation', order, attempt)
-  const opening = openSealed(context, attempt.cancellation, place)
-  const signature = await openOrWait(opening)
+  const secret = { sealed: attempt.cancellation, place }
+  const signature = await openOrWait(takeSecret(context, submitter, secret))
   if (signature === undefined) return { stored, reason: 'sealBroken' }
-  if (signature instanceof StoreError) return { stored, failure: signature }
+  if (signature instanceof CountersignError)
+    return { stored, failure: signature }
   const cancellation: SignedCancellation = {
     ...cancellationOf(context, order, attempt),
     signature: signature as Hex,
@@ -378,7 +379,7 @@ async function rehearseCancellation(
   return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
 }
 
-/** Rehearses a payment whose kind does this itself. */
+/** Rehearses a payment of a kind with its own rehearsal (a charge). */
 async function rehearseCarried(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -388,7 +389,8 @@ async function rehearseCarried(
   const { account } = submitter.wallet.submitter
   if (order.recipient !== account) return { stored, reason: 'wrongSender' }
   const action = order.requested === 'cancel' ? 'cancel' : 'capture'
-  // The spender revokes without a signature, so a broken seal stops nothing.
+  // To cancel, the spender revokes without a signature: a broken seal stops
+  // nothing.
   const payment =
     action === 'cancel'
       ? unsignedOf(context, stored)

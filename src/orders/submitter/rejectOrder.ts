@@ -9,6 +9,7 @@ import {
   moveOrder,
   withEvent,
 } from '../model/changes.js'
+import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -18,24 +19,33 @@ export type Refused = {
   again?: bigint | undefined
   /** Unix milliseconds. */
   at: bigint
-  /** True when buyers' cancellations are sent without the merchant's approval. */
+  /**
+   * True when buyers' cancellations are sent without the merchant's approval.
+   */
   relays: boolean
 }
 
 type Undecided = { order: OrderRecord; attempt: AttemptRecord }
 
 /**
- * Ends a capture or cancellation that will not happen, and applies what was
- * requested in between. Pure.
+ * Ends a capture or cancellation that will not happen, and applies a request
+ * that was made meanwhile. Pure.
  */
 export function rejectOrder(
+  undecided: Undecided,
+  refused: Refused,
+): Pick<Changes, 'orders' | 'events'> {
+  return settleEarly(planRejected(undecided, refused), refused.at)
+}
+
+function planRejected(
   { order, attempt }: Undecided,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {
   const { state, requested } = order
   const isCancel =
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
-  // A subscription stays canceling until its revocation is sent.
+  // A subscription stays `canceling` until its revocation is sent.
   const isTriedAgain =
     isCancel && order.subscriptionId !== undefined && again !== undefined
   const isRepeated = state === 'stored' && order.reason === reason && again

@@ -22,7 +22,6 @@ import {
   type SubmitterState,
 } from './submitterState.js'
 
-/** A transaction to replace. */
 type Replacement = {
   last: TransactionRecord
   /** `late`: its window is over. `stuck`: no block includes it. */
@@ -59,14 +58,14 @@ function planReplacements(
       const ends = inFlight.endsOf(last)
       if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
         return walletMemory.isResting('filler') ? [] : [{ last, why: 'late' }]
-      // Without the hash we could send another one beside it. That is safe only
-      // for fillers: at most one per nonce is mined.
+      // Without its hash, a transaction may be mined beside its replacement.
+      // That is safe only for fillers: at most one per nonce is mined.
       if (hash === undefined)
         return kind === 'filler' && !walletMemory.isResting('filler')
           ? [{ last, why: 'stuck' }]
           : []
       const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
-      // Raise the fee at once, but only once. After that it waits like others.
+      // Raise the fee of a refused transaction at once, but only once.
       const isRefused = broadcasts.isRefused(nonce) && last.bump === 0
       const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
       return isBehind ? [{ last, why: 'stuck' }] : []
@@ -222,7 +221,7 @@ async function judgeStuck(
     return { again: await fillerCall(submitter) }
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
-  // A reorg undid the cancellation of an older attempt.
+  // A reorg undid the cancellation of an older attempt: send it again.
   const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
   if (!isCurrent && !(isOlder && attempt.spendable))
     return { reason: 'released' }
@@ -233,8 +232,8 @@ async function judgeStuck(
     return { reason: 'voided' }
   const again = { ...stored, order: { ...order, requested: last.kind } }
   const [due] = await rehearseDue(context, submitter, [again], fees)
-  // Leave it until the node answers and the seal can be opened. Another shop on
-  // this submitter may have the key.
+  // Keep the transaction until the node answers and the seal can be opened.
+  // Another shop on this submitter may have the key.
   if (due?.failure) {
     submitter.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
     return {}

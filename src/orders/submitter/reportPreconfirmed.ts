@@ -1,5 +1,5 @@
 import type { TransactionRecord } from '../../store/types.js'
-import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
@@ -11,7 +11,8 @@ import type { SubmitterState } from './submitterState.js'
 
 /**
  * Reports captures in the block being made. They decide nothing: the order
- * stays in flight until a sealed block has the capture.
+ * stays in flight until a sealed block has the capture. Returns the changed
+ * orders: from now on the answers that are reserved for them may be given.
  *
  * @throws {@link StaleRecordError} when an order was written in between.
  */
@@ -19,44 +20,51 @@ export async function reportPreconfirmed(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-): Promise<void> {
+): Promise<StoredOrder[]> {
   const shown = submitter.inFlight.rows.filter(
     ({ kind, hash, orderId }) =>
       kind === 'capture' && orderId && hash && view.preconfirmed.has(hash),
   )
-  if (shown.length === 0) return
+  if (shown.length === 0) return []
   const ids = shown.flatMap(({ orderId }) => orderId ?? [])
   const rows = await context.store.read((tables) => loadOrders(tables, { ids }))
   const collected = collectChanges(rows)
-  const changes = noChanges()
   for (const row of shown) {
     const stored = collected.find(row.orderId, row.attempt)
-    const reported = stored && reportOne(context, stored, row, view)
-    if (!reported) continue
-    changes.orders.push(reported.order)
-    changes.events.push(reported.event)
+    if (stored) collected.add(reportOne(context, stored, row, view))
   }
-  if (changes.orders.length === 0) return
-  await context.store.write((tables) => writeChanges(tables, changes), {
-    lease: submitter.lease,
-  })
+  const changes = collected.close()
+  if (changes.orders.length > 0)
+    await context.store.write((tables) => writeChanges(tables, changes), {
+      lease: submitter.lease,
+    })
+  for (const { hash } of shown) if (hash) submitter.inFlight.rememberShown(hash)
+  const isChanged = new Set(changes.orders.map(({ id }) => id))
+  return collected.written().filter(({ order }) => isChanged.has(order.id))
 }
 
+/** Reports one capture, and notes that its answer may be given. */
 function reportOne(
   context: Pick<OrdersContext, 'kinds' | 'now'>,
   { order, attempt }: StoredOrder,
   { hash }: TransactionRecord,
   { preconfirmed }: SubmitterView,
-): ReturnType<typeof withEvent> | undefined {
+): Pick<Changes, 'orders' | 'events'> {
+  const none = { orders: [], events: [] }
   const receipt = hash && preconfirmed.get(hash)
-  const isNew = order.state === 'capturing' && order.settledHash !== hash
-  if (!receipt || !isNew || !knowsKind(context, order)) return undefined
+  const isNew = order.finality !== 'preconfirmed' || order.settledHash !== hash
+  const isReserved = order.early === 'reserved'
+  if (!receipt || order.state !== 'capturing') return none
+  if (!(isNew || isReserved) || !knowsKind(context, order)) return none
   const payment = paymentOf(context, order, attempt)
-  if (!kindOf(context, order).prove(receipt, payment)) return undefined
+  if (!kindOf(context, order).prove(receipt, payment)) return none
   const at = context.now()
-  return withEvent(
+  const early = isReserved ? 'answered' : order.early
+  if (!isNew) return { orders: [{ ...order, early }], events: [] }
+  const reported = withEvent(
     order,
     { type: 'preconfirmed', at, data: { transactionHash: hash } },
-    { finality: 'preconfirmed', settledHash: hash },
+    { finality: 'preconfirmed', settledHash: hash, early },
   )
+  return { orders: [reported.order], events: [reported.event] }
 }

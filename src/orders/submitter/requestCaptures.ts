@@ -7,12 +7,21 @@ import { OrderNotFoundError } from '../model/errors.js'
 import { captureValueOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
+import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
-/** Writes the request to capture an order, together with other requests. */
-export type CaptureRequest = (orderId: string) => Promise<OrderRecord>
+/**
+ * Writes the request to capture an order, together with other requests.
+ *
+ * @param early limits of an answer at `preconfirmed`, if one is wanted.
+ */
+export type CaptureRequest = (
+  orderId: string,
+  early?: EarlyLimits | undefined,
+) => Promise<OrderRecord>
 
 type Requested = {
   orderId: string
+  early: EarlyLimits | undefined
   settle(order: OrderRecord): void
   fail(error: unknown): void
 }
@@ -35,9 +44,9 @@ export function requestCaptures(context: OrdersContext): CaptureRequest {
     }
     isWriting = false
   }
-  return (orderId) =>
+  return (orderId, early) =>
     new Promise((settle, fail) => {
-      queue.push({ orderId, settle, fail })
+      queue.push({ orderId, early, settle, fail })
       if (queue.length === 1 && !isWriting) setTimeout(flush, 0)
     })
 }
@@ -47,8 +56,11 @@ async function writeRequests(
   requests: readonly Requested[],
 ): Promise<void> {
   const ids = [...new Set(requests.map(({ orderId }) => orderId))]
+  const early = new Map(
+    requests.flatMap(({ orderId, early }) => (early ? [[orderId, early]] : [])),
+  )
   const found = await writeAgain(context, (tables) =>
-    writeCaptureRequests(context, tables, ids),
+    writeCaptureRequests(context, tables, ids, { early }),
   )
   for (const { orderId, settle, fail } of requests) {
     const order = found.get(orderId)
@@ -65,14 +77,23 @@ async function writeRequests(
  *
  * @param options.skipsReview true to leave orders alone that wait for the
  * merchant's review. Otherwise the request ends the review.
+ * @param options.early limits of answers at `preconfirmed`, by order id. Those
+ * that fit are reserved.
  */
 export async function writeCaptureRequests(
   context: OrdersContext,
   tables: StoreWriter,
   ids: readonly string[],
-  { skipsReview = false }: { skipsReview?: boolean } = {},
+  {
+    skipsReview = false,
+    early = new Map(),
+  }: {
+    skipsReview?: boolean
+    early?: ReadonlyMap<string, EarlyLimits>
+  } = {},
 ): Promise<ReadonlyMap<string, OrderRecord>> {
   const at = context.now()
+  if (early.size > 0) await tables.lock(atRiskLock)
   const orders = new Map<string, OrderRecord>()
   const changes = noChanges()
   for (const order of await tables.orders.find({ ids })) {
@@ -94,7 +115,7 @@ export async function writeCaptureRequests(
         sendDue: 0n,
         needsReview: false,
         reason: undefined,
-        // If its wallet was removed, another one sends it.
+        // If the order's wallet was removed, another wallet sends the order.
         submitter:
           senderOf(context, order)?.submitter.account ?? order.submitter,
       },
@@ -102,6 +123,17 @@ export async function writeCaptureRequests(
     orders.set(order.id, asked.order)
     changes.orders.push(asked.order)
     changes.events.push(asked.event)
+  }
+  const wanted = [...orders.values()].flatMap((order) => {
+    const limits = early.get(order.id)
+    return limits ? [{ order, limits }] : []
+  })
+  const reserved = await reserveEarly(context, tables, wanted)
+  for (const [id, order] of reserved) {
+    orders.set(id, order)
+    const place = changes.orders.findIndex((one) => one.id === id)
+    changes.orders.splice(place, place < 0 ? 0 : 1)
+    changes.orders.push(order)
   }
   await writeChanges(tables, changes)
   return orders
@@ -114,7 +146,7 @@ export async function writeCaptureRequests(
 function isToBeAsked(order: OrderRecord): boolean {
   const { state, requested, needsReview, sendDue } = order
   const { subscriptionId, chargeId } = order
-  // It holds a permission, whose charges are orders of their own.
+  // The order holds a permission, whose charges are orders of their own.
   if (subscriptionId !== undefined && chargeId === undefined) return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =

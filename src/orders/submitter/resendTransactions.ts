@@ -3,10 +3,10 @@ import { isKeyAway } from '../../store/isKeyAway.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { openSealed } from '../model/openSealed.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { groupByNonce, newestOf } from './inFlight.js'
+import { openSecrets, takeSecret } from './openSeals.js'
 import { sendRecorded } from './sendRecorded.js'
 import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
@@ -29,12 +29,18 @@ export async function resendTransactions(
   const collected = collectChanges(
     await context.store.read((tables) => loadOrders(tables, { ids })),
   )
+  const secrets = rows.map((row) => {
+    const stored = collected.find(row.orderId, row.attempt)
+    const place = sealOfRow(sealOf(row, stored), row)
+    return { row, stored, sealed: row.raw, place }
+  })
+  // Transactions whose secrets open late are sent at a later look.
+  const open = await openSecrets(context, submitter, secrets)
   const bytes = await Promise.all(
-    rows.map(async (row): Promise<SignedBytes | undefined> => {
+    open.map(async (secret): Promise<SignedBytes | undefined> => {
+      const { row, stored } = secret
       const { nonce, hash } = row
-      const stored = collected.find(row.orderId, row.attempt)
-      const place = sealOfRow(sealOf(row, stored), row)
-      const opening = openSealed(context, row.raw, place)
+      const opening = takeSecret(context, submitter, secret)
       const raw = await opening.catch((error: unknown) => {
         if (!isKeyAway(error)) throw error
         submitter.aside.put(nonceName('resend', nonce), error, row.orderId)
@@ -73,7 +79,7 @@ function planResend(
     .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
     .filter(({ nonce }) => {
       const last = broadcasts.sentAt(nonce)
-      // After a takeover, send each transaction once.
+      // We have not sent it since we took the lease, so send it once.
       if (last === undefined) return true
       return nonce >= pendingCount && pace.looks - last >= sendEvery
     })

@@ -21,8 +21,9 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 import { judgeWallet } from './watchWallet.js'
 
 /**
- * Asks the wallet to sign and send one draft after the other. Records each with
- * its nonce before it asks. Never asks again unless the wallet clearly refused.
+ * Asks the wallet to sign and send one draft after the other. Records each
+ * draft with its nonce before asking. Never asks twice for the same draft
+ * unless the wallet clearly refused.
  */
 export async function sendByWallet(
   context: OrdersContext,
@@ -37,7 +38,7 @@ export async function sendByWallet(
     if (!row) continue
     sent++
     if (!(await askToSend(context, submitter, row, { ...draft, fees }))) break
-    // The first one shows what the wallet does with a nonce.
+    // Until the wallet has used a nonce that we gave it, ask for one only.
     const { nonces, walletMemory } = submitter
     if (nonces.value.ignoresNonce !== false || walletMemory.isResting('order'))
       break
@@ -177,7 +178,7 @@ async function recordRefusal(
 ): Promise<void> {
   const { nonces, inFlight } = submitter
   const { nextNonce } = nonces.value
-  // An earlier one at the nonce may still be mined and decide the order.
+  // An earlier transaction at the nonce may still decide the order.
   const isReplacement = inFlight.rows.some(
     (one) => one !== row && one.nonce === row.nonce,
   )
@@ -208,7 +209,7 @@ async function recordRefusal(
   )
   nonces.keep(value)
   inFlight.remove(row)
-  // The next look would ask for both again at once.
+  // Pause, or the next look would ask the wallet again at once.
   if (reason === undefined || row.kind === 'filler')
     submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
   context.observe({

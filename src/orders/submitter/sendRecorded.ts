@@ -18,7 +18,7 @@ export async function sendRecorded(
   const { broadcasts, pace, wallet } = submitter
   const nonces = recorded.map(({ nonce }) => nonce)
   broadcasts.noteSent(nonces, pace.looks)
-  const started = Date.now()
+  const started = performance.now()
   const outcomes = await sendRawBatch(wallet.client, recorded)
   const tally: Record<string, number> = {}
   for (const [at, { status }] of outcomes.entries()) {
@@ -26,12 +26,12 @@ export async function sendRecorded(
     tally[status] = (tally[status] ?? 0) + 1
     if (status === 'underpriced' || status === 'replacementUnderpriced')
       broadcasts.refuse(nonce)
-    // The node's pool is full: send it no more until it accepts these.
+    // The node's pool is full: send no more until it accepts these.
     if (status === 'poolFull') broadcasts.admitBelow(nonce, count)
   }
   context.observe({
     name: 'submitter.sent',
-    duration: Date.now() - started,
+    duration: performance.now() - started,
     attributes: { ...wallet.submitter, ...tally },
   })
 }

@@ -3,6 +3,7 @@ import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
+import { settleEarly } from '../model/earlyAnswer.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { settleOrder } from '../model/settleOrder.js'
@@ -219,7 +220,10 @@ async function loadForReview(
   })
 }
 
-/** Loads the transactions of orders whose end is final as soon as it is found. */
+/**
+ * Loads the transactions of orders with `withdrawn` evidence. That evidence is
+ * final at once, so their secrets are erased.
+ */
 async function loadWithdrawn(
   { store }: OrdersContext,
   fates: readonly NonceFate[],
@@ -320,7 +324,9 @@ function markForReview(
       reason: order.reason ?? 'needsReview',
     },
   )
-  collected.add({ orders: [marked.order], events: [marked.event] })
+  collected.add(
+    settleEarly({ orders: [marked.order], events: [marked.event] }, at),
+  )
 }
 
 function highestForeign(

@@ -8,6 +8,7 @@ import type { SealContext, TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { sealContextOf } from '../model/paymentOf.js'
+import type { Aside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
@@ -26,11 +27,10 @@ type SignedRow = {
 /** Drafts to sign under the next nonces. */
 export type DraftsLeft = {
   drafts: readonly DueDraft[]
-  /** In the order of `drafts`; 0 if missing. */
+  /** The bump of each draft, in the same order; 0 if missing. */
   bumps: readonly number[]
 }
 
-/** Result of signing drafts. */
 export type SignedDrafts = {
   /** Transactions with consecutive nonces from `nextNonce` on. */
   signed: readonly SignedRow[]
@@ -38,13 +38,13 @@ export type SignedDrafts = {
   ready: readonly DueDraft[]
   /** The bumps that were given with the drafts. */
   bumps: readonly number[]
-  /** Drafts to sign again: nonces must have no gap, so all after a failure. */
+  /**
+   * Drafts to sign again: all after the first failure, as nonces must have no
+   * gap.
+   */
   left: DraftsLeft
-  /** The first failure of an order that is still due. */
-  failed: Unsigned | undefined
 }
 
-/** An order whose transaction was not signed. */
 type Unsigned = { draft: DueDraft; error: unknown }
 
 /** Number of drafts to sign before other tasks get a turn. */
@@ -92,7 +92,7 @@ export async function signDrafts(
     signed.push(row)
   }
   const took = performance.now() - start
-  const due = await putOffUnsigned(context, submitter, unsigned, { now, took })
+  await putOffUnsigned(context, submitter, unsigned, { now, took })
   return {
     signed,
     ready: drafts.slice(0, signed.length),
@@ -103,7 +103,6 @@ export async function signDrafts(
         .filter((draft) => unsigned.every((one) => one.draft !== draft)),
       bumps: bumps.slice(signed.length),
     },
-    failed: due[0],
   }
 }
 
@@ -114,14 +113,23 @@ export async function signDrafts(
 const repeated = 400
 
 /** The name under which an order is put aside when its signer fails. */
-export const signingOf = ({ stored }: DueDraft): string =>
-  `sign:${stored.order.id}`
+export const signingOf = (orderId: string): string => `sign:${orderId}`
 
 /**
- * Puts aside orders whose transactions were not signed. One that fails
- * repeatedly becomes due later each time, so that it holds up no other.
- *
- * @returns those that are still due.
+ * True while an order waits because its signer failed for the first time. After
+ * more failures the order becomes due later instead, unless someone requests
+ * its capture again.
+ */
+export function isResting(
+  aside: Pick<Aside, 'isWaiting'>,
+  orderId: string,
+): boolean {
+  return aside.isWaiting(signingOf(orderId), repeated - 1)
+}
+
+/**
+ * Puts aside orders whose transactions were not signed or sealed. One that
+ * fails repeatedly becomes due later each time, so that it holds up no other.
  */
 async function putOffUnsigned(
   context: OrdersContext,
@@ -136,10 +144,10 @@ async function putOffUnsigned(
     /** Milliseconds that the failed signing took. */
     took: number
   },
-): Promise<Unsigned[]> {
+): Promise<void> {
   const paused = unsigned.map((one) => ({
     one,
-    pause: submitter.aside.put(signingOf(one.draft), one.error),
+    pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
   }))
   const late = paused.filter(({ pause }) => pause >= repeated)
   const dues = new Map(
@@ -155,7 +163,6 @@ async function putOffUnsigned(
       late.map(({ one }) => one),
       dues,
     )
-  return paused.filter(({ pause }) => pause < repeated).map(({ one }) => one)
 }
 
 async function postponeUnsigned(
@@ -205,6 +212,7 @@ export type RowDraft = Pick<
  *
  * @throws {@link SendError} when the signer fails, or takes longer than
  * `policy.signTimeout`.
+ * @throws {@link SealerUnavailableError} when the sealer fails.
  */
 export async function signRow(
   { keccak256, sealer, now, signal, policy: { signTimeout } }: OrdersContext,

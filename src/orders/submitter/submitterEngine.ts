@@ -1,9 +1,11 @@
 import type { Address } from 'viem'
 import type { OrderRecord, Submitter } from '../../store/types.js'
+import type { AnswerAt } from '../model/earlyAnswer.js'
+import type { Limit } from '../model/limitTo.js'
 import { openAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
-import type { Driver, Limit, Pause, SharedByDrivers } from './driver.js'
+import type { Driver, Pause, SharedByDrivers } from './driver.js'
 import {
   finishDriver,
   holdDriver,
@@ -22,10 +24,17 @@ export type SubmitterEngine = {
   /**
    * Drives the order's submitter until the order is decided or the time is
    * over.
+   *
+   * @param answerAt as in `OrderWaits`.
    */
-  waitFor(order: OrderRecord, timeout: number): Promise<StoredOrder | undefined>
+  waitFor(
+    order: OrderRecord,
+    timeout: number,
+    answerAt?: AnswerAt | undefined,
+  ): Promise<StoredOrder | undefined>
   /**
-   * Drives a submitter until the signal aborts, even if nobody waits for an order.
+   * Drives a submitter until the signal aborts, even if nobody waits for an
+   * order.
    *
    * @param isReady true once a recipient's orders may be sent. Ignored while
    * someone waits for an order of the submitter.
@@ -80,12 +89,12 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
   }
   return {
     requestCapture: requestCaptures(context),
-    waitFor: (order, timeout) => {
+    waitFor: (order, timeout, answerAt) => {
       const { chainId, submitter: account } = order
       // Nothing reports outcomes after `stop`.
       if (stopped.aborted) return Promise.resolve(undefined)
       const driver = driverOf({ chainId, account })
-      const found = waits.wait(order, timeout)
+      const found = waits.wait(order, timeout, answerAt)
       if (!driver) return found
       startDriver(shared, driver)
       return found.finally(() => {

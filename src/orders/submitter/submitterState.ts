@@ -12,6 +12,7 @@ import {
   openInFlight,
 } from './inFlight.js'
 import { type LookPace, openLookPace } from './lookPace.js'
+import { type Openings, startOpenings } from './openings.js'
 import { type OrderMemory, openOrderMemory } from './orderMemory.js'
 import { openWalletMemory, type WalletMemory } from './walletMemory.js'
 
@@ -23,7 +24,6 @@ import { openWalletMemory, type WalletMemory } from './walletMemory.js'
  */
 export type SubmitterState = {
   readonly wallet: OrderWallet
-  /** Reads the submitter's chain. */
   readonly reader: Client
   readonly kinds: OrderKinds
   /** Failed work (orders, nonces, steps) that waits for its next try. */
@@ -43,7 +43,9 @@ export type SubmitterState = {
   readonly walletMemory: WalletMemory
   /** Memory of orders from one step to the next. */
   readonly orders: OrderMemory
-  /** Goes on with a renewed lease of the same fence. */
+  /** Secrets that are being opened, some of them in the background. */
+  readonly openings: Openings
+  /** Keeps the state under a renewed lease with the same fence. */
   renew(lease: Lease, leasedAt: number): void
 }
 
@@ -71,6 +73,7 @@ export function createSubmitter(
     pace: openLookPace(),
     walletMemory: openWalletMemory(),
     orders: openOrderMemory(context.recipients),
+    openings: startOpenings(),
     renew: (renewed, now) => {
       lease = renewed
       leasedAt = now
@@ -106,7 +109,7 @@ export type NonceChoice = {
 
 /**
  * True when we, and not the wallet, choose the account nonces, as far as we
- * know. Then we may use one again. Pure.
+ * know. Then we may replace a transaction at its nonce. Pure.
  */
 export function choosesNonce({ wallet, nonces }: NonceChoice): boolean {
   return wallet.account.type === 'local' || nonces.value.ignoresNonce === false

@@ -7,8 +7,8 @@ import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 
 /**
- * Separates due orders whose payment was rehearsed at this very block, when it
- * was accepted. They need no second rehearsal.
+ * Separates due orders whose payment was accepted, and so rehearsed, at this
+ * very block. They need no second rehearsal.
  */
 export function takeRehearsed(
   { policy, rehearsals }: Pick<OrdersContext, 'policy' | 'rehearsals'>,

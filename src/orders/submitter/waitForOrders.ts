@@ -1,4 +1,5 @@
 import type { OrderRecord, Submitter } from '../../store/types.js'
+import type { AnswerAt } from '../model/earlyAnswer.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -8,9 +9,15 @@ import { submitterKey } from './submitterState.js'
 export type OrderWaits = {
   /**
    * Resolves to the decided order, or to `undefined` after the timeout (ms).
+   *
+   * @param answerAt `preconfirmed` to resolve also to an order whose answer is
+   * reserved, once the block being made shows its capture.
    */
-  wait(order: OrderRecord, timeout: number): Promise<StoredOrder | undefined>
-  /** Number of callers that wait for orders of a submitter. */
+  wait(
+    order: OrderRecord,
+    timeout: number,
+    answerAt?: AnswerAt | undefined,
+  ): Promise<StoredOrder | undefined>
   count(submitter: Submitter): number
   /**
    * Answers the callers whose orders are decided.
@@ -27,7 +34,11 @@ export type OrderWaits = {
   end(): void
 }
 
-type Waiter = { orderId: string; settle(found: StoredOrder | undefined): void }
+type Waiter = {
+  orderId: string
+  answerAt: AnswerAt
+  settle(found: StoredOrder | undefined): void
+}
 
 /** Milliseconds between two reads for orders that other processes wrote. */
 const lookEvery = 250
@@ -58,7 +69,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
     return group
   }
   return {
-    wait: (order, timeout) => {
+    wait: (order, timeout, answerAt = 'included') => {
       const { chainId, submitter: account } = order
       const group = groupOf({ chainId, account })
       return new Promise((resolve) => {
@@ -67,7 +78,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
           leave(group, waiter)
           resolve(found)
         }
-        const waiter = { orderId: order.id, settle }
+        const waiter: Waiter = { orderId: order.id, answerAt, settle }
         const timer = setTimeout(() => settle(undefined), timeout)
         group.waiters.add(waiter)
         keepLooking(context, group)
@@ -77,8 +88,7 @@ export function waitForOrders(context: OrdersContext): OrderWaits {
       groups.get(submitterKey(submitter))?.waiters.size ?? 0,
     report: async (submitter, { settled, isNews }) => {
       const group = groupOf(submitter)
-      const decided = settled.filter(({ order }) => isDecided(order))
-      reportTo(group.waiters, decided)
+      reportTo(group.waiters, settled)
       const now = performance.now()
       if (group.waiters.size === 0) return
       if (!isNews && now - group.looked < lookEvery) return
@@ -108,7 +118,7 @@ async function look(context: OrdersContext, group: Group): Promise<void> {
   const waiting = [...group.waiters]
   const ids = waiting.map(({ orderId }) => orderId)
   try {
-    reportTo(waiting, await findDecided(context, ids))
+    reportTo(waiting, await findAnswerable(context, ids))
   } finally {
     if (group.looking === begun) group.looking = undefined
   }
@@ -135,13 +145,33 @@ function leave(group: Group, waiter: Waiter): void {
 
 function reportTo(
   waiters: Iterable<Waiter>,
-  decided: readonly StoredOrder[],
+  orders: readonly StoredOrder[],
 ): void {
-  const found = new Map(decided.map((one) => [one.order.id, one]))
+  const found = new Map(orders.map((one) => [one.order.id, one]))
   for (const waiter of [...waiters]) {
     const one = found.get(waiter.orderId)
-    if (one) waiter.settle(one)
+    if (one && isAnswerable(one.order, waiter.answerAt)) waiter.settle(one)
   }
+}
+
+/** True when a request that is answered then has its answer. Pure. */
+export function isAnswerable(order: OrderRecord, answerAt: AnswerAt): boolean {
+  return (
+    isDecided(order) || (answerAt === 'preconfirmed' && isPreconfirmed(order))
+  )
+}
+
+/**
+ * True when the block being made shows the capture, and the answer is reserved.
+ * Pure.
+ */
+export function isPreconfirmed({
+  state,
+  early,
+  finality,
+}: OrderRecord): boolean {
+  const isAnswered = early === 'answered' && finality === 'preconfirmed'
+  return state === 'capturing' && isAnswered
 }
 
 /** True when there is no requested capture left to wait for. Pure. */
@@ -150,7 +180,7 @@ export function isDecided({ state, requested }: OrderRecord): boolean {
   return state !== 'stored' || requested === undefined || requested === 'void'
 }
 
-async function findDecided(
+async function findAnswerable(
   { store }: OrdersContext,
   ids: readonly string[],
 ): Promise<StoredOrder[]> {
@@ -158,7 +188,7 @@ async function findDecided(
     const found = await loadOrders(
       tables,
       { ids: [...new Set(ids)] },
-      isDecided,
+      (order) => isAnswerable(order, 'preconfirmed'),
     )
     return [...found.values()]
   })

@@ -22,7 +22,7 @@ export type WalletMemory = {
   /** True when a transaction is known to have the nonce we gave the wallet. */
   hasKeptNonce(hash: Hash): boolean
   rememberKept(hash: Hash): void
-  /** Nonces on record that hold up no other order. */
+  /** Nonces without an outcome. Other orders do not wait for them. */
   readonly passedOver: ReadonlySet<number>
   /** Lets other orders go on beside a nonce without an outcome. */
   passOver(nonce: number): void

@@ -27,7 +27,7 @@ export async function watchWallet(
   if (!choosesNonce(submitter)) await passOver(context, submitter, view)
 }
 
-/** Checks the transactions that contradict our assumption about the nonces. */
+/** Checks transactions that may contradict who we think chooses the nonces. */
 async function reviseWallet(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -69,7 +69,7 @@ async function passOver(
     if (walletMemory.passedOver.has(nonce)) continue
     const hashes = rows.flatMap(({ hash }) => hash ?? [])
     const isHashless = hashes.length === 0
-    // We know nothing about the wallet yet: others may depend on this nonce.
+    // The wallet may still use our nonces: later ones would wait for this one.
     if (isHashless && ignoresNonce === undefined) continue
     const isLost =
       isHashless ||

@@ -1,6 +1,7 @@
 import { addAll } from '../../core/addAll.js'
 import { nextTurn } from '../../core/wait.js'
 import { retryStale } from '../../store/writeAgain.js'
+import { checkChain } from '../evidence/checkChain.js'
 import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -54,22 +55,22 @@ import { watchWallet } from './watchWallet.js'
  *  6. `continueNonces`       sets the next account nonce,
  *  7. `sortDue`              sets apart those to refuse by their record,
  *  8. `rehearseGroups`       rehearses the calls of the others, group by group,
- *                            but for those that were accepted at this block;
+ *                            except those just rehearsed when accepted;
  *
  * for each chunk of drafts, in `sendDrafts`:
  *
  *  9. `canPay`               keeps as many as the account can pay for,
  * 10. `signDrafts`           signs and seals the transactions,
  * 11. `recordSigned`         records them; their orders are `capturing`,
- * 12. `sendRecorded`         sends them (`sendRawBatch`: `eth_sendRawTransaction`);
+ * 12. `sendRecorded`         sends them (`eth_sendRawTransaction`);
  *
  * and finally
  *
  * 13. `refuseDue`            saves why the refused ones are not sent.
  *
  * `signAndRecord` repeats 10 and 11 for what is left when an order changed in
- * between or a nonce was taken, up to `mostRounds` times. A wallet that signs and
- * sends itself does 10 to 12 in `sendByWallet`.
+ * between or a nonce was taken, at most `mostRounds` times. A wallet that signs
+ * and sends itself does 10 to 12 in `sendByWallet`.
  */
 
 /** Result of one look at a submitter. */
@@ -112,13 +113,17 @@ export async function workSubmitter(
   const nothing = { settled: [], isNews: false, isFull: false, isClaimed }
   if (work.suspended || !work.isBusy) {
     pace.rememberIdle(0)
+    submitter.openings.endLook()
     return { ...nothing, isIdle: true, next: interval }
   }
   pace.startLook()
   const looking = getSubmitterView(context, submitter)
   const peeking = work.isMuch ? peekDue(context, submitter) : undefined
   const view = await looking.finally(() => peeking)
-  if (!pace.believeHead(view.head, context.now() / 1000n))
+  const now = context.now() / 1000n
+  if (pace.isFarAhead(view.head, now))
+    await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
+  if (!pace.believeHead(view.head, now))
     return { ...nothing, isIdle: false, next: interval }
   const step = openSteps(submitter)
   await step('wallet', () => watchWallet(context, submitter, view))
@@ -127,7 +132,7 @@ export async function workSubmitter(
       retryStale(() => settleTransactions(context, submitter, shown)),
     )
   const settled = await settle(view)
-  await step('preconfirmations', () =>
+  const shown = await step('preconfirmations', () =>
     retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
   // What we send from here on depends on the node's last answers.
@@ -144,12 +149,13 @@ export async function workSubmitter(
   const looked = await sent?.looked
   const first = looked && (await settle(looked))
   pace.rememberQuick(first !== undefined)
-  // Once the node has everything, the next look shows the rest.
+  // Wait until the node has all transactions. The next look shows the mined
+  // ones.
   if (pace.isQuick) await broadcasts.sending
   // A node that had no room is offered a little more each time.
   broadcasts.admitMore()
   const isNews = sent !== undefined && sent.refused > 0
-  const all = [...(settled ?? []), ...(first ?? [])]
+  const all = [...(settled ?? []), ...(shown ?? []), ...(first ?? [])]
   const isActive = settled || isNews || replaced || (sent && sent.sent > 0)
   // With many transactions in flight, news comes slowly, and each look costs
   // requests: start with the longer pause.
@@ -218,7 +224,8 @@ async function sendDue(
     // Send whole chunks while more drafts may come.
     while (ready.length >= (isLast ? 1 : chunkSize)) {
       const chunk = ready.splice(0, chunkSize)
-      // The node is idle now. If this look fails, the next one tries again.
+      // The node is idle now, so look early. If this look fails, the next one
+      // tries again.
       if (isLast && ready.length === 0 && isMany(submitter))
         done.looked = getSubmitterView(context, submitter).catch(
           () => undefined,
@@ -245,6 +252,7 @@ async function sendDue(
   } finally {
     submitter.broadcasts.handOver(sends)
     submitter.orders.forgetDue()
+    submitter.openings.endLook()
     if (!isMany(submitter)) await submitter.broadcasts.sending
   }
   const isActive = done.sent + done.refused > 0
@@ -290,7 +298,7 @@ async function sendDrafts(
     now: view.head.timestamp,
   })
   sends.push(sendRecorded(context, submitter, view, recorded))
-  // Let these leave before the next ones are signed.
+  // Let these requests leave before the next drafts are signed.
   await nextTurn()
   return recorded.length
 }
@@ -311,17 +319,14 @@ async function signAndRecord(
   options: { fees: SubmitterFees; now: bigint },
 ): Promise<readonly SignedBytes[]> {
   const bytes: SignedBytes[] = []
-  let failed: { error: unknown } | undefined
   let left: DraftsLeft = { drafts, bumps: [] }
   for (let round = 1; left.drafts.length > 0 && round <= mostRounds; round++) {
     const signed = await signDrafts(context, submitter, left, options)
-    failed ??= signed.failed
     const isLast = round === mostRounds
     const written = await recordSigned(context, submitter, signed, isLast)
     addAll(bytes, written.recorded)
     left = written.left
   }
-  if (failed && bytes.length === 0) throw failed.error
   return bytes
 }
 

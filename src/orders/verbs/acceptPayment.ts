@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { invalidSignature } from '../../core/errors.js'
 import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
-import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
@@ -13,7 +13,7 @@ import { checkAccept } from './checkAccept.js'
 import { judgeAccept } from './judgeAccept.js'
 import { storeAccepted } from './storeAccepted.js'
 
-/** What `accept` takes. */
+/** Parameters of `accept`. */
 export type AcceptPaymentParameters = {
   orderId: string
   /**
@@ -27,7 +27,7 @@ const members: MembersOf<AcceptPaymentParameters> = {
   payment: true,
 }
 
-/** Refusals that do not mean that the payment is bad, or that we caused. */
+/** Refusals that the payment does not cause. They do not count as tries. */
 const ownTrouble: readonly string[] = [
   'submitterFunds',
   'noWallet',
@@ -35,7 +35,7 @@ const ownTrouble: readonly string[] = [
 ]
 
 /**
- * `accept` of `DestinationOrders`.
+ * Implements `accept` of `DestinationOrders`.
  *
  * Each process asks the chain about one payment of an order at a time, so a
  * buyer cannot start many requests. Two processes may ask about the same order;
@@ -64,7 +64,6 @@ export async function acceptPayment(
   }
 }
 
-/** Rehearses a payment and stores it. */
 async function acceptAlone(
   context: OrdersContext,
   found: StoredOrder,
@@ -118,7 +117,7 @@ function parseSignedPayment(
   const payment =
     typeof value === 'bigint' ? kind.parse(given) : kind.decode(given)
   if (isSigned(payment)) return payment
-  throw new InvalidFieldError('payment.signature', undefined, 'a signature')
+  throw invalidSignature('payment.signature', undefined, 'a signature')
 }
 
 function isSigned(payment: AnyPayment): payment is AnySignedPayment {

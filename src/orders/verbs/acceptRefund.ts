@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { formatAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { invalidSignature } from '../../core/errors.js'
 import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
@@ -15,7 +15,7 @@ import { storeSigned } from '../model/storeSigned.js'
 import type { OrdersContext } from '../model/types.js'
 import { findRefund } from './refundToSign.js'
 
-/** What `acceptRefund` takes. */
+/** Parameters of `acceptRefund`. */
 export type AcceptRefundParameters = {
   orderId: string
   refundId: string
@@ -29,7 +29,7 @@ const members: MembersOf<AcceptRefundParameters> = {
   signature: true,
 }
 
-/** `acceptRefund` of `DestinationOrders`. */
+/** Implements `acceptRefund` of `DestinationOrders`. */
 export async function acceptRefund(
   context: OrdersContext,
   parameters: AcceptRefundParameters,
@@ -77,10 +77,9 @@ function accepted({ row, stored }: StoredRefund): AcceptRefundVerdict {
   return { ok: true, refund: showRefund(stored, row) }
 }
 
-/** Leaves the value out of the error: it may be a signature with a mistake. */
 function parseSignature(given: unknown): Hex {
   const isHex = typeof given === 'string' && /^0x(?:[\da-f]{2})+$/i.test(given)
   const signature = isHex ? normalizeSignature(given as Hex) : undefined
   if (signature) return signature
-  throw new InvalidFieldError('signature', typeof given, 'a signature in hex')
+  throw invalidSignature('signature', given, 'a signature in hex')
 }

@@ -2,8 +2,8 @@ import type { Address } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import { eip3009 } from '../../payments/kind.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
-import { eip3009 } from '../../payments/verify/kind.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   AttemptRecord,
@@ -11,10 +11,15 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { withEvent } from '../model/changes.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
+import { parseNewId } from '../model/testOrders.js'
 import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
+import {
+  atRiskLock,
+  type EarlyLimits,
+  reserveEarly,
+} from '../submitter/reserveEarly.js'
 import { hashSigned } from './checkAccept.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
@@ -29,10 +34,11 @@ import {
   writeWithinFunds,
 } from './writeWithinFunds.js'
 
-/** What {@link acceptUndrafted} takes. */
 export type AcceptUndraftedParameters = {
   orderId: string
-  /** A Transfer payment with a nonce that the payer chose. */
+  /**
+   * A `TransferWithAuthorization` payment with a nonce that the payer chose.
+   */
   payment: SignedPayment
   /** The token that the payment must use, as the chain shows it. */
   token: Pick<Token, 'domain' | 'decimals'>
@@ -51,6 +57,8 @@ export type AcceptUndraftedParameters = {
    * nothing until someone calls `capture`, whatever `policy.capture` is.
    */
   capture: 'now' | 'later'
+  /** With `now`: limits of an answer at `preconfirmed`, if one is wanted. */
+  early?: EarlyLimits | undefined
   /**
    * Runs while the node judges the payment. The order is written after both.
    */
@@ -157,7 +165,7 @@ function planUndrafted(
   const { payment, token, recipient, value } = parameters
   const { from, nonce, validAfter, validBefore } = payment.message
   const draft = fillDraft(context, {
-    id: parseOrderId(parameters.orderId),
+    id: parseNewId(parameters.orderId),
     // A random token that nobody gets: only the payment shows who paid.
     buyerTokenHash: hashBuyerToken(drawBuyerToken(), context.keccak256),
     token,
@@ -191,7 +199,6 @@ function planUndrafted(
   }
 }
 
-/** Checks the message against the expected values. */
 function checkUndrafted(
   order: OrderRecord,
   payment: SignedPayment,
@@ -220,7 +227,7 @@ type Judged = Parameters<typeof planAccepted>[2]
 
 async function storeUndrafted(
   context: OrdersContext,
-  { mostOpen, also, capture }: AcceptUndraftedParameters,
+  { mostOpen, also, capture, early }: AcceptUndraftedParameters,
   accepted: Omit<Judged, 'signature' | 'funds'>,
 ): Promise<AcceptUndraftedVerdict> {
   const { found, payment, judged } = accepted
@@ -238,6 +245,7 @@ async function storeUndrafted(
     tables: StoreWriter,
     funds: PayerFunds,
   ): Promise<AcceptUndraftedVerdict | Overdrawn> => {
+    if (early) await tables.lock(atRiskLock)
     await tables.lock(`exposure:${chainId}:${token}:${payer}`)
     const others = await findExposure(tables, found, payer)
     const open = countOpen(others, judged.at.time)
@@ -252,8 +260,18 @@ async function storeUndrafted(
     })
     if (!planned.ok) return planned
     const { version, position, ...order } = planned.order
+    const asked = duesOf(order.needsReview ? 'later' : capture)
+    const wanted = { ...planned.order, ...asked }
+    const reserved = await reserveEarly(
+      context,
+      tables,
+      early ? [{ order: wanted, limits: early }] : [],
+    )
+    const { early: state, earlyFor } = reserved.get(order.id) ?? order
     const dues = {
-      ...duesOf(order.needsReview ? 'later' : capture),
+      ...asked,
+      early: state,
+      earlyFor,
       // An earlier look would apply `policy.capture`, and only the caller may
       // request the capture.
       lookDue: order.deadline,
@@ -280,7 +298,8 @@ async function storeUndrafted(
       (funds) =>
         writeGathered(context, {
           write: (tables) => write(tables, funds),
-          lock: `exposure:${chainId}:${token}:${payer}`,
+          // Those that take the lock of sums at risk come first.
+          lock: `${early ? '' : '~'}exposure:${chainId}:${token}:${payer}`,
         }),
     )
   } catch (error) {

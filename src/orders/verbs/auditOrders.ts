@@ -23,7 +23,7 @@ import {
 } from './auditRange.js'
 import { auditPace, auditPage, planAudit } from './planAudit.js'
 
-/** What `audit` takes. */
+/** Parameters of `audit`. */
 export type AuditParameters = {
   /** @default the block of the oldest order, or an older one on record */
   fromBlock?: bigint | undefined
@@ -65,7 +65,10 @@ export type AuditReport = {
   destinations: readonly DestinationAudit[]
 }
 
-/** `audit` of `DestinationOrders`: reads the record first, then the chain. */
+/**
+ * Implements `audit` of `DestinationOrders`. Reads the record first, then the
+ * chain.
+ */
 export async function auditOrders(
   context: OrdersContext,
   parameters: AuditParameters = {},

@@ -34,14 +34,12 @@ export type AuditTally = {
   differences: AuditDifference[]
 }
 
-/** A range of blocks, with its record. */
 export type RecordedRange = {
   fromBlock: bigint
   toBlock: bigint
   recorded: readonly ProofRecord[]
 }
 
-/** Parameters of the comparison of one range. */
 export type RangeAudit = {
   client: Client
   destination: Destination
@@ -58,9 +56,10 @@ export async function auditRange(
   { client, destination, turn }: RangeAudit,
   { recorded, ...range }: RecordedRange,
 ): Promise<AuditTally> {
+  const part = { token: destination.token, destinations: [destination] }
   const [logs, spent] = await Promise.all([
-    getTransferLogs(context, client, destination, range),
-    getRefundLogs(context, client, destination, range),
+    getTransferLogs(context, client, part, range),
+    getRefundLogs(context, client, part, range),
   ])
   await turn()
   const refunds = await pickRefunds(context, destination, spent)
@@ -97,7 +96,9 @@ export async function compareRows(
   return addUp(moved, [...kept, ...fresh.filter(isMeant)])
 }
 
-/** True for a payment to the destination, or its refund, that was not taken back. */
+/**
+ * True for a payment to the destination, or its refund, that no reorg removed.
+ */
 export function isTransfer(
   row: ProofRecord,
   { token, recipient }: Destination,
@@ -110,7 +111,6 @@ export function isTransfer(
   )
 }
 
-/** Adds one tally to another. */
 export function addTally(to: AuditTally, one: AuditTally): void {
   for (const part of ['chain', 'captured', 'unmatched', 'refunded'] as const) {
     to[part].count += one[part].count
@@ -119,7 +119,6 @@ export function addTally(to: AuditTally, one: AuditTally): void {
   for (const difference of one.differences) to.differences.push(difference)
 }
 
-/** An empty tally. */
 export const noTally = (): AuditTally => addUp([], [])
 
 type Movement = Pick<
@@ -188,7 +187,10 @@ function sumOf(rows: readonly { value: bigint }[]): AuditSum {
   return { count: rows.length, value }
 }
 
-/** Equal means the same value at the same place of the same block. */
+/**
+ * Finds transfers that are not equal on both sides. Equal transfers have the
+ * same value, log index and block.
+ */
 function findDifferences(
   moved: readonly Movement[],
   recorded: readonly ProofRecord[],

@@ -1,6 +1,5 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { checkClock } from '../../core/clock.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseSignedCancellation } from '../../core/fields.js'
 import { hashDomain } from '../../core/hashPayment.js'
 import type { RejectionReason, SignedCancellation } from '../../core/types.js'
@@ -8,6 +7,7 @@ import { encodeCancel } from '../../payments/message/encodeCall.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearseCancel } from '../../payments/verify/rehearse.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { checkChainClock } from '../model/checkChainClock.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
@@ -26,12 +26,12 @@ import {
   writeCancel,
 } from './writeCancel.js'
 
-/** What `cancel` takes. */
+/** Parameters of `cancel`. */
 export type CancelOrderParameters = {
   orderId: string
 } & (
   | {
-      /** What the buyer signed. */
+      /** The cancellation that the buyer signed. */
       cancellation: SignedCancellation
     }
   | {
@@ -46,7 +46,7 @@ const members: MembersOf<CancelOrderParameters> = {
   approve: true,
 }
 
-/** `cancel` of `DestinationOrders`. */
+/** Implements `cancel` of `DestinationOrders`. */
 export async function cancelOrder(
   context: OrdersContext,
   parameters: CancelOrderParameters,
@@ -55,7 +55,7 @@ export async function cancelOrder(
   if (!('cancellation' in parameters)) {
     checkMembers(parameters, members)
     if (parameters.approve !== true)
-      throw new InvalidFieldError('approve', parameters.approve, 'true')
+      throw new InvalidFieldError('approve', shown(parameters.approve), 'true')
     return approveCancel(context, orderId)
   }
   const cancellation = parseSignedCancellation(parameters.cancellation)
@@ -109,7 +109,7 @@ function checkState({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
-  // Its permission is revoked instead.
+  // The permission of a subscription is revoked instead.
   if (order.subscriptionId !== undefined) return 'notOpen'
   switch (order.state) {
     case 'captured':
@@ -121,7 +121,7 @@ function checkState({
     case 'drafted':
       return 'notOpen'
     default:
-      // Voided before the buyer signed.
+      // The order may have been voided before the buyer signed.
       return attempt.payer === undefined ? 'notOpen' : undefined
   }
 }
@@ -163,14 +163,14 @@ async function judgeCancel(
       },
     )
   const rehearsal = await rehearseCancel(client, cancellation, {
-    // The token accepts a cancellation from any sender.
+    // The token accepts a cancellation from any account.
     origin: wallet?.submitter.account ?? submitter,
     maxGas: context.policy.maxCaptureGas,
   })
   // The payment has the order's chain, so the node is on the wrong chain.
   if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
     throw wrongChain(rehearsal)
-  checkClock(rehearsal.head, context.now() / 1000n)
+  checkChainClock(context, rehearsal.head)
   if (!rehearsal.ok && rehearsal.reason === 'consumed') return 'consumed'
   if (rehearsal.at.time >= lastSecondOf(attempt)) return 'expired'
   return rehearsal.ok ? undefined : rehearsal.reason
@@ -181,8 +181,8 @@ const blameless: readonly string[] = ['consumed', 'expired', 'paused']
 
 /**
  * Judges a cancellation, and counts a refusal as a try of the order. Counts
- * before it asks the node, and undoes that if the cancellation is good, so that
- * parallel requests cannot exceed the limit.
+ * before it asks the node, and takes the count back if the cancellation is
+ * good, so that parallel requests cannot exceed the limit.
  */
 async function countForged(
   context: OrdersContext,

@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
+import { type AnswerAt, parseAnswerAt } from '../model/earlyAnswer.js'
 import { endsOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { parseOrderId } from '../model/parseOrderId.js'
@@ -9,9 +10,13 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { CaptureResult, OrdersContext } from '../model/types.js'
 import { nameAmount } from '../submitter/nameAmount.js'
 import type { SubmitterEngine } from '../submitter/submitterEngine.js'
-import { isDecided } from '../submitter/waitForOrders.js'
+import {
+  isAnswerable,
+  isDecided,
+  isPreconfirmed,
+} from '../submitter/waitForOrders.js'
 
-/** What `capture` takes. */
+/** Parameters of `capture`. */
 export type CaptureOrderParameters = {
   orderId: string
   /**
@@ -22,18 +27,35 @@ export type CaptureOrderParameters = {
   amount?: string | undefined
   /** Milliseconds to wait for a result. @default 60_000 */
   timeout?: number | undefined
+  /**
+   * When to answer. `preconfirmed`: once the block being made shows the
+   * capture. It can still be dropped, so this needs `policy.mostAtRisk`; where
+   * the limits do not allow it, or the chain shows no such block, the answer
+   * waits for a block. @default 'included'
+   */
+  answerAt?: AnswerAt | undefined
+  /**
+   * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
+   * Required with it.
+   */
+  preconfirmedUpTo?: string | undefined
 }
 
 const members: MembersOf<CaptureOrderParameters> = {
   orderId: true,
   amount: true,
   timeout: true,
+  answerAt: true,
+  preconfirmedUpTo: true,
 }
 
-/** Longer timers fire at once. */
+/** The longest time that a timer can wait; longer timers fire at once. */
 const longest = 2_147_483_647
 
-/** `capture` of `DestinationOrders`: requests it, and waits for the engine. */
+/**
+ * Implements `capture` of `DestinationOrders`: requests the capture, and waits
+ * for the submitter.
+ */
 export async function captureOrder(
   context: OrdersContext,
   engine: SubmitterEngine,
@@ -45,19 +67,23 @@ export async function captureOrder(
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
     throw new InvalidFieldError(
       'timeout',
-      timeout,
+      shown(timeout),
       `milliseconds from 0 to ${longest}`,
     )
+  const upTo = parseAnswerAt(parameters, context.policy)
   if (amount !== undefined) {
     const refused = await nameAmount(context, id, amount)
     if (refused) return refused
   }
-  const asked = await engine.requestCapture(id)
-  return waitForCapture(context, engine, asked, timeout)
+  const early = upTo === undefined ? undefined : { upTo }
+  const asked = await engine.requestCapture(id, early)
+  const answerAt = early && 'preconfirmed'
+  return waitForCapture(context, engine, asked, { timeout, answerAt })
 }
 
 /**
- * Waits until the capture of an order is decided.
+ * Waits until the capture of an order is decided, or until its answer may be
+ * given.
  *
  * @param asked the order as it was when its capture had been requested.
  */
@@ -65,12 +91,16 @@ export async function waitForCapture(
   context: OrdersContext,
   engine: SubmitterEngine,
   asked: OrderRecord,
-  timeout: number,
+  {
+    timeout,
+    answerAt = 'included',
+  }: { timeout: number; answerAt?: AnswerAt | undefined },
 ): Promise<CaptureResult> {
-  const found = isDecided(asked)
+  const found = isAnswerable(asked, answerAt)
     ? undefined
-    : await engine.waitFor(asked, timeout)
-  return found ? resultOf(found, []) : loadResult(context, asked.id)
+    : await engine.waitFor(asked, timeout, answerAt)
+  if (!found) return loadResult(context, asked.id, answerAt)
+  return resultOf(found, [], answerAt)
 }
 
 /**
@@ -79,22 +109,26 @@ export async function waitForCapture(
 async function loadResult(
   context: OrdersContext,
   id: string,
+  answerAt: AnswerAt,
 ): Promise<CaptureResult> {
   const [found, sent] = await context.store.read(async (tables) => [
     await loadOrder(tables, context, id),
     await tables.transactions.find({ orderIds: [id] }),
   ])
-  return resultOf(found, sent)
+  return resultOf(found, sent, answerAt)
 }
 
-/** Turns an order into the result of its capture. Pure. */
 function resultOf(
   found: StoredOrder,
   sent: readonly TransactionRecord[],
+  answerAt: AnswerAt,
 ): CaptureResult {
   const order = showOrder(found)
-  const { capture, state } = order
+  const { capture, state, preconfirmed: transactionHash } = order
   if (capture) return { status: 'captured', order, proof: capture }
+  const isEarly = answerAt === 'preconfirmed' && isPreconfirmed(found.order)
+  if (isEarly && transactionHash)
+    return { status: 'preconfirmed', order, transactionHash }
   if (isDecided(found.order) && state !== 'captured')
     return { status: 'rejected', order, reason: reasonOf(found) }
   const ends = endsOf(found.attempt)
@@ -121,6 +155,7 @@ function resolverOf(
 ): 'worker' | 'chain' | 'window' {
   if (state === 'stored') return 'worker'
   const open = sent.filter((row) => row.inFlight)
-  // Nothing can be sent again while the wallet may have sent it.
+  // Without a hash, the wallet may have sent the transaction, so we do not send
+  // again.
   return open.some(({ hash }) => hash === undefined) ? 'window' : 'chain'
 }

@@ -12,7 +12,10 @@ import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 
-/** Refused payments and cancellations after which an order takes no more. */
+/**
+ * Number of refused payments and cancellations after which an order takes no
+ * more.
+ */
 export const mostTries = 10
 
 /** The result of comparing a payment with its order, without asking a node. */
@@ -139,7 +142,7 @@ function checkAgainst(
       }
 }
 
-/** The client can put any text into the names, even a signature. */
+/** Redacts the names: a client can put any text into them, even a signature. */
 function redactDomain({ name, version, ...rest }: TokenDomain): TokenDomain {
   return { name: redact(name), version: redact(version), ...rest }
 }

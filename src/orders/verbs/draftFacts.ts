@@ -1,23 +1,26 @@
 import type { Address } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import type { MembersOf } from '../../core/checkMembers.js'
-import { checkClock } from '../../core/clock.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PrimaryType } from '../../core/types.js'
-import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import type { OrderRecord } from '../../store/types.js'
+import { checkChainClock } from '../model/checkChainClock.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** What `draft` takes. */
+/** Parameters of `draft`. */
 export type DraftOrderParameters = {
-  /** Up to 128 characters. @default a random id */
+  /**
+   * Up to 128 characters; must not begin with `countersign-test-`, which marks
+   * orders that are never fulfilled. @default a random id
+   */
   orderId?: string | undefined
   /** @default the only one configured */
   chainId?: number | undefined
-  /** @default the only one */
+  /** @default the only one configured */
   token?: Address | undefined
-  /** @default the only one */
+  /** @default the only one configured */
   recipient?: Address | undefined
   /** A decimal such as `'12.50'`, in whole tokens; or `atMost` instead. */
   amount?: string | undefined
@@ -39,7 +42,7 @@ export type DraftOrderParameters = {
   metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What `draft` takes for an exact amount, which EIP-3009 pays. */
+/** Parameters of `draft` for an exact amount, which EIP-3009 pays. */
 export type ExactDraftParameters = DraftOrderParameters & { amount: string }
 
 export const draftMembers: MembersOf<DraftOrderParameters> = {
@@ -55,7 +58,7 @@ export const draftMembers: MembersOf<DraftOrderParameters> = {
   metadata: true,
 }
 
-/** The facts of a new order. */
+/** The facts of a new order, from its parameters and from the chain. */
 export type DraftFacts = {
   token: Pick<Token, 'domain' | 'decimals'>
   time: bigint
@@ -70,9 +73,11 @@ export type DraftFacts = {
   permitNonce: bigint | undefined
 }
 
-/** Returns the time of the chain, whose clock and id must be right. */
+/**
+ * Checks the chain's id and clock. Returns the chain's time in Unix seconds.
+ */
 export function checkHead(
-  { now }: Pick<OrdersContext, 'now'>,
+  context: Pick<OrdersContext, 'now' | 'policy'>,
   chosen: { chainId: number },
   head: { chainId: number; timestamp: bigint },
 ): bigint {
@@ -80,11 +85,11 @@ export function checkHead(
   if (chainId !== chosen.chainId)
     throw new InvalidFieldError(
       'chainId',
-      chainId,
+      shown(chainId),
       `${chosen.chainId}, the chain of the client`,
       "Correct the client's chain, or the URL of its node.",
     )
-  checkClock(head, now() / 1000n)
+  checkChainClock(context, head)
   return timestamp
 }
 
@@ -115,18 +120,18 @@ export function chooseToken(
   if (only)
     throw new InvalidFieldError(
       'token',
-      token,
+      shown(token),
       'given with chainId, since several tokens fit',
     )
   if (token === undefined && chainId !== undefined)
     throw new InvalidFieldError(
       'chainId',
-      chainId,
+      shown(chainId),
       tokens.map((known) => known.chainId),
     )
   throw new InvalidFieldError(
     'token',
-    token,
+    shown(token),
     tokens.map((known) => known.token),
   )
 }
@@ -167,7 +172,7 @@ export function chooseRecipient(
   const kind = isReceive ? 'the account of a wallet' : 'a recipient'
   throw new InvalidFieldError(
     'recipient',
-    asked,
+    shown(asked),
     asked || !fitting.length
       ? `${kind} of these orders`
       : 'given, since these orders have several',

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/canonicalJson.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
@@ -11,25 +11,49 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { withEvent } from '../model/changes.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
+import { drawTestOrderId, parseNewId } from '../model/testOrders.js'
 import type {
   AnyDraftedPayment,
   DraftedOrder,
   OrdersContext,
 } from '../model/types.js'
-import { type DraftOrderParameters, draftMembers } from './draftFacts.js'
+import {
+  type DraftOrderParameters,
+  draftMembers,
+  type ExactDraftParameters,
+} from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { type Draft, planDraft } from './planDraft.js'
 
-/** `draft` of `DestinationOrders`. */
+/** Implements `draft` of `DestinationOrders`. */
 export async function draftOrder(
   context: OrdersContext,
   parameters: DraftOrderParameters,
 ): Promise<DraftedOrder<AnyDraftedPayment>> {
   checkMembers(parameters, draftMembers)
-  const id = parseOrderId(parameters.orderId ?? drawNonce().slice(2, 34))
+  const id = parseNewId(parameters.orderId ?? drawNonce().slice(2, 34))
+  return draftAs(context, id, parameters)
+}
+
+/**
+ * Drafts a test order: it is paid and captured like any other, but never
+ * fulfilled, and no webhook reports its events. No method and no route calls
+ * this, so that nobody sells such an order.
+ */
+export function draftTestOrder(
+  context: OrdersContext,
+  parameters: Omit<ExactDraftParameters, 'orderId'>,
+): Promise<DraftedOrder<AnyDraftedPayment>> {
+  return draftAs(context, drawTestOrderId(), parameters)
+}
+
+async function draftAs(
+  context: OrdersContext,
+  id: string,
+  parameters: DraftOrderParameters,
+): Promise<DraftedOrder<AnyDraftedPayment>> {
   const buyerToken = drawBuyerToken()
   const buyerTokenHash = hashBuyerToken(buyerToken, context.keccak256)
   const draft = await planDraft(context, { id, buyerTokenHash, parameters })
@@ -92,7 +116,7 @@ async function redraft(
   if (!isSame)
     throw new InvalidFieldError(
       'orderId',
-      known.id,
+      shown(known.id),
       'an id that no other order has',
     )
   const order = { ...known, buyerTokenHash: draft.order.buyerTokenHash }

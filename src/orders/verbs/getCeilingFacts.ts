@@ -4,9 +4,9 @@ import { getPermitToken } from '../../chain/state/getPermitToken.js'
 import { getTokenAndHead, type Token } from '../../chain/state/getToken.js'
 import type { RunHead } from '../../chain/state/types.js'
 import { parseAmount } from '../../core/amount.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
-import type { PaymentKind } from '../../payments/verify/kind.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import type { OrdersContext } from '../model/types.js'
 import {
   checkHead,
@@ -18,7 +18,6 @@ import {
 import { parseWindow } from './newAttempt.js'
 import { parseMetadata } from './parseMetadata.js'
 
-/** Gets the facts of a new order with a ceiling. */
 export async function getCeilingFacts(
   context: OrdersContext,
   parameters: DraftOrderParameters & { atMost: string },
@@ -30,17 +29,17 @@ export async function getCeilingFacts(
   if (kinds.length === 0)
     throw new InvalidFieldError(
       'atMost',
-      atMost,
+      shown(atMost),
       'left out, since kinds has no kind with a ceiling, such as checkout',
     )
   if (primaryType !== undefined)
-    throw new InvalidFieldError('primaryType', primaryType, 'left out')
+    throw new InvalidFieldError('primaryType', shown(primaryType), 'left out')
   const metadata = parseMetadata(parameters.metadata)
   const window = parseWindow(context.policy, parameters.window)
   const { client, ...chosen } = chooseToken(context, parameters)
   const recipient = chooseRecipient(context, chosen, {
     ...parameters,
-    // Its sender is its operator, with or without a wallet of the recipient.
+    // The operator sends the capture, so the recipient needs no wallet.
     primaryType: 'TransferWithAuthorization',
   })
   // The terms that the payer signs name the payer.
@@ -48,7 +47,7 @@ export async function getCeilingFacts(
   if (payer === recipient)
     throw new InvalidFieldError(
       'payer',
-      payer,
+      shown(payer),
       'another account than the recipient',
     )
   const { kind, token, permitNonce, head } = await findKind(client, kinds, {
@@ -69,7 +68,7 @@ export async function getCeilingFacts(
   }
 }
 
-/** A token as a kind of payments needs it. */
+/** The facts about a token that a kind of payment needs. */
 type KindToken = {
   token: Pick<Token, 'domain' | 'decimals'>
   permitNonce: bigint | undefined

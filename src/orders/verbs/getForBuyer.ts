@@ -8,7 +8,7 @@ import { showOrder } from '../model/showOrder.js'
 import type { AnyDraftedPayment, Order, OrdersContext } from '../model/types.js'
 import { takesPayment } from './checkAccept.js'
 
-/** What `getForBuyer` takes. */
+/** Parameters of `getForBuyer`. */
 export type GetForBuyerParameters = {
   orderId: string
   /** The token that `draft` returned. */
@@ -27,7 +27,7 @@ export type OrderForBuyer = {
   payment: AnyDraftedPayment | undefined
 }
 
-/** `getForBuyer` of `DestinationOrders`. */
+/** Implements `getForBuyer` of `DestinationOrders`. */
 export async function getForBuyer(
   context: OrdersContext,
   parameters: GetForBuyerParameters,

@@ -4,16 +4,19 @@ import { endOfTime } from '../../core/clock.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   Destination,
+  EarlyQuery,
   OrderState,
   StoreReader,
   Submitter,
 } from '../../store/types.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { loadAside } from '../model/putAside.js'
+import { storeKey } from '../model/storeState.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { parseSubmitterValue } from '../submitter/accountNonces.js'
 import { submitterKey } from '../submitter/submitterState.js'
 import { destinationKey, loadCursor } from '../watcher/destinationCursor.js'
+import { watchKey } from '../watcher/watchKeys.js'
 import { findBehind } from './findBehind.js'
 import {
   type ChainHealth,
@@ -23,13 +26,12 @@ import {
   type NodeFault,
   noFunds,
 } from './nodeHealth.js'
-import { storeKey } from './openStore.js'
 
-/** How orders, submitters and chains stand. */
+/** Result of `health`: the state of orders, submitters and chains. */
 export type OrdersHealth = {
   /** Names the physical database. */
   identity: string | undefined
-  /** Nothing is sent until `resume`. */
+  /** True: nothing is sent until `resume`. */
   suspended: boolean
   /** Sealed secrets on record, counted by the name of the key. */
   sealKeys: Readonly<Record<string, number>>
@@ -38,7 +40,7 @@ export type OrdersHealth = {
   submitters: readonly SubmitterHealth[]
 }
 
-/** How the orders of one recipient in one token stand. */
+/** The state of the orders of one recipient in one token. */
 export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
   /**
@@ -46,20 +48,32 @@ export type DestinationHealth = Destination & {
    * more than 4,000 open orders, cancellations may be found later.
    */
   reconciledTo: bigint | undefined
-  /** Blocks from there to the newest. */
+  /** Number of blocks from `reconciledTo` to the newest block. */
   lag: bigint | undefined
-  /** Parts of the watch that failed and wait for their next try. */
+  /**
+   * Token units that are at risk: answered at `preconfirmed`, or to be answered
+   * so, and shown by no block yet.
+   */
+  atRisk: bigint
+  /** Token units that were answered at `preconfirmed`, and not paid. */
+  servedUnpaid: bigint
+  /**
+   * Parts of the watch, and of the schedules of subscriptions, that failed and
+   * wait for their next try.
+   */
   putAside: readonly PutAside[]
 }
 
 /** Something that failed and that a worker tries again after a pause. */
 export type PutAside = {
   /**
-   * An order's id, or what failed: `submitter`, `sign:` and the id of an order for
-   * which the account does not sign, work on an account nonce (`replace nonce
-   * 7`), or a part of watching the chain: `watch`, `head`, `finality`,
-   * `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
-   * `finalityRaised`, `refunds`.
+   * An order's id, or what failed: `submitter`, `sign:` and the id of an order
+   * for which the account does not sign or the sealer does not seal, work on an
+   * account nonce (`replace nonce 7`), or a part of watching the chain:
+   * `watch`, `head`, `finality`, `reorganizations`, `expiry`, `drafts`,
+   * `reconciliation`, `fulfilment`, `finalityRaised`, `refunds`; or of charging
+   * subscriptions: a subscription's id, `revocation` and the id, `charges`,
+   * `schedule`.
    */
   what: string
   /** The name of the error. */
@@ -68,7 +82,7 @@ export type PutAside = {
   since: bigint
 }
 
-/** How one sending account stands. */
+/** The state of one submitter. */
 export type SubmitterHealth = {
   chainId: number
   account: Address
@@ -80,9 +94,11 @@ export type SubmitterHealth = {
   openTransactions: number
   /** Lowest account nonce without a transaction of ours. */
   nextNonce: number
-  /** The instance that works on it; absent if none does. */
+  /** The lease of the instance that works on the submitter, if any. */
   lease: SubmitterLease | undefined
-  /** Orders that failed and wait for their next try, or the submitter itself. */
+  /**
+   * Orders that failed and wait for their next try, or the submitter itself.
+   */
   putAside: readonly PutAside[]
   /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
@@ -94,13 +110,13 @@ export type SubmitterHealth = {
 export type SubmitterLease = {
   /** Names one instance of one process. */
   owner: string
-  /** True when it is the instance that you called. */
+  /** True when the lease belongs to the instance that you called. */
   thisInstance: boolean
   /** Unix milliseconds of the database's clock. */
   until: bigint
 }
 
-/** `health` of `DestinationOrders`. */
+/** Implements `health` of `DestinationOrders`. */
 export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   const { store, tokens, recipients } = context
   const wallets = context.wallets.filter(({ submitter }) =>
@@ -150,16 +166,22 @@ async function loadKept(
   const { destinations, tokens } = context
   const state = Object(await tables.getValue(storeKey))
   const kept: Omit<DestinationHealth, 'lag'>[] = []
+  const sums = await sumEarly(context, tables)
   for (const destination of destinations) {
     const cursor = await loadCursor(tables, destination)
     kept.push({
       ...destination,
       counts: await tables.orders.count([destination]),
       reconciledTo: cursor?.last.number,
-      putAside: await loadPutAside(
-        tables,
-        destinationKey('watch', destination),
-      ),
+      atRisk: sums.atRisk.get(wordOf(destination)) ?? 0n,
+      servedUnpaid: sums.unpaid.get(wordOf(destination)) ?? 0n,
+      putAside: [
+        ...(await loadWatchAside(context, tables, destination)),
+        ...(await loadPutAside(
+          tables,
+          destinationKey('schedule', destination),
+        )),
+      ],
     })
   }
   const submitters: Omit<SubmitterHealth, keyof Funds>[] = []
@@ -179,11 +201,55 @@ async function loadKept(
   }
 }
 
+/**
+ * Loads the failures of the watch that concern the destination, its token or
+ * its chain.
+ */
+async function loadWatchAside(
+  context: OrdersContext,
+  tables: StoreReader,
+  destination: Destination,
+): Promise<PutAside[]> {
+  const { chainId, token } = destination
+  const leaseKey = watchKey(context, { chainId })
+  const found: PutAside[] = []
+  for (const part of [{ chainId }, { chainId, token }, destination]) {
+    const key = watchKey(context, part)
+    addAll(found, await loadPutAside(tables, key, leaseKey))
+  }
+  return found
+}
+
+const wordOf = ({ chainId, token, recipient }: Destination): string =>
+  `${chainId} ${token} ${recipient}`
+
+/** Sums the payments that were answered at `preconfirmed`, by destination. */
+async function sumEarly(
+  { tokens }: Pick<OrdersContext, 'tokens'>,
+  { orders }: Pick<StoreReader, 'orders'>,
+): Promise<Record<'atRisk' | 'unpaid', ReadonlyMap<string, bigint>>> {
+  const sum = async (early: EarlyQuery['early']) => {
+    const sums = new Map<string, bigint>()
+    for (const { chainId, token } of tokens)
+      for (const row of await orders.findEarly({ chainId, token, early })) {
+        const { recipient, value, captureValue = value } = row
+        const word = wordOf({ chainId, token, recipient })
+        sums.set(word, (sums.get(word) ?? 0n) + captureValue)
+      }
+    return sums
+  }
+  return {
+    atRisk: await sum(['reserved', 'answered']),
+    unpaid: await sum(['unpaid']),
+  }
+}
+
 async function loadPutAside(
   tables: StoreReader,
   key: string,
+  leaseKey: string = key,
 ): Promise<PutAside[]> {
-  const entries = await loadAside(tables, key)
+  const entries = await loadAside(tables, key, leaseKey)
   return [...entries].map(([what, entry]) => ({ what, ...entry }))
 }
 
@@ -209,7 +275,9 @@ async function loadSubmitter(
 /** Most waiting orders to count on a submitter whose wallet was removed. */
 const mostCounted = 1000
 
-/** Reports a submitter whose wallet was removed if orders of ours wait for it. */
+/**
+ * Reports a submitter whose wallet was removed if orders of ours wait for it.
+ */
 async function findOrphan(
   context: OrdersContext,
   tables: StoreReader,

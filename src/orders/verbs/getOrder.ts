@@ -3,14 +3,14 @@ import { loadShown } from '../model/orderLoader.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 
-/** What `get` takes. */
+/** Parameters of `get`. */
 export type GetOrderParameters = { orderId: string }
 
 const members: MembersOf<GetOrderParameters> = {
   orderId: true,
 }
 
-/** `get` of `DestinationOrders`. */
+/** Implements `get` of `DestinationOrders`. */
 export async function getOrder(
   context: OrdersContext,
   parameters: GetOrderParameters,

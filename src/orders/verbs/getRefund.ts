@@ -6,7 +6,7 @@ import type { Refund } from '../model/refundTypes.js'
 import { showRefund } from '../model/showRefund.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** What `getRefund` takes. */
+/** Parameters of `getRefund`. */
 export type GetRefundParameters = { orderId: string; refundId: string }
 
 const members: MembersOf<GetRefundParameters> = {
@@ -14,7 +14,7 @@ const members: MembersOf<GetRefundParameters> = {
   refundId: true,
 }
 
-/** `getRefund` of `DestinationOrders`. */
+/** Implements `getRefund` of `DestinationOrders`. */
 export async function getRefund(
   context: OrdersContext,
   parameters: GetRefundParameters,

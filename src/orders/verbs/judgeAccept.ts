@@ -1,12 +1,12 @@
 import type { Address, Client } from 'viem'
 import { hasCode } from '../../chain/state/hasCode.js'
-import { checkClock } from '../../core/clock.js'
 import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
 import type { OrderRecord } from '../../store/types.js'
+import { checkChainClock } from '../model/checkChainClock.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
@@ -25,7 +25,7 @@ export type AcceptJudgement =
       at: JudgedAt
       /** Token units the payer has. */
       balance: bigint
-      /** The account that sends its capture. */
+      /** The account that sends the payment's capture. */
       submitter: Address
       /** The block at which the rehearsal passed. */
       head: Rehearsal['head']
@@ -71,7 +71,7 @@ export async function judgeAccept(
   const [rehearsal] = rehearsed.rehearsals
   const [balance = 0n] = rehearsed.payerBalances
   if (!rehearsal) throw new OrdersSetupError('got no rehearsal of a payment')
-  checkClock(rehearsal.head, context.now() / 1000n)
+  checkChainClock(context, rehearsal.head)
   const refused = checkRehearsal(context, payment, rehearsal)
   if (refused) return refused
   if (isContract) return { ok: false, reason: 'contractPayer', details: {} }

@@ -7,7 +7,7 @@ import { parseOrderId } from '../model/parseOrderId.js'
 import type { OrdersContext } from '../model/types.js'
 import { parseLimit, parsePosition } from './listOrders.js'
 
-/** Which events `events` returns. */
+/** Parameters of `events`: which events to return. */
 export type ListEventsParameters = {
   /**
    * The `cursor` of the last page. `'latest'` returns no events, and the cursor
@@ -35,7 +35,7 @@ export type ListedEvents = {
   cursor: bigint
 }
 
-/** `events` of `DestinationOrders`. */
+/** Implements `events` of `DestinationOrders`. */
 export async function listEvents(
   context: OrdersContext,
   parameters: ListEventsParameters = {},
@@ -51,7 +51,7 @@ export async function listEvents(
     const last = rows.at(-1)?.cursor ?? 0n
     if (after === 'latest') return { events: [], cursor: last }
     const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
-    // An event of this order with this cursor shows that it is not ahead.
+    // If an event at or after the cursor exists, the cursor is not ahead.
     if (last < after) await checkCursor(tables, after)
     return {
       events: events.map(showEvent),

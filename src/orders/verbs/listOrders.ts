@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Destination, OrderState } from '../../store/types.js'
 import { withRefunds } from '../model/loadOrders.js'
@@ -9,7 +9,7 @@ import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 
-/** Which orders `list` returns. */
+/** Parameters of `list`: which orders to return. */
 export type ListOrdersParameters = {
   states?: readonly OrderState[] | undefined
   payer?: Address | undefined
@@ -39,7 +39,7 @@ export type ListedOrders = {
   cursor: bigint | undefined
 }
 
-/** `list` of `DestinationOrders`. */
+/** Implements `list` of `DestinationOrders`. */
 export async function listOrders(
   context: OrdersContext,
   parameters: ListOrdersParameters = {},
@@ -86,7 +86,11 @@ export function parseLimit(
 ): number {
   if (limit === undefined) return usual
   if (!Number.isInteger(limit) || limit < 1 || limit > most)
-    throw new InvalidFieldError('limit', limit, `an integer from 1 to ${most}`)
+    throw new InvalidFieldError(
+      'limit',
+      shown(limit),
+      `an integer from 1 to ${most}`,
+    )
   return limit
 }
 
@@ -101,7 +105,11 @@ export function parsePosition<position extends bigint | undefined>(
 ): position {
   const fits = typeof value === 'bigint' && value >= 0n && value < 2n ** 63n
   if (value !== undefined && !fits)
-    throw new InvalidFieldError(field, value, 'a cursor: a bigint of 0 or more')
+    throw new InvalidFieldError(
+      field,
+      shown(value),
+      'a cursor: a bigint of 0 or more',
+    )
   return value
 }
 
@@ -110,12 +118,12 @@ function parseStates(
 ): ListOrdersParameters['states'] {
   if (states === undefined) return undefined
   if (!Array.isArray(states))
-    throw new InvalidFieldError('states', states, 'a list of states')
+    throw new InvalidFieldError('states', shown(states), 'a list of states')
   for (const [index, state] of states.entries())
     if (!Object.hasOwn(nextStates, state))
       throw new InvalidFieldError(
         `states[${index}]`,
-        state,
+        shown(state),
         Object.keys(nextStates),
       )
   return states
@@ -128,7 +136,7 @@ function pickDestinations(
   if (chainId !== undefined && !Number.isSafeInteger(chainId))
     throw new InvalidFieldError(
       'chainId',
-      chainId,
+      shown(chainId),
       'a chain id: a positive integer',
     )
   const token = parseAddress(given.token, 'token')

@@ -1,5 +1,5 @@
 import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { AttemptRecord } from '../../store/types.js'
 import { unsignedAttempt } from '../model/draftedRows.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
@@ -57,11 +57,11 @@ export function parseWindow(
   // `accept` refuses a payment with only the margin left.
   const least = policy.safetyMargin + 1n
   if (typeof window !== 'bigint')
-    throw new InvalidFieldError('window', window, 'a bigint of seconds')
+    throw new InvalidFieldError('window', shown(window), 'a bigint of seconds')
   if (window < least || window > policy.maxWindow)
     throw new InvalidFieldError(
       'window',
-      window,
+      shown(window),
       `from ${least} to ${policy.maxWindow} seconds`,
     )
   return window

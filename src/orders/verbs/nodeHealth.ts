@@ -33,12 +33,12 @@ export type NodeFault =
   | 'unreachable'
   | 'timedOut'
   | 'rateLimited'
-  /** It answered with an error. */
+  /** The node answered with an error. */
   | 'refused'
   | 'malformedAnswer'
-  /** It has no safe block, and `policy.blocks` is not set. */
+  /** The node has no safe block, and `policy.blocks` is not set. */
   | 'noSafeBlock'
-  /** Its newest block is far below one that the database has seen. */
+  /** The newest block is far below one that the database has seen. */
   | 'behindDatabase'
   /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'

@@ -3,10 +3,8 @@ import { writeAgain } from '../../store/writeAgain.js'
 import type { NewEvent } from '../model/changes.js'
 import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrderEvent } from '../model/orderEvents.js'
+import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
-
-/** Key of the setting that identifies this database. */
-export const storeKey = 'store'
 
 /** Key of the setting with the database that a recipient was last opened in. */
 const seenKey = ({ chainId, token, recipient }: Destination): string =>
@@ -17,10 +15,14 @@ const seenKey = ({ chainId, token, recipient }: Destination): string =>
  * copy or a restored backup and may miss newer data: sends nothing until
  * someone calls `resume`. Reports this once for each recipient.
  *
+ * Writes nothing to an attached store: a tool may see the file through another
+ * mount, with another identity, and must not suspend the workers.
+ *
  * @throws {@link StoreError} when the store cannot be opened.
  */
 export async function openStore(context: OrdersContext): Promise<void> {
   const { identity } = await context.store.open()
+  if (context.store.isAttached) return
   await writeAgain(context, async (tables) => {
     const known = await tables.getValue(storeKey)
     const isReplaced = known !== undefined && known.identity !== identity
@@ -31,7 +33,8 @@ export async function openStore(context: OrdersContext): Promise<void> {
       const seen = await tables.getValue(seenKey(destination))
       if (seen?.identity !== identity)
         await tables.setValue(seenKey(destination), { identity })
-      // The instance that opened it before reported only its own recipients.
+      // The instance that opened the database before reported only its own
+      // recipients.
       const isUntold = seen !== undefined && seen.identity !== identity
       if (isReplaced || isUntold)
         await tables.events.append([

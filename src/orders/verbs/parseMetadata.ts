@@ -1,6 +1,6 @@
 import { stringToBytes } from 'viem'
 import { isPlainObject } from '../../core/canonicalJson.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { JsonObject } from '../../store/types.js'
 
 const mostBytes = 8_192
@@ -20,7 +20,7 @@ export function parseMetadata(value: unknown = {}): JsonObject {
   if (length > mostBytes)
     throw new InvalidFieldError(
       'metadata',
-      length,
+      shown(length),
       `at most ${mostBytes} bytes of JSON`,
     )
   return JSON.parse(text)

@@ -5,7 +5,7 @@ import type { RecordedRange } from './auditRange.js'
 /** Blocks of the first range: we do not know the density yet. */
 const firstBlocks = 256n
 
-/** Most blocks of a range: one request of most providers. */
+/** Most blocks of a range: most providers serve so many in one request. */
 const mostBlocks = 2000n
 
 /**

@@ -2,9 +2,9 @@ import type { Address } from 'viem'
 import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { parseAmount } from '../../core/amount.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
-import { eip3009 } from '../../payments/verify/kind.js'
+import { eip3009 } from '../../payments/kind.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { draftedOrder } from '../model/draftedRows.js'
 import { drawSender } from '../model/sendersOf.js'
@@ -36,7 +36,6 @@ export type Draft = {
   attempt: Omit<AttemptRecord, 'version'>
 }
 
-/** Plans a new order from its parameters and the chain. */
 export async function planDraft(
   context: OrdersContext,
   {
@@ -59,6 +58,12 @@ function getAnyFacts(
     return getCeilingFacts(context, { ...parameters, atMost })
   if (amount !== undefined && atMost === undefined)
     return getFacts(context, { ...parameters, amount })
+  if (amount !== undefined)
+    throw new InvalidFieldError(
+      'atMost',
+      shown(atMost),
+      'left out if amount is given',
+    )
   throw new InvalidFieldError('amount', amount, 'given, or atMost instead')
 }
 
@@ -68,7 +73,7 @@ async function getFacts(
 ): Promise<DraftFacts> {
   const { primaryType = 'ReceiveWithAuthorization' } = parameters
   if (!primaryTypes.includes(primaryType))
-    throw new InvalidFieldError('primaryType', primaryType, primaryTypes)
+    throw new InvalidFieldError('primaryType', shown(primaryType), primaryTypes)
   const metadata = parseMetadata(parameters.metadata)
   const window = parseWindow(context.policy, parameters.window)
   const { client, ...chosen } = chooseToken(context, parameters)
@@ -83,7 +88,7 @@ async function getFacts(
   if (payer === recipient)
     throw new InvalidFieldError(
       'payer',
-      payer,
+      shown(payer),
       'another account than the recipient',
     )
   const { token, head } = await getTokenAndHead(client, chosen.token)

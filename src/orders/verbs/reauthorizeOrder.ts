@@ -1,7 +1,6 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { checkClock } from '../../core/clock.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -15,6 +14,7 @@ import {
   withEvent,
   writeChanges,
 } from '../model/changes.js'
+import { checkChainClock } from '../model/checkChainClock.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
@@ -32,7 +32,7 @@ import {
 } from './newAttempt.js'
 import { chooseSubmitter } from './planDraft.js'
 
-/** What `reauthorize` takes. */
+/** Parameters of `reauthorize`. */
 export type ReauthorizeOrderParameters = {
   orderId: string
   /**
@@ -54,7 +54,7 @@ type Renewal = Window &
   Pick<AttemptRecord, 'terms'> &
   Partial<Pick<OrderRecord, 'submitter'>>
 
-/** `reauthorize` of `DestinationOrders`. */
+/** Implements `reauthorize` of `DestinationOrders`. */
 export async function reauthorizeOrder(
   context: OrdersContext,
   parameters: ReauthorizeOrderParameters,
@@ -99,7 +99,7 @@ async function getNewTerms(
 
 function mayRenew(found: StoredOrder): boolean {
   const { state, requested, total, subscriptionId } = found.order
-  // The payer signed its permission, and no payment.
+  // The payer of a subscription signed a permission, and no payment.
   if (subscriptionId !== undefined) return false
   // Terms name the window, so two signatures of a ceiling have two nonces: both
   // could settle.
@@ -249,10 +249,10 @@ function offer(context: OrdersContext, found: StoredOrder): ReauthorizeVerdict {
  * answer, or its answer is malformed.
  */
 async function getChainTime(
-  { tokens, now }: OrdersContext,
+  context: OrdersContext,
   chainId: number,
 ): Promise<bigint> {
-  const known = tokens.find((token) => token.chainId === chainId)
+  const known = context.tokens.find((token) => token.chainId === chainId)
   if (!known) throw new OrdersSetupError(`have no client of chain ${chainId}`)
   const head = await getBlockHead(known.client, 'latest')
   if (!head)
@@ -260,6 +260,6 @@ async function getChainTime(
       method: 'eth_getBlockByNumber',
       problem: 'names no latest block',
     })
-  checkClock({ timestamp: head.timestamp, chainId }, now() / 1000n)
+  checkChainClock(context, { timestamp: head.timestamp, chainId })
   return head.timestamp
 }

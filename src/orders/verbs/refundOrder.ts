@@ -1,6 +1,6 @@
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   OrderRecord,
@@ -26,9 +26,10 @@ import { drawSender } from '../model/sendersOf.js'
 import { showOrder } from '../model/showOrder.js'
 import { refundReasons, refundStateOf } from '../model/showRefund.js'
 import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
+import { loadIdentity } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** What `refund` takes. */
+/** Parameters of `refund`. */
 export type RefundOrderParameters = {
   orderId: string
   /**
@@ -60,7 +61,7 @@ export type AdmitRefund<refusal> = (
   value: bigint,
 ) => Promise<refusal | undefined>
 
-/** A verdict with further reasons to refuse. */
+/** A verdict of `refund` that can also have the refusals of `admit`. */
 export type AdmittedRefundVerdict<refusal> =
   | Extract<RefundVerdict, { ok: true }>
   | {
@@ -78,7 +79,7 @@ type Wanted = {
   reason: RefundReason | undefined
 }
 
-/** `refund` of `DestinationOrders`. */
+/** Implements `refund` of `DestinationOrders`. */
 export function refundOrder(
   context: OrdersContext,
   parameters: RefundOrderParameters,
@@ -87,8 +88,8 @@ export function refundOrder(
 }
 
 /**
- * Requests a refund that `admit` allows. Asks it about each amount that is
- * reserved, but not about a refund that is on record and still reserved.
+ * Requests a refund that `admit` allows. Calls `admit` before it reserves an
+ * amount, but not for a refund whose amount is reserved already.
  */
 export async function requestRefund<refusal extends string>(
   context: OrdersContext,
@@ -98,7 +99,7 @@ export async function requestRefund<refusal extends string>(
   checkMembers(parameters, members)
   const { amount, reason } = parameters
   if (reason !== undefined && !refundReasons.includes(reason))
-    throw new InvalidFieldError('reason', reason, refundReasons)
+    throw new InvalidFieldError('reason', shown(reason), refundReasons)
   const wanted = {
     orderId: parseOrderId(parameters.orderId),
     refundId: parseOrderId(parameters.refundId, 'refundId'),
@@ -139,7 +140,7 @@ async function writeRefund<refusal extends string>(
     : { ok: false, reason: 'notCaptured', order }
 }
 
-/** Inserts a new refund. Returns why not. */
+/** Inserts a new refund, or returns why it is refused. */
 async function addRefund<refusal extends string>(
   context: OrdersContext,
   tables: StoreWriter,
@@ -168,7 +169,10 @@ async function addRefund<refusal extends string>(
     submitter:
       drawSender(context, found.order)?.submitter.account ??
       found.order.recipient,
-    metadata: reason === undefined ? {} : { reason },
+    metadata: {
+      ...(reason !== undefined && { reason }),
+      requestedIn: await loadIdentity(tables),
+    },
   })
   await reportRequest(context, tables, found, { ...planned.order, reason })
   await tables.orders.insert([planned.order])
@@ -177,8 +181,8 @@ async function addRefund<refusal extends string>(
 }
 
 /**
- * Returns why a refund that is on record is another one. Requests it again if
- * it failed and can no longer be paid.
+ * Handles a refund whose id is on record. Returns why the request is refused.
+ * Requests the refund again if it failed and can no longer be paid.
  */
 async function repeatRefund<refusal extends string>(
   context: OrdersContext,
@@ -205,7 +209,9 @@ async function repeatRefund<refusal extends string>(
   if (refusal !== undefined) return refusal
   const renewed = renewRefund(stored, row)
   await reportRequest(context, tables, found, row, 0)
-  await tables.orders.update([renewed.order])
+  const requestedIn = await loadIdentity(tables)
+  const metadata = { ...renewed.order.metadata, requestedIn }
+  await tables.orders.update([{ ...renewed.order, metadata }])
   await tables.attempts.insert([renewed.attempt])
   return undefined
 }

@@ -15,7 +15,7 @@ import type { OrdersContext } from '../model/types.js'
 import { offerRefund, type RefundView } from '../watcher/offerRefund.js'
 import { parseWindow } from './newAttempt.js'
 
-/** What `refundToSign` takes. */
+/** Parameters of `refundToSign`. */
 export type RefundToSignParameters = {
   orderId: string
   refundId: string
@@ -31,7 +31,7 @@ const members: MembersOf<RefundToSignParameters> = {
   window: true,
 }
 
-/** `refundToSign` of `DestinationOrders`. */
+/** Implements `refundToSign` of `DestinationOrders`. */
 export async function refundToSign(
   context: OrdersContext,
   parameters: RefundToSignParameters,
@@ -81,7 +81,9 @@ async function isSuspended({ store }: OrdersContext): Promise<boolean> {
   return state?.suspended === true
 }
 
-/** Looks twice, because one answer about the final block may be wrong. */
+/**
+ * Reads the heads twice, because one answer about the final block may be wrong.
+ */
 async function viewChain(
   context: OrdersContext,
   client: Client,

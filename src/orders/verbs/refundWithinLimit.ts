@@ -7,7 +7,6 @@ import {
   requestRefund,
 } from './refundOrder.js'
 
-/** What {@link refundWithinLimit} returns. */
 export type LimitedRefundVerdict = AdmittedRefundVerdict<'refundLimit'>
 
 /**

@@ -59,7 +59,7 @@ function createRehearse(client: Client): Rehearse {
       })
     },
     atOnce,
-    // A node that is down is not asked again for each of them.
+    // If the node is down, do not ask again for each payment.
     isWorthAlone: (error) => !(error instanceof NodeError),
   })
 }

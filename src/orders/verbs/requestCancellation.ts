@@ -5,14 +5,14 @@ import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { CancellationRequest, OrdersContext } from '../model/types.js'
 
-/** What `requestCancellation` takes. */
+/** Parameters of `requestCancellation`. */
 export type RequestCancellationParameters = { orderId: string }
 
 const members: MembersOf<RequestCancellationParameters> = {
   orderId: true,
 }
 
-/** `requestCancellation` of `DestinationOrders`. */
+/** Implements `requestCancellation` of `DestinationOrders`. */
 export async function requestCancellation(
   context: OrdersContext,
   parameters: RequestCancellationParameters,

@@ -13,19 +13,19 @@ import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { sealOf, sealOfRow } from '../submitter/signDrafts.js'
 
-/** What `reseal` takes. */
+/** Parameters of `reseal`. */
 export type ResealParameters = {
-  /** Ends it after the orders it is working on. */
+  /** Ends `reseal` after the orders that it is working on. */
   signal?: AbortSignal | undefined
 }
 
-/** What `reseal` did. */
+/** Result of `reseal`. */
 export type ResealReport = {
   /** Secrets sealed again with the current key. */
   resealed: number
   /**
-   * Secrets that stay as they are: they do not open, or their key could not be
-   * fetched.
+   * Secrets that stay as they are: they do not open, or the sealer or its key
+   * was unavailable.
    */
   left: number
 }
@@ -37,7 +37,7 @@ const members: MembersOf<ResealParameters> = {
 /** Orders that are sealed again in one unit of work. */
 const pageSize = 50
 
-/** `reseal` of `Orders`. */
+/** Implements `reseal` of `Orders`. */
 export async function resealOrders(
   context: OrdersContext,
   parameters: ResealParameters,
@@ -68,11 +68,16 @@ async function resealPage(
   ids: readonly string[],
 ): Promise<ResealReport> {
   const secrets = await loadSecrets(context, ids)
-  const changes = new Map<string, string>()
-  for (const { sealed, place } of secrets) {
-    const text = await sealAgain(context, sealed, place)
-    if (text !== undefined) changes.set(sealed, text)
-  }
+  // Together: a key service may take long for each.
+  const texts = await Promise.all(
+    secrets.map(({ sealed, place }) => sealAgain(context, sealed, place)),
+  )
+  const changes = new Map(
+    secrets.flatMap(({ sealed }, at): [string, string][] => {
+      const text = texts[at]
+      return text === undefined ? [] : [[sealed, text]]
+    }),
+  )
   const left = secrets.length - changes.size
   if (changes.size === 0) return { resealed: 0, left }
   return { resealed: await writeSecrets(context, ids, changes), left }
@@ -80,7 +85,7 @@ async function resealPage(
 
 type Secret = { sealed: string; place: SealContext }
 
-/** Loads the secrets of orders that are not sealed with the current key. */
+/** Loads the orders' secrets that are not sealed with the current key. */
 async function loadSecrets(
   { store, sealer }: OrdersContext,
   ids: readonly string[],
@@ -116,7 +121,10 @@ function secretOf(
   return sealed === undefined ? undefined : { sealed, place: placeOf() }
 }
 
-/** Returns `undefined` when the secret cannot be opened, or not now. */
+/**
+ * Seals a secret with the current key. Returns `undefined` when the secret
+ * cannot be opened, for now or at all.
+ */
 async function sealAgain(
   context: OrdersContext,
   sealed: string,

@@ -1,17 +1,21 @@
 import { writeAgain } from '../../store/writeAgain.js'
+import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from '../submitter/submitterState.js'
-import { storeKey } from './openStore.js'
 
 /**
- * `resume` of `Orders`. The charges of subscriptions have no nonce on the chain,
- * so their submitters first fill each account nonce that may have been signed.
+ * Implements `resume` of `Orders`. Charges of subscriptions have no nonce on
+ * chain, so their submitters first fill each account nonce that a lost database
+ * may have used.
  */
 export async function resumeOrders(context: OrdersContext): Promise<void> {
   await writeAgain(context, async (tables) => {
     const value = await tables.getValue(storeKey)
     if (value?.suspended !== true) return
-    await tables.setValue(storeKey, { ...value, suspended: false })
+    const { suspendedBy, ...state } = value
+    await tables.setValue(storeKey, { ...state, suspended: false })
+    // Nothing was lost, so no account nonce is in doubt.
+    if (suspendedBy === 'merchant') return
     for (const destination of context.destinations) {
       const { chainId, recipient: account } = destination
       const query = { listed: [destination], limit: 1 }

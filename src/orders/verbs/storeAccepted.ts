@@ -36,8 +36,8 @@ type Accepted = {
 }
 
 /**
- * Stores a payment that passed, if the payer can pay for all open orders and
- * the order has not changed meanwhile.
+ * Stores a payment that passed its rehearsal, if the payer can pay for all open
+ * orders and the order has not changed meanwhile.
  */
 export async function storeAccepted(
   context: OrdersContext,

@@ -9,7 +9,7 @@ import type { OrdersContext, OrderWallet } from '../model/types.js'
 type SubmitterFunds = {
   balance: bigint
   gasPrice: bigint
-  /** Increased here until the next reading. */
+  /** Raised by each reservation until the balance is read again. */
   open: number
 }
 
@@ -76,7 +76,6 @@ export function reserveGas(
   return { ok: true }
 }
 
-/** Releases the gas that `reserveGas` reserved. */
 export function releaseGas(funds: SubmitterFunds): void {
   funds.open--
 }

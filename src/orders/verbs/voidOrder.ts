@@ -2,6 +2,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { moveOrder, noChanges, writeChanges } from '../model/changes.js'
+import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import type { OrderEventData } from '../model/orderEvents.js'
@@ -10,14 +11,14 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
 import { isGivenUp, isRelaying } from '../submitter/rejectOrder.js'
 
-/** What `void` takes. */
+/** Parameters of `void`. */
 export type VoidOrderParameters = { orderId: string }
 
 const members: MembersOf<VoidOrderParameters> = {
   orderId: true,
 }
 
-/** `void` of `DestinationOrders`. */
+/** Implements `void` of `DestinationOrders`. */
 export async function voidOrder(
   context: OrdersContext,
   parameters: VoidOrderParameters,
@@ -27,7 +28,8 @@ export async function voidOrder(
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
     const { state, subscriptionId, chargeId } = found.order
-    // It holds a subscription's permission; `cancel` of subscriptions ends it.
+    // The order holds a subscription's permission; `subscriptions.cancel` ends
+    // it.
     if (subscriptionId !== undefined && chargeId === undefined)
       return notOpen(found)
     switch (state) {
@@ -65,12 +67,13 @@ export async function writeVoid(
       lookDue: lastSecondOf(attempt),
     },
   )
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [moved.order],
-    events: [moved.event],
-  })
-  return accepted({ ...found, order: moved.order })
+  const changes = settleEarly(
+    { ...noChanges(), orders: [moved.order], events: [moved.event] },
+    context.now(),
+  )
+  await writeChanges(tables, changes)
+  const [voided = moved.order] = changes.orders
+  return accepted({ ...found, order: voided })
 }
 
 function dataOf({
@@ -83,14 +86,15 @@ function dataOf({
 }
 
 /**
- * Stores the request. The submitter applies it if the capture in flight fails.
+ * Stores the request to void. The submitter applies it if the capture in flight
+ * fails.
  */
 async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
 ): Promise<VoidVerdict> {
-  // An approved cancellation voids the order too, and is also sent.
+  // Keep an approved cancellation: it voids the order too, and is also sent.
   const isKept = isGivenUp(found.order, isRelaying(context))
   const requested = isKept ? found.order.requested : ('void' as const)
   const order = { ...found.order, requested }

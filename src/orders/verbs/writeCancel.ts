@@ -21,8 +21,8 @@ export function refuseCancel(
 }
 
 /**
- * Stores a cancellation that passed, and acts by the order's state and the
- * policy.
+ * Stores a cancellation that passed its checks, and acts by the order's state
+ * and the policy.
  */
 export async function writeCancel(
   context: OrdersContext,
@@ -41,7 +41,8 @@ export async function writeCancel(
 }
 
 /**
- * Stores the request. The submitter applies it if the capture in flight fails.
+ * Stores the request to cancel or void. The submitter applies it if the capture
+ * in flight fails.
  */
 export async function keepRequested(
   context: OrdersContext,
@@ -75,7 +76,10 @@ function wasKept({ order, attempts }: StoredOrder): boolean {
   return known?.cancellation !== undefined
 }
 
-/** The submitter sends it; with its transaction the order becomes `canceling`. */
+/**
+ * Makes the submitter send the cancellation. When its transaction is on record,
+ * the order becomes `canceling`.
+ */
 export async function relayCancel(
   context: OrdersContext,
   tables: StoreWriter,
@@ -94,7 +98,7 @@ export async function relayCancel(
   return accept({ ...found, order: changed.order })
 }
 
-/** We do not send it: the order becomes `voided`, and the buyer may send it. */
+/** Voids the order. We do not send the cancellation, but the buyer may. */
 async function setAside(
   context: OrdersContext,
   tables: StoreWriter,
@@ -137,7 +141,7 @@ function accept(found: StoredOrder): CancelVerdict {
 /** Cancellations of one payer in a day that we send without approval. */
 const mostOfPayer = 3
 
-/** Seconds after its draft during which an order counts. */
+/** Seconds after its draft in which an order counts toward `mostOfPayer`. */
 const day = 86_400n
 
 /** Most orders to read; no payer has so many waiting for a cancellation. */
@@ -156,7 +160,7 @@ async function mayRelay(
   if (!isRelaying(context)) return false
   const payer = attempt.payer ?? order.payer
   if (payer === undefined) return true
-  // Counts cancellations that arrive at the same time one by one.
+  // Makes cancellations that arrive at the same time count one by one.
   await tables.lock(`relay:${order.chainId}:${payer}`)
   const listed = context.destinations.filter(
     ({ chainId }) => chainId === order.chainId,

@@ -15,7 +15,7 @@ type Write = (one: GatheredWrite) => Promise<unknown>
 
 const known = /* @__PURE__ */ new WeakMap<PaymentStore, Write>()
 
-/** Most works in one unit, so that other writers wait only for a moment. */
+/** Most writes in one unit, so that other writers wait only for a moment. */
 const most = 25
 
 /**
@@ -49,13 +49,13 @@ function createWrite(store: PaymentStore): Write {
         for (const { write } of group) await write(tables)
         return group
       }),
-    // Processes that take several locks must take them in the same order.
+    // Take several locks in the same order everywhere, to avoid deadlocks.
     choose: (waiting) =>
       waiting
         .slice(0, most)
         .sort((one, other) => (one.lock < other.lock ? -1 : 1)),
     atOnce: 1,
-    // If the database failed, nobody knows whether the unit was kept.
+    // If the database failed, nobody knows whether the unit was committed.
     isWorthAlone: (error) => !(error instanceof StoreError && error.retryable),
   })
 }

@@ -4,10 +4,10 @@ import { authorizationStateCall } from '../../chain/state/getAuthorizationState.
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
-import { checkClock } from '../../core/clock.js'
 import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
 import { balanceCall } from '../../payments/verify/rehearse.js'
 import type { OrderRecord } from '../../store/types.js'
+import { checkChainClock } from '../model/checkChainClock.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 import { serverOf } from './judgeAccept.js'
 
@@ -93,7 +93,7 @@ async function getPayerFunds(
       block: 'latest',
     },
   )
-  checkClock(head, context.now() / 1000n)
+  checkChainClock(context, head)
   const { balance } = calls
   return {
     at: { block: head.number, time: head.timestamp, via: head.via },

@@ -6,11 +6,13 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { writeChanges } from '../model/changes.js'
 import type { HasKinds } from '../model/kindOf.js'
-import { loadRefund } from '../model/loadRefund.js'
+import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { type PlannedRefund, planRefund } from '../model/planRefund.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
+import { hasNonce } from '../model/refundRow.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
-import { atAttempt } from '../model/storedOrder.js'
+import { atAttempt, type StoredRefund } from '../model/storedOrder.js'
+import { loadIdentity } from '../model/storeState.js'
 import { transferOf } from '../model/transferOf.js'
 import type { OrdersContext } from '../model/types.js'
 import type { RefundedPayment } from './planOffer.js'
@@ -20,15 +22,16 @@ type Unknown = {
   payment: RefundedPayment
   next: {
     nonce: Hex
-    /** The attempt on record that did not spend it. */
+    /** The attempt that has this nonce on record, but did not spend it. */
     holder: AttemptRecord | undefined
   }
 }
 
 /**
  * Writes a refund that only the chain knows, with the chain's amount: another
- * database signed it, or a backup was restored since. Its `refundId` is its
- * nonce.
+ * database signed it, or a backup was restored since. If a refund of that
+ * amount was requested in the earlier database and still waits, settles that
+ * refund. Otherwise the new refund's `refundId` is its nonce.
  *
  * @returns `false` if the chain does not show it at one block, or the record
  * changed meanwhile. Then a later look decides.
@@ -49,6 +52,11 @@ export async function adoptRefund(
     async (tables) => {
       const isFree = await freeNonce(tables, unknown)
       if (!isFree) return false
+      const waiting = await findWaiting(tables, unknown, found)
+      if (waiting) {
+        await settleWaiting(context, tables, { waiting, unknown, found })
+        return true
+      }
       const { id: orderId } = unknown.payment.found.order
       const [order] = await tables.orders.find({ ids: [orderId] })
       if (!order) return false
@@ -89,11 +97,55 @@ async function freeNonce(
   return true
 }
 
+type Transfer = { planned: PlannedRefund; evidence: Evidence }
+
+/**
+ * Finds the oldest refund that the lost database may have paid by this
+ * transfer: paying it here as well would pay it twice.
+ */
+async function findWaiting(
+  tables: StoreWriter,
+  { payment }: Unknown,
+  { planned, evidence }: Transfer,
+): Promise<StoredRefund | undefined> {
+  if (evidence.kind !== 'capture') return undefined
+  const identity = await loadIdentity(tables)
+  const current = await loadRefunded(tables, payment.found.order.id)
+  return current?.refunds?.find(
+    ({ row, stored }) =>
+      row.state === 'drafted' &&
+      row.refundAttempt === payment.paid.number &&
+      row.value === planned.order.value &&
+      row.metadata.requestedIn !== undefined &&
+      row.metadata.requestedIn !== identity &&
+      !hasNonce(stored.attempt),
+  )
+}
+
+async function settleWaiting(
+  context: OrdersContext,
+  tables: StoreWriter,
+  {
+    waiting: { row, stored: drafted },
+    unknown: { next },
+    found: { evidence },
+  }: { waiting: StoredRefund; unknown: Unknown; found: Transfer },
+): Promise<void> {
+  if (evidence.kind !== 'capture') return
+  await tables.attempts.update([{ ...drafted.attempt, nonce: next.nonce }])
+  const stored = (await loadRefund(tables, row.id))?.stored
+  if (!stored) return
+  const { id: orderId, attempt: number } = row
+  const proof = { ...evidence.proof, orderId, attempt: number }
+  const settled = { ...evidence, proof }
+  await writeChanges(tables, settleOrder(stored, settled, context.now()))
+}
+
 async function findTransfer(
   context: HasKinds,
   client: Client,
   { payment, next: { nonce } }: Unknown,
-): Promise<{ planned: PlannedRefund; evidence: Evidence } | undefined> {
+): Promise<Transfer | undefined> {
   const { found, paid, proof } = payment
   const plan = (value: bigint): PlannedRefund => {
     const planned = planRefund(found.order, {

@@ -9,27 +9,29 @@ import { isPayment } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
 import { nonceOf, type RefundedPayment } from './planOffer.js'
-import type { Watch } from './watchState.js'
+import type { TokenWatch } from './watchState.js'
 
 /**
  * Writes refunds in a range of blocks that the record does not have, for
- * example after a backup was restored. One that fails is put aside.
+ * example after a backup was restored. Puts aside a refund that fails.
  */
 export async function adoptUnknown(
   context: OrdersContext,
-  watch: Watch,
+  watch: TokenWatch,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<void> {
-  const { client, destination, aside } = watch
-  const spent = await getRefundLogs(context, client, destination, range)
-  for (const { nonce, to } of await dropKnown(context, spent)) {
+  const { client, destinations, aside } = watch
+  const spent = await getRefundLogs(context, client, watch, range)
+  for (const { nonce, by, to } of await dropKnown(context, spent)) {
+    const destination = destinations.find(({ recipient }) => recipient === by)
+    if (!destination) continue
     try {
       const payment = await findPayment(context, destination, { nonce, to })
       const next = { nonce, holder: undefined }
       if (payment) await adoptRefund(context, watch, { payment, next })
       aside.clear(nonce)
     } catch (error) {
-      aside.put(nonce, error)
+      aside.put(nonce, error, { destination })
     }
   }
 }
@@ -48,10 +50,10 @@ async function dropKnown(
 
 const pageSize = 200
 
-/** Further refunds of a payment that the record may lack. */
+/** Most refunds of one payment that the record may lack. */
 const mostUnknown = 32
 
-/** Finds the payment of an order that a nonce refunds, among those of an account. */
+/** Finds which payment of an account a refund's nonce belongs to. */
 export async function findPayment(
   { store }: Pick<OrdersContext, 'store'>,
   destination: Destination,

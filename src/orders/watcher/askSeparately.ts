@@ -10,12 +10,11 @@ import { putAside } from '../model/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { Finding } from './settleFindings.js'
-import type { Watch } from './watchState.js'
+import type { TokenWatch } from './watchState.js'
 import { writeFindings } from './writeFindings.js'
 
 const pageSize = 500
 
-/** Open orders to ask about. */
 type Part = {
   /** Position of the order after which to begin. */
   after: bigint | undefined
@@ -30,7 +29,7 @@ type Part = {
  */
 export async function askSeparately(
   context: OrdersContext,
-  watch: Watch,
+  watch: TokenWatch,
   { after: start, most = mostOpen }: Part,
 ): Promise<Changes> {
   const kinds = [...context.kinds.values()]
@@ -57,7 +56,7 @@ export async function askSeparately(
 /** Loads the orders to ask about among the next open ones. */
 function loadPage(
   context: OrdersContext,
-  { destination, aside }: Watch,
+  { destinations, aside }: TokenWatch,
   { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<{ asked: StoredOrder[]; after: bigint | undefined }> {
   const isAsked = (order: OrderRecord) =>
@@ -65,7 +64,7 @@ function loadPage(
     !kindOf(context, order).hasOwnNonce &&
     !aside.isWaiting(order.id)
   return context.store.read(async (tables) => {
-    const query = { unsettled: destination, after, limit }
+    const query = { unsettled: destinations, after, limit }
     const orders = await tables.orders.find(query)
     const ids = orders.filter(isAsked).map(({ id }) => id)
     const found = [...(await loadOrders(tables, { ids })).values()]
@@ -81,13 +80,19 @@ function loadPage(
 /** The orders whose payments are spent; none if the node does not answer. */
 async function findSpent(
   context: OrdersContext,
-  { client, destination, heads, aside }: Watch,
+  { client, chainId, token, heads, aside }: TokenWatch,
   asked: readonly StoredOrder[],
 ): Promise<StoredOrder[]> {
   const name = 'payments without events'
   const { number } = heads.latest
   try {
-    const open = await findOpen(context, client, destination, asked, number)
+    const open = await findOpen(
+      context,
+      client,
+      { chainId, token },
+      asked,
+      number,
+    )
     aside.clear(name)
     return asked.filter(({ attempt }) => open.spent.has(attempt.nonce))
   } catch (error) {
@@ -98,7 +103,7 @@ async function findSpent(
 
 async function findEnd(
   context: OrdersContext,
-  { client, heads, aside }: Watch,
+  { client, heads, aside }: TokenWatch,
   { order, attempt }: StoredOrder,
 ): Promise<Finding[]> {
   const { kinds } = context
@@ -111,7 +116,10 @@ async function findEnd(
     if (!evidence || evidence.kind === 'expired') return []
     return [{ orderId: order.id, attempt: attempt.number, evidence }]
   } catch (error) {
-    putAside(aside, order.id, error, order.id)
+    putAside(aside, order.id, error, {
+      orderId: order.id,
+      destination: order,
+    })
     return []
   }
 }

@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { inTime } from '../../core/wait.js'
 import { SendError } from '../../payments/capture/errors.js'
@@ -7,6 +7,7 @@ import { SigningDeclinedError } from '../../payments/sign/errors.js'
 import { signWithWallet } from '../../payments/sign/signWithWallet.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { StoreReader } from '../../store/types.js'
+import { limitTo } from '../model/limitTo.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { refundPaymentOf } from '../model/paymentOf.js'
 import { hasNonce, isRefund } from '../model/refundRow.js'
@@ -18,7 +19,7 @@ import { giveUpRefund } from './giveUpRefund.js'
 import { type Offer, offerRefund, type RefundView } from './offerRefund.js'
 import { refundedPayment } from './planOffer.js'
 import { type Apart, openApart } from './tryStep.js'
-import type { SureWatch } from './watchState.js'
+import type { SureWatch, WatchMemory } from './watchState.js'
 
 /** The name of this step in the list of failures. */
 export const refundsStep = 'refunds'
@@ -31,55 +32,91 @@ const longestWait = 1000
 /**
  * Prepares requested refunds: gives each its nonce and window once its capture
  * is final, and has the recipient's wallet sign it. From then on the submitter
- * carries it like a capture. A refund that fails is put aside; the others go
- * on.
+ * sends it like a capture. A refund that fails is put aside; the others go on.
  *
- * If node and wallet take long, they work beside the looks, so that many
- * refunds do not stop the watch. While the store waits for `resume` it signs
- * nothing, and only writes the transfers that the record does not know.
+ * Slow nodes and wallets go on in the background, so that many refunds do not
+ * stop the watch. While the store waits for `resume`, signs nothing, and only
+ * writes the transfers that the record does not know.
  */
 export async function carryRefunds(
   context: OrdersContext,
   watch: SureWatch,
 ): Promise<void> {
-  const { destination, heads, sure, client, lease, memory } = watch
+  const { destinations, heads, sure, client, lease, memory } = watch
   const time = heads.latest.timestamp
-  const apart = openApart(watch, { step: refundsStep, time })
+  const parts = openApart(watch, { step: refundsStep, time })
   const finalized = sure.finalized?.number
   const signable: Signable[] = []
   let after: bigint | undefined
   for (;;) {
     const { rows, suspended } = await context.store.read(async (tables) => ({
       rows: await tables.orders.find({
-        refundsDue: destination,
+        refundsDue: destinations,
         after,
         limit: pageSize,
       }),
       suspended: await isSuspended(tables),
     }))
     for (const row of rows) {
-      if (!isRefund(row) || apart.isWaiting(row.id)) continue
+      if (!isRefund(row) || parts.isWaiting(row.id)) continue
+      if (memory.storing.has(row.id)) continue
       try {
         const view = { client, finalized, time, lease, suspended }
         const found = await carryOne(context, view, row)
         if (found) signable.push(found)
       } catch (error) {
         if (error instanceof LeaseLostError) throw error
-        apart.put(row.id, error)
+        parts.put(row.id, error, { destination: row })
       }
     }
     after = rows.at(-1)?.position
     if (rows.length < pageSize) break
   }
-  apart.close(new Set(signable.map(({ row }) => row.id)))
-  if (memory.signing || signable.length === 0) return
+  const isTried = [...memory.storing, ...signable.map(({ row }) => row.id)]
+  parts.close(new Set(isTried))
   const view = { client, finalized, time, lease, suspended: false }
-  const signing = signAll(context, view, { signable, apart }).finally(() => {
-    memory.signing = undefined
-  })
-  memory.signing = signing
-  // A signer may hang, and a person may take minutes: the watch goes on.
-  await inTime(signing, longestWait, () => undefined)
+  const begun = [...groupByRecipient(signable)].flatMap(([recipient, own]) =>
+    memory.signing.has(recipient)
+      ? []
+      : beginSigning(context, view, { signable: own, parts, memory }),
+  )
+  // A signer or sealer may hang, and a person may take minutes: the watch goes
+  // on.
+  if (begun.length)
+    await inTime<unknown>(Promise.all(begun), longestWait, () => undefined)
+}
+
+function groupByRecipient(
+  signable: readonly Signable[],
+): ReadonlyMap<Address, Signable[]> {
+  const groups = new Map<Address, Signable[]>()
+  for (const one of signable) {
+    const group = groups.get(one.row.recipient)
+    if (group) group.push(one)
+    else groups.set(one.row.recipient, [one])
+  }
+  return groups
+}
+
+/** Has one wallet sign its refunds, in parallel to looks and other wallets. */
+function beginSigning(
+  context: OrdersContext,
+  view: RefundView,
+  {
+    signable,
+    parts,
+    memory: { signing, storing },
+  }: { signable: readonly Signable[]; parts: Apart; memory: WatchMemory },
+): Promise<unknown>[] {
+  const [first] = signable
+  if (!first) return []
+  const { recipient } = first.row
+  const stored: Promise<void>[] = []
+  const signed = signAll(context, view, { signable, parts, storing, stored })
+    .finally(() => signing.delete(recipient))
+    .then(() => Promise.all(stored))
+  signing.set(recipient, signed)
+  return [signed]
 }
 
 async function isSuspended(
@@ -98,21 +135,60 @@ type Signable = { row: RefundRow; wallet: OrderWallet }
 async function signAll(
   context: OrdersContext,
   view: RefundView,
-  { signable, apart }: { signable: readonly Signable[]; apart: Apart },
+  {
+    signable,
+    parts,
+    storing,
+    stored,
+  }: {
+    signable: readonly Signable[]
+    parts: Apart
+    storing: Set<string>
+    /** Receives a promise for each signature that is being stored. */
+    stored: Promise<void>[]
+  },
 ): Promise<void> {
   const getTime = openClock(view)
+  const limit = limitTo(mostStored, longestWait)
+  let isLost = false
+  const put = (row: RefundRow, error: unknown) => {
+    // Another process has the lease and signs the refunds now.
+    if (error instanceof LeaseLostError) isLost = true
+    else parts.put(row.id, error, { destination: row })
+  }
   for (const one of signable) {
-    if (context.signal?.aborted) return
+    if (context.signal?.aborted || isLost) break
+    const { id } = one.row
     try {
-      await signOne(context, { ...view, time: await getTime() }, one)
-      apart.clear(one.row.id)
+      const store = await signOne(
+        context,
+        { ...view, time: await getTime() },
+        one,
+      )
+      // Store it during the next signature: the sealer may take long.
+      storing.add(id)
+      const ended = limit(store)
+        .then(
+          () => parts.clear(id),
+          (error: unknown) => put(one.row, error),
+        )
+        .finally(() => storing.delete(id))
+      stored.push(ended)
     } catch (error) {
-      // Another process signs them now.
-      if (error instanceof LeaseLostError) return
-      apart.put(one.row.id, error)
+      put(one.row, error)
     }
   }
 }
+
+/** Most signatures that are sealed and stored at the same time. */
+const mostStored = 50
+
+/**
+ * Seals and stores the signature of a refund, or writes that it is declined.
+ */
+type StoreSignature = () => Promise<void>
+
+const nothingToStore: StoreSignature = async () => undefined
 
 /** Milliseconds for which the time of a block is new enough. */
 const newEnough = 1000
@@ -132,32 +208,39 @@ function openClock({ client, time: first }: RefundView): () => Promise<bigint> {
   }
 }
 
-/** Loads a refund again, offers it if necessary, and has it signed. */
+/**
+ * Loads a refund again, gives it a nonce and a window if necessary, and has it
+ * signed.
+ */
 async function signOne(
   context: OrdersContext,
   view: RefundView,
   { row: { id }, wallet }: Signable,
-): Promise<void> {
+): Promise<StoreSignature> {
   const { store, policy } = context
   const { refund, suspended } = await store.read(async (tables) => ({
     refund: await loadRefund(tables, id),
     suspended: await isSuspended(tables),
   }))
-  if (suspended || refund?.row.state !== 'drafted') return
+  if (suspended || refund?.row.state !== 'drafted') return nothingToStore
   const { row } = refund
-  if (row.reason === 'consumed') return
+  if (row.reason === 'consumed') return nothingToStore
   const isOffered = row.lookDue !== undefined
-  if (isOffered && !hasNonce(refund.stored.attempt)) return
+  if (isOffered && !hasNonce(refund.stored.attempt)) return nothingToStore
   const offer: Offer = isOffered
     ? { ok: true, refund }
     : await offerRefund(context, view, { row, window: policy.window })
-  if (!offer.ok) return
+  if (!offer.ok) return nothingToStore
   const end = offer.refund.stored.attempt.validBefore
-  if (view.time + policy.safetyMargin >= end) return
-  await signRefund(context, view.lease, { refund: offer.refund, wallet })
+  if (view.time + policy.safetyMargin >= end) return nothingToStore
+  return signRefund(context, view.lease, { refund: offer.refund, wallet })
 }
 
-/** Returns the refund if it has to be offered or signed. */
+/**
+ * Returns the refund if a wallet of this instance can sign it now. If its nonce
+ * is used up or the store is suspended, only writes transfers that the record
+ * lacks.
+ */
 async function carryOne(
   context: OrdersContext,
   view: RefundView,
@@ -197,7 +280,6 @@ async function adoptConsumed(
   await adoptRefund(context, view, { payment, next })
 }
 
-/** The wallet of the recipient, if this instance has it. */
 function walletOf(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   { chainId, recipient }: Pick<RefundRow, 'chainId' | 'recipient'>,
@@ -212,7 +294,7 @@ async function signRefund(
   context: OrdersContext,
   lease: RefundView['lease'],
   { refund, wallet }: { refund: StoredRefund; wallet: OrderWallet },
-): Promise<void> {
+): Promise<StoreSignature> {
   const { row, stored } = refund
   const { signTimeout, walletTimeout } = context.policy
   const isLocal = wallet.account.type === 'local'
@@ -233,7 +315,9 @@ async function signRefund(
       throw new SendError({ words, retryable: true, maybeSent: false })
     },
   )
-  if (signature === 'declined')
-    await giveUpRefund(context, row, { reason: 'signingDeclined', lease })
-  else await storeSigned(context, refund, { signature, lease })
+  return async () => {
+    if (signature === 'declined')
+      await giveUpRefund(context, row, { reason: 'signingDeclined', lease })
+    else await storeSigned(context, refund, { signature, lease })
+  }
 }

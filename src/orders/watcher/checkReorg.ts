@@ -1,24 +1,27 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import type { ProofRecord } from '../../store/types.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
 import type { ChainHeads } from '../evidence/getHeads.js'
 import { recheckApart } from '../evidence/recheckProofs.js'
 import type { OrdersContext } from '../model/types.js'
-import { addSeen, loadCursor, traced } from './destinationCursor.js'
+import { addFresh, askBlocks, checkFresh, findNewest } from './checkFresh.js'
+import { addSeen, loadSeen, traced } from './destinationCursor.js'
 import { findStandingProofs } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
 import { type Displaced, takeBack } from './takeBack.js'
-import { openApart } from './tryStep.js'
+import { type Apart, openApart } from './tryStep.js'
 import type { Watch, WatchMemory } from './watchState.js'
 
-/** After more looks in a row than this, a node that is behind may be right. */
-const mostBehind = 5
+/** Number of looks in a row after which a node that is behind may be right. */
+export const mostBehind = 5
 
 /**
  * Compares the chain with the blocks seen before. After a reorganization,
  * checks every proof in the replaced blocks: a proof that is gone no longer
  * settles its order, and a proof that moved is stored with its new block.
+ *
+ * Compares proofs that were written since the last look as well, see
+ * {@link checkFresh}.
  *
  * A missing receipt alone undoes nothing. A head counts as seen once the next
  * look finds it by its number. If the node no longer knows a seen block, the
@@ -49,9 +52,16 @@ export async function checkReorg(
   }
   memory.seen = reorg.canonical
   memory.head = { number: latest.number, hash: latest.hash }
-  if (memory.recheckFrom === undefined) return 'same'
-  const isClear = await recheckFrom(context, watch, memory.recheckFrom)
-  if (isClear) memory.recheckFrom = undefined
+  const parts = openApart(watch, {
+    step: 'reorganizations',
+    time: latest.timestamp,
+  })
+  if (memory.recheckFrom !== undefined) {
+    await recheckFrom(context, { ...watch, parts }, memory.recheckFrom)
+    memory.recheckFrom = undefined
+  }
+  await checkFresh(context, { ...watch, parts })
+  parts.close()
   return reorg.isReorged ? 'reorged' : 'same'
 }
 
@@ -115,11 +125,14 @@ function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
  * proof that is not final.
  */
 async function startSeen(
-  { store }: OrdersContext,
-  { destination, memory, heads }: Watch,
+  context: OrdersContext,
+  { destinations, memory, heads }: Watch,
 ): Promise<WatchMemory['seen'] & object> {
-  const cursor = await store.read((tables) => loadCursor(tables, destination))
-  const seen = cursor?.seen ?? []
+  const { seen, newest } = await context.store.read(async (tables) => ({
+    seen: await loadSeen(context, tables, destinations),
+    newest: await findNewest(tables, destinations),
+  }))
+  memory.freshTo = newest
   // A block that is final now may have replaced a seen block since the last
   // look.
   memory.recheckFrom = below(highestSettled(heads), seen) + 1n
@@ -146,30 +159,32 @@ function highestSettled({ latest, finalized }: ChainHeads): bigint {
   return finalized && finalized.number < near ? finalized.number : near
 }
 
+/**
+ * Checks all proofs from a block on. Proofs that stay unclear become fresh
+ * proofs, so that later looks ask about these alone.
+ */
 async function recheckFrom(
   context: OrdersContext,
-  watch: Watch,
+  watch: Watch & { parts: Apart },
   fromBlock: bigint,
-): Promise<boolean> {
-  const { client, destination, heads, lease } = watch
+): Promise<void> {
+  const { client, chainId, destinations, heads, lease, memory } = watch
+  const { parts } = watch
   const all = await context.store.read((tables) =>
-    findStandingProofs(tables, [destination], fromBlock),
+    findStandingProofs(tables, destinations, fromBlock),
   )
-  const times = await getBlockTimes(
+  const blocks = await askBlocks(
     client,
     all.map(({ blockNumber }) => blockNumber),
   )
   const doubtful = all.filter(
-    ({ blockNumber, blockHash }) => times.get(blockNumber)?.hash !== blockHash,
+    ({ blockNumber, blockHash }) => blocks.get(blockNumber) !== blockHash,
   )
-  const apart = openApart(watch, {
-    step: 'reorganizations',
-    time: heads.latest.timestamp,
-  })
-  const asked = doubtful.filter((proof) => !apart.isWaiting(nameOf(proof)))
+  const asked = doubtful.filter((proof) => !parts.isWaiting(nameOf(proof)))
   const checked = await recheckApart(client, asked, {
-    chainId: destination.chainId,
-    onFailure: (proof, error) => apart.put(nameOf(proof), error),
+    chainId,
+    onFailure: (proof, error) =>
+      parts.put(nameOf(proof), error, { destination: proof }),
   })
   const displaced = checked.filter(
     (one): one is Displaced =>
@@ -178,12 +193,26 @@ async function recheckFrom(
   if (displaced.length) await heads.confirm()
   const { timestamp: blockTime } = heads.latest
   await takeBack(context, displaced, { blockTime, lease })
-  const isClear = await recheckConsumed(context, { ...watch, apart, fromBlock })
-  apart.close()
-  const isWhole = asked.length === doubtful.length
-  return (
-    isClear && isWhole && checked.every(({ verdict }) => verdict !== 'unclear')
-  )
+  const undecided = await recheckConsumed(context, { ...watch, fromBlock })
+  const unclear = [
+    ...doubtful.filter((proof) => !asked.includes(proof)),
+    ...checked.flatMap(({ verdict, proof }) =>
+      verdict === 'unclear' ? [proof] : [],
+    ),
+  ]
+  for (const { transactionHash } of unclear)
+    addFresh(memory, {
+      transactionHash,
+      consumed: undefined,
+      blockHash: undefined,
+    })
+  for (const { id, settledHash } of undecided)
+    if (settledHash)
+      addFresh(memory, {
+        transactionHash: settledHash,
+        consumed: id,
+        blockHash: undefined,
+      })
 }
 
 /** The name of a proof in the list of failures. */

@@ -1,11 +1,15 @@
-import type { Hash } from 'viem'
+import type { Address, Hash } from 'viem'
+import { endOfTime } from '../../core/clock.js'
 import type {
   Destination,
   Lease,
   PaymentStore,
+  StoredValue,
   StoreReader,
 } from '../../store/types.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
+import type { OrdersContext } from '../model/types.js'
+import { watchKey } from './watchKeys.js'
 
 /** How far a destination is reconciled. */
 export type DestinationCursor = {
@@ -33,7 +37,7 @@ export type OpenWalk = {
 }
 
 /**
- * Where the walk continues after a reconciliation. Pure.
+ * Returns where the walk continues after a reconciliation. Pure.
  *
  * @param done.fromBlock where the reconciliation began.
  * @param done.after position of the last order asked about; absent at the end.
@@ -69,6 +73,12 @@ type StoredCursor = {
   walk?: StoredWalk
 }
 
+/**
+ * The row of a destination that is read together with others of its token: only
+ * the first block is its own. `shared` is the key of the row with the rest.
+ */
+type StoredPlace = { from: string; shared: string }
+
 type StoredWalk = { since: string; after?: string; again?: string }
 
 /**
@@ -80,11 +90,9 @@ export const traced = 64n
 /** Maximum number of seen heads to keep. */
 const mostSeen = 80
 
-/**
- * The key in the store of a destination's cursor, lease or fulfilment place.
- */
+/** The key in the store of a destination's cursor, or of its schedules. */
 export const destinationKey = (
-  kind: 'cursor' | 'watch' | 'fulfilled',
+  kind: 'cursor' | 'schedule',
   { chainId, token, recipient }: Destination,
 ): string => `${kind}:${chainId}:${token}:${recipient}`
 
@@ -103,12 +111,142 @@ export function addSeen(
   return [...deep, ...near, head].slice(-mostSeen)
 }
 
+type Values = Pick<StoreReader, 'getValue'>
+
+/** Loads how far a destination is read, alone or together with others. */
 export async function loadCursor(
-  tables: Pick<StoreReader, 'getValue'>,
+  tables: Values,
   destination: Destination,
 ): Promise<DestinationCursor | undefined> {
-  const value = await tables.getValue(destinationKey('cursor', destination))
-  if (!value) return undefined
+  const own = await tables.getValue(destinationKey('cursor', destination))
+  if (typeof own?.shared !== 'string') return own && parseCursor(own)
+  const shared = await tables.getValue(own.shared)
+  return shared && parseCursor({ ...shared, from: own.from })
+}
+
+/**
+ * Loads the shared cursor of a token: how far its destinations in step, which
+ * are read together, are read.
+ */
+export async function loadSharedCursor(
+  tables: Values,
+  sharedKey: string,
+): Promise<DestinationCursor | undefined> {
+  const value = await tables.getValue(sharedKey)
+  return value && parseCursor(value)
+}
+
+/** How far the recipients of a token are read. Those in step share a cursor. */
+export type Places = {
+  /** Recipients that are not in step: each has a cursor of its own, or none. */
+  alone: Set<Address>
+  /**
+   * Destinations that are in step, but whose rows on record do not say so yet.
+   */
+  joining: Joining[]
+  /** The shared cursor, until its first move writes it. */
+  start: DestinationCursor | undefined
+}
+
+/** A destination that begins to use the shared cursor of its token. */
+export type Joining = Destination & {
+  /** The first block that was ever read for it, if none is on record. */
+  from?: bigint | undefined
+}
+
+/**
+ * Finds which destinations of a token are in step: those that are read as far
+ * as the shared cursor, and those without open orders, which have nothing to
+ * read. Without a shared cursor, the highest cursor of a destination takes its
+ * place.
+ */
+export async function placeRecipients(
+  tables: Values & Pick<StoreReader, 'orders'>,
+  {
+    sharedKey,
+    destinations,
+    head,
+  }: {
+    sharedKey: string
+    destinations: readonly Destination[]
+    head: { number: bigint }
+  },
+): Promise<Places> {
+  const rows: {
+    destination: Destination
+    cursor: DestinationCursor | undefined
+    isMember: boolean
+  }[] = []
+  for (const destination of destinations) {
+    const key = destinationKey('cursor', destination)
+    const isMember = (await tables.getValue(key))?.shared === sharedKey
+    const cursor = isMember ? undefined : await loadCursor(tables, destination)
+    rows.push({ destination, cursor, isMember })
+  }
+  const onRecord = await loadSharedCursor(tables, sharedKey)
+  const shared =
+    onRecord ??
+    rows.reduce<DestinationCursor | undefined>(
+      (high, { cursor }) =>
+        high && cursor && high.last.number >= cursor.last.number
+          ? high
+          : (cursor ?? high),
+      undefined,
+    )
+  const places: Places = {
+    alone: new Set(),
+    joining: [],
+    start: onRecord ? undefined : shared,
+  }
+  for (const { destination, cursor, isMember } of rows) {
+    if (isMember) continue
+    const isRead = cursor && shared && cursor.last.number >= shared.last.number
+    if (isRead || !shared) places.joining.push({ ...destination })
+    else if (cursor || (await hasOpen(tables, destination)))
+      places.alone.add(destination.recipient)
+    else places.joining.push({ ...destination, from: head.number })
+  }
+  return places
+}
+
+async function hasOpen(
+  { orders }: Pick<StoreReader, 'orders'>,
+  destination: Destination,
+): Promise<boolean> {
+  const found = await orders.find({
+    lookDue: [destination],
+    until: endOfTime,
+    limit: 1,
+  })
+  return found.length > 0
+}
+
+/** Most destinations to ask for heads that earlier looks have seen. */
+const mostAsked = 20
+
+/** The heads that the last process saw: those of the highest cursor. */
+export async function loadSeen(
+  context: Pick<OrdersContext, 'watches'>,
+  tables: Values,
+  destinations: readonly Destination[],
+): Promise<readonly SeenBlock[]> {
+  const cursors: (DestinationCursor | undefined)[] = []
+  const tokens = new Map(destinations.map((one) => [one.token, one]))
+  for (const { chainId, token } of tokens.values()) {
+    const key = watchKey(context, { chainId, token }, 'cursor')
+    cursors.push(await loadSharedCursor(tables, key))
+  }
+  for (const destination of destinations.slice(0, mostAsked))
+    cursors.push(await loadCursor(tables, destination))
+  const highest = cursors.reduce(
+    (high, one) =>
+      (one?.last.number ?? -1n) > (high?.last.number ?? -1n) ? one : high,
+    undefined,
+  )
+  return highest?.seen ?? []
+}
+
+function parseCursor(value: StoredValue): DestinationCursor {
   const seen = Array.isArray(value.seen) ? value.seen : []
   return {
     from: BigInt(String(value.from)),
@@ -155,9 +293,16 @@ function parseSeen(pair: readonly unknown[]): SeenBlock {
   return { number: BigInt(String(pair[0])), hash: String(pair[1]) as Hash }
 }
 
+/** Where a reconciliation began, and up to where it read. */
+export type CursorMove = {
+  before: DestinationCursor | undefined
+  after: DestinationCursor
+}
+
 /**
  * Writes how far a destination is reconciled. If another process has read
- * further in the meantime, its cursor stays.
+ * further in the meantime, its cursor stays. A destination in step keeps using
+ * the shared cursor.
  *
  * @param cursors.before the cursor from which this reconciliation began.
  * @throws {@link LeaseLostError} when another process holds the lease of the
@@ -169,23 +314,95 @@ export async function moveCursor(
     destination,
     lease,
   }: { destination: Destination; lease: Lease | undefined },
-  {
-    before,
-    after,
-  }: { before: DestinationCursor | undefined; after: DestinationCursor },
+  { before, after }: CursorMove,
 ): Promise<void> {
   const key = destinationKey('cursor', destination)
   await store.write(
     async (tables) => {
       await tables.lock(key)
-      const current = await loadCursor(tables, destination)
-      const isOthers = current && current.last.hash !== before?.last.hash
-      const isFurther = isOthers && current.last.number >= after.last.number
-      const next = isFurther ? current : after
-      const from =
-        current && current.from < after.from ? current.from : after.from
-      if (isFurther && from === current.from) return
-      await tables.setValue(key, encodeCursor({ ...next, from }))
+      const own = await tables.getValue(key)
+      if (typeof own?.shared === 'string') {
+        const from = lowerOf(BigInt(String(own.from)), after.from)
+        const place: StoredPlace = { from: String(from), shared: own.shared }
+        await tables.setValue(key, place)
+        return
+      }
+      const next = furtherOf(own && parseCursor(own), { before, after })
+      if (next) await tables.setValue(key, encodeCursor(next))
+    },
+    { lease },
+  )
+}
+
+/**
+ * Writes the shared cursor of a token, and which further destinations use it
+ * from now on.
+ *
+ * @throws {@link LeaseLostError} when another process holds the lease of the
+ * watch.
+ */
+export async function moveSharedCursor(
+  { store }: { store: PaymentStore },
+  {
+    sharedKey,
+    joining,
+    lease,
+  }: {
+    sharedKey: string
+    joining: readonly Joining[]
+    lease: Lease | undefined
+  },
+  { before, after }: CursorMove,
+): Promise<void> {
+  await store.write(
+    async (tables) => {
+      await tables.lock(sharedKey)
+      const current = await loadSharedCursor(tables, sharedKey)
+      const next = furtherOf(current, { before, after })
+      if (next) await tables.setValue(sharedKey, encodeCursor(next))
+      for (const { from = after.from, ...destination } of joining) {
+        const key = destinationKey('cursor', destination)
+        const known = (await loadCursor(tables, destination))?.from
+        const place: StoredPlace = {
+          from: String(known ?? from),
+          shared: sharedKey,
+        }
+        await tables.setValue(key, place)
+      }
+    },
+    { lease },
+  )
+}
+
+/** The cursor to write; absent if the current one stays. */
+function furtherOf(
+  current: DestinationCursor | undefined,
+  { before, after }: CursorMove,
+): DestinationCursor | undefined {
+  const isOthers = current && current.last.hash !== before?.last.hash
+  const isFurther = isOthers && current.last.number >= after.last.number
+  const next = isFurther ? current : after
+  const from = lowerOf(current?.from, after.from)
+  return isFurther && from === current.from ? undefined : { ...next, from }
+}
+
+/**
+ * Gives a destination a cursor of its own, because its blocks are not read yet.
+ */
+export async function leaveSharedCursor(
+  { store }: { store: PaymentStore },
+  {
+    destination,
+    lease,
+  }: { destination: Destination; lease: Lease | undefined },
+  cursor: DestinationCursor,
+): Promise<void> {
+  const key = destinationKey('cursor', destination)
+  await store.write(
+    async (tables) => {
+      const known = await loadCursor(tables, destination)
+      const from = known?.from ?? cursor.from
+      await tables.setValue(key, encodeCursor({ ...cursor, from }))
     },
     { lease },
   )

@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../../store/errors.js'
+import type { Address } from 'viem'
 import type { OrderState } from '../../store/types.js'
 import { noChanges, withEvent } from '../model/changes.js'
 import type { Step } from '../model/collectChanges.js'
@@ -8,9 +8,9 @@ import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { isOver, type Judged, judgeExpiry, payerOf } from './judgeExpiry.js'
-import { settleTransfers } from './reconcileDestination.js'
+import { settleTransfers } from './reconcileToken.js'
 import { openApart } from './tryStep.js'
-import type { SureWatch, Watch, WatchMemory } from './watchState.js'
+import type { SureHeads, TokenMemory, TokenWatch } from './watchState.js'
 import { writeFindings } from './writeFindings.js'
 
 const pageSize = 200
@@ -30,6 +30,9 @@ export const expiryStep = 'expiry'
 /** The name, in the list of failures, of the search for payments of drafts. */
 const draftsStep = 'drafts'
 
+/** A look at one token with the blocks on which two looks agree. */
+type SureTokenWatch = TokenWatch & { sure: SureHeads }
+
 /**
  * Asks the chain about every order whose look is due: one block must show that
  * the window is over and the nonce unused; otherwise a transaction spent the
@@ -41,13 +44,14 @@ const draftsStep = 'drafts'
  */
 export async function expireDue(
   context: OrdersContext,
-  watch: SureWatch,
+  watch: SureTokenWatch,
 ): Promise<void> {
-  const { memory, heads } = watch
+  const { tokenMemory, heads } = watch
   const { timestamp } = heads.latest
-  const apart = openApart(watch, { step: expiryStep, time: timestamp })
-  let isSeen: boolean | undefined
-  let isAnswering = !apart.isWaiting(expiryStep)
+  const parts = openApart(watch, { step: expiryStep, time: timestamp })
+  const asked = new Set<Address>()
+  const read = new Set<Address>()
+  let isAnswering = !parts.isWaiting(expiryStep)
   const again = timestamp + lookAgain
   // Every row of a page gets a later look or none, so the loop ends.
   for (;;) {
@@ -55,24 +59,20 @@ export async function expireDue(
     if (!due.length) break
     // All writes below rely on the newest block's time.
     await heads.confirm()
-    const isAsked = due.some(
+    const unpaid = due.filter(
       (stored) => !payerOf(stored) && isOver(stored, timestamp),
     )
-    if (isAsked && isSeen === undefined) {
-      isSeen = await settleTransfers(context, watch).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof LeaseLostError) throw error
-          apart.put(draftsStep, error, again)
-          return false
-        },
-      )
+    const unread = recipientsOf(unpaid).filter((one) => !asked.has(one))
+    if (unread.length > 0) {
+      for (const one of unread) asked.add(one)
+      for (const one of await readTransfers(context, watch, unread))
+        read.add(one)
       continue
     }
-    const dueWatch = { ...watch, apart, isSeen: isSeen === true }
+    const dueWatch = { ...watch, parts, read }
     const judged = isAnswering
       ? await judgeExpiry(context, dueWatch, due).catch((error: unknown) => {
-          apart.put(expiryStep, error, again)
+          parts.put(expiryStep, error, { due: again })
           return undefined
         })
       : undefined
@@ -80,34 +80,61 @@ export async function expireDue(
     await writePage(context, watch, judged ?? due.map(unjudged))
     if (due.length < pageSize) break
   }
-  forgetUnpaid(memory, timestamp)
-  apart.close()
+  forgetUnpaid(tokenMemory, timestamp)
+  parts.close()
 }
 
-/** Without an answer, the order only gets its next look. */
+const recipientsOf = (due: readonly StoredOrder[]): Address[] => [
+  ...new Set(due.map(({ order }) => order.recipient)),
+]
+
+/**
+ * Writes the transfers to recipients. Returns the recipients whose transfers it
+ * could read.
+ */
+async function readTransfers(
+  context: OrdersContext,
+  watch: TokenWatch,
+  recipients: readonly Address[],
+): Promise<ReadonlySet<Address>> {
+  const { aside } = watch
+  const destinations = watch.destinations.filter(({ recipient }) =>
+    recipients.includes(recipient),
+  )
+  const read = await settleTransfers(
+    context,
+    { ...watch, destinations },
+    (destination, error) => aside.at(destination).put(draftsStep, error),
+  )
+  for (const one of destinations)
+    if (read.has(one.recipient)) aside.at(one).clear(draftsStep)
+  return read
+}
+
+/** Without an answer of the node, only sets when to look at the order again. */
 const unjudged = ({ order }: StoredOrder): Judged => ({
   order,
   evidence: undefined,
 })
 
-function forgetUnpaid({ unpaid }: WatchMemory, time: bigint): void {
+function forgetUnpaid({ unpaid }: TokenMemory, time: bigint): void {
   for (const [id, since] of unpaid)
     if (since + forgetAfter < time) unpaid.delete(id)
 }
 
 async function loadLookDue(
   { store }: OrdersContext,
-  { destination, heads }: Watch,
+  { destinations, heads }: TokenWatch,
 ): Promise<StoredOrder[]> {
   const until = heads.latest.timestamp
-  const lookDue = { lookDue: destination, until, limit: pageSize }
+  const lookDue = { lookDue: destinations, until, limit: pageSize }
   const found = await store.read((tables) => loadOrders(tables, lookDue))
   return [...found.values()]
 }
 
 async function writePage(
   context: OrdersContext,
-  watch: SureWatch,
+  watch: TokenWatch,
   judged: readonly Judged[],
 ): Promise<void> {
   const findings = judged.flatMap(({ order, evidence }) =>
@@ -128,7 +155,7 @@ async function writePage(
  */
 function postponeLook(
   { policy, now }: OrdersContext,
-  { heads: { latest }, memory: { unpaid } }: Watch,
+  { heads: { latest }, tokenMemory: { unpaid } }: TokenWatch,
 ): Step {
   return ({ order, attempt }) => {
     const { timestamp } = latest
@@ -149,7 +176,7 @@ function postponeLook(
       policy.capture === 'beforeDeadline' &&
       order.total === 'amount' &&
       !order.needsReview &&
-      // The buyer requested a cancellation, even if it could not be sent.
+      // Not after the buyer requested a cancellation, even if it was not sent.
       attempt.cancellation === undefined
     const reported = withEvent(
       order,

@@ -50,7 +50,7 @@ test('a block that settled more orders than the stack holds is read whole', asyn
   }
   const found = await findSettled(
     { store: crowded },
-    destination,
+    [destination],
     'included',
     {},
   )

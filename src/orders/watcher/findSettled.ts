@@ -19,7 +19,7 @@ type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
  */
 export async function findSettled(
   { store }: Pick<OrdersContext, 'store'>,
-  destination: Destination,
+  destinations: readonly Destination[],
   finality: Finality,
   range: Range,
 ): Promise<OrderRecord[]> {
@@ -27,7 +27,7 @@ export async function findSettled(
     const rows: OrderRecord[] = []
     for await (const page of findSettledPages(
       tables,
-      destination,
+      destinations,
       finality,
       range,
     ))
@@ -39,14 +39,14 @@ export async function findSettled(
 /** Like {@link findSettled}, but page by page. */
 export function findSettledPages(
   { orders }: { orders: Reader<OrderRecord, OrderQuery> },
-  destination: Destination,
+  destinations: readonly Destination[],
   finality: Finality,
   { fromBlock, toBlock }: Range,
 ): AsyncGenerator<OrderRecord[]> {
   return findPages(
     (from, limit) =>
       orders.find({
-        settled: destination,
+        settled: destinations,
         finality,
         fromBlock: from,
         toBlock,

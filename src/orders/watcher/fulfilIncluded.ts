@@ -1,12 +1,12 @@
-import type { OrderQuery } from '../../store/types.js'
+import type { OrderQuery, StoredValue } from '../../store/types.js'
 import type { Changes } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
-import { destinationKey } from './destinationCursor.js'
 import { findSettledPages } from './findSettled.js'
 import { fulfilAtOnce } from './settleFindings.js'
-import type { Watch } from './watchState.js'
+import { watchKey } from './watchKeys.js'
+import type { FulfilledTo, Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 /** Maximum number of events per query. */
@@ -16,24 +16,38 @@ const pageSize = 200
  * Reports the fulfilment of orders that a submitter or another process has
  * captured, if the policy fulfils at `included`. Follows the event stream, so
  * it reads each capture only once.
+ *
+ * Reads no further than `checkFresh` did, so that this look has found the block
+ * of each capture. An order whose block it did not find waits, and the others
+ * go on.
  */
 export async function fulfilIncluded(
   context: OrdersContext,
   watch: Watch,
 ): Promise<void> {
-  const { destination, memory } = watch
-  let after = memory.fulfilledTo ?? (await loadPlace(context, watch))
+  const { destinations, memory } = watch
+  const { freshTo = 0n, held } = memory
+  let place = memory.fulfilled ?? (await loadPlace(context, watch))
+  memory.fulfilled = place
   for (;;) {
+    const { after } = place
     const page = await context.store.read(({ events }) =>
-      events.find({ destinations: [destination], after, limit: pageSize }),
+      events.find({ destinations, after, limit: pageSize }),
     )
-    after = page.at(-1)?.cursor ?? after
-    const ids = page.flatMap(({ type, orderId }) =>
+    const asked = page.filter(({ cursor }) => cursor <= freshTo)
+    const captured = asked.flatMap(({ type, orderId }) =>
       type === 'captured' && orderId !== undefined ? [orderId] : [],
     )
-    if (ids.length) await fulfil(context, watch, { ids, after })
-    memory.fulfilledTo = after
-    if (page.length < pageSize) return
+    const all = [...new Set([...place.waiting, ...captured])]
+    const ids = all.filter((id) => !held.has(id))
+    place = {
+      after: asked.at(-1)?.cursor ?? after,
+      waiting: new Set(all.filter((id) => held.has(id))),
+    }
+    if (ids.length || captured.length)
+      await fulfil(context, watch, { ids, place })
+    memory.fulfilled = place
+    if (asked.length < pageSize) return
   }
 }
 
@@ -44,23 +58,21 @@ export async function fulfilIncluded(
 async function loadPlace(
   context: OrdersContext,
   watch: Watch,
-): Promise<bigint> {
+): Promise<FulfilledTo> {
   const { store } = context
-  const { destination } = watch
-  const key = destinationKey('fulfilled', destination)
-  const { value, newest } = await store.read(async (tables) => ({
-    value: await tables.getValue(key),
-    newest: await tables.events.find({ newest: [destination] }),
-  }))
-  if (value) return BigInt(String(value.after))
-  const after = newest[0]?.cursor ?? 0n
+  const { chainId, destinations } = watch
+  const key = watchKey(context, { chainId }, 'fulfilled')
+  const value = await store.read((tables) => tables.getValue(key))
+  if (value) return parsePlace(value)
+  const { held, freshTo: after = 0n } = watch.memory
+  const waiting = new Set<string>()
   const orders = {
     find: (query: OrderQuery) =>
       store.read((tables) => tables.orders.find(query)),
   }
   for await (const page of findSettledPages(
     { orders },
-    destination,
+    destinations,
     'included',
     {},
   )) {
@@ -69,27 +81,50 @@ async function loadPlace(
         state === 'captured' && fulfilled === undefined && !unexpected,
     )
     const ids = due.map(({ id }) => id)
-    if (ids.length) await fulfil(context, watch, { ids })
+    for (const id of ids) if (held.has(id)) waiting.add(id)
+    const sure = ids.filter((id) => !held.has(id))
+    if (sure.length) await fulfil(context, watch, { ids: sure })
   }
-  await fulfil(context, watch, { ids: [], after })
-  return after
+  const place = { after, waiting }
+  await fulfil(context, watch, { ids: [], place })
+  return place
+}
+
+function parsePlace({ after, waiting }: StoredValue): FulfilledTo {
+  const ids = Array.isArray(waiting) ? waiting : []
+  return { after: BigInt(String(after)), waiting: new Set(ids.map(String)) }
+}
+
+function encodePlace({ after, waiting }: FulfilledTo): StoredValue {
+  const ids = waiting.size ? { waiting: [...waiting] } : {}
+  return { after: String(after), ...ids }
 }
 
 /** Writes the fulfilments and their place in the stream in one unit of work. */
 async function fulfil(
   context: OrdersContext,
-  { destination, lease }: Watch,
-  { ids, after }: { ids: readonly string[]; after?: bigint | undefined },
+  { chainId, destinations, lease, memory: { freshTo = 0n } }: Watch,
+  { ids, place }: { ids: readonly string[]; place?: FulfilledTo | undefined },
 ): Promise<Changes> {
   const step = fulfilAtOnce(context.policy, context.now())
   return writeUnit(
     context,
     async (tables) => {
       const collected = collectChanges(await loadOrders(tables, { ids }))
-      const key = destinationKey('fulfilled', destination)
-      if (after !== undefined)
-        await tables.setValue(key, { after: String(after) })
-      for (const id of new Set(ids)) collected.apply(id, [step])
+      const key = watchKey(context, { chainId }, 'fulfilled')
+      if (place) await tables.setValue(key, encodePlace(place))
+      // A submitter may have captured an order again, in a block that this
+      // look has not asked for.
+      const later = await tables.events.find({
+        destinations,
+        after: freshTo,
+        limit: pageSize,
+      })
+      const unasked = later.flatMap(({ type, orderId }) =>
+        type === 'captured' ? [orderId] : [],
+      )
+      for (const id of new Set(ids))
+        if (!unasked.includes(id)) collected.apply(id, [step])
       return collected.close()
     },
     { lease },

@@ -15,14 +15,15 @@ import type { Evidence } from '../model/settleOrder.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { Apart } from './tryStep.js'
-import type { SureWatch, WatchMemory } from './watchState.js'
+import type { SureHeads, TokenMemory, TokenWatch } from './watchState.js'
 
 /** A look that judges the orders that are due. */
-export type DueWatch = SureWatch & {
-  /** True when the store has the payments of all drafts up to the head. */
-  isSeen: boolean
+export type DueWatch = TokenWatch & {
+  sure: SureHeads
+  /** Recipients whose payments are all on record, up to the head. */
+  read: ReadonlySet<Address>
   /** Puts single orders that fail aside. */
-  apart: Apart
+  parts: Apart
 }
 
 /** States of orders that no longer wait for their payment. */
@@ -58,22 +59,22 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
  */
 export async function judgeExpiry(
   context: HasKinds,
-  { client, destination, heads, sure, isSeen, apart, memory }: DueWatch,
+  { client, chainId, token, heads, sure, read, parts, tokenMemory }: DueWatch,
   due: readonly StoredOrder[],
 ): Promise<Judged[]> {
   const { latest, confirm } = heads
+  const aboutOf = ({ order }: StoredOrder) => ({
+    destination: order,
+    due: latest.timestamp + lookAgain,
+  })
   const over = due.filter((stored) => {
     if (!isOver(stored, latest.timestamp)) return false
     if (knowsKind(context, stored.order)) return true
-    apart.put(
-      stored.order.id,
-      unknownKind(stored.order),
-      latest.timestamp + lookAgain,
-    )
+    parts.put(stored.order.id, unknownKind(stored.order), aboutOf(stored))
     return false
   })
   const [{ spent, unused }] = await Promise.all([
-    findOpen(context, client, destination, over, latest.number),
+    findOpen(context, client, { chainId, token }, over, latest.number),
     confirm(),
   ])
   const { finalized } = sure
@@ -87,13 +88,13 @@ export async function judgeExpiry(
       const block = latest.number
       const asked = { ...stored, kinds: context.kinds, block }
       const evidence = await (isCarried
-        ? askBeside(memory, stored, () => findEvidence(client, asked))
+        ? askBeside(tokenMemory, stored, () => findEvidence(client, asked))
         : findEvidence(client, asked))
       if (evidence?.kind !== 'expired') return evidence
-      // Used a moment ago and unused now: the next look decides.
+      // One answer shows the nonce used, the next unused: a later look decides.
       if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
         return undefined
-      // A long search may have begun before that block.
+      // A long search may have begun before the final block.
       const isFinal =
         finalized &&
         isFinallyOver(stored) &&
@@ -101,21 +102,23 @@ export async function judgeExpiry(
       return isFinal ? expiredAt(finalized, true) : evidence
     } catch (error) {
       // One order that fails must not block the others.
-      apart.put(stored.order.id, error, latest.timestamp + lookAgain)
+      parts.put(stored.order.id, error, aboutOf(stored))
       return undefined
     }
   }
   const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
     const { order, attempt } = stored
     if (kindOf(context, order).carried) {
-      // Each look would search its whole period. The last search decides.
+      // A search reads the order's whole period. For an order that has ended,
+      // search again only once the end is final.
       const waits = ended.includes(order.state) && !isFinallyOver(stored)
       return waits ? undefined : explain(stored, true)
     }
     if (spent.has(attempt.nonce)) return explain(stored)
     // Without a payer, there is no account whose nonce we could check.
     if (!payerOf(stored))
-      return isSeen && isStillUnpaid(memory, order, latest.timestamp)
+      return read.has(order.recipient) &&
+        isStillUnpaid(tokenMemory, order, latest.timestamp)
         ? expiredAt(latest, true)
         : undefined
     const answered = unused.get(attempt.nonce)
@@ -144,17 +147,17 @@ export async function judgeExpiry(
 const patience = 500
 
 /**
- * Searches beside the looks: a search through a long history goes on, and the
+ * Searches in the background: a search through a long history goes on, and the
  * next look at the order gets its result.
  *
  * @throws {@link NodeAnswerError} while the search goes on.
  */
 async function askBeside(
-  { searches }: WatchMemory,
+  { searches }: TokenMemory,
   { order: { id, state } }: StoredOrder,
   search: () => Promise<Evidence | undefined>,
 ): Promise<Evidence | undefined> {
-  // An order in another state asks another question.
+  // In another state, the same order needs another search.
   const key = `${id} ${state}`
   const searching = searches.get(key) ?? search()
   searches.set(key, searching)
@@ -176,7 +179,7 @@ function throwUnfinished(): never {
  * alone, a node that omits a log once would end a paid draft.
  */
 function isStillUnpaid(
-  { unpaid }: DueWatch['memory'],
+  { unpaid }: TokenMemory,
   { id }: OrderRecord,
   time: bigint,
 ): boolean {

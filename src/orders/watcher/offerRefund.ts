@@ -1,6 +1,5 @@
 import type { Client } from 'viem'
 import { getConsumption } from '../../chain/state/getAuthorizationState.js'
-import { checkClock } from '../../core/clock.js'
 import type {
   AttemptRecord,
   Lease,
@@ -10,6 +9,7 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { recheckProofs, unclearError } from '../evidence/recheckProofs.js'
+import { checkChainClock } from '../model/checkChainClock.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
@@ -61,7 +61,7 @@ export type Offer =
  *
  * Writes the nonce before anything is signed: no other refund can take it.
  *
- * @throws {@link ClockSkewError} when chain and wall clock differ by over 120 s.
+ * @throws {@link ClockSkewError} when chain and clock differ by over 120 s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, its answers contradict each other, or it has no receipt of the
  * payment.
@@ -83,7 +83,7 @@ export async function offerRefund(
   const next = nextNonce(payment, refund.row, holders)
   if (next === 'otherRefund') return { ok: false, reason: 'otherRefund' }
   const { chainId, recipient, token } = refund.row
-  checkClock({ timestamp: view.time, chainId }, context.now() / 1000n)
+  checkChainClock(context, { timestamp: view.time, chainId })
   const { consumed } = await getConsumption(view.client, {
     token,
     payer: recipient,
@@ -145,7 +145,8 @@ function findHolders(
 }
 
 /**
- * Looks at the payment again: a proof on record may be older than a reorg.
+ * True when the refunded payment is still in a final block. Asks the node
+ * again, because a reorg may have undone a proof on record.
  *
  * @throws {@link NodeAnswerError} when the node has no receipt of it any more,
  * so that the refund is put aside and reported.
@@ -163,7 +164,10 @@ async function isFinal(
 
 type Next = Exclude<ReturnType<typeof nextNonce>, 'otherRefund'>
 
-/** Returns `false` when the record changed since it was read. */
+/**
+ * Writes a refund's nonce and window. Returns `false` when the record changed
+ * since it was read.
+ */
 async function writeOffer(
   context: OrdersContext,
   tables: StoreWriter,

@@ -35,7 +35,7 @@ export function nonceOf(
   return refundNonce({ chainId, token, payer, nonce: paid.nonce, index })
 }
 
-/** The next nonce to sign, or the refund that is in the way. */
+/** The next nonce to sign, or `otherRefund` while an earlier refund is open. */
 export type NextNonce =
   | { index: number; nonce: Hex; holder: AttemptRecord | undefined }
   | 'otherRefund'
@@ -60,7 +60,7 @@ export function nextNonce(
       return { index, nonce, holder }
     const isFinal = other.finality === 'finalized'
     if (isFinal && ['captured', 'canceled'].includes(other.state)) continue
-    // Its window is over, and the final chain shows the nonce unused.
+    // A released refund never used the nonce: given up unsigned, or expired.
     return isReleased(other) ? { index, nonce, holder } : 'otherRefund'
   }
 }

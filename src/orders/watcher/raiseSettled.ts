@@ -43,29 +43,29 @@ export async function raiseSettled(
   context: OrdersContext,
   watch: SureWatch,
 ): Promise<void> {
-  const { destination, sure, heads } = watch
+  const { destinations, sure, heads } = watch
   const { safe, finalized } = sure
   const time = heads.latest.timestamp
-  const apart = openApart(watch, { step: finalityStep, time })
+  const parts = openApart(watch, { step: finalityStep, time })
   const top = highest(safe?.number, finalized?.number)
   const included =
     top === undefined
       ? []
-      : await findSettled(context, destination, 'included', { toBlock: top })
+      : await findSettled(context, destinations, 'included', { toBlock: top })
   const safeOnes =
     finalized === undefined
       ? []
-      : await findSettled(context, destination, 'safe', {
+      : await findSettled(context, destinations, 'safe', {
           toBlock: finalized.number,
         })
   const due = [...included, ...safeOnes].filter(
-    ({ id }) => !apart.isWaiting(id),
+    ({ id }) => !parts.isWaiting(id),
   )
   const doubtful: OrderRecord[] = []
   let silent = 0
   for (let at = 0; at < due.length && silent < mostSilent; at += unitSize) {
     const unit = due.slice(at, at + unitSize)
-    const left = await raiseUnit(context, { ...watch, apart }, unit)
+    const left = await raiseUnit(context, { ...watch, parts }, unit)
     if (left) addAll(doubtful, left)
     else silent++
   }
@@ -73,8 +73,8 @@ export async function raiseSettled(
     .flatMap(({ settledBlock }) => settledBlock ?? [])
     .sort((one, other) => Number(one - other))
   if (lowest !== undefined)
-    await recheckConsumed(context, { ...watch, apart, fromBlock: lowest })
-  apart.close()
+    await recheckConsumed(context, { ...watch, parts, fromBlock: lowest })
+  parts.close()
 }
 
 /**
@@ -84,14 +84,7 @@ export async function raiseSettled(
  */
 async function raiseUnit(
   context: OrdersContext,
-  {
-    client,
-    heads,
-    destination,
-    sure,
-    lease,
-    apart,
-  }: SureWatch & { apart: Apart },
+  { client, chainId, heads, sure, lease, parts }: SureWatch & { parts: Apart },
   orders: readonly OrderRecord[],
 ): Promise<OrderRecord[] | undefined> {
   const ids = orders.map(({ id }) => id)
@@ -105,8 +98,7 @@ async function raiseUnit(
     )
     return settlingOf(order, proof)
   })
-  const { chainId } = destination
-  const checked = await recheckUnit(client, settling, { chainId, apart })
+  const checked = await recheckUnit(client, settling, { chainId, parts })
   if (!checked) return undefined
   const displaced = checked.flatMap(displacedOf)
   if (displaced.length) await heads.confirm()
@@ -126,21 +118,21 @@ async function raiseUnit(
 }
 
 /**
- * Checks again where orders settled. Puts those aside about which the node does
- * not answer, or for which it has no receipt. Consumed ones without a receipt
- * have a check of their own.
+ * Checks again where orders settled. Puts aside orders about which the node
+ * does not answer, or for which it has no receipt. Consumed orders without a
+ * receipt have a check of their own.
  *
  * @returns `undefined` if the node answers about none of several orders.
  */
 async function recheckUnit(
   client: Client,
   settling: readonly Settling[],
-  { chainId, apart }: { chainId: number; apart: Apart },
+  { chainId, parts }: { chainId: number; parts: Apart },
 ): Promise<Recheck<Settling>[] | undefined> {
   const failed = new Set<string>()
   const onFailure = ({ order }: Settling, error: unknown): void => {
     failed.add(order.id)
-    apart.put(order.id, error)
+    parts.put(order.id, error, { destination: order })
   }
   try {
     const options = { chainId, onFailure }

@@ -17,50 +17,75 @@ import { findSettled } from './findSettled.js'
 import type { Apart } from './tryStep.js'
 import { writeUnit } from './writeUnit.js'
 
+type ConsumedWatch = {
+  client: Client
+  chainId: number
+  destinations: readonly Destination[]
+  heads: ChainHeads
+  lease: Lease | undefined
+  /** Puts single orders that fail aside. */
+  parts: Apart
+}
+
 /**
  * Checks the `consumed` orders again, whose nonce was spent without a payment.
  * They need a check of their own, because they have no proof on record.
  *
- * @returns true when every one of them was decided and written.
+ * @returns the orders that could not be decided.
  */
 export async function recheckConsumed(
   context: OrdersContext,
-  watch: {
-    client: Client
-    destination: Destination
-    heads: ChainHeads
-    lease: Lease | undefined
-    fromBlock: bigint
-    /** Puts single orders that fail aside. */
-    apart: Apart
-  },
-): Promise<boolean> {
-  const { client, destination, fromBlock, apart } = watch
+  watch: ConsumedWatch & { fromBlock: bigint },
+): Promise<OrderRecord[]> {
+  const { client, chainId, destinations, fromBlock, parts } = watch
   const settled = [
-    ...(await findSettled(context, destination, 'included', { fromBlock })),
-    ...(await findSettled(context, destination, 'safe', { fromBlock })),
+    ...(await findSettled(context, destinations, 'included', { fromBlock })),
+    ...(await findSettled(context, destinations, 'safe', { fromBlock })),
   ]
   const all = settled.filter(({ state }) => state === 'consumed')
-  const consumed = all.filter(({ id }) => !apart.isWaiting(id))
+  const consumed = all.filter(({ id }) => !parts.isWaiting(id))
   const checked = await recheckApart(client, consumed.flatMap(seenOf), {
-    chainId: destination.chainId,
-    onFailure: ({ order }, error) => apart.put(order.id, error),
+    chainId,
+    onFailure: ({ order }, error) =>
+      parts.put(order.id, error, { destination: order }),
   })
   const doubtful = checked.filter(
     ({ verdict, proof: { order } }) =>
-      verdict !== 'same' && !apart.isWaiting(order.id),
+      verdict !== 'same' && !parts.isWaiting(order.id),
   )
-  const clear = await Promise.all(
-    doubtful.map(({ proof: { order } }) =>
-      recheckOrder(context, watch, order).catch((error: unknown) => {
+  const undecided = await recheckOrders(
+    context,
+    watch,
+    doubtful.map(({ proof: { order } }) => order),
+  )
+  return all.filter(
+    (order) => parts.isWaiting(order.id) || undecided.includes(order),
+  )
+}
+
+/**
+ * Decides consumed orders again whose transaction is no longer in its block.
+ *
+ * @returns the orders that could not be decided.
+ */
+export async function recheckOrders(
+  context: OrdersContext,
+  watch: ConsumedWatch,
+  orders: readonly OrderRecord[],
+): Promise<OrderRecord[]> {
+  const undecided: OrderRecord[] = []
+  await Promise.all(
+    orders.map(async (order) => {
+      try {
+        if (!(await recheckOrder(context, watch, order))) undecided.push(order)
+      } catch (error) {
         if (error instanceof LeaseLostError) throw error
-        apart.put(order.id, error)
-        return false
-      }),
-    ),
+        watch.parts.put(order.id, error, { destination: order })
+        undecided.push(order)
+      }
+    }),
   )
-  const isWhole = all.every(({ id }) => !apart.isWaiting(id))
-  return isWhole && clear.every((isClear) => isClear)
+  return undecided
 }
 
 /** Where the nonce of an order was spent, if the record says so. */
@@ -73,12 +98,7 @@ function seenOf(order: OrderRecord) {
 
 async function recheckOrder(
   context: OrdersContext,
-  {
-    client,
-    destination,
-    heads: { latest, confirm },
-    lease,
-  }: Parameters<typeof recheckConsumed>[1],
+  { client, heads: { latest, confirm }, lease }: ConsumedWatch,
   order: OrderRecord,
 ): Promise<boolean> {
   const found = await context.store.read((tables) =>
@@ -90,7 +110,7 @@ async function recheckOrder(
   // A node behind the settling block cannot decide.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
-    findOpen(context, client, destination, [stored], latest.number),
+    findOpen(context, client, order, [stored], latest.number),
     confirm(),
   ])
   const block = latest.number

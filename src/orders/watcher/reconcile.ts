@@ -1,23 +1,30 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { wait } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { Destination } from '../../store/types.js'
+import { checkChain } from '../evidence/checkChain.js'
 import { clientOf } from '../evidence/clientOf.js'
 import { underSignal } from '../evidence/endingContext.js'
 import { getHeads } from '../evidence/getHeads.js'
 import { parseBlockNumber } from '../evidence/parseBlockNumber.js'
 import { OrdersSetupError, ProofConflictError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
-import { checkReorg } from './checkReorg.js'
+import { checkReorg, mostBehind } from './checkReorg.js'
 import { loadCursor } from './destinationCursor.js'
 import { findFirstBlock } from './findFirstBlock.js'
 import {
   type DestinationReconciliation,
   reconcileDestination,
-} from './reconcileDestination.js'
-import { newMemory, type Watch } from './watchState.js'
+} from './reconcileToken.js'
+import {
+  newMemory,
+  newTokenMemory,
+  type TokenWatch,
+  type Watch,
+} from './watchState.js'
 
-/** What `reconcile` takes. */
+/** Parameters of `orders.reconcile`. */
 export type ReconcileParameters = {
   /** @default all of this instance */
   destination?: Destination | undefined
@@ -46,7 +53,7 @@ const members: MembersOf<ReconcileParameters> = {
   signal: true,
 }
 
-/** What `reconcile` found missing on record, and wrote. */
+/** What `reconcile` found missing on record and wrote, by destination. */
 export type ReconciliationReport = {
   destinations: readonly DestinationReconciliation[]
 }
@@ -59,10 +66,10 @@ export type ReconciliationReport = {
  * Until a block is final, a reorganization can undo what was found in it.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
- * @throws {@link OrdersSetupError} when the destination is not of this instance.
+ * @throws {@link OrdersSetupError} when this instance lacks the destination.
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
- * a node refuses, does not answer, or answers from two chains. Everything
- * written by then is correct, and the next run reads the rest again.
+ * a node refuses, does not answer, answers from two chains or is on another.
+ * Everything written by then is correct; the next run reads the rest again.
  * @throws {@link ProofConflictError} when the payment of an order is on record
  * for another. All other orders of its destination are written before.
  */
@@ -111,7 +118,8 @@ function readDestination(destination: Destination): Destination {
  */
 async function findUnread(
   context: OrdersContext,
-  { client, destination, heads: { latest } }: Watch,
+  { client, heads: { latest } }: TokenWatch,
+  destination: Destination,
 ): Promise<bigint | undefined> {
   const [cursor, first] = await Promise.all([
     context.store.read((tables) => loadCursor(tables, destination)),
@@ -121,25 +129,46 @@ async function findUnread(
 }
 
 /**
- * Throws the first failure, and puts nothing aside. Only conflicts wait until
- * the rest is written: `close` throws the first of them.
+ * Replaces the list of failures: throws the first failure, and puts nothing
+ * aside. Only conflicts wait until the rest is written: `close` throws the
+ * first of them.
  */
 function failAtOnce(): { aside: Watch['aside']; close: () => void } {
   const conflicts: ProofConflictError[] = []
+  const put = (_name: string, error: unknown) => {
+    if (!(error instanceof ProofConflictError)) throw error
+    return conflicts.push(error)
+  }
+  const nowhere = { put, isWaiting: () => false, clear: () => undefined }
   return {
-    aside: {
-      put: (_name, error) => {
-        if (!(error instanceof ProofConflictError)) throw error
-        return conflicts.push(error)
-      },
-      isWaiting: () => false,
-      clear: () => undefined,
-    },
+    aside: { ...nowhere, at: () => nowhere },
     close: () => {
       const [conflict] = conflicts
       if (conflict) throw conflict
     },
   }
+}
+
+/**
+ * Looks again while the node is behind a block seen before, as a worker does: a
+ * replica catches up, and a block that no node knows is dropped once the chain
+ * grew for several looks. `findLast` rejects if the chain does not grow.
+ */
+async function untilAhead(
+  context: OrdersContext,
+  watch: TokenWatch,
+): Promise<TokenWatch> {
+  const { client } = watch
+  const { policy, signal } = context
+  let seen = watch
+  for (let looks = 0; looks <= mostBehind; looks++) {
+    if ((await checkReorg(context, seen)) !== 'behind') return seen
+    await wait(policy.pollingInterval ?? client.pollingInterval, signal)
+    signal?.throwIfAborted()
+    seen = { ...seen, heads: await getHeads(client, policy) }
+  }
+  await checkReorg(context, seen)
+  return seen
 }
 
 /** Needs no lease: the versions of the rows reject conflicting writes. */
@@ -151,24 +180,32 @@ async function reconcileOne(
 ): Promise<DestinationReconciliation> {
   const { policy } = context
   const client = clientOf(context, destination)
+  await checkChain(client, destination.chainId)
   const heads = await getHeads(client, policy)
-  const watch = {
+  const { chainId, token } = destination
+  const tokenMemory = newTokenMemory()
+  const watch: TokenWatch = {
     client,
-    destination,
+    chainId,
+    token,
+    all: [destination],
+    destinations: [destination],
     heads,
     memory: newMemory(),
+    tokenMemory,
     lease: undefined,
     aside,
+    apart: tokenMemory.apart,
   }
-  await checkReorg(context, watch)
-  const found = await reconcileDestination(context, {
-    ...watch,
+  const seen = await untilAhead(context, watch)
+  const { report } = await reconcileDestination(context, {
+    ...seen,
     isDeep: true,
     isAll: true,
-    fromBlock: fromBlock ?? (await findUnread(context, watch)),
+    fromBlock: fromBlock ?? (await findUnread(context, seen, destination)),
   })
   // A worker that handled a reorg in the meantime would not check these proofs.
-  const after = await getHeads(client, policy, [heads.latest.number])
+  const after = await getHeads(client, policy, [seen.heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
-  return found
+  return { destination, ...report }
 }

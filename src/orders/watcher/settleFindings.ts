@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
@@ -25,9 +26,8 @@ const undecided: readonly OrderState[] = [
 ]
 
 /**
- * Adds the changes that findings make to the rows of this unit of work. The
- * same finding again changes nothing. Erases the credentials of orders that
- * ended for good.
+ * Adds what findings change to the rows of this unit of work. Idempotent.
+ * Erases the credentials of orders that ended for good.
  *
  * @throws {@link ProofConflictError} when a payment is on record for another
  * order, unless `onConflict` takes it.
@@ -40,10 +40,12 @@ export async function settleFindings(
     findings,
     onConflict = throwConflict,
   }: {
-    /** Has the orders of the findings. */
+    /** Must hold the orders of the findings. */
     collected: ChangeSet
     findings: readonly Finding[]
-    /** Takes a finding that is left out, so that the others are written. */
+    /**
+     * Called for a finding that is left out, so that the others are written.
+     */
     onConflict?:
       | ((orderId: string, error: ProofConflictError) => void)
       | undefined
@@ -63,8 +65,10 @@ export async function settleFindings(
     else collected.apply(orderId, [stepOf(finding, strays, at)])
   }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
+  // Fulfil only by these proofs: another proof may be of a replaced block.
+  const shown = new Set(findings.flatMap(({ evidence }) => hashOf(evidence)))
   for (const orderId of ids)
-    collected.apply(orderId, [fulfilAtOnce(policy, at)])
+    collected.apply(orderId, [fulfilAtOnce(policy, at, shown)])
   await eraseFinal(tables, collected, ids)
 }
 
@@ -92,10 +96,19 @@ function stepOf(
   }
 }
 
-/** Fulfils a captured order at once if the policy fulfils at `included`. */
+const hashOf = (evidence: Evidence): Hash[] =>
+  evidence.kind === 'capture' ? [evidence.proof.blockHash] : []
+
+/**
+ * Fulfils a captured order at once if the policy fulfils at `included`.
+ *
+ * @param shown hashes of the blocks that were just found in the chain, if not
+ * the block of every order was.
+ */
 export function fulfilAtOnce(
   { fulfilAt }: OrdersContext['policy'],
   at: bigint,
+  shown?: ReadonlySet<Hash> | undefined,
 ): Step {
   return ({ order, proofs }) => {
     if (fulfilAt !== 'included' || order.state !== 'captured')
@@ -104,6 +117,7 @@ export function fulfilAtOnce(
       ({ kind, removed, transactionHash }) =>
         kind === 'capture' && !removed && transactionHash === order.settledHash,
     )
+    if (proof && shown && !shown.has(proof.blockHash)) return noChanges()
     const finality = order.finality ?? 'included'
     return raiseFinality(order, proof, { finality, fulfilAt, at })
   }

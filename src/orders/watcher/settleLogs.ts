@@ -5,7 +5,6 @@ import type { ProofReceipt } from '../../core/receiptProof.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   AttemptRecord,
-  Destination,
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
@@ -29,28 +28,28 @@ import {
   type Unmatched,
   unmatchedOf,
 } from './settleUnmatched.js'
-import type { Watch } from './watchState.js'
+import type { TokenWatch } from './watchState.js'
 import { writeFindings } from './writeFindings.js'
 
 /** Maximum number of transactions in one unit of work. */
 const unitSize = 100
 
 /**
- * Reads the receipts of a destination's logs and writes what is missing on
+ * Reads the receipts of logs of a token and writes what is missing on
  * record.
  *
- * @returns transactions whose receipts the node does not give. They hold up no
- * other one.
+ * @returns transactions whose receipts the node does not give. The others are
+ * written.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer mixes two chains. Then writes nothing.
  */
 export async function settleLogs(
   context: OrdersContext,
-  watch: Watch,
+  watch: TokenWatch,
   { transfers, spent }: PaymentLogs,
 ): Promise<{ changes: Changes; missing: readonly MissingReceipt[] }> {
   const { isWaiting } = watch.aside
-  const fresh = await dropKnown(context, watch.destination, transfers)
+  const fresh = await dropKnown(context, watch.chainId, transfers)
   const { timed: receipts, missing } = await getTimedReceipts(
     watch,
     [...fresh, ...spent],
@@ -60,8 +59,8 @@ export async function settleLogs(
   for (let at = 0; at < receipts.length; at += unitSize) {
     context.signal?.throwIfAborted()
     const part = receipts.slice(at, at + unitSize)
-    const findings = await matchReceipts(context, watch.destination, part)
-    const unmatched = findUnmatched(watch.destination, {
+    const findings = await matchReceipts(context, watch, part)
+    const unmatched = findUnmatched(watch, {
       fresh,
       part,
       findings,
@@ -84,7 +83,7 @@ export async function settleLogs(
  */
 async function dropKnown(
   { store }: OrdersContext,
-  { chainId }: Destination,
+  chainId: number,
   transfers: readonly ReadLog[],
 ): Promise<ReadLog[]> {
   const hashes = hashesOf(transfers)
@@ -105,7 +104,7 @@ async function dropKnown(
 
 /** The new transfers of these receipts that belong to no finding. */
 function findUnmatched(
-  destination: Destination,
+  { destinations }: TokenDestinations,
   {
     fresh,
     part,
@@ -124,28 +123,34 @@ function findUnmatched(
     ),
   )
   const timed = new Map(part.map((one) => [one.receipt.transactionHash, one]))
+  const byRecipient = new Map(destinations.map((one) => [one.recipient, one]))
   return fresh.flatMap((log) => {
     const receipt = timed.get(log.transactionHash)
     const isTaken = taken.has(`${log.transactionHash}/${log.logIndex}`)
-    return receipt && !isTaken
+    const event = decodeTokenLog(log)
+    if (event?.name !== 'Transfer') return []
+    const destination = byRecipient.get(event.to)
+    return receipt && destination && !isTaken
       ? (unmatchedOf(log, destination, receipt) ?? [])
       : []
   })
 }
 
+type TokenDestinations = Pick<TokenWatch, 'chainId' | 'token' | 'destinations'>
+
 type Spent = { authorizer: Address; nonce: Hex; wasUsed: boolean }
 
-/** Finds what receipts show about the orders of a destination. */
+/** Finds what receipts show about the orders of these destinations. */
 async function matchReceipts(
   context: Pick<OrdersContext, 'store' | 'kinds'>,
-  destination: Destination,
+  of: TokenDestinations,
   receipts: readonly TimedReceipt[],
 ): Promise<Finding[]> {
-  const sent = await matchSent(context, destination, receipts)
-  const spent = receipts.map(({ receipt }) => parseSpent(receipt, destination))
+  const sent = await matchSent(context, of, receipts)
+  const spent = receipts.map(({ receipt }) => parseSpent(receipt, of))
   const nonces = [...new Set(spent.flat().map(({ nonce }) => nonce))]
   if (!nonces.length) return sent
-  const found = await findAttemptsOf(context, destination, nonces)
+  const found = await findAttemptsOf(context, of, nonces)
   const named = receipts.flatMap((timed, at) =>
     (spent[at] ?? []).flatMap((event) => {
       const stored = found.get(event.nonce)
@@ -171,19 +176,18 @@ async function matchReceipts(
  */
 async function matchSent(
   context: Pick<OrdersContext, 'store' | 'kinds'>,
-  destination: Destination,
+  { chainId, destinations }: TokenDestinations,
   receipts: readonly TimedReceipt[],
 ): Promise<Finding[]> {
   const kinds = [...context.kinds.values()]
   if (kinds.every(({ hasOwnNonce }) => hasOwnNonce)) return []
   const hashes = receipts.map(({ receipt }) => receipt.transactionHash)
   if (hashes.length === 0) return []
-  const { chainId } = destination
   const { sent, stored } = await context.store.read(async (tables) => {
     const sent = await tables.transactions.find({ hashes, chainId })
     const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
     const stored = await loadOrders(tables, { ids }, (order) =>
-      isInDestinations(order, [destination]),
+      isInDestinations(order, destinations),
     )
     return { sent, stored }
   })
@@ -203,7 +207,10 @@ async function matchSent(
 }
 
 /** The nonces of a token that a transaction used or canceled. */
-function parseSpent(receipt: ProofReceipt, { token }: Destination): Spent[] {
+function parseSpent(
+  receipt: ProofReceipt,
+  { token }: TokenDestinations,
+): Spent[] {
   return receipt.logs.flatMap((log) => {
     if (log.address.toLowerCase() !== token) return []
     const event = decodeTokenLog(log)
@@ -216,7 +223,7 @@ function parseSpent(receipt: ProofReceipt, { token }: Destination): Spent[] {
 
 async function findAttemptsOf(
   { store }: Pick<OrdersContext, 'store'>,
-  destination: Destination,
+  { destinations }: TokenDestinations,
   nonces: readonly Hex[],
 ): Promise<ReadonlyMap<Hex, Pick<StoredOrder, 'order' | 'attempt'>>> {
   const { attempts, orders } = await store.read(async (tables) => {
@@ -229,7 +236,7 @@ async function findAttemptsOf(
   })
   const own = new Map(
     orders
-      .filter((order) => isInDestinations(order, [destination]))
+      .filter((order) => isInDestinations(order, destinations))
       .map((order): [string, OrderRecord] => [order.id, order]),
   )
   return new Map(
@@ -261,9 +268,9 @@ function judgeEvent(
     blockTime,
   )
   if (proof) return evidenceOf(proof, payer)
-  const { transactionHash, blockNumber } = receipt
+  const { transactionHash, blockNumber, blockHash } = receipt
   return wasUsed && payer !== undefined
-    ? { kind: 'consumed', transactionHash, blockNumber }
+    ? { kind: 'consumed', transactionHash, blockNumber, blockHash }
     : undefined
 }
 

@@ -107,7 +107,7 @@ function displaceProof(
   // Another process has written this already.
   if (!stored || !kept) return
   const { order, attempt } = stored
-  // A process that was given its kind does this.
+  // A process that knows the order's kind of payment does this.
   if (!knowsKind(facts, order)) return
   const again =
     displaced.verdict === 'moved' &&
@@ -140,7 +140,7 @@ function removing(kept: ProofRecord): Partial<Changes> {
   return { proofs: [{ ...kept, removed: true }] }
 }
 
-/** If an order was paid twice, its other payment still settles it. */
+/** If an order was paid twice, settles it by its other payment. */
 function settlingByAnother(at: bigint): Step {
   return (newest) => {
     const { order, proofs } = newest

@@ -1,4 +1,5 @@
 import { LeaseLostError } from '../../store/errors.js'
+import type { FailedPart } from './watchAside.js'
 import type { Watch } from './watchState.js'
 
 /**
@@ -9,7 +10,7 @@ import type { Watch } from './watchState.js'
  * @throws {@link LeaseLostError} when another process has the lease now.
  */
 export async function tryStep<result>(
-  { aside, memory: { apart } }: Pick<Watch, 'aside' | 'memory'>,
+  { aside, apart }: Pick<Watch, 'aside' | 'apart'>,
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
@@ -37,36 +38,43 @@ export function reportFault(
   else if (!aside.isWaiting(name)) aside.put(name, fault)
 }
 
-/** Puts aside single things that fail in a step, so that the others go on. */
+/**
+ * Puts aside single orders or proofs that fail in a step, so that the others go
+ * on.
+ */
 export type Apart = {
   /**
-   * Puts one thing aside and reports it.
+   * Puts one order or proof aside and reports it. `due` is the chain time of
+   * its next try, if known.
    *
-   * @param due chain time of its next try, if known.
    * @throws the error itself if nothing keeps a list of failures.
    */
-  put(name: string, error: unknown, due?: bigint | undefined): void
+  put(
+    name: string,
+    error: unknown,
+    part?: (FailedPart & { due?: bigint | undefined }) | undefined,
+  ): void
   /** True while it waits for its next try. */
   isWaiting(name: string): boolean
   /** Clears a name that succeeded after the step ended. */
   clear(name: string): void
   /**
-   * Clears everything that was due again and did not fail.
+   * Clears the failures of this step that were due again and did not fail.
    *
    * @param open names whose new try still runs: they stay.
    */
   close(open?: ReadonlySet<string> | undefined): void
 }
 
-/** Begins a step that may put single things aside. */
+/** Begins a step that may put single orders or proofs aside. */
 export function openApart(
-  { aside, memory: { apart } }: Pick<Watch, 'aside' | 'memory'>,
+  { aside, apart }: Pick<Watch, 'aside' | 'apart'>,
   { step, time }: { step: string; time: bigint },
 ): Apart {
   const failed = new Set<string>()
   return {
-    put: (name, error, due = 0n) => {
-      aside.put(name, error)
+    put: (name, error, { due = 0n, ...part } = {}) => {
+      aside.put(name, error, part)
       failed.add(name)
       apart.set(name, { step, due })
     },

@@ -28,12 +28,13 @@ export async function writeFindings(
   },
 ): Promise<Changes> {
   const conflicts = new Map<string, ProofConflictError>()
+  let loaded: Awaited<ReturnType<typeof loadOrders>> = new Map()
   const changes = await writeUnit(
     context,
     async (tables) => {
       conflicts.clear()
-      const orders = await loadOrders(tables, { ids: [...new Set(ids)] })
-      const collected = collectChanges(orders)
+      loaded = await loadOrders(tables, { ids: [...new Set(ids)] })
+      const collected = collectChanges(loaded)
       await settleFindings(context, tables, {
         collected,
         findings,
@@ -44,6 +45,9 @@ export async function writeFindings(
     },
     { lease },
   )
-  for (const [orderId, error] of conflicts) aside.put(orderId, error, orderId)
+  for (const [orderId, error] of conflicts) {
+    const destination = loaded.get(orderId)?.order
+    aside.put(orderId, error, { orderId, destination })
+  }
   return changes
 }

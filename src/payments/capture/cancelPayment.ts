@@ -14,7 +14,7 @@ import {
 } from './planTransaction.js'
 import { sendCall } from './sendCall.js'
 
-/** What {@link cancelPayment} takes. */
+/** The cancellation, and how {@link cancelPayment} sends it. */
 export type CancelPaymentParameters = SendOptions & {
   cancellation: SignedCancellation
 }

@@ -2,14 +2,14 @@ import type { Client, Hash } from 'viem'
 import { type CaptureOptions, planCapture } from './planCapture.js'
 import { sendCall } from './sendCall.js'
 
-/** What {@link capturePayment} takes. */
+/** The payment, and how {@link capturePayment} sends its capture. */
 export type CapturePaymentParameters = CaptureOptions
 
 /**
- * Rehearses the capture of a payment, sends it with a gas limit based on that,
- * and returns the hash of the transaction.
+ * Rehearses the capture of a payment, sends it with a gas limit based on the
+ * rehearsal, and returns the hash of the transaction.
  *
- * A hash is not a settlement: only `waitForOutcome` proves one.
+ * A hash does not prove a capture: only `waitForOutcome` does.
  *
  * @throws {@link CaptureRejectedError} when the capture would fail; nothing was
  * sent.

@@ -21,7 +21,7 @@ import type { SignedTransaction } from './signTransaction.js'
 import { checkMilliseconds } from './startWait.js'
 import { waitForOutcome } from './waitForOutcome.js'
 
-/** What {@link capturePaymentSync} takes. */
+/** The payment, and the options of {@link capturePaymentSync}. */
 export type CapturePaymentSyncParameters = CaptureOptions & {
   /** Milliseconds to wait for an outcome. @default 20_000 */
   timeout?: number | undefined
@@ -71,7 +71,7 @@ export async function capturePaymentSync(
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(pollingInterval, 'pollingInterval')
   const capture = await planCapture(client, options)
-  const deadline = Date.now() + timeout
+  const deadline = performance.now() + timeout
   const wait = (hash: Hash) =>
     waitForOutcome(client, {
       payment,
@@ -79,7 +79,7 @@ export async function capturePaymentSync(
       hash,
       finality: 'preconfirmed',
       pollingInterval,
-      timeout: Math.max(deadline - Date.now(), 0),
+      timeout: Math.max(Math.ceil(deadline - performance.now()), 0),
     })
   if (capture.account.type !== 'local')
     return wait(await sendCall(client, capture))

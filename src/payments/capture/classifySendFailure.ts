@@ -15,8 +15,8 @@ export type SendStatus =
    */
   | 'replacementUnderpriced'
   /**
-   * The pool is full, the sender has too many transactions in it, or an earlier
-   * nonce is missing. The node may accept the same bytes later.
+   * The mempool is full, the account has too many transactions in it, or an
+   * earlier nonce is missing. The node may accept the same bytes later.
    */
   | 'poolFull'
   /** The account cannot pay for its gas. */
@@ -66,7 +66,6 @@ const wordings: readonly (readonly [RegExp, SendStatus])[] = [
   ],
 ]
 
-/** Classifies a failure to send signed bytes. */
 export function classifySendFailure(failure: NodeFailure): SendStatus {
   const wording = wordings.find(([pattern]) => pattern.test(failure.words))
   if (wording) return wording[1]

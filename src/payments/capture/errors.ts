@@ -74,7 +74,7 @@ export class SendError extends CountersignError {
   }
 }
 
-/** There is no account, or this kind of account cannot sign or send this. */
+/** There is no account, or it is of a kind that cannot sign or send here. */
 export class AccountError extends CountersignError {
   override readonly name = 'AccountError'
 

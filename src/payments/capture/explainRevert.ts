@@ -96,7 +96,6 @@ function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
   return limit > 0n && gasUsed * 100n > limit * 96n
 }
 
-/** Reads the same facts as a rehearsal, to find the same reason. */
 async function refineAt(
   client: Client,
   reason: RevertReason,

@@ -2,16 +2,12 @@ import { type Account, type Client, recoverAddress } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { devChainIds, maxClockSkew, wallTime } from '../../core/clock.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { requireSignature } from '../../core/fields.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { AnySignedPayment } from '../../core/types.js'
+import { type CaptureKind, eip3009Capture, type PaymentKind } from '../kind.js'
 import type { TokenCall } from '../message/captureCall.js'
-import {
-  type CaptureKind,
-  eip3009Capture,
-  type PaymentKind,
-} from '../verify/kind.js'
 import { defaultMaxCaptureGas, rehearseCapture } from '../verify/rehearse.js'
 import { CaptureRejectedError } from './errors.js'
 import {
@@ -28,7 +24,7 @@ export type CaptureOptions = SendOptions & {
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: PaymentKind | undefined
   /**
-   * What a checkout payment is captured for, such as `'42.10'`, in whole
+   * Amount to capture of a checkout payment, such as `'42.10'`, in whole
    * tokens. Other payments have an exact amount.
    */
   amount?: string | undefined
@@ -57,7 +53,9 @@ export const captureMembers: MembersOf<CaptureOptions> = {
   maxCaptureGas: true,
 }
 
-/** A checked capture: the call, the sender and the gas limit. */
+/**
+ * A checked capture: the call, the account that submits it and the gas limit.
+ */
 export type PlannedCapture = {
   call: Pick<TokenCall, 'to' | 'data'>
   chainId: number
@@ -105,14 +103,17 @@ export async function planCapture(
   if (rehearsal && amount !== undefined && rehearsal.decimals !== decimals)
     throw new InvalidFieldError(
       'decimals',
-      decimals,
+      shown(decimals),
       `${rehearsal.decimals}, as the token has`,
     )
   const gas = options.gas ?? gasLimit(rehearsal, maxCaptureGas)
   return { call, chainId, account, gas, options }
 }
 
-/** Token units to capture: the exact value, or what the caller names. */
+/**
+ * Returns the token units to capture: the exact value, or the caller's
+ * `amount`.
+ */
 function parseCaptureAmount(
   { message }: AnySignedPayment,
   {
@@ -127,7 +128,7 @@ function parseCaptureAmount(
     if (amount === undefined) return message.value
     throw new InvalidFieldError(
       'amount',
-      amount,
+      shown(amount),
       "the payment's own",
       undefined,
     )
@@ -156,7 +157,7 @@ function checkSender(
     })
 }
 
-/** Checks the window, and that the payer is a plain account, without a node. */
+/** Checks without a node: the window, and that the payer's own key signed. */
 async function checkUnsimulated(
   payment: AnySignedPayment,
   kind: CaptureKind,

@@ -10,13 +10,15 @@ import { estimateFeesPerGas } from 'viem/actions'
 import { NodeError, parseFailure } from '../../chain/rpc/errors.js'
 import { requestQuantity } from '../../chain/rpc/requestNode.js'
 import type { CallFees } from '../../chain/state/types.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { findCause } from '../../core/findCause.js'
 import type { TokenCall } from '../message/captureCall.js'
 import type { Rehearsal } from '../verify/types.js'
 import { AccountError } from './errors.js'
 
-/** How to send a transaction. The node decides the fields you leave out. */
+/**
+ * How to send a transaction. The node chooses the fields that you leave out.
+ */
 export type SendOptions = CallFees & {
   /** @default the client's account */
   account?: Account | Address | undefined
@@ -85,7 +87,11 @@ export async function planTransaction(
   // A signer would treat a value that is not a number as 0.
   for (const [field, value] of Object.entries({ nonce, gas, ...prices }))
     if (!/^\d+$/.test(String(value)))
-      throw new InvalidFieldError(field, value, 'an integer of 0 or more')
+      throw new InvalidFieldError(
+        field,
+        shown(value),
+        'an integer of 0 or more',
+      )
   return { to: call.to, data: call.data, chainId, nonce, gas, ...fees }
 }
 
@@ -166,7 +172,7 @@ export function gasLimit(
   return limit < maxGas ? limit : maxGas
 }
 
-/** Picks the given fee fields: either a gas price or EIP-1559 fees. */
+/** Picks the fee fields: the gas price if given, or else EIP-1559 fees. */
 export function pickFees({
   maxFeePerGas,
   maxPriorityFeePerGas,

@@ -24,7 +24,6 @@ export async function sendCall(
   })
 }
 
-/** Signs a planned call with a local account. */
 export async function signCall(
   client: Client,
   planned: PlannedCapture,
@@ -33,8 +32,8 @@ export async function signCall(
 }
 
 /**
- * Signs a transaction and passes it to `send`. If that fails, resets viem's nonce
- * manager: the unused nonce would hold up all later transactions.
+ * Signs a transaction and passes it to `send`. If any step fails, resets viem's
+ * nonce manager: the unused nonce would block all later transactions.
  */
 export async function signAndSend<result>(
   client: Client,

@@ -3,7 +3,6 @@ import { tryRequest } from '../../chain/rpc/requestNode.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 import type { SignedTransaction } from './signTransaction.js'
 
-/** The result of sending signed bytes. */
 export type SendOutcome = {
   hash: Hash
   status: SendStatus
@@ -17,7 +16,7 @@ export type SendOutcome = {
  * Sends each signed transaction once, in order. A batching transport sends all
  * as one request.
  *
- * Sent does not mean mined: a pool can still drop them.
+ * Sent does not mean mined: a mempool can still drop them.
  */
 export function sendRawBatch(
   client: Pick<Client, 'request'>,

@@ -23,7 +23,10 @@ export async function sendRaw(
   throw sendError(failure, hash)
 }
 
-/** The same bytes may have used the nonce: sent before, or by a fallback. */
+/**
+ * True when the node has this transaction. Then an earlier send, or another
+ * endpoint of a fallback transport, used the nonce with the same bytes.
+ */
 async function isMined(
   client: Client,
   { words }: NodeFailure,
@@ -56,7 +59,9 @@ export async function sendFromWallet(
   throw sendError({ words: 'the wallet gave no hash' }, undefined)
 }
 
-/** On another chain the call would only publish the signature. */
+/**
+ * Checks the chain: on another one, the call would only publish the signature.
+ */
 async function requireChain(client: Client, chainId: number): Promise<void> {
   const found = await getChainId(client)
   if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
@@ -82,9 +87,8 @@ export function isKnown({ words }: NodeFailure): boolean {
 }
 
 /**
- * After a refusal, these bytes were not sent; without an answer they may have
- * been. Signed bytes are safe to send again. A wallet that is asked again would
- * sign a second transaction.
+ * Without a clear answer, the transaction may have been sent. Only signed bytes
+ * are safe to send again: a wallet would sign a second transaction.
  */
 function sendError(
   failure: NodeFailure,

@@ -4,7 +4,7 @@ import { parseAccount, parseLocalAccount } from './planTransaction.js'
 import { signCall } from './sendCall.js'
 import type { SignedTransaction } from './signTransaction.js'
 
-/** What {@link signCapture} takes. */
+/** The payment, and the fields of the transaction to sign. */
 export type SignCaptureParameters = CaptureOptions
 
 /**

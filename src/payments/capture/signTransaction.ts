@@ -12,7 +12,7 @@ export type SignedTransaction = {
   hash: Hash
   /** The serialized transaction. Protect it like a credential. */
   raw: Hex
-  /** Its account nonce. */
+  /** Account nonce. */
   nonce: number
 }
 

@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { OutcomeTimeoutError } from './errors.js'
 
 /** Work and pauses that a timeout or a signal can end early. */
@@ -10,8 +10,8 @@ export type Wait = {
 }
 
 /**
- * Longer timers fire at once. A literal, because bundlers keep a computed
- * value.
+ * A longer timer fires at once. A literal, because bundlers would keep a
+ * computed value even where it is unused.
  */
 const maxTimer = 2_147_483_647
 
@@ -29,7 +29,7 @@ export function checkMilliseconds(
   if (value !== undefined && !isTime)
     throw new InvalidFieldError(
       field,
-      value,
+      shown(value),
       'milliseconds: a number of 0 or more',
     )
 }

@@ -24,19 +24,19 @@ import {
 import { getReceipt } from '../../chain/state/getReceipt.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment, parsePositiveInteger } from '../../core/fields.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import type { AnyPayment, Finality } from '../../core/types.js'
 import { explainRevert } from './explainRevert.js'
 import { checkMilliseconds, startWait } from './startWait.js'
 
-/** What {@link waitForOutcome} takes. */
+/** The payment, and what {@link waitForOutcome} waits for. */
 export type WaitForOutcomeParameters = {
   payment: AnyPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: OutcomeKind | undefined
-  /** The transaction that captures or cancels it, if known. */
+  /** The transaction that captures or cancels the payment, if known. */
   hash?: Hash | undefined
   /**
    * The finality to wait for. For nodes without such a block: the number of
@@ -71,7 +71,7 @@ const members: MembersOf<WaitForOutcomeParameters> = {
 /**
  * Waits until a payment has an outcome at the requested finality: captured with
  * its proof, canceled, consumed by something else, or expired. Also finds
- * replaced transactions and those of third parties, because it watches the
+ * replacements, and transactions of third parties, because it watches the
  * payment nonce and not only the hash.
  *
  * Below `finalized`, a reorganization can still undo the outcome.
@@ -144,7 +144,7 @@ export async function waitForOutcome(
     }
     ready = true
     const outcome = await look(client, watch, looks)
-    // A replica that is behind finds no logs, so we need this answer twice.
+    // A replica that is behind finds no logs, so `unknown` must come twice.
     const doubtful = outcome?.status === 'unknown' && !doubted
     doubted = outcome?.status === 'unknown'
     return doubtful ? undefined : outcome
@@ -160,7 +160,10 @@ export async function waitForOutcome(
   }
 }
 
-/** Used when `detectPreconfirmations` was not called. */
+/**
+ * Defaults without `detectPreconfirmations`: `eager` for `preconfirmed`,
+ * otherwise `calm`.
+ */
 const eager: NetworkPace = { tag: 'pending', pollingInterval: 100 }
 const calm: NetworkPace = { tag: 'latest', pollingInterval: 1000 }
 
@@ -199,7 +202,7 @@ function parseFinality(
   if (typeof finality === 'string')
     throw new InvalidFieldError(
       'finality',
-      finality,
+      shown(finality),
       `one of ${finalities.join(', ')}, or an object such as { blocks: 12 }`,
     )
   const { blocks } = Object(finality)
@@ -207,7 +210,7 @@ function parseFinality(
 }
 
 /**
- * While a known transaction has no receipt, only every tenth look reads the
+ * While a known transaction has no receipt, only every tenth poll reads the
  * payment nonce, unless the caller waits for `safe`, `finalized` or blocks.
  */
 const glances = 10
@@ -304,7 +307,7 @@ async function requireBlock(
   if (!head) throw new FinalityUnsupportedError({ finality })
 }
 
-/** Ignores temporary faults, so that the next look asks again. */
+/** Ignores temporary faults, so that the next poll asks again. */
 function ignorePassing(error: unknown): undefined {
   if (!(error instanceof CountersignError) || !error.retryable) throw error
 }

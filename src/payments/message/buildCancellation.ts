@@ -3,7 +3,7 @@ import { parsePayment } from '../../core/fields.js'
 import type { Cancellation, Payment } from '../../core/types.js'
 import type { SigningKind } from './kind.js'
 
-/** What {@link buildCancellation} takes. */
+/** The payment that {@link buildCancellation} is to cancel, and its kind. */
 export type BuildCancellationParameters = {
   /** The payment to cancel. */
   payment: Payment
@@ -19,8 +19,8 @@ const members: MembersOf<BuildCancellationParameters> = {
 /**
  * Builds the message that a payer signs to cancel a payment.
  *
- * Signing alone changes nothing. It takes effect when someone submits it, and
- * only if the payment has not been captured before.
+ * Signing alone changes nothing. The cancellation takes effect when someone
+ * submits it, and only if the payment has not been captured before.
  *
  * @throws {@link InvalidFieldError} when the payment is malformed.
  *

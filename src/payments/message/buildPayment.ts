@@ -3,7 +3,7 @@ import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
 
@@ -13,7 +13,7 @@ const secondsBefore = 60n
 /** Seconds from now to `validBefore`. */
 const windowSeconds = 900n
 
-/** What {@link buildPayment} takes. */
+/** Token, accounts, amount and window for {@link buildPayment}. */
 export type BuildPaymentParameters = {
   /** The token's EIP-712 domain, as `getToken` proves it. */
   domain: TokenDomain
@@ -107,11 +107,15 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
   })
   const { message } = payment
   if (message.from === message.to)
-    throw new InvalidFieldError('to', to, 'another account than the payer')
+    throw new InvalidFieldError(
+      'to',
+      shown(to),
+      'another account than the payer',
+    )
   if (validBefore - validAfter < 2n)
     throw new InvalidFieldError(
       'validBefore',
-      validBefore,
+      shown(validBefore),
       `at least 2 seconds after validAfter, which is ${validAfter}`,
     )
   return payment

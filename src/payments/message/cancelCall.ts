@@ -3,7 +3,7 @@ import type { SignedCancellation } from '../../core/types.js'
 import { describeCall, type TokenCall } from './captureCall.js'
 import { encodeCancel } from './encodeCall.js'
 
-/** What {@link cancelCall} takes. */
+/** The signed cancellation that {@link cancelCall} encodes. */
 export type CancelCallParameters = {
   cancellation: SignedCancellation
 }

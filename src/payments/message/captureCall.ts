@@ -18,7 +18,7 @@ export type TokenCall = {
   args: readonly unknown[]
 }
 
-/** What {@link captureCall} takes. */
+/** The signed payment that {@link captureCall} encodes. */
 export type CaptureCallParameters = {
   payment: SignedPayment
 }
@@ -28,11 +28,12 @@ const members: MembersOf<CaptureCallParameters> = {
 }
 
 /**
- * Builds the call that captures a payment. Its primary type decides the
- * function, the length of its signature the overload (65 bytes: `v`, `r`, `s`;
- * otherwise `bytes`). Only the recipient can call `receiveWithAuthorization`.
+ * Builds the call that captures a payment. The primary type decides the
+ * function. The length of the signature decides the overload (65 bytes: `v`,
+ * `r`, `s`; otherwise `bytes`). Only the recipient can call
+ * `receiveWithAuthorization`.
  *
- * Does not check whether the token accepts it: use `verifyPayment`.
+ * Does not check whether the token accepts the call: use `verifyPayment`.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  *
@@ -58,7 +59,7 @@ export function captureCall(parameters: CaptureCallParameters): TokenCall {
   })
 }
 
-/** Adds the ABI and the arguments that `writeContract` takes to a call. */
+/** Adds to a call the ABI and the arguments that `writeContract` takes. */
 export function describeCall(
   { to, data, signature }: EncodedCall<unknown>,
   described: { functionName: string; message: readonly unknown[] },

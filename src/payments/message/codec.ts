@@ -2,7 +2,7 @@ import { parsePayment, parseWrittenPayment } from '../../core/fields.js'
 import { toJson } from '../../core/toJson.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 
-/** Enough for the signature of any wallet. */
+/** Characters; enough for the signature of any wallet. */
 const maxJsonLength = 65_536
 
 /**

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { InvalidFieldError } from '../../core/errors.js'
+import { invalidSignature } from '../../core/errors.js'
 import { parseCancellation, parsePayment } from '../../core/fields.js'
 import { tokenSignature } from '../../core/signature.js'
 import { selectors } from '../../core/tokenAbi.js'
@@ -11,17 +11,16 @@ import type {
 } from '../../core/types.js'
 import { authorizationWords, bytesWords, word } from '../../core/words.js'
 
-/** The fields that a transaction needs, and the message behind them. */
+/** A call for a transaction, with the message that it submits. */
 export type EncodedCall<signed> = {
   to: Address
   data: Hex
   /** The parsed message without its signature. */
   signed: signed
-  /** In the form that tokens accept. */
+  /** The signature in the form that tokens accept. */
   signature: Hex
 }
 
-/** Encodes the call that captures a payment, without its ABI. */
 export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
   const { signature: given, ...unsigned } = Object(payment)
   const signed = parsePayment(unsigned)
@@ -40,7 +39,6 @@ export function encodeCapture(payment: SignedPayment): EncodedCall<Payment> {
   }
 }
 
-/** Encodes the call that cancels a payment, without its ABI. */
 export function encodeCancel(
   cancellation: SignedCancellation,
 ): EncodedCall<Cancellation> {
@@ -68,7 +66,7 @@ export function isPlain(signature: Hex): boolean {
 function parseTokenSignature(signature: unknown): Hex {
   const normal = tokenSignature(signature)
   if (!normal)
-    throw new InvalidFieldError('signature', signature, 'a wallet signature')
+    throw invalidSignature('signature', signature, 'a wallet signature')
   return normal
 }
 

@@ -11,27 +11,29 @@ export type PaymentAccounts = {
   operator: Address | undefined
 }
 
-/** What signing asks of the kind of a payment. */
+/** The part of a payment kind that signing needs. */
 export type SigningKind = {
-  /** The member of an expectation that has the total: exact, or a ceiling. */
+  /**
+   * Member of an expectation with the total: `amount` if it is exact, `atMost`
+   * if it is a ceiling.
+   */
   readonly total: 'amount' | 'atMost'
   /** The expected type of the message, if the caller names none. */
   readonly primaryType: AnyPayment['primaryType']
   /** The members of an expectation that other kinds do not have. */
   readonly expected: Readonly<Record<string, unknown>>
   /**
-   * Reads a payment of this kind, signed or not.
+   * Parses a payment of this kind, signed or not.
    *
    * @throws {@link InvalidFieldError} when it is malformed or of another kind.
    */
   parse(value: unknown): AnyPayment
   /** The accounts that a payment names. */
   accounts(payment: AnyPayment): PaymentAccounts
-  /** What the payer's wallet signs. */
+  /** Builds the typed data that the payer's wallet signs. */
   typedData(payment: AnyPayment): SigningPayload
 }
 
-/** EIP-3009: the message has the exact amount and the recipient. */
 export const eip3009Signing: SigningKind = {
   total: 'amount',
   primaryType: 'ReceiveWithAuthorization',

@@ -3,12 +3,12 @@ import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Payment } from '../../core/types.js'
 import { type BuildPaymentParameters, buildPayment } from './buildPayment.js'
 
-/** What {@link preparePayment} takes. */
+/** Token, accounts, amount and window for {@link preparePayment}. */
 export type PreparePaymentParameters = Omit<
   BuildPaymentParameters,
   'domain' | 'decimals' | 'now'
@@ -40,10 +40,11 @@ const members: MembersOf<PreparePaymentParameters> = {
  *
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
  * s.
- * @throws {@link UnsupportedTokenError} when the token cannot settle this type.
+ * @throws {@link UnsupportedTokenError} when the token has no function for this
+ * primary type.
  * @throws {@link DomainMismatchError} when the token's domain cannot be proven.
  * @throws {@link InvalidAmountError} {@link InvalidFieldError} as
- * `buildPayment`; when an address is mistyped; when the node is on another
+ * `buildPayment`; also when an address is mistyped, or the node is on another
  * chain than the client.
  * @throws {@link NodeError} when the node does not answer.
  * @throws {@link NodeAnswerError} when its answer is malformed.
@@ -96,7 +97,7 @@ export async function preparePayment(
   if (chainId !== head.chainId || chainId !== configured)
     throw new InvalidFieldError(
       'chainId',
-      head.chainId === configured ? chainId : head.chainId,
+      shown(head.chainId === configured ? chainId : head.chainId),
       `${configured}, the chain of the client`,
       "Correct the client's chain, or the URL of its node.",
     )

@@ -4,7 +4,6 @@ import { knownTokens } from '../../core/knownTokens.js'
 import type { TokenDomain } from '../../core/types.js'
 import { UnexpectedPaymentError } from './errors.js'
 
-/** A field, its value, and the value that the page expects. */
 type Check = readonly [field: string, found: unknown, expected: unknown]
 
 /** Throws for the first field that differs from what the page expects. */
@@ -15,7 +14,8 @@ export function checkExpected(checks: readonly Check[]): void {
 }
 
 /**
- * Wallets show the name of the domain, so a wrong name could deceive the buyer.
+ * Lists the checks of a token's domain. Includes the name, because wallets show
+ * it and a wrong one could deceive the buyer.
  */
 export function domainChecks(
   domain: TokenDomain,

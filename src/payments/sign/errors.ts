@@ -42,7 +42,7 @@ export class SigningDeclinedError extends CountersignError {
 }
 
 /**
- * The wallet failed, or did not return a signature. Has the wallet's error
+ * The wallet failed, or did not return a signature. Holds the wallet's error
  * code, but not its text or its answer.
  */
 export class WalletError extends CountersignError {

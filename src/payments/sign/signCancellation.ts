@@ -37,7 +37,7 @@ const expectationMembers: MembersOf<SignCancellationExpectation> = {
   nonce: true,
 }
 
-/** What {@link signCancellation} takes. */
+/** The cancellation to sign, and what {@link signCancellation} checks first. */
 export type SignCancellationParameters = {
   cancellation: Cancellation
   /**
@@ -56,8 +56,8 @@ const members: MembersOf<SignCancellationParameters> = {
  * Checks that a cancellation is the expected one (chain, token and its name,
  * and payer and nonce if given), then asks the payer's wallet to sign it.
  *
- * It takes effect when someone submits it, and only if the payment has not been
- * captured before.
+ * The cancellation takes effect when someone submits it, and only if the
+ * payment has not been captured before.
  *
  * @throws {@link UnexpectedPaymentError} when the cancellation is not the
  * expected one; the wallet was not asked.

@@ -58,7 +58,7 @@ const expectationMembers: MembersOf<Omit<SignPaymentExpectation, 'amount'>> = {
   maxWindow: true,
 }
 
-/** What {@link signPayment} takes. */
+/** The payment to sign, and what {@link signPayment} checks first. */
 export type SignPaymentParameters<payment extends AnyPayment = Payment> = {
   /** The payment to sign, usually drafted by the merchant's server. */
   payment: payment
@@ -87,9 +87,9 @@ const usualWindow = 86_400n
  * Checks that a payment is the expected one (chain, token and its name, type,
  * recipient, amount and window), then asks a wallet to sign it.
  *
- * Signing moves nothing and reserves nothing. Anyone who has the result can
- * capture it, if the token allows that account. The merchant checks the signer
- * with `verifyPayment`.
+ * Signing moves nothing and reserves nothing. If the token allows their
+ * account, anyone who has the result can capture the payment. The merchant
+ * checks the signer with `verifyPayment`.
  *
  * @throws {@link UnexpectedPaymentError} when the payment is not the expected
  * one; the wallet was not asked.
@@ -159,6 +159,6 @@ export async function signPayment<payment extends AnyPayment>(
     kind.typedData(payment),
     message.from,
   )
-  // The kind parsed the caller's payment, which is of this type.
+  // `kind` parsed the caller's payment, which is of this type.
   return { ...payment, signature } as unknown as payment & { signature: Hex }
 }

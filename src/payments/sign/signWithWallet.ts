@@ -14,7 +14,7 @@ import {
  * the payer's account.
  */
 export type Wallet = {
-  /** As EIP-1193 has it. */
+  /** The function `request` of EIP-1193. */
   // biome-ignore lint/suspicious/noExplicitAny: viem's and each wallet's request differ in their parameter type only
   request(args: any, options?: any): Promise<unknown>
   account?: Account | Address | undefined
@@ -73,10 +73,10 @@ async function ask(
 }
 
 /**
- * Throws the error for a wallet's failure. The user's refusal (EIP-1193: 4001,
+ * Throws our error for a wallet's failure. The user's refusal (EIP-1193: 4001,
  * WalletConnect: 5000) may be wrapped in other errors.
  */
-function throwWalletError(error: unknown, depth = 0): never {
+export function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error
   const { code, cause } = Object(error)
   if (code === 4001 || code === 5000) throw new SigningDeclinedError()

@@ -89,6 +89,13 @@ test('a wrapper around too few bytes is malformed', () => {
   })
 })
 
+test('a signature that is wrapped twice is malformed', () => {
+  const twice = wrapped(wrapped(signature))
+  expect(checkMessage(payment, twice, full)).toMatchObject({
+    reason: 'malformedSignature',
+  })
+})
+
 test('paying oneself is refused', () => {
   const own = samplePayment({ from, to: from })
   expect(checkMessage(own, signature, { ...full, to: from })).toEqual({

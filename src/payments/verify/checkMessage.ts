@@ -5,13 +5,13 @@ import type { MessageRefusal, PaymentExpectation } from './types.js'
 
 type MessageExpectation = Omit<PaymentExpectation, 'amount' | 'primaryType'> & {
   primaryType?: AnyPayment['primaryType'] | undefined
-  /** Checked later, because it needs the decimals of the token. */
+  /** Checked later, when the token's decimals are known. */
   amount?: string
 }
 
 /**
- * Checks a message against what is expected, without a node. Returns the first
- * reason to refuse it.
+ * Compares a message with what the merchant expects, without a node. Returns
+ * the first reason to refuse the payment.
  */
 export function checkMessage(
   { primaryType, domain, message }: AnyPayment,
@@ -35,7 +35,7 @@ export function checkMessage(
     if (expected !== undefined && found !== expected)
       return { reason, details: { found, expected } }
   if (from === to) return { reason: 'selfPayment', details: { found: from } }
-  // Also refuses when the limit is not a number.
+  // Also refuses if `maxWindow` is not a number.
   return window <= maxWindow
     ? undefined
     : { reason: 'windowTooLong', details: { window, maxWindow } }

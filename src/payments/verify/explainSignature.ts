@@ -23,9 +23,12 @@ export type SignatureDifference = {
     | 'verifyingContract'
     /** The wallet had no `EIP712Domain` type and hashed an empty domain. */
     | 'EIP712Domain'
-    /** Signed as text with `personal_sign`. */
+    /** The wallet signed the digest as text, with `personal_sign`. */
     | 'prefix'
-    /** Its form: a `v` or `s` that tokens refuse, EIP-2098 or ERC-6492. */
+    /**
+     * The signature's form: a `v` or `s` that tokens refuse, EIP-2098 or
+     * ERC-6492.
+     */
     | 'form'
   signed: unknown
   presented: unknown
@@ -33,12 +36,18 @@ export type SignatureDifference = {
 
 /** What the payer signed, as far as we can find it. */
 export type SignatureExplanation =
-  /** The payer signed a message with these differences. None: it is valid. */
+  /**
+   * The payer signed a message with these differences. If there are none, the
+   * signature is valid.
+   */
   | { found: true; differences: readonly SignatureDifference[] }
-  /** No guess leads to the payer. `signer` signed the message as presented. */
+  /**
+   * No tried message was signed by the payer. `signer` signed the message as
+   * presented.
+   */
   | { found: false; signer: Address | undefined; tried: number }
 
-/** What {@link explainSignature} takes. */
+/** The payment whose signature {@link explainSignature} explains. */
 export type ExplainSignatureParameters = {
   payment: SignedPayment
 }
@@ -96,7 +105,7 @@ export async function explainSignature(
 
 type Hypothesis = { digest: Hex; differences: readonly SignatureDifference[] }
 
-/** Yields guesses, the most likely first. */
+/** Yields messages that the payer may have signed, the most likely first. */
 function* hypotheses(payment: Payment): Generator<Hypothesis> {
   const otherType: PrimaryType =
     payment.primaryType === 'ReceiveWithAuthorization'
@@ -167,7 +176,7 @@ function difference(
   return signed === presented ? [] : [{ field, signed, presented }]
 }
 
-/** The domain separator of signers that got no `EIP712Domain` type. */
+/** The domain separator of wallets that got no `EIP712Domain` type. */
 function emptySeparator(): Hex {
   return keccak256(hashText('EIP712Domain()'))
 }

@@ -19,7 +19,10 @@ import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 type Answers = RunAnswers<FactName>
 
-/** Judges a rehearsal. Other facts make the token's refusal more precise. */
+/**
+ * Turns the answers of a rehearsal into a verdict. The facts read with it make
+ * the reason of a refusal more precise.
+ */
 export function judgeRehearsal(
   call: RehearsedCall,
   answers: Answers,
@@ -63,7 +66,7 @@ export function judgeRehearsal(
 
 /**
  * OpenZeppelin's token treats the window as block numbers if both bounds have
- * this bit. Our bounds are seconds, and no such time is ever reached.
+ * this bit. Times in seconds never reach it.
  */
 const blockNumberFlag = 0x800000000000n
 
@@ -72,7 +75,7 @@ function wholeGas(used: bigint, { intrinsic, least }: FixedGas): bigint {
   return whole > BigInt(least) ? whole : BigInt(least)
 }
 
-/** Refusals that a wallet or a token without gas left can cause. */
+/** Refusals that may only mean that a wallet or a token ran out of gas. */
 const blamesGas: readonly RevertReason[] = [
   'gasTooHigh',
   'wrongSigner',
@@ -81,8 +84,8 @@ const blamesGas: readonly RevertReason[] = [
 ]
 
 /**
- * True when a call used 90% of its gas. Each level of calls keeps a 64th, and a
- * call that runs out of gas behind proxies is up to six levels deep.
+ * True when a call used 90% of its gas: each level of calls keeps a 64th, and a
+ * call behind proxies can run out of gas six levels deep.
  */
 function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
   if (gas === 0) return true
@@ -127,7 +130,10 @@ export function refine(
   }
 }
 
-/** The token's domain separator. Some tokens show it only through ERC-5267. */
+/**
+ * Returns the token's domain separator. Computes it if the token only has
+ * `eip712Domain()` (ERC-5267).
+ */
 function separatorOf(
   { separator, eip712Domain }: Answers['calls'],
   domain: TokenDomain,
@@ -144,16 +150,16 @@ function movedOtherwise(
 ): boolean {
   const [result, after] = steps
   if (!transfer || !result) return false
-  // Plain calls cannot read the balance after; the token may have returned
-  // `false`.
+  // Separate calls cannot read the balance after the transfer. The token may
+  // have returned `false`.
   if (!after) return isWord(result) && !isTrue(result)
   if (!isWord(after) || !isWord(calls.balance)) return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
 }
 
 /**
- * The error for a node of the wrong chain. Use it only after the payment's
- * chain was compared with the order's: then the node is wrong, not the payment.
+ * The error for a node of the wrong chain. Use it only if the payment's chain
+ * is the order's: then the node is wrong, not the payment.
  */
 export function wrongChain({ head }: Rehearsal): NodeAnswerError {
   return new NodeAnswerError({

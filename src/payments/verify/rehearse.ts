@@ -21,16 +21,16 @@ import type {
   SignedCancellation,
 } from '../../core/types.js'
 import { bytesWords, word } from '../../core/words.js'
+import { type CaptureKind, eip3009Capture } from '../kind.js'
 import { encodeCancel } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
-import { type CaptureKind, eip3009Capture } from './kind.js'
 import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 /** Most gas that a capture may use. */
 export const defaultMaxCaptureGas = 300_000n
 
 export type RehearsalOptions = {
-  /** Sender of the transaction. */
+  /** Account that submits the transaction. */
   origin?: Address | undefined
   block?: BlockSelector | undefined
   fees?: CallFees | undefined
@@ -45,8 +45,8 @@ export type CaptureRehearsalOptions = RehearsalOptions & {
 }
 
 /**
- * Simulates the capture, sent by the only account that can capture, or else
- * from the recipient's address.
+ * Simulates the capture, sent by the only account that can capture, or, if
+ * anyone can, by the recipient.
  */
 export async function rehearseCapture(
   client: Client,
@@ -83,7 +83,6 @@ export function captureCallOf(
   }
 }
 
-/** Simulates the cancellation, which may come from anyone. */
 export async function rehearseCancel(
   client: Client,
   cancellation: SignedCancellation,
@@ -102,7 +101,7 @@ export async function rehearseCancel(
   })
 }
 
-/** A caller without a role, because a relayer could be the payer. */
+/** A caller without a role in the payment: the submitter could be the payer. */
 export const neutralCaller: Address =
   '0x3009000000000000000000000000000000003010'
 
@@ -139,7 +138,8 @@ async function rehearse(
 }
 
 /**
- * A rehearsal step, with the question that the token asks a contract wallet.
+ * Builds the step of a rehearsal. Its `question` is the call by which the token
+ * asks a contract wallet to check the signature.
  */
 export function rehearsalStep(
   { encoded, hash, payer }: RehearsedCall,
@@ -159,8 +159,8 @@ export function rehearsalStep(
 }
 
 /**
- * Without overrides, a call that anyone may send is simulated from the account
- * that will send it. That account can pay fees, so the call sees a gas price.
+ * Without overrides, a call that anyone may send is simulated from the
+ * submitter. It can pay fees, so the call sees a gas price.
  */
 export function plainFallback({
   operator,
@@ -210,7 +210,7 @@ export function balanceCall(token: Address, account: Address): Call {
   }
 }
 
-/** From the count of zero and other bytes (EIP-2028, EIP-7623). */
+/** Counts zero bytes and other bytes (EIP-2028, EIP-7623). */
 export function fixedGasOf(data: Hex): FixedGas {
   const tokens = countDataTokens(data.slice(2))
   return { intrinsic: 21_000 + 4 * tokens, least: 21_000 + 10 * tokens }

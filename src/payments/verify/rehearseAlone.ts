@@ -6,9 +6,9 @@ import type {
   AnySignedPayment,
   PaymentAuthorization,
 } from '../../core/types.js'
+import { eip3009Capture } from '../kind.js'
 import { isPlain } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
-import { eip3009Capture } from './kind.js'
 import {
   balanceCall,
   type CaptureRehearsalOptions,
@@ -28,19 +28,19 @@ export type RehearsalPlan = {
   /** Token units the payer needs at the capture: the amount, or the ceiling. */
   pulled: bigint
   fixed: FixedGas
-  /** Most gas it may use. */
+  /** Most gas the capture may use. */
   allowed: number
   /** Gas limit in a shared request. A node counts all of it, used or not. */
   given: number
 }
 
-/** For a payer with a key: 1.5 times what real tokens use. */
+/** Gas for a capture if the payer has a key: 1.5 times what real tokens use. */
 const usualGas = 100_000
 
-/** For a balance, when the token's proxies may be cold. */
+/** Gas to read a balance, while the token's proxies may be cold (EIP-2929). */
 export const balanceGas = 25_000
 
-/** For a fact, when the token is warm. */
+/** Gas to read another fact, when the token is warm. */
 export const factGas = 20_000
 
 export function planRehearsal(
@@ -60,12 +60,12 @@ export function planRehearsal(
     pulled: payment.message.value,
     fixed,
     allowed,
-    // A contract wallet may need all of it.
+    // A contract wallet runs code of unknown cost, so it gets the full limit.
     given: isPlain(encoded.signature) ? Math.min(usualGas, allowed) : allowed,
   }
 }
 
-/** Gas that a capture and its facts add to a request, plus 5%. */
+/** Gas that a capture and its facts add to a shared request, plus 5%. */
 export function weightOf({ given }: RehearsalPlan): number {
   return (given + balanceGas + 2 * factGas) * 1.05
 }
@@ -73,7 +73,6 @@ export function weightOf({ given }: RehearsalPlan): number {
 /** The result of a capture, and its payer's balance before it. */
 export type RehearsedAlone = { rehearsal: Rehearsal; payerBalance: bigint }
 
-/** Simulates one capture, in one request. */
 export async function rehearseAlone(
   client: Client,
   { call, fixed, allowed }: RehearsalPlan,

@@ -5,7 +5,6 @@ import type { RehearsalOptions } from './rehearse.js'
 import { rehearsePayments } from './rehearsePayments.js'
 import type { Rehearsal } from './types.js'
 
-/** The result of a rehearsal with others, or the error. */
 export type RehearsedKind =
   | { rehearsal: Rehearsal; payerBalance: bigint; error?: undefined }
   | { error: CountersignError; rehearsal?: undefined }
@@ -30,8 +29,8 @@ export async function rehearseKinds(
 }
 
 /**
- * Anyone may send a Transfer, so recipients can share a request. Only the
- * recipient may send a Receive.
+ * Key of payments that can share a request. Anyone may send a Transfer, so its
+ * recipients may differ. Only the recipient may send a Receive.
  */
 function kindOf({ domain, message, primaryType }: SignedPayment): string {
   const token = `${primaryType} ${domain.verifyingContract}`

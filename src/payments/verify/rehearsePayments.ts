@@ -3,7 +3,7 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { RunHead } from '../../chain/state/types.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { AnySignedPayment } from '../../core/types.js'
-import { type CaptureKind, eip3009Capture } from './kind.js'
+import { type CaptureKind, eip3009Capture } from '../kind.js'
 import type { RehearsalOptions } from './rehearse.js'
 import {
   planRehearsal,
@@ -31,7 +31,7 @@ export type RehearsePaymentsParameters = RehearsalOptions & {
 
 /** Results in the order of the payments. */
 export type RehearsedPayments = {
-  /** The oldest block at which one of them was judged. */
+  /** The oldest block at which a payment was rehearsed. */
   head: RunHead
   rehearsals: readonly Rehearsal[]
   /**
@@ -41,19 +41,20 @@ export type RehearsedPayments = {
 }
 
 /**
- * Nodes allow 50 million or more. The rest is for the facts that are read once.
+ * Most gas of the captures in one request. Nodes allow 50 million or more; the
+ * difference is for the facts that are read once.
  */
 const gasPerRequest = 44_000_000
 
 /**
  * Simulates many captures one after another on one state, about 250 in a
- * request. So two payments that together exceed their payer's balance do not
- * both pass. Rehearses a capture again alone if the token's answer is unclear
- * or it needs unusually much gas. A single payment needs one request.
+ * request. Two payments that together exceed their payer's balance do not both
+ * pass. If the token's answer is unclear or a capture needs unusually much gas,
+ * rehearses that capture again alone. A single payment needs one request.
  *
- * If a node cannot simulate them together, rehearses each alone, and always so
- * for payments of at most a ceiling. The gas of a capture rehearsed with others
- * is an upper bound.
+ * Rehearses each payment alone if the node cannot simulate them together, and
+ * always if they have a ceiling. The gas of a capture rehearsed with others is
+ * an upper bound.
  *
  * @throws {@link InvalidFieldError} when a payment is malformed or of another
  * kind than the first.
@@ -148,8 +149,8 @@ type RehearsedPayment = RehearsedAlone & { run: object | undefined }
 type TogetherResults = readonly (readonly [RehearsalPlan, RehearsedTogether])[]
 
 /**
- * Rehearses a chunk together. If that fails, rehearses the first alone and each
- * half of the rest together.
+ * Rehearses a chunk together. If that fails, rehearses the first payment alone,
+ * then each half of the others together.
  */
 async function rehearseAll(
   client: Client,
@@ -182,16 +183,16 @@ async function settle(
   if (rehearsal && payerBalance !== undefined)
     return { rehearsal, payerBalance, run }
   const alone = await rehearseAlone(client, plan, options)
-  // Each balance must be from the block of its verdict.
+  // Each verdict needs the balance at its own block.
   return alone.rehearsal.ok && otherwise && payerBalance !== undefined
     ? { rehearsal: otherwise, payerBalance, run: undefined }
     : { ...alone, run: undefined }
 }
 
 /**
- * Refuses payments whose payer cannot pay for them after the earlier ones, if
- * those were simulated on another state. A capture of a ceiling pulls all of it
- * and returns the rest, so the payer needs the ceiling, and loses the amount.
+ * Refuses payments that exceed what earlier payments leave their payer, if
+ * those were simulated on another state. A capture with a ceiling pulls all of
+ * it and returns the rest: the payer needs the ceiling, and loses the amount.
  */
 function refuseOverdrawn(
   plans: readonly RehearsalPlan[],

@@ -69,13 +69,13 @@ async function refuseTogether(): Promise<never> {
   throw new NodeAnswerError({ method: 'eth_call', problem })
 }
 
-/** Index of a capture's step, and of the balance before it. */
+/** Index of the step that captures, and of the balance read before it. */
 type Place = { capture: number; before?: number | undefined }
 
 /**
  * Plans each capture and then a read of the recipient's balance. That read is
  * also the balance before the next capture, unless the recipient changes: then
- * one more read comes between.
+ * another read comes between.
  */
 function planSteps(
   token: Address,
@@ -128,7 +128,7 @@ type TogetherAnswers = {
   after: CallAnswer
   /** True for the first capture of a run: nothing is warm yet. */
   cold: boolean
-  /** True when the recipient had tokens before all of them. */
+  /** True when the recipient had tokens before all captures. */
   filled: boolean
   payerBalance: CallAnswer
   facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
@@ -139,7 +139,10 @@ export type RehearsedTogether = {
   payerBalance: bigint
   /** Absent if only a rehearsal alone can decide. */
   rehearsal?: Rehearsal | undefined
-  /** The verdict if it passes alone: then an earlier capture made it fail. */
+  /**
+   * The verdict if a rehearsal alone passes: then an earlier capture made this
+   * one fail.
+   */
   otherwise?: Rehearsal | undefined
   /** The same object for all captures simulated on one state. */
   run: object | undefined
@@ -151,10 +154,10 @@ export type RehearsedTogether = {
  */
 const warmth = 32_000n
 
-/** Gas that only the first capture to an empty balance pays. */
+/** Gas that only the first capture to a recipient without tokens costs. */
 const filling = 17_100n
 
-/** For these, the token's answer is enough without further facts. */
+/** Reasons that need no further facts. */
 const plainReasons: readonly RevertReason[] = [
   'paused',
   'notYetValid',
@@ -163,7 +166,9 @@ const plainReasons: readonly RevertReason[] = [
   'insufficientFunds',
 ]
 
-/** A contract wallet can give these because of earlier captures. */
+/**
+ * Reasons that earlier captures can cause if the payer is a contract wallet.
+ */
 const fickleReasons: readonly RevertReason[] = [
   'wrongSigner',
   'simulationFailed',
@@ -214,7 +219,7 @@ function judgeTogether(
     : { payerBalance }
 }
 
-/** An upper bound for the gas that the capture would use alone. */
+/** Returns an upper bound of the gas that the capture would use alone. */
 function boundGas({ result, cold, filled }: TogetherAnswers): bigint {
   const { gasUsed = 0n } = result
   if (cold) return gasUsed

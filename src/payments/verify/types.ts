@@ -57,7 +57,6 @@ export const expectationMembers: MembersOf<Omit<PaymentExpectation, 'amount'>> =
     minRemaining: true,
   }
 
-/** The result of a rehearsal. */
 export type Rehearsal =
   | { ok: true; head: RunHead; at: JudgedAt; decimals: number }
   | {
@@ -84,13 +83,13 @@ export type PaymentVerdict =
       at?: JudgedAt
     }
 
-/** A reason with its facts. */
+/** Why the message alone refuses a payment, with facts for a log line. */
 export type MessageRefusal = {
   reason: RefusalReason
   details: Readonly<Record<string, unknown>>
 }
 
-/** A call to rehearse, and the facts to judge it by. */
+/** A call to rehearse, and what its result is compared with. */
 export type RehearsedCall = {
   domain: TokenDomain
   encoded: EncodedCall<unknown>
@@ -102,7 +101,7 @@ export type RehearsedCall = {
   operator: Address | undefined
   /** True if the call is to a checkout contract, which returns a word. */
   returnsWord: boolean
-  /** As the payer gave it: possibly wrapped (ERC-6492). */
+  /** The signature as the payer gave it: possibly wrapped (ERC-6492). */
   signature: Hex
   /** The transfer that must happen; absent for a cancellation. */
   transfer?: PaymentAuthorization | undefined

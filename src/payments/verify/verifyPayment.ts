@@ -7,8 +7,8 @@ import { checkClock, parseTime } from '../../core/clock.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
+import { type CaptureKind, eip3009Capture, type PaymentKind } from '../kind.js'
 import { checkMessage } from './checkMessage.js'
-import { type CaptureKind, eip3009Capture, type PaymentKind } from './kind.js'
 import { rehearseCapture } from './rehearse.js'
 import {
   type CeilingExpectation,
@@ -19,13 +19,13 @@ import {
   type Rehearsal,
 } from './types.js'
 
-/** What {@link verifyPayment} takes. */
+/** The payment, and what {@link verifyPayment} compares it with. */
 export type VerifyPaymentParameters = {
   payment: AnySignedPayment
   expect: PaymentExpectation | CeilingExpectation
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: PaymentKind | undefined
-  /** The block to judge at. @default 'latest' */
+  /** The block at which to rehearse. @default 'latest' */
   block?: BlockSelector | undefined
   /** Gas the capture may cost at most. @default 300_000n */
   maxCaptureGas?: bigint | undefined
@@ -43,10 +43,10 @@ const members: MembersOf<VerifyPaymentParameters> = {
 }
 
 /**
- * Judges a signed payment by rehearsing its capture: the token's own code
- * checks signature, window, nonce, balance, pause and block list, with the
- * recipient as the caller and the time of the chain. Needs one request if the
- * node supports state overrides, and none if the message alone decides.
+ * Verifies a signed payment by rehearsing its capture: the token's own code
+ * checks signature, window, nonce, balance, pause and block list, called by the
+ * recipient or operator at the time of the chain. Needs one request if the node
+ * supports state overrides, and none if the message alone decides.
  *
  * A passing verdict holds for its block: the payer can still move the funds or
  * cancel, and a contract wallet can change its mind. The rehearsal shows the
@@ -117,7 +117,7 @@ type Claim = {
 }
 
 /**
- * Parses a payment and checks its message against what is expected.
+ * Parses a payment and compares its message with the expectation.
  *
  * @throws {@link InvalidFieldError} when payment or expectation are malformed.
  */
@@ -130,7 +130,7 @@ export function parseClaim(
   const payment = kind.parse(unsigned)
   const { operator, ...expect } = parseExpectation(given.expect, client, kind)
   const accounts = kind.accounts(payment)
-  // The recipient of some kinds is not in the message.
+  // Some kinds name the recipient outside the message.
   const message = { ...payment.message, to: accounts.recipient }
   const paid = { ...payment, message }
   const refusal =
@@ -149,7 +149,7 @@ function checkOperator(
 }
 
 /**
- * Judges a rehearsal against what is expected.
+ * Turns a rehearsal into a verdict, by what the merchant expects.
  *
  * @throws {@link ClockSkewError} when chain and wall clock differ too far.
  */
@@ -176,7 +176,9 @@ export function judgePayment(
   return late ? { ok: false, ...late, at } : { ok: true, at }
 }
 
-/** Checks the expectations that need facts from the chain. */
+/**
+ * Checks amount and remaining time, which need the token and the chain's time.
+ */
 function checkPolicy(
   { message }: AnyPayment,
   { total, minRemaining = 0n }: ParsedExpectation,

@@ -20,10 +20,10 @@ export type PaymentToVerify = {
   expect: PaymentExpectation
 }
 
-/** What {@link verifyPayments} takes. */
+/** The payments, and the options of {@link verifyPayments}. */
 export type VerifyPaymentsParameters = {
   payments: readonly PaymentToVerify[]
-  /** The block to judge at. @default 'latest' */
+  /** The block at which to rehearse. @default 'latest' */
   block?: BlockSelector | undefined
   /** Gas each capture may cost at most. @default 300_000n */
   maxCaptureGas?: bigint | undefined
@@ -31,7 +31,9 @@ export type VerifyPaymentsParameters = {
   now?: bigint | undefined
 }
 
-/** The verdict on a payment of a list, or the error that left it without one. */
+/**
+ * The verdict on a payment of a list, or the error that prevented a verdict.
+ */
 export type ListedVerdict =
   | PaymentVerdict
   | { ok: false; reason: 'notJudged'; error: CountersignError }
@@ -49,7 +51,7 @@ const memberOfList: MembersOf<PaymentToVerify> = {
 }
 
 /**
- * Judges many signed payments like {@link verifyPayment}, but rehearses them
+ * Verifies many signed payments like {@link verifyPayment}, but rehearses them
  * one after another on one state: about 250 payments of a token to one
  * recipient in one request. If payments together exceed their payer's balance,
  * the later ones get `insufficientFunds`. A nonce used twice is `consumed` the
@@ -109,13 +111,12 @@ type Options = {
   now: bigint
 }
 
-/** A payment whose message passed. */
+/** A payment whose message is as expected. */
 type Claim = {
   payment: SignedPayment
   expect: ParsedExpectation
 }
 
-/** Checks a message. Returns its refusal, or the claim to rehearse. */
 function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
   checkMembers(given, memberOfList, 'payments')
   const one: PaymentToVerify = Object(given)
@@ -130,9 +131,9 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
 
 /**
- * Judges claims on one state. A refused payment may have spent money in the
- * rehearsal, so that later payments of the same payer fail. Those are judged
- * again without it.
+ * Rehearses payments on one state. In the rehearsal, a payment that is then
+ * refused may have spent money, so that later payments of its payer fail. Those
+ * are rehearsed again without it.
  */
 async function judgeClaims(
   client: Client,

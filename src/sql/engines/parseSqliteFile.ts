@@ -2,15 +2,19 @@ import { resolve } from 'node:path'
 import { StoreError } from '../../store/errors.js'
 
 /**
- * The absolute path of the file, because the process may change its directory.
+ * Returns the absolute path of the file, because the process may change its
+ * directory.
  *
- * @throws {@link StoreError} when it is not the path of a file.
+ * @throws {@link StoreError} when `file` is not the path of a file.
  */
 export function parseSqliteFile(parameters: { file: string }): string {
   const { file } = Object(parameters)
   if (typeof file !== 'string')
     throw new StoreError(`needs the path of a file, not a ${typeof file}`)
-  if (/^(|:memory:|file:.*)$/s.test(file) || file.includes('\0'))
+  // The error does not show the URL, because it may hold a password.
+  if (/^(file:|[a-z][a-z+.-]*:\/\/)/i.test(file))
+    throw new StoreError('needs the path of a file, not a URL')
+  if (/^(|:memory:)$/.test(file) || file.includes('\0'))
     throw new StoreError(`needs the path of a file, not '${file}'`)
   return resolve(file)
 }

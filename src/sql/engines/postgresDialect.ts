@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { toBytes } from '../tables/sqlColumns.js'
 import type { SqlDialect } from '../tables/sqlEngine.js'
 
-/** SQL of PostgreSQL. */
 export const postgresDialect: SqlDialect = {
   types: {
     text: 'text',
@@ -15,7 +14,7 @@ export const postgresDialect: SqlDialect = {
     end: '',
   },
   clock: '(extract(epoch from clock_timestamp()) * 1000)::int8',
-  // Later transactions have higher ids, so no writer waits for a counter.
+  // Later transactions have higher ids, so writers need not wait for a counter.
   newFence: 'txid_current()',
   turn: (name) =>
     sql`from (select pg_advisory_xact_lock(hashtextextended(${name}, 0))) turn`,

@@ -50,6 +50,7 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
     rollback: (session) => runText(session, 'rollback').catch(ignoreError),
     assertDurable,
     lockSchema: (session) => lockSchema(session, schema),
+    hasTables: (session) => hasTables(session, schema),
     identify: database.identify,
     lock: (session, lock) => lockName(session, `${schema} ${lock}`),
     ...(listen !== undefined && {
@@ -72,7 +73,10 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
   }
 }
 
-/** Lends connections of the given pool, or creates one when first needed. */
+/**
+ * Lends connections of the given pool. Without one, creates a pool when it is
+ * first needed.
+ */
 function lendPool(parameters: PostgresStoreParameters) {
   let lent: Promise<SqlSession> | undefined
   let closed: Promise<void> | undefined
@@ -136,9 +140,21 @@ async function lockSchema(
   const found = await sql<{ table: string | null }>`
     select to_regclass(${`${quoteName(schema)}.migrations`})::text as table
     from pg_namespace where nspname = ${schema}`.execute(session)
-  // Checks first, because `if not exists` needs the right to create.
+  // Looks first, because even `create schema if not exists` needs the right to
+  // create schemas.
   if (found.rows.length === 0)
     await runText(session, `create schema ${quoteName(schema)}`)
+  return Boolean(found.rows[0]?.table)
+}
+
+async function hasTables(
+  session: SqlSession,
+  schema: string,
+): Promise<boolean> {
+  const found = await sql<{ table: string | null }>`
+    select to_regclass(${`${quoteName(schema)}.migrations`})::text as table`.execute(
+    session,
+  )
   return Boolean(found.rows[0]?.table)
 }
 

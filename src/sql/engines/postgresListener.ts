@@ -1,7 +1,7 @@
 import { growingPause } from '../../core/keepTrying.js'
 import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 
-/** The channel on which all stores of a database report their writes. */
+/** The `notify` channel on which all stores of a database report writes. */
 export const channel = 'countersign'
 
 const pauses = { shortest: 100, longest: 5_000 }
@@ -10,8 +10,8 @@ const pauses = { shortest: 100, longest: 5_000 }
  * Calls `listener` after writes to a schema. Uses its own connection, and
  * reconnects when it is lost.
  *
- * Also calls `listener` after each reconnection, because it may have missed
- * writes in between.
+ * Also calls `listener` after each reconnection, because writes in between were
+ * not reported.
  */
 export function listenPostgres(
   { connectionString, schema }: { connectionString: string; schema: string },

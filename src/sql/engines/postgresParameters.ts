@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { StoreError } from '../../store/errors.js'
 import type { PostgresPool } from './postgresPool.js'
 
-/** What {@link postgresStore} takes. */
+/** Connection and schema of a PostgreSQL store. */
 export type PostgresStoreParameters = (
   | {
       /** A pool of the package `pg`. The store does not close it: you do. */
@@ -50,15 +50,14 @@ export function checkPostgresParameters(
   if (listen !== undefined && !isText(listen))
     throw new StoreError('needs a connection string to listen')
   if (schema !== undefined && !isSchema(schema))
-    throw new InvalidFieldError('schema', schema, names)
+    throw new InvalidFieldError('schema', shown(schema), names)
 }
 
 const names =
   'a name of 1 to 63 bytes that the server does not reserve, as it does pg_…'
 
 /**
- * PostgreSQL cuts a longer name, which could then be the schema of another
- * shop.
+ * PostgreSQL cuts off a longer name. The rest could be another shop's schema.
  */
 function isSchema(name: unknown): boolean {
   if (!isText(name) || name.includes('\0')) return false

@@ -1,4 +1,5 @@
 import type { PostgresPool as QueryPool } from 'kysely'
+import { loadPeer, notLoaded } from '../../core/peers.js'
 import { StoreError } from '../../store/errors.js'
 import { SqlFault, type SqlFaultKind } from '../tables/sqlFault.js'
 
@@ -45,12 +46,14 @@ export type PostgresRequest = {
 /**
  * Loads the optional peer `pg`.
  *
- * @throws {@link StoreError} when it is missing.
+ * @throws {@link StoreError} when it is missing or too old.
  */
 export async function loadPostgres(): Promise<typeof import('pg')['default']> {
-  const { default: postgres } = await import('pg').catch(() => {
-    throw new StoreError('needs the package pg, which is not installed')
-  })
+  const { default: postgres } = await loadPeer(
+    { name: 'pg', from: '8.0.0' },
+    import('pg').catch(notLoaded),
+    (problem) => new StoreError(problem),
+  )
   return postgres
 }
 
@@ -72,7 +75,7 @@ export const hearErrors = (client: object): void => {
   if (typeof on === 'function') on.call(client, 'error', ignoreError)
 }
 
-/** Adapts the pool to the query builder, with its errors as faults. */
+/** Adapts the pool to the query builder, and turns its errors into faults. */
 export function watchPool(pool: PostgresPool): QueryPool {
   const connect = async () => {
     const client = await takeClient(pool)
@@ -105,13 +108,13 @@ async function takeClient(pool: PostgresPool): Promise<PostgresClient> {
     const client = await pool.connect()
     if (typeof client?.release === 'function') return client
   } catch (error) {
-    // The driver's message about an invalid address shows its password.
+    // The driver's error for an invalid address shows the password in it.
     if (!(error instanceof TypeError)) throw explainFault(error)
   }
   throw new StoreError('cannot connect with the address or pool it was given')
 }
 
-/** Replaces the pool's own parsers, which could round amounts. */
+/** Parsers by type, instead of the pool's own, which could round amounts. */
 const parsers = new Map<number, (text: string) => unknown>([
   [16, (text) => text === 't'],
   [17, (text) => `0x${text.slice(2)}`],
@@ -135,7 +138,8 @@ function kindOf(code: string): SqlFaultKind {
   // A serialization failure, a deadlock, or a timeout.
   if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'rolledBack'
   if (code === '53100') return 'full'
-  // Shutting down, starting up, too many connections, or now a standby.
+  // The server shuts down, starts up, has too many connections, or has become a
+  // standby.
   if (/^(08|57P)|^(53300|25006|25P03|25P04)$/.test(code)) return 'lost'
   return 'refused'
 }

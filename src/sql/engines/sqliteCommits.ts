@@ -5,7 +5,7 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { runPatiently, SqlFault } from '../tables/sqlFault.js'
 import type { SqliteConnection } from './sqliteConnection.js'
 
-/** Milliseconds that a writer waits for other processes. */
+/** Milliseconds that a writer waits for writers of other processes. */
 export const patienceMilliseconds = 30_000
 
 /**
@@ -20,14 +20,14 @@ type Group = {
   isOpen: boolean
   units: number
   began: number
-  /** Settles with the commit. */
+  /** Resolves or rejects with the commit. */
   kept: Promise<void>
   settle(commit: Promise<void>): void
 }
 
 /**
- * Runs units of work one after another. Each is atomic. Units that wait share a
- * commit.
+ * Runs units of work one after another. Each is atomic. Units that are waiting
+ * share a commit.
  */
 export type SharedCommits = {
   /** Runs a unit of work in its turn; resolves once it is durable. */
@@ -154,7 +154,10 @@ function startGroup(): Group {
   }
 }
 
-/** A unit that fails, for example on a full disk, can end the whole group. */
+/**
+ * The fault when SQLite has rolled back the whole group, as on a full disk. Its
+ * units may run again.
+ */
 function takenBack(): SqlFault {
   return new SqlFault('rolledBack', 'SQLITE_ABORT')
 }
@@ -167,7 +170,7 @@ function explainCommit(error: unknown): unknown {
   )
 }
 
-/** Repeats a request while another process is writing. */
+/** Repeats a statement while another process is writing. */
 export function whileBusy<result>(ask: () => Promise<result>): Promise<result> {
   return runPatiently(ask, {
     milliseconds: patienceMilliseconds,

@@ -1,4 +1,5 @@
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { loadPeer, notLoaded } from '../../core/peers.js'
 import { StoreError } from '../../store/errors.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
@@ -26,17 +27,18 @@ export type OpenLibsql = (file: string) => LibsqlDatabase
 /**
  * Loads the optional peer `libsql`.
  *
- * @throws {@link StoreError} when it is missing.
+ * @throws {@link StoreError} when it is missing or too old.
  */
 export async function loadLibsql(): Promise<OpenLibsql> {
-  const { default: Database } = await import('libsql').catch(() => {
-    throw new StoreError('needs the package libsql, which is not installed')
-  })
+  const { default: Database } = await loadPeer(
+    { name: 'libsql', from: '0.5.0' },
+    import('libsql').catch(notLoaded),
+    (problem) => new StoreError(problem),
+  )
   // The types of the package are incomplete.
   return (file) => new Database(file) as unknown as LibsqlDatabase
 }
 
-/** One connection to a file. */
 export type SqliteConnection = {
   readonly session: SqlSession
   /** True inside a transaction. */
@@ -72,7 +74,6 @@ function openFile(open: OpenLibsql, file: string): LibsqlDatabase {
   }
 }
 
-/** Runs one statement. */
 type Run = <result>(text: string, step: () => result) => result
 
 /**

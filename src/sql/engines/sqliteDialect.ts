@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { SqlDialect } from '../tables/sqlEngine.js'
 
-/** SQL of SQLite. */
 export const sqliteDialect: SqlDialect = {
   types: {
     text: 'text',

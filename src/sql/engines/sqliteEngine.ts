@@ -1,10 +1,12 @@
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import { parseSqliteFile } from './parseSqliteFile.js'
+import { hearSqlite } from './sqliteChanges.js'
 import {
   patienceMilliseconds,
   shareCommits,
@@ -19,12 +21,25 @@ import {
 import { sqliteDialect } from './sqliteDialect.js'
 import { limitReaders } from './sqliteReaders.js'
 
-/** Most units of work that read at a time, each over its own connection. */
+/**
+ * Most units of work that read at the same time, each over its own connection.
+ */
 const maxReaders = 4
 
+type SqliteEngineParameters = {
+  file: string
+  /**
+   * Set if the file must exist already. With `'read'`, the engine writes
+   * nothing: it sets no journal mode and makes no checkpoint.
+   */
+  attached?: 'read' | 'write' | undefined
+}
+
 /** Creates the engine for SQLite: one connection writes, others read. */
-export function sqliteEngine(parameters: { file: string }): SqlEngine {
+export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
   const file = parseSqliteFile(parameters)
+  const { attached } = parameters
+  const isReadOnly = attached === 'read'
   const idle: WatchedConnection[] = []
   let checkFile: (() => void) | undefined
   let checkLog: (() => void) | undefined
@@ -40,16 +55,20 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
     openLibsql ??= await loadLibsql()
     // If the file is gone, a new connection would create an empty one.
     check()
-    createFile(file)
-    const { session, isInside } = connectSqlite(openLibsql, file)
+    if (attached) assertFile(file)
+    else createFile(file)
+    const { session, isInside } = connectSqlite(
+      openLibsql,
+      isReadOnly ? `${pathToFileURL(file).href}?mode=ro` : file,
+    )
     connections++
     const close = async () => {
-      // SQLite deletes the log with the last connection.
+      // SQLite deletes the log when the last connection closes.
       if (--connections === 0) checkLog = undefined
       await session.destroy()
     }
     try {
-      await prepareConnection(session)
+      if (!isReadOnly) await prepareConnection(session)
     } catch (error) {
       await close()
       throw error
@@ -75,6 +94,7 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
       }
     })
   const commits = shareCommits(connect)
+  const changes = hearSqlite(connect)
   return {
     dialect: sqliteDialect,
     patienceMilliseconds,
@@ -95,16 +115,19 @@ export function sqliteEngine(parameters: { file: string }): SqlEngine {
       await runText(session, 'rollback').catch(() => undefined)
     },
     assertDurable,
-    lockSchema,
+    lockSchema: hasTables,
+    hasTables,
     identify: async () => {
       const { ino, birthtimeNs } = await stat(file, { bigint: true })
       return `sqlite ${ino} ${birthtimeNs}`
     },
     lock: async () => undefined,
+    onChange: changes.listen,
     close: async () => {
       isClosed = true
+      await changes.end()
       await commits.end()
-      await moveLogIn(idle[0]?.session)
+      if (!isReadOnly) await moveLogIn(idle[0]?.session)
       await Promise.all(idle.splice(0).map((it) => it.close()))
     },
   }
@@ -118,8 +141,16 @@ function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch {
-    // The file exists, or cannot be created: then SQLite reports why.
+    // The file exists, or SQLite will report why it cannot be created.
   }
+}
+
+/** @throws {@link StoreError} when there is no such file. */
+function assertFile(file: string): void {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new StoreError(
+      `has no database yet: there is no file ${JSON.stringify(file)}`,
+    )
 }
 
 /**
@@ -151,9 +182,9 @@ async function prepareConnection(session: SqlSession): Promise<void> {
   await sql`pragma secure_delete = on`.execute(session)
 }
 
-/** Moves the log into the file, unless another process is using it. */
+/** Moves the write-ahead log into the file, unless another process uses it. */
 async function moveLogIn(session: SqlSession | undefined): Promise<void> {
-  // If this fails, the next writer does it.
+  // If this fails, the next writer moves the log.
   if (session)
     await sql`pragma wal_checkpoint(truncate)`
       .execute(session)
@@ -172,7 +203,7 @@ async function assertDurable(session: SqlSession): Promise<void> {
     throw new StoreError(`needs synchronous = FULL, and has ${synchronous}`)
 }
 
-async function lockSchema(session: SqlSession): Promise<boolean> {
+async function hasTables(session: SqlSession): Promise<boolean> {
   const asked = sql`select 1 from sqlite_schema where name = 'migrations'`
   return (await asked.execute(session)).rows.length > 0
 }

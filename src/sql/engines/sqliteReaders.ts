@@ -1,16 +1,16 @@
 import { nextTurn } from '../../core/wait.js'
 
 /**
- * Limits of reads in a row, after which the event loop gets its turn: units of
+ * Limits of reads in a row, after which the event loop gets a turn: units of
  * work, and milliseconds.
  */
 const maxUnits = 32
 const maxMilliseconds = 25
 
-/** Milliseconds after which a unit of work that still waits gives up its place. */
+/** Milliseconds after which a running unit of work gives up its place. */
 const longestPlace = 1_000
 
-/** Runs work when there is a place for it. */
+/** Runs work as soon as it has a place. */
 type Limit = <result>(work: () => Promise<result>) => Promise<result>
 
 /**
@@ -37,7 +37,7 @@ export function limitReaders(most: number): Limit {
       await nextTurn()
       startStretch()
     }
-    // Hands the place on directly, so that nobody takes it in between.
+    // Gives the place directly to the next unit, so that no later one takes it.
     const next = waiting.shift()
     if (next) next()
     else running--
@@ -51,7 +51,7 @@ export function limitReaders(most: number): Limit {
       if (isInPlace) void leave()
       isInPlace = false
     }
-    // Work that waits for other readers must not stop them.
+    // A unit that itself waits for other readers must not block them.
     const timer = setTimeout(leaveOnce, longestPlace)
     try {
       return await work()

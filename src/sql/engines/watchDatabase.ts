@@ -3,11 +3,16 @@ import { StoreError } from '../../store/errors.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 
-/** Changes when the server restarts or the tables are replaced. */
+/**
+ * Expression that changes when the server restarts or the tables are replaced.
+ */
 const place = `concat_ws(' ', extract(epoch from pg_postmaster_start_time()),
   to_regclass('orders')::oid)`
 
-/** Changes when a backup is restored: timeline, system or table differ. */
+/**
+ * Expression that changes when a backup is restored: timeline, system or table
+ * differ.
+ */
 const identity = `concat_ws(' ', 'postgres',
   (select system_identifier from pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
@@ -16,7 +21,7 @@ const identity = `concat_ws(' ', 'postgres',
 type Database = { place: string; identity: string }
 
 /**
- * Detects that another database has replaced the opened one. Through a pooler,
+ * Detects that another database has replaced the open one. Behind a pooler,
  * this can happen without a lost connection.
  */
 export function watchDatabase(): {

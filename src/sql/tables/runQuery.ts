@@ -7,14 +7,15 @@ export type QueryPlace = {
   readonly dialect: SqlDialect
 }
 
-/** A place in a query, by the name of the value that it takes when it runs. */
+/**
+ * Returns a placeholder for the value of this name, which each run provides.
+ */
 export type Slot<values> = <name extends keyof values & string>(
   name: name,
 ) => RawBuilder<values[name]>
 
 /**
- * Builds the text of a query, which depends on nothing but the shape. Values
- * are slots.
+ * Builds a query. Its text must depend on the shape alone; values become slots.
  */
 export type BuildQuery<shape, values, row> = (
   place: QueryPlace,
@@ -28,10 +29,9 @@ type BuiltQuery = {
   parameters: readonly ({ name: string } | { constant: unknown })[]
 }
 
-/** Texts by shape. */
 type Texts = Map<string, BuiltQuery>
 
-/** Most texts kept of one builder. */
+/** Most texts to cache for one builder. */
 const mostShapes = 100
 
 /** The texts of each dialect by builder. */
@@ -41,7 +41,7 @@ const known = /* @__PURE__ */ new WeakMap<SqlDialect, WeakMap<object, Texts>>()
  * Runs a query. Builds its text once for each shape, because building a text
  * takes longer than running it.
  *
- * @param build a function of a module, because the texts are kept under it.
+ * @param build a function at module level, because it is the key of the cache.
  */
 export function runQuery<shape, values extends object, row>(
   place: QueryPlace,
@@ -87,7 +87,7 @@ function buildOnce<shape, values, row>(
 ): BuiltQuery {
   const names = new Map<unknown, string>()
   const { sql: text, parameters } = build(place, shape, (name) => {
-    // An object of its own, which no constant equals.
+    // A new object for each slot, so that no constant equals it.
     const stand = { name }
     names.set(stand, name)
     return sql`${stand}`

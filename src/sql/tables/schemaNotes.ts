@@ -1,6 +1,5 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Creates the table of notes. */
 export const addNotes: Migration = ({ id, integer, text, end }) => [
   `create table notes (
     key ${id} primary key,

@@ -1,6 +1,5 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Creates the tables of version 1. */
 export const version1: Migration = ({
   text,
   id,

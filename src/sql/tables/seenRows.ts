@@ -1,17 +1,18 @@
 type Table = { readonly name: string; readonly key: readonly string[] }
 
-/** A row with its version. */
 export type VersionedRow = { readonly version: number }
 
 /** Largest number of rows remembered for each table. */
 const most = 2000
 
 /**
- * Remembers rows, so that an update writes changed columns only. A row at a
- * given version never changes. Unknown rows are written whole.
+ * Remembers rows, so that an update writes only the changed columns. A row
+ * never changes without a new version. Updates write unknown rows whole.
  */
 export type SeenRows = {
-  /** Returns the same row at the same version, if it is known. */
+  /**
+   * Returns the remembered row of this identity and version, if there is one.
+   */
   find(table: Table, row: VersionedRow): VersionedRow | undefined
   keep(table: Table, rows: readonly VersionedRow[]): void
   /** Adds the rows that a committed unit of work saw. */

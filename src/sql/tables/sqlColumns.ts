@@ -9,7 +9,7 @@ export type ColumnKind =
   | 'number'
   /** A 64-bit integer, in memory a `bigint`. */
   | 'bigint'
-  /** Up to 2^256 - 1. */
+  /** An integer up to 2^256 - 1. */
   | 'amount'
   | 'bytes'
   | 'boolean'
@@ -27,7 +27,6 @@ type KindOf<value> = [value] extends [boolean | undefined]
           ? 'text'
           : 'json'
 
-/** A kind of column for each member of a record. */
 export type Columns<row> = {
   readonly [name in keyof row & string]-?: KindOf<row[name]>
 }
@@ -38,7 +37,7 @@ type ColumnName<name extends string> =
     ? `${first extends Lowercase<first> ? first : `_${Lowercase<first>}`}${ColumnName<rest>}`
     : ''
 
-/** The type of a value in a comparison. */
+/** The type of a column's values in comparisons. */
 type Cell<kind> = kind extends 'number' | 'bigint'
   ? bigint
   : kind extends 'bytes'
@@ -47,7 +46,6 @@ type Cell<kind> = kind extends 'number' | 'bigint'
       ? boolean
       : string
 
-/** The type of a table for the query builder. */
 export type SqlRow<columns> = {
   [name in keyof columns & string as ColumnName<name>]: Cell<columns[name]>
 }
@@ -56,7 +54,6 @@ export function columnName(member: string): string {
   return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Converts a hash or an address to bytes. */
 export function toBytes(value: Hex): Uint8Array {
   return Buffer.from(value.slice(2), 'hex')
 }
@@ -101,9 +98,8 @@ function encodeInteger(value: unknown): string {
   )
 }
 
-/** Decodes a cell to a member of a record. */
 export function decodeCell(kind: ColumnKind, cell: unknown): unknown {
-  if (cell === null || cell === undefined) return undefined
+  if (cell === null) return undefined
   if (kind === 'number') return Number(cell)
   if (typeof cell === 'bigint' && kind === 'bigint') return cell
   if (kind === 'bigint' || kind === 'amount') return BigInt(`${cell}`)

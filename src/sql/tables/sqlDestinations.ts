@@ -2,9 +2,8 @@ import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Destination, Submitter } from '../../store/types.js'
 import type { Slot } from './runQuery.js'
 import { toBytes } from './sqlColumns.js'
-import type { SqlSession } from './sqlEngine.js'
+import type { SqlDialect, SqlSession } from './sqlEngine.js'
 
-/** The condition that a row belongs to a destination. */
 export function inDestination({
   chainId,
   token,
@@ -14,13 +13,62 @@ export function inDestination({
     and token = ${toBytes(token)} and recipient = ${toBytes(recipient)}`
 }
 
+/** Destinations of one token on one chain: at least one. */
+export type TokenDestinations = readonly [Destination, ...Destination[]]
+
+/** Groups destinations by chain and token. */
+export function groupByToken(
+  destinations: readonly Destination[],
+): TokenDestinations[] {
+  const groups = new Map<string, [Destination, ...Destination[]]>()
+  for (const destination of destinations) {
+    const key = `${destination.chainId} ${destination.token}`
+    const group = groups.get(key)
+    if (group) group.push(destination)
+    else groups.set(key, [destination])
+  }
+  return [...groups.values()]
+}
+
+/**
+ * The condition that a row belongs to one of these destinations of one token.
+ */
+export function inToken(
+  dialect: SqlDialect,
+  destinations: TokenDestinations,
+): RawBuilder<boolean> {
+  const [first] = destinations
+  if (destinations.length === 1) return inDestination(first)
+  const recipients = destinations.map(({ recipient }) => recipient)
+  const list = dialect.listOf('bytes', recipients)
+  return sql<boolean>`chain_id = ${BigInt(first.chainId)}
+    and token = ${toBytes(first.token)}
+    and ${dialect.among('recipient', 'bytes', list)}`
+}
+
+/**
+ * Most destinations that a query searches one by one, each by index. With more
+ * destinations, one condition names all of them.
+ */
+export const mostApart = 100
+
+/** The condition that a row belongs to one of these destinations, of any token. */
+export function inAny(
+  dialect: SqlDialect,
+  destinations: readonly Destination[],
+): RawBuilder<boolean> {
+  const tokens = groupByToken(destinations).map(
+    (group) => sql`(${inToken(dialect, group)})`,
+  )
+  return sql<boolean>`(${sql.join(tokens, sql` or `)})`
+}
+
 /** Values of destinations in a query, numbered from 0. */
 export type DestinationValues = {
   [name: `chainId${number}`]: bigint
   [name: `token${number}` | `recipient${number}`]: Uint8Array
 }
 
-/** Adds the values of destinations to the other values of a query. */
 export function withDestinations<others extends object>(
   destinations: readonly Destination[],
   others: others,
@@ -34,7 +82,6 @@ export function withDestinations<others extends object>(
   return Object.assign(values, others)
 }
 
-/** The condition that a row belongs to the destination with this number. */
 export function inSlots(
   slot: Slot<DestinationValues>,
   at: number,
@@ -43,7 +90,6 @@ export function inSlots(
     and token = ${slot(`token${at}`)} and recipient = ${slot(`recipient${at}`)}`
 }
 
-/** The condition that a row belongs to a submitter. */
 export function inSubmitter(
   { chainId, account }: Submitter,
   column: 'submitter' | 'account',
@@ -52,7 +98,6 @@ export function inSubmitter(
     and ${sql.ref(column)} = ${toBytes(account)}`
 }
 
-/** Removes duplicate destinations. */
 export function distinctDestinations(
   destinations: readonly Destination[],
 ): readonly Destination[] {

@@ -28,7 +28,10 @@ export type SqlDialect = {
   readonly clock: string
   /** Expression: a number above the fences of all deleted leases. */
   readonly newFence: string
-  /** The source of `newFence`. Locks `name` until the end of the transaction. */
+  /**
+   * The `from` clause for `newFence`. Locks `name` until the end of the
+   * transaction if writers run in parallel.
+   */
   turn(name: string): RawBuilder<unknown>
   /** True when `newFence` reads a counter that must be updated. */
   readonly countsFences: boolean
@@ -48,22 +51,24 @@ export type SqlDialect = {
     kind: 'text' | 'bytes',
     list: SqlList | RawBuilder<SqlList>,
   ): RawBuilder<boolean>
-  /** Values as the one parameter that `among` takes. */
+  /** Packs values into the one parameter that `among` takes. */
   listOf(kind: 'text' | 'bytes', values: readonly string[]): SqlList
 }
 
 /** A kind of database. */
 export type SqlEngine = {
   readonly dialect: SqlDialect
-  /** How long to repeat work that may run again. */
+  /** Milliseconds during which to repeat work that may run again. */
   readonly patienceMilliseconds: number
   /** @throws {@link StoreError} when the database does not make writes durable. */
   assertDurable(session: SqlSession): Promise<void>
   /**
    * Locks the schema until the end of the unit of work, and creates it if it
-   * does not exist. Returns true when it has tables.
+   * does not exist. Returns true when the schema has tables.
    */
   lockSchema(session: SqlSession): Promise<boolean>
+  /** True when there are tables. Writes and locks nothing. */
+  hasTables(session: SqlSession): Promise<boolean>
   /** Returns the identity of the physical database. Needs the tables. */
   identify(session: SqlSession): Promise<string>
   /** Lends a connection that nobody else uses at the same time. */
@@ -74,7 +79,7 @@ export type SqlEngine = {
   begin(session: SqlSession, mode: 'read' | 'write'): Promise<void>
   /** @param changed true to notify other processes. */
   commit(session: SqlSession, changed: boolean): Promise<void>
-  /** Never fails. If it cannot roll back, the connection ends. */
+  /** Never fails. Closes the connection if it cannot roll back. */
   rollback(session: SqlSession): Promise<void>
   lock(session: SqlSession, name: string): Promise<void>
   onChange?(listener: () => void): () => void

@@ -21,14 +21,17 @@ const problems: Readonly<Record<SqlFaultKind, string>> = {
   refused: 'was refused by its database',
 }
 
-/** What to do about codes that a wrong configuration causes. */
+/** By code: what to do if a wrong configuration is the cause. */
 const advice: Readonly<Record<string, string>> = {
   '28P01': ': check the user and the password',
   '28000': ': check the user and the password',
   '3D000': ': create the database, or check its name',
 }
 
-/** Shows only the code: the database's message could quote the data. */
+/**
+ * An error of the database. Shows only the code, because the database's message
+ * could quote data.
+ */
 export class SqlFault extends StoreError {
   readonly kind: SqlFaultKind
   /** The database's own code. */
@@ -44,7 +47,7 @@ export class SqlFault extends StoreError {
   }
 }
 
-/** True when nothing was kept and the same work may succeed now. */
+/** True when the database kept nothing and the same work may succeed now. */
 export function mayRunAgain(error: unknown): boolean {
   return (
     error instanceof SqlFault &&

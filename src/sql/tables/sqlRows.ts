@@ -1,5 +1,9 @@
 import { type CompiledQuery, sql } from 'kysely'
-import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
+import {
+  DuplicateRecordError,
+  StaleRecordError,
+  StoreError,
+} from '../../store/errors.js'
 import { type QueryPlace, runQuery, type Slot } from './runQuery.js'
 import type { SeenRows, VersionedRow } from './seenRows.js'
 import {
@@ -15,7 +19,13 @@ import type { SqlTable } from './sqlTables.js'
 /** Largest number of rows in one statement. */
 const maxRows = 500
 
-/** Decodes whole rows to records. */
+/**
+ * Decodes whole rows to records.
+ *
+ * @throws {@link StoreError} when the table lacks a column. Otherwise a process
+ * of an old release, still running after a newer release migrated the tables,
+ * would read the column as empty.
+ */
 export function decodeRows<row>(
   table: SqlTable<row>,
   rows: readonly object[],
@@ -23,8 +33,14 @@ export function decodeRows<row>(
   const members = membersOf(table)
   return rows.map((cells) => {
     const record: Record<string, unknown> = {}
-    for (const { member, kind, column } of members)
-      record[member] = decodeCell(kind, Reflect.get(cells, column))
+    for (const { member, kind, column } of members) {
+      const cell: unknown = Reflect.get(cells, column)
+      if (cell === undefined)
+        throw new StoreError(
+          `has no column ${column} in its table ${table.name}, as after a newer release migrated it: restart this process with that release`,
+        )
+      record[member] = decodeCell(kind, cell)
+    }
     // `Columns` gives every member of the record a column.
     return record as row
   })
@@ -70,8 +86,8 @@ function rowsInserted(
 
 /**
  * Updates rows that still have the given version, up to 500 in one statement.
- * Writes only columns in which one of the rows differs from the row seen at
- * that version, so the database does not touch other indexes.
+ * Writes only columns in which a row differs from the row seen at that version,
+ * so that the database does not touch other indexes.
  *
  * @throws {@link StaleRecordError} when a row is missing or has another version.
  * @throws {@link DuplicateRecordError} when another row has the same identity.
@@ -121,7 +137,6 @@ function rowsUpdated(
     where ${sql.raw(matches.join(' and '))}`.compile(session)
 }
 
-/** Returns the members in which any of the rows may have changed. */
 function findChanged<row>(
   table: SqlTable<row>,
   rows: readonly VersionedRow[],
@@ -133,7 +148,7 @@ function findChanged<row>(
     const kept = seen?.find(table, row)
     for (const one of all) {
       if (changed.has(one)) continue
-      // Objects may have been changed in place.
+      // JSON values may have been changed in place.
       const isSame =
         kept !== undefined &&
         Reflect.get(kept, one.member) === Reflect.get(row, one.member) &&

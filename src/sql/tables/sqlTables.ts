@@ -1,6 +1,7 @@
 import type {
   AttemptRecord,
   Destination,
+  EarlyRow,
   EventRecord,
   NoteRecord,
   OrderRecord,
@@ -20,7 +21,6 @@ export type SqlTable<row> = {
   readonly given?: keyof row & string
 }
 
-/** The types of all tables for the query builder. */
 export type SqlTables = {
   orders: SqlRow<Columns<OrderRecord>>
   attempts: SqlRow<Columns<AttemptRecord>>
@@ -86,6 +86,22 @@ export const orderTable: SqlTable<OrderRecord> = {
     refundAttempt: 'number',
     subscriptionId: 'text',
     chargeId: 'text',
+    early: 'text',
+    earlyFor: 'text',
+  },
+}
+
+/** The columns of orders that tell of an answer at `preconfirmed`. */
+export const earlyTable: SqlTable<EarlyRow> = {
+  name: 'orders',
+  key: ['id'],
+  columns: {
+    id: 'text',
+    recipient: 'bytes',
+    payer: 'bytes',
+    value: 'amount',
+    captureValue: 'amount',
+    earlyFor: 'text',
   },
 }
 

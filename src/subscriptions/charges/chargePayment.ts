@@ -13,32 +13,32 @@ import type { SpendPermission } from '../permission/types.js'
 import { findUses } from './findUses.js'
 
 /**
- * A charge in the shape of a payment. Its message is not signed: the permission
- * is. Without a `chargeId` it holds the permission itself, which is never
- * charged and can be revoked.
+ * A charge in the shape of a payment. The payer signed the permission, not this
+ * message. Without `chargeId` it stands for the permission itself, which can be
+ * revoked and is never charged.
  */
 export type ChargePayment = Payment & {
   permission: SpendPermission
   chargeId: string | undefined
 }
 
-/** What the record has of a charge besides the fields of a payment. */
+/** The terms of a charge as stored, besides the fields of a payment. */
 export type ChargeTerms = Readonly<Record<string, string>>
 
-/** The form of a mark, and of no id that merchants may give. */
+/** Form of a mark. Ids of merchants are shorter, so none has this form. */
 const markForm = /^0x[\da-f]{64}$/
 
-/** True for the id of a charge of which only the mark is known. */
+/** True if only the mark of a charge is known: then it serves as the id. */
 export function isMark(chargeId: string): chargeId is Hex {
   return markForm.test(chargeId)
 }
 
-/** The mark of a charge, by its id or by the mark itself. */
+/** The mark of a charge. An id may be the mark itself. */
 export function markOfId(chargeId: string): Hex {
   return isMark(chargeId) ? chargeId : markOf(chargeId)
 }
 
-/** Encodes a permission and a charge of it for the record. */
+/** Encodes a permission and a charge id for the store. */
 export function encodeTerms(
   permission: SpendPermission,
   chargeId: string | undefined,
@@ -50,7 +50,7 @@ export function encodeTerms(
 }
 
 /**
- * Reads what {@link encodeTerms} wrote.
+ * Decodes what {@link encodeTerms} encoded.
  *
  * @throws {@link InvalidFieldError} when it is malformed.
  */

@@ -5,7 +5,7 @@ import { inTime } from '../../core/wait.js'
 import type { ChargePayment } from './chargePayment.js'
 import { findChargeHash } from './findChargeHash.js'
 
-/** Searches for charges that run in the background. */
+/** Background searches for the transactions of charges. */
 export type ChargeSearches = {
   /**
    * Finds the transaction of a charge up to the newest block. Waits only a
@@ -16,11 +16,14 @@ export type ChargeSearches = {
    * and when the node does not answer.
    */
   find(client: Client, payment: ChargePayment): Promise<Hash | undefined>
-  /** The transaction of a charge that a search found, if it is still mined. */
+  /**
+   * Returns the transaction that an earlier search found, unless a
+   * reorganization replaced the newest block of that search.
+   */
   recall(client: Client, payment: ChargePayment): Promise<Hash | undefined>
 }
 
-/** What a search found, up to one block. */
+/** Result of a search of all blocks up to `head`. */
 type Finding = { head: BlockHead; hash: Hash | undefined }
 
 /** Milliseconds that a call waits for a search. */
@@ -29,9 +32,8 @@ const patience = 500
 /** Most findings to keep. */
 const mostKept = 1000
 
-/** Starts with no search. */
 export function openChargeSearches(): ChargeSearches {
-  // Kept by client, because a search ends when its client's requests do.
+  // One map per client, because a search ends when its client's requests end.
   const running = new WeakMap<Client, Map<Hex, Promise<void>>>()
   const findings = new Map<Hex, Finding>()
   const keep = (key: Hex, finding: Finding) => {
@@ -67,11 +69,14 @@ export function openChargeSearches(): ChargeSearches {
     const own = running.get(client) ?? new Map<Hex, Promise<void>>()
     const started = search(client, payment).finally(() => own.delete(nonce))
     running.set(client, own.set(nonce, started))
-    // Nobody may wait for it any more.
+    // The caller may have stopped waiting. Then a failure must not become an
+    // unhandled rejection.
     started.catch(() => undefined)
     return started
   }
-  /** After a long search, another one reads the blocks since it began. */
+  /**
+   * Waits for a running search, then searches the blocks mined since it began.
+   */
   const searchToHead = async (client: Client, payment: ChargePayment) => {
     const { nonce } = payment.message
     await running.get(client)?.get(nonce)
@@ -82,7 +87,8 @@ export function openChargeSearches(): ChargeSearches {
       const { nonce } = payment.message
       await inTime(searchToHead(client, payment), patience, throwUnfinished)
       const finding = findings.get(nonce)
-      // The next rehearsal searches again: one wrong answer decides nothing.
+      // Forgets a search without a result, so that one wrong answer of a node
+      // decides nothing. The next rehearsal searches again.
       if (finding?.hash === undefined) findings.delete(nonce)
       return finding?.hash
     },

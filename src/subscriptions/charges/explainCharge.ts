@@ -40,7 +40,8 @@ export async function explainCharge(
   const { data = '0x', words } = failure
   const reason = chargeReason(refusalOf({ data, words }).reason)
   if (reason !== 'revoked') return reason
-  // It fails alike if a reorganization removed the approval: approve again.
+  // The manager reverts alike after a reorg removed the approval: approve
+  // again.
   const { revoked } = await getSpendPermission(client, { permission })
   return revoked ? reason : 'simulationFailed'
 }

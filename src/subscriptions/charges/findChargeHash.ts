@@ -10,7 +10,7 @@ import { findCharges } from './findCharges.js'
 
 /**
  * Finds the transaction that made a charge, by its mark, or the one that
- * revoked the permission, if the payment is no charge.
+ * revoked the permission, if there is no `chargeId`.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its blocks changed meanwhile.
@@ -23,7 +23,7 @@ export async function findChargeHash(
     fromBlock,
     toBlock,
   }: {
-    /** Unix seconds of the record: nothing happened before. */
+    /** Unix seconds. The transaction cannot be older. */
     since: bigint
     /** First block to search. @default the first one at or after `since` */
     fromBlock?: bigint | undefined
@@ -33,8 +33,8 @@ export async function findChargeHash(
 ): Promise<Hash | undefined> {
   const first = fromBlock ?? (await findFirstBlock(client, since, toBlock))
   if (first > toBlock) return undefined
-  // Asks for all blocks at once, because the submitter waits for the answer.
-  // What a node refuses is narrowed.
+  // The submitter waits for the answer, so this asks for all blocks at once.
+  // `getLogs` narrows a range that the node refuses.
   const maxBlockRange = toBlock - first + 1n
   const range = { fromBlock: first, toBlock, maxBlockRange }
   if (chargeId === undefined) {

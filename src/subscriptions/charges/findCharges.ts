@@ -11,7 +11,7 @@ import { spendCall } from '../permission/spendCalls.js'
 import type { SpendPermission } from '../permission/types.js'
 import { findUses, type PermissionUse, usedTopics } from './findUses.js'
 
-/** What {@link findCharges} takes. */
+/** Parameters of {@link findCharges}. */
 export type FindChargesParameters = {
   permission: SpendPermission
   /** First block to search. The permission was not used before its approval. */
@@ -42,12 +42,12 @@ export type FoundCharge = PermissionUse & {
 }
 
 /**
- * Finds each charge of a permission on the chain, oldest first. Needs no record:
- * it reads the manager's events, then the inputs and receipts of their
- * transactions, where each charge carries its mark.
+ * Finds each charge of a permission on the chain, oldest first. Needs no
+ * database: it reads the manager's events, then the inputs and receipts of
+ * their transactions. Each charge carries its mark there.
  *
- * Use it after a lost record, before the same charge is sent again. It cannot
- * see a transaction that is not mined yet.
+ * Use it after you lost records, before you send a charge again. Cannot find a
+ * transaction that is not mined yet.
  *
  * @throws {@link InvalidFieldError} when permission or range are malformed.
  * @throws {@link LogRangeError} when the node refuses even one block.
@@ -117,10 +117,10 @@ function chargesOf(
   }))
 }
 
-/** Digits of a mark. */
+/** Hex digits of a mark. */
 const markLength = 64
 
-/** The mark of an input that is this very `spend` and nothing else. */
+/** Returns the mark if the input is exactly this `spend` call and a mark. */
 function parseMark(
   permission: SpendPermission,
   value: bigint,

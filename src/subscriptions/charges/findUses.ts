@@ -12,11 +12,11 @@ export type PermissionUse = {
   value: bigint
   /** First second of the period that the manager charged. */
   periodStart: bigint
-  /** First second after it. */
+  /** First second after that period. */
   periodEnd: bigint
   /**
    * Position of the exact `Transfer` in its block: the proof that the tokens
-   * arrived. Absent if there is none; then a person must look at it.
+   * arrived. If absent, have a person check this use.
    */
   logIndex: number | undefined
 }
@@ -25,7 +25,7 @@ export type PermissionUse = {
 export const usedTopic: Hash =
   '0xbcba65b462dfff1a0af642e2ccd28778c64fcb16da2132dabf6eee8906d6753c'
 
-/** The topics of each use of a permission. */
+/** Topics to filter logs for all uses of a permission. */
 export function usedTopics(permission: SpendPermission): Hex[] {
   const { account, spender } = permission.message
   return [
@@ -42,7 +42,7 @@ type ProofLog = ProofReceipt['logs'][number]
  * Finds the uses of a permission in a receipt. A charge is proven by two events
  * in this order: the manager's `SpendPermissionUsed` and, before the manager's
  * next one, the token's exact `Transfer` from the account to the spender. The
- * first alone does not show that tokens arrived.
+ * first event alone does not prove that tokens arrived.
  */
 export function findUses(
   receipt: ProofReceipt,

@@ -10,8 +10,8 @@ import type { ChargePayment } from './chargePayment.js'
 
 /**
  * Asks the manager for the last period in which it charged anything. Returns
- * false if that was before the period of a charge, so that no search is needed,
- * and true if the node does not say it.
+ * false if that was before the charge's period, so that no search is needed.
+ * Returns true if the node does not answer.
  */
 export async function mayBeCharged(
   client: Client,

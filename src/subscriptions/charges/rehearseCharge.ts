@@ -7,7 +7,7 @@ import {
 import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
 import { isTrue, isWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
-import type { CarriedCall } from '../../payments/verify/kind.js'
+import type { CarriedCall } from '../../payments/kind.js'
 import { currentPeriod } from '../permission/getSpendPermission.js'
 import { judgePermission } from '../permission/judgePermission.js'
 import {
@@ -36,12 +36,11 @@ export type WalletLimits = {
 /** Why a charge is not sent. */
 export type ChargeReason = Extract<CarriedCall, { ok: false }>['reason']
 
-/** What {@link rehearseCharge} takes besides the charge. */
 type RehearseChargeOptions = {
   signature: Hex
   limits: WalletLimits
   searches: ChargeSearches
-  /** Token units that the record knows as charged in the period. */
+  /** Token units that the record shows as charged in this period. */
   getKnown: () => Promise<bigint>
 }
 
@@ -64,7 +63,7 @@ export async function rehearseCharge(
   const { permission, chargeId } = payment
   const { message } = permission
   const { value, validAfter } = payment.message
-  // It holds the permission, and charges nothing.
+  // The order that stores the permission charges nothing.
   if (chargeId === undefined) return { ok: false, reason: 'simulationFailed' }
   const rehearsed = await rehearsePermission(client, {
     permission,
@@ -88,15 +87,15 @@ export async function rehearseCharge(
     },
   })
   const { head, calls } = rehearsed.answers
-  // It answers about the last period, where the allowance may be used.
+  // This block is still in the last period, whose allowance may be used up.
   if (head.timestamp <= validAfter)
     throw new NodeAnswerError({
       method: 'eth_call',
       problem: 'is of a block before the period of the charge',
     })
   const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
-  // The record does not know all that was charged in this period: it may lack
-  // this charge.
+  // The chain shows charges in this period that the record lacks. This one may
+  // be among them.
   if (spent > 0n && spent !== (await getKnown())) {
     const hash = await searches.find(client, payment)
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
@@ -146,12 +145,13 @@ async function withGas(
   return { ok: true, call, gas: (used * 5n) / 4n }
 }
 
-/** Refusals of a permission whose name orders do not use. */
+/** Refusals that have another name among the reasons of orders. */
 const otherNames: Partial<Record<SpendPermissionRefusal, ChargeReason>> = {
   blocked: 'payerBlocked',
   unknownWallet: 'walletRejects',
   managerNotOwner: 'walletRejects',
   unknownFactory: 'walletNotDeployed',
+  verifierNotDeployed: 'walletNotDeployed',
 }
 
 const sameNames: readonly ChargeReason[] = [
@@ -168,7 +168,8 @@ const sameNames: readonly ChargeReason[] = [
 ]
 
 function refuse(reason: SpendPermissionRefusal): CarriedCall {
-  // The permission is for the right chain, so the node is wrong: try again.
+  // The permission names the right chain, so the node is on a wrong one: try
+  // again.
   if (reason === 'wrongChain')
     throw new NodeAnswerError({
       method: 'eth_call',
@@ -177,7 +178,7 @@ function refuse(reason: SpendPermissionRefusal): CarriedCall {
   return { ok: false, reason: chargeReason(reason) }
 }
 
-/** The name that orders have for a refusal of a permission. */
+/** Maps the refusal of a permission to a reason of orders. */
 export function chargeReason(reason: SpendPermissionRefusal): ChargeReason {
   const same = sameNames.find((one) => one === reason)
   return same ?? otherNames[reason] ?? 'simulationFailed'

@@ -1,13 +1,10 @@
 import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { AnyPayment } from '../../core/types.js'
+import { buildAuthorization, type PaymentKind } from '../../payments/kind.js'
 import { accountsOf } from '../../payments/message/kind.js'
-import {
-  buildAuthorization,
-  type PaymentKind,
-} from '../../payments/verify/kind.js'
 import { baseFactories, baseImplementations } from '../permission/walletCode.js'
 import {
   type ChargePayment,
@@ -25,7 +22,7 @@ import {
   type WalletLimits,
 } from './rehearseCharge.js'
 
-/** What {@link spendPermissions} takes. */
+/** Which wallets {@link spendPermissions} accepts, and its gas limit. */
 export type SpendPermissionsParameters = {
   /**
    * Accepted implementations of wallets. The manager makes the payer's wallet
@@ -48,10 +45,10 @@ const members: MembersOf<SpendPermissionsParameters> = {
   maxChargeGas: true,
 }
 
-/** The name of the kind on record. It never changes. */
+/** Name of this payment kind in stored rows, so it never changes. */
 export const spendPermissionName = 'spendPermission'
 
-/** The kind of the charges of subscriptions. */
+/** The payment kind of subscription charges, for `kinds` of `createOrders`. */
 export type SpendPermissions = PaymentKind & {
   readonly limits: WalletLimits
 }
@@ -59,7 +56,7 @@ export type SpendPermissions = PaymentKind & {
 const defaultMaxChargeGas = 300_000n
 
 /**
- * Creates the kind of the charges of subscriptions. Pass it in `kinds` to
+ * Creates the payment kind of subscription charges. Pass it in `kinds` to
  * `createOrders`, in every process that runs a worker.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
@@ -85,7 +82,7 @@ export function spendPermissions(
   if (typeof maxChargeGas !== 'bigint' || maxChargeGas < 1n)
     throw new InvalidFieldError(
       'maxChargeGas',
-      maxChargeGas,
+      shown(maxChargeGas),
       'a positive bigint',
     )
   const limits = {
@@ -153,7 +150,7 @@ export function spendPermissions(
 function refuse(): never {
   throw new InvalidFieldError(
     'kind',
-    spendPermissionName,
+    shown(spendPermissionName),
     'a kind of payments that payers sign',
   )
 }
@@ -166,7 +163,7 @@ function chargeOf(payment: AnyPayment): ChargePayment {
 
 function parseList(given: readonly Address[], field: string): Address[] {
   if (!Array.isArray(given))
-    throw new InvalidFieldError(field, given, 'a list of addresses')
+    throw new InvalidFieldError(field, shown(given), 'a list of addresses')
   return given.map((one, index) =>
     parseCheckedAddress(one, `${field}[${index}]`),
   )

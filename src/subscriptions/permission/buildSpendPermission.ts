@@ -3,7 +3,7 @@ import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import {
   managerName,
@@ -16,10 +16,10 @@ import type { SpendPermission } from './types.js'
 export const spendPermissionManager: Address =
   '0xf85210b21cc50302f477ba56686d2019dc9b67ad'
 
-/** Seconds of the last moment that fits into a permission. */
+/** Largest time that fits into a permission: `uint48`, in seconds. */
 const lastSecond = 2n ** 48n - 1n
 
-/** What {@link buildSpendPermission} takes. */
+/** Parameters of {@link buildSpendPermission}. */
 export type BuildSpendPermissionParameters = {
   chainId: number
   /** The payer's smart wallet. */
@@ -40,13 +40,19 @@ export type BuildSpendPermissionParameters = {
   period: bigint
   /** First second of the first period. @default `now` */
   start?: bigint | undefined
-  /** First second after the permission. @default `periods`, or else no end */
+  /**
+   * First second after the permission. @default by `periods`, or else no end
+   */
   end?: bigint | undefined
-  /** How many periods it lasts, instead of `end`. */
+  /** How many periods the permission lasts, instead of `end`. */
   periods?: number | undefined
   /** @default 32 random bytes from Web Crypto */
   salt?: bigint | undefined
-  /** Data of yours, at most 1024 bytes. @default none */
+  /**
+   * Your own data, at most 1024 bytes.
+   *
+   * @default none
+   */
   extraData?: Hex | undefined
   /** @default the address that Base publishes */
   manager?: Address | undefined
@@ -138,7 +144,7 @@ export function buildSpendPermission(
     },
   })
   if (permission.message.account === permission.message.spender)
-    throw new InvalidFieldError('spender', spender, 'another account')
+    throw new InvalidFieldError('spender', shown(spender), 'another account')
   return permission
 }
 
@@ -148,10 +154,10 @@ function endOf(
 ): bigint {
   if (periods === undefined) return end ?? lastSecond
   if (end !== undefined)
-    throw new InvalidFieldError('periods', periods, 'left out with end')
+    throw new InvalidFieldError('periods', shown(periods), 'left out with end')
   if (!Number.isSafeInteger(periods) || periods < 1)
-    throw new InvalidFieldError('periods', periods, 'a positive integer')
+    throw new InvalidFieldError('periods', shown(periods), 'a positive integer')
   if (typeof period !== 'bigint')
-    throw new InvalidFieldError('period', period, 'a bigint of seconds')
+    throw new InvalidFieldError('period', shown(period), 'a bigint of seconds')
   return start + BigInt(periods) * period
 }

@@ -10,7 +10,7 @@ import type {
 } from './verdict.js'
 
 /** An expectation with checked addresses. */
-export type ParsedExpectation = Omit<
+export type ParsedPermissionExpectation = Omit<
   SpendPermissionExpectation,
   'manager' | 'chainId'
 > & { manager: Address; chainId: number | undefined }
@@ -18,7 +18,7 @@ export type ParsedExpectation = Omit<
 export function parseExpectation(
   given: SpendPermissionExpectation,
   clientChain: number | undefined,
-): ParsedExpectation {
+): ParsedPermissionExpectation {
   const expect: SpendPermissionExpectation = Object(given)
   const { manager = spendPermissionManager, account } = expect
   return {
@@ -44,7 +44,7 @@ type Check = readonly [
 export function checkPermission(
   { domain, message }: SpendPermission,
   signature: Hex | undefined,
-  expect: ParsedExpectation,
+  expect: ParsedPermissionExpectation,
 ): SpendPermissionProblem | undefined {
   if (signature === undefined)
     return { reason: 'malformedSignature', details: {} }
@@ -68,6 +68,6 @@ export function checkPermission(
     : undefined
 }
 
-/** Data may be a signature in the wrong field. */
+/** Shortened, because the value may be a signature in the wrong field. */
 const shortened = (value: unknown): unknown =>
   typeof value === 'string' ? shorten(value) : value

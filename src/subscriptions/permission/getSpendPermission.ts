@@ -18,7 +18,7 @@ import type {
   SpendPermissionMessage,
 } from './types.js'
 
-/** What {@link getSpendPermission} takes. */
+/** The permission and the block to ask about. */
 export type GetSpendPermissionParameters = {
   permission: SpendPermission
   /** The block to ask about. @default 'latest' */
@@ -32,11 +32,11 @@ const members: MembersOf<GetSpendPermissionParameters> = {
 
 /** What the manager says about a permission at one block. */
 export type SpendPermissionState = {
-  /** The manager has the account's approval. Stays true once revoked. */
+  /** The manager stores the approval. Stays true after a revocation. */
   approved: boolean
-  /** Account or spender ended it for good. */
+  /** Account or spender revoked the permission for good. */
   revoked: boolean
-  /** Absent before the first period and after the last one. */
+  /** In token units. Absent before the first and after the last period. */
   period: (SpendPeriod & { spent: bigint; left: bigint }) | undefined
   /** Block number as contracts see it, so an L1 block on Arbitrum. */
   block: bigint
@@ -122,7 +122,7 @@ export function stateCalls({
   }
 }
 
-/** The period at a time, with the amounts that the manager has on record. */
+/** The period that contains `time`, with its amounts spent and left. */
 export function currentPeriod(
   message: SpendPermissionMessage,
   answer: CallAnswer,

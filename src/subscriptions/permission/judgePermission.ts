@@ -4,7 +4,7 @@ import type { CallAnswer } from '../../chain/state/types.js'
 import { parseAmount } from '../../core/amount.js'
 import { parseRefusal } from '../../core/revertReason.js'
 import type { JudgedAt } from '../../core/types.js'
-import type { ParsedExpectation } from './checkPermission.js'
+import type { ParsedPermissionExpectation } from './checkPermission.js'
 import type { RehearsedPermission } from './rehearsePermission.js'
 import { spendPermissionAbi as abi } from './spendPermissionAbi.js'
 import { hashSpendPermission } from './spendPermissionTypedData.js'
@@ -16,7 +16,7 @@ import type {
 import type { WalletCode } from './walletCode.js'
 
 export type JudgeOptions = {
-  expect: ParsedExpectation
+  expect: ParsedPermissionExpectation
   maxGas: bigint
   implementations: readonly Address[]
   factories: readonly Address[]
@@ -28,7 +28,7 @@ export type JudgeOptions = {
  */
 export function firstValue(
   { message }: SpendPermission,
-  { amount, allowance }: ParsedExpectation,
+  { amount, allowance }: ParsedPermissionExpectation,
 ): bigint {
   if (amount === undefined) return message.allowance
   const places = allowance.split('.')[1]?.length ?? 0
@@ -38,7 +38,7 @@ export function firstValue(
   return parseAmount(amount, decimals)
 }
 
-/** Judges a rehearsal against what is expected. */
+/** Compares a rehearsal with the expectation. The first problem decides. */
 export function judgePermission(
   permission: SpendPermission,
   rehearsed: RehearsedPermission,
@@ -112,7 +112,7 @@ function checkWallet(
       }
 }
 
-/** A wallet's code decides what the manager's call to it does. */
+/** The manager calls the wallet's own code, which could do anything. */
 function checkImplementation(
   wallet: WalletCode,
   implementations: readonly Address[],
@@ -129,11 +129,18 @@ function checkApproval({
   wallet,
 }: RehearsedPermission): SpendPermissionProblem | undefined {
   const [approval, rehearsedOwner] = answers.steps
-  if (!approval?.ok) return refusalOf(approval)
-  // Approving a revoked permission succeeds, and returns false.
+  if (!approval?.ok) {
+    const refusal = refusalOf(approval)
+    const lacksVerifier =
+      wallet.kind === 'none' && !answers.calls.verifier.hasCode
+    return refusal.reason === 'wrongSigner' && lacksVerifier
+      ? problemOf('verifierNotDeployed')
+      : refusal
+  }
+  // The manager does not revert for a revoked permission: it returns false.
   if (!isTrue(approval)) return problemOf('revoked')
-  // Without overrides only the first step ran. A wallet that is not deployed
-  // cannot answer then.
+  // A node without state overrides runs only the first step. Then a wallet that
+  // is not deployed cannot say whether the manager is an owner.
   const isDeployed = wallet.kind !== 'none'
   const owner = rehearsedOwner ?? (isDeployed ? answers.calls.owner : undefined)
   return owner && !isTrue(owner) ? problemOf('managerNotOwner') : undefined
@@ -179,7 +186,8 @@ function chargeRefusal(
   maxGas: bigint,
 ): SpendPermissionProblem {
   const { gasUsed = 0n, data = '0x' } = Object(charge)
-  // Each nested call keeps a 64th back, so running out shows below the limit.
+  // A nested call gets at most 63/64 of the gas (EIP-150). So one that runs out
+  // of gas uses slightly less than the limit.
   const isOutOfGas = data === '0x' && gasUsed * 64n >= maxGas * 62n
   return isOutOfGas ? problemOf('gasTooHigh') : refusalOf(charge)
 }

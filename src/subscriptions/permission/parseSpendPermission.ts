@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseAddress, parsePositiveInteger } from '../../core/fields.js'
 import type { TokenDomain } from '../../core/types.js'
 import type { SpendPermission, SpendPermissionMessage } from './types.js'
@@ -35,7 +35,7 @@ const messageMembers: MembersOf<SpendPermissionMessage> = {
 }
 
 /**
- * Reads a permission that the manager could approve. Addresses become lower
+ * Parses a permission that the manager could approve. Addresses become lower
  * case.
  *
  * @throws {@link InvalidFieldError} that names the first malformed member.
@@ -49,7 +49,7 @@ export function parseSpendPermission(
   if (given.primaryType !== 'SpendPermission')
     throw new InvalidFieldError(
       `${field}.primaryType`,
-      given.primaryType,
+      shown(given.primaryType),
       'SpendPermission',
     )
   return {
@@ -65,7 +65,7 @@ function parseDomain(value: unknown, field: string): TokenDomain {
   const fixed = { name: managerName, version: managerVersion }
   for (const [name, text] of Object.entries(fixed))
     if (given[name] !== text)
-      throw new InvalidFieldError(`${field}.${name}`, given[name], text)
+      throw new InvalidFieldError(`${field}.${name}`, shown(given[name]), text)
   return {
     name: managerName,
     version: managerVersion,
@@ -98,7 +98,7 @@ function parseMessage(value: unknown, field: string): SpendPermissionMessage {
   if (message.end > message.start) return message
   throw new InvalidFieldError(
     `${field}.end`,
-    message.end,
+    shown(message.end),
     `after start, which is ${message.start}`,
   )
 }
@@ -118,16 +118,16 @@ function parseNumber(
     return value
   throw new InvalidFieldError(
     field,
-    value,
+    shown(value),
     `a bigint from ${least} to 2^${bits} - 1`,
   )
 }
 
-/** Long data would make each charge expensive. */
+/** At most 1024 bytes: longer data would make each charge expensive. */
 const dataForm = /^0x([\da-f]{2}){0,1024}$/i
 
 function parseData(value: unknown, field: string): Hex {
   if (typeof value === 'string' && dataForm.test(value))
     return `0x${value.slice(2).toLowerCase()}`
-  throw new InvalidFieldError(field, value, 'at most 1024 bytes in hex')
+  throw new InvalidFieldError(field, shown(value), 'at most 1024 bytes in hex')
 }

@@ -1,4 +1,4 @@
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
 import type {
   SpendPeriod,
@@ -27,7 +27,7 @@ export function periodAt(
 ): SpendPeriod | undefined {
   const { message } = parseSpendPermission(permission)
   if (typeof time !== 'bigint')
-    throw new InvalidFieldError('time', time, 'a bigint of Unix seconds')
+    throw new InvalidFieldError('time', shown(time), 'a bigint of Unix seconds')
   return findPeriod(message, time)
 }
 

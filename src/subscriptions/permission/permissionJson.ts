@@ -23,7 +23,7 @@ export function encodePermission({
 }
 
 /**
- * Reads a permission from the record.
+ * Decodes a permission from the store.
  *
  * @throws {@link InvalidFieldError} when it is malformed.
  */

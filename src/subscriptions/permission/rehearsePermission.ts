@@ -18,10 +18,11 @@ import {
   getWalletCode,
   isOwnerSelector,
   parseDeployment,
+  verifier,
   type WalletCode,
 } from './walletCode.js'
 
-/** Facts that are read with a rehearsal. */
+/** Facts that the rehearsal reads at the same block. */
 type RehearsedFact =
   | 'approved'
   | 'revoked'
@@ -32,9 +33,10 @@ type RehearsedFact =
   | 'funds'
   | 'balance'
   | 'predicted'
+  | 'verifier'
   | 'owner'
 
-/** A charge that was rehearsed with the approval before it. */
+/** The answers to a rehearsed approval and a first charge after it. */
 export type RehearsedPermission = {
   answers: RunAnswers<RehearsedFact>
   wallet: WalletCode
@@ -80,14 +82,17 @@ export async function rehearsePermission(
 }
 
 /**
- * A deployed wallet takes the inner signature. The validator then calls no
- * factory.
+ * Returns the inner signature for a deployed wallet, so that the manager's
+ * validator calls no factory. Returns `0x`, which no wallet accepts, if
+ * unwrapping fails.
  */
 export function usableSignature(
   signature: SignedSpendPermission['signature'],
   wallet: WalletCode,
 ): SignedSpendPermission['signature'] {
-  return wallet.kind === 'none' ? signature : unwrapSignature(signature)
+  return wallet.kind === 'none'
+    ? signature
+    : (unwrapSignature(signature) ?? '0x')
 }
 
 function stepOf({ to, data }: ManagerCall, gas: number): Call {
@@ -125,6 +130,7 @@ function factCalls(
     owner: ownerCall(permission),
     funds: balanceCall(token, account),
     balance: balanceCall(token, spender),
+    verifier: { target: verifier, data: '', gas: 0 },
     predicted: {
       target: deployment?.factory ?? manager,
       data: deployment ? getAddressSelector + deployment.arguments : '',

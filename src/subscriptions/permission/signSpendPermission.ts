@@ -46,7 +46,7 @@ const expectationMembers: MembersOf<SignSpendPermissionExpectation> = {
   manager: true,
 }
 
-/** What {@link signSpendPermission} takes. */
+/** Parameters of {@link signSpendPermission}. */
 export type SignSpendPermissionParameters = {
   /** The permission to sign, usually drafted by the merchant's server. */
   permission: SpendPermission
@@ -141,7 +141,7 @@ function checkExpectation(
   for (const [field, found, expected] of checks)
     if (found !== expected)
       throw new UnexpectedSpendPermissionError(field, found, expected)
-  // Not `>`: that would be false for a value that is not a number.
+  // Not `>`, which would accept a value that is not a number.
   if (maxEnd !== undefined && !(message.end <= maxEnd))
     throw new UnexpectedSpendPermissionError(
       'end',

@@ -1,5 +1,5 @@
 import { type Address, concatHex, encodeFunctionData, type Hex } from 'viem'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { hashText } from '../../core/hashText.js'
 import { spendPermissionAbi as abi } from './spendPermissionAbi.js'
 import { toStruct } from './spendPermissionTypedData.js'
@@ -11,7 +11,7 @@ export type ManagerCall = { to: Address; data: Hex }
 /**
  * The mark under which the chain shows a charge: the hash of its id.
  *
- * @throws {@link InvalidFieldError} when `chargeId` is no text.
+ * @throws {@link InvalidFieldError} when `chargeId` is not a string.
  *
  * @example
  * ```ts
@@ -22,11 +22,11 @@ export type ManagerCall = { to: Address; data: Hex }
  */
 export function markOf(chargeId: string): Hex {
   if (typeof chargeId !== 'string')
-    throw new InvalidFieldError('chargeId', chargeId, 'a string')
+    throw new InvalidFieldError('chargeId', shown(chargeId), 'a string')
   return hashText(chargeId)
 }
 
-/** Lets the manager take the permission on record. Anyone may send it. */
+/** The call that approves the permission. Any account may send it. */
 export function approveCall({
   permission,
   signature,
@@ -43,9 +43,9 @@ export function approveCall({
 }
 
 /**
- * Takes an amount. The manager has no nonce for a charge, and ignores what
- * follows the arguments: the charge's mark goes there, so that the transaction
- * itself says which charge it is.
+ * The call that charges `value`. The manager has no nonce for a charge, and
+ * ignores bytes after the arguments. The mark goes there, so that the
+ * transaction itself identifies the charge.
  */
 export function spendCall(
   permission: SpendPermission,
@@ -60,7 +60,7 @@ export function spendCall(
   return callOf(permission, concatHex([data, markOf(chargeId)]))
 }
 
-/** Ends the permission for good. Only the spender may send it. */
+/** The call that ends the permission for good. Only the spender may send it. */
 export function revokeCall(permission: SpendPermission): ManagerCall {
   const struct = toStruct(permission.message)
   return callOf(

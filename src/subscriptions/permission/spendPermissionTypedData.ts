@@ -17,7 +17,7 @@ export const spendPermissionTypes = {
   ],
 } as const
 
-/** A message in the types of viem, which are numbers up to 48 bits. */
+/** The message in viem's types: integers of up to 48 bits are numbers. */
 export type SpendPermissionStruct = {
   account: Address
   spender: Address
@@ -30,7 +30,7 @@ export type SpendPermissionStruct = {
   extraData: Hex
 }
 
-/** What a wallet's `signTypedData` takes. */
+/** Typed data to pass to a wallet's `signTypedData`. */
 export type SpendPermissionTypedData = {
   domain: SpendPermission['domain']
   types: typeof spendPermissionTypes

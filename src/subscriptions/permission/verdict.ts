@@ -28,6 +28,8 @@ export type SpendPermissionRefusal =
   | 'wrongSigner'
   /** The account has no code, and the signature does not deploy it. */
   | 'walletNotDeployed'
+  /** The wallet has no code, and the chain lacks the contract to deploy it. */
+  | 'verifierNotDeployed'
   /** The wallet runs code that is not on the list. */
   | 'unknownWallet'
   /** The signature would deploy a wallet from a factory not on the list. */
@@ -53,8 +55,9 @@ export type SpendPermissionVerdict =
       ok: true
       at: JudgedAt
       /**
-       * `charge`: approval and first charge. `approval`: no charge, because the
-       * first period has not begun or the node has no state overrides.
+       * The transactions that were simulated. `charge`: approval and first
+       * charge. `approval`: the approval alone, because the first period has not
+       * begun or the node has no state overrides.
        */
       rehearsed: 'charge' | 'approval'
     }
@@ -89,11 +92,11 @@ export type SpendPermissionExpectation = {
   chainId?: number | undefined
   /** The payer's wallet, if you know it. */
   account?: Address | undefined
-  /** First second of the first period, if you fixed it. */
+  /** First second of the first period, if you chose it. */
   start?: bigint | undefined
   /** Earliest accepted end, Unix seconds. */
   minEnd?: bigint | undefined
-  /** The salt, if you drew it. */
+  /** The salt, if you chose it. */
   salt?: bigint | undefined
   /** @default any */
   extraData?: Hex | undefined
@@ -101,20 +104,21 @@ export type SpendPermissionExpectation = {
   manager?: Address | undefined
 }
 
-export const expectationMembers: MembersOf<SpendPermissionExpectation> = {
-  spender: true,
-  token: true,
-  allowance: true,
-  period: true,
-  amount: true,
-  chainId: true,
-  account: true,
-  start: true,
-  minEnd: true,
-  salt: true,
-  extraData: true,
-  manager: true,
-}
+export const permissionExpectationMembers: MembersOf<SpendPermissionExpectation> =
+  {
+    spender: true,
+    token: true,
+    allowance: true,
+    period: true,
+    amount: true,
+    chainId: true,
+    account: true,
+    start: true,
+    minEnd: true,
+    salt: true,
+    extraData: true,
+    manager: true,
+  }
 
 /** A reason with its facts. */
 export type SpendPermissionProblem = {

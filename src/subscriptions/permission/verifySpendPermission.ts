@@ -3,22 +3,22 @@ import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
-import { normalizeSignature } from '../../core/signature.js'
+import { normalizeSignature, unwrapSignature } from '../../core/signature.js'
 import { checkPermission, parseExpectation } from './checkPermission.js'
 import { firstValue, judgePermission } from './judgePermission.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
 import { rehearsePermission } from './rehearsePermission.js'
 import type { SpendPermission } from './types.js'
 import {
-  expectationMembers,
+  permissionExpectationMembers,
   type SpendPermissionExpectation,
   type SpendPermissionVerdict,
 } from './verdict.js'
 import { baseFactories, baseImplementations } from './walletCode.js'
 
-/** What {@link verifySpendPermission} takes. */
+/** Parameters of {@link verifySpendPermission}. */
 export type VerifySpendPermissionParameters = {
   permission: SpendPermission
   signature: Hex
@@ -101,14 +101,15 @@ export async function verifySpendPermission(
 ): Promise<SpendPermissionVerdict> {
   checkMembers(parameters, members)
   const given: VerifySpendPermissionParameters = Object(parameters)
-  checkMembers(given.expect, expectationMembers, 'expect')
+  checkMembers(given.expect, permissionExpectationMembers, 'expect')
   const { maxChargeGas = defaultMaxChargeGas } = given
   const block = parseBlock(given.block ?? 'latest')
   const now = parseTime(given.now)
   const permission = parseSpendPermission(given.permission)
   const expect = parseExpectation(given.expect, client.chain?.id)
   const signature = normalizeSignature(given.signature)
-  const problem = checkPermission(permission, signature, expect)
+  const inner = signature && unwrapSignature(signature)
+  const problem = checkPermission(permission, inner, expect)
   if (problem || !signature)
     return { ok: false, reason: 'malformedSignature', details: {}, ...problem }
 
@@ -134,7 +135,7 @@ export async function verifySpendPermission(
 
 function parseList(given: readonly Address[], field: string): Address[] {
   if (!Array.isArray(given))
-    throw new InvalidFieldError(field, given, 'a list of addresses')
+    throw new InvalidFieldError(field, shown(given), 'a list of addresses')
   return given.map((one, index) =>
     parseCheckedAddress(one, `${field}[${index}]`),
   )

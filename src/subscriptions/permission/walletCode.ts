@@ -21,6 +21,12 @@ const proxyCode =
 const implementationSlot =
   '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 
+/**
+ * The contract through which the manager's validator deploys wallets. Without
+ * this contract, the validator refuses wrapped signatures (ERC-6492).
+ */
+export const verifier: Address = '0x0000bc370e4dc924f427d84e2f4b9ec81626ba7e'
+
 /** Implementations of Base Account's wallet: versions 1 and 1.1. */
 export const baseImplementations: readonly Address[] = [
   '0x000100abaad02f1cfc8bbe32bd5a564817339e72',
@@ -33,15 +39,15 @@ export const baseFactories: readonly Address[] = [
   '0xba5ed110efdba3d005bfc882d75358acbbb85842',
 ]
 
-/** The code at an account, as far as we know it. */
+/** The code at an account, if the library knows it. */
 export type WalletCode =
   | { kind: 'none' }
   | { kind: 'proxy'; implementation: Address }
   | { kind: 'unknown' }
 
 /**
- * Gets the wallet's code. Does not ask the wallet itself: a contract could name
- * any implementation and run other code, so its own code must be the proxy's.
+ * Gets the wallet's code, which must be that of Base's proxy. Does not ask the
+ * wallet: another contract could name any implementation and run other code.
  */
 export async function getWalletCode(
   client: Client,
@@ -92,8 +98,9 @@ export type Deployment = {
 }
 
 /**
- * Parses the deployment of a wrapped signature. Returns `undefined` for any
- * other call than the creation of a wallet: the validator would make that call.
+ * Parses the deployment of a wrapped signature. Returns `undefined` if the
+ * signature wraps another call than the creation of a wallet. The validator
+ * would make that call.
  */
 export function parseDeployment(signature: Hex): Deployment | undefined {
   if (!isWrappedSignature(signature)) return undefined

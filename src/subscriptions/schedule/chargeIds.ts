@@ -8,7 +8,7 @@ export function chargeIdOf(period: bigint): string {
   return `period-${period}`
 }
 
-/** The id of the order that a charge is. */
+/** The order id of a charge. */
 export function chargeOrderId(
   subscriptionId: string,
   chargeId: string,
@@ -17,8 +17,8 @@ export function chargeOrderId(
 }
 
 /**
- * The nonce on record of a charge. The chain knows none: it only makes a second
- * record of one charge impossible, whatever id its subscription has.
+ * The payment nonce stored for a charge; the chain has none. It keeps a charge
+ * from being stored twice, even under two subscription ids.
  */
 export function chargeNonce(
   permission: SpendPermission,
@@ -27,7 +27,7 @@ export function chargeNonce(
   return nonceOfMark(hashSpendPermission(permission), markOfId(chargeId))
 }
 
-/** {@link chargeNonce} by what the chain shows. */
+/** Computes {@link chargeNonce} from what the chain shows. */
 export function nonceOfMark(permissionHash: Hex, mark: Hex): Hex {
   return keccak256(`${permissionHash}${mark.slice(2)}`)
 }

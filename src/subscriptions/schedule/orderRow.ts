@@ -34,12 +34,12 @@ export type SubscriptionFacts = {
   createdAt: bigint
 }
 
-/** No buyer has a token of these orders: no text has this hash. */
+/** These orders have no buyer token. No token has this hash. */
 const noBuyerToken: Hex = /* @__PURE__ */ `0x${word('0x0')}`
 
 /**
- * Plans the order that holds a permission: it keeps the signature, is never
- * captured, and is canceled by a revocation. Pure.
+ * Plans the order that stores a permission and its signature. It is never
+ * captured; a revocation cancels it. Pure.
  */
 export function planPermission(facts: SubscriptionFacts): PlannedOrder {
   const { subscriptionId, permission } = facts
@@ -56,7 +56,7 @@ export function planPermission(facts: SubscriptionFacts): PlannedOrder {
 
 /**
  * Plans the order of a charge, which is due at once. Its window is its period:
- * mined later, it would use the next period's allowance. Pure.
+ * a later transaction would use the next period's allowance. Pure.
  */
 export function planCharge(
   facts: SubscriptionFacts,
@@ -135,7 +135,7 @@ function planOrder(
       total: 'amount',
       value,
       decimals,
-      // Only the recipient may send it.
+      // Receive, because only the recipient may send a charge.
       primaryType: 'ReceiveWithAuthorization',
       tokenName,
       tokenVersion,
@@ -163,7 +163,7 @@ function planOrder(
   }
 }
 
-/** Plans the schedule of a subscription, which begins with its signature. Pure. */
+/** Plans a subscription's row. Nothing is due before the payer signs. Pure. */
 export function planSubscription(
   { subscriptionId, permission }: SubscriptionFacts,
   price: bigint | undefined,
@@ -185,7 +185,7 @@ export function planSubscription(
   }
 }
 
-/** The facts of a subscription on record. Pure. */
+/** Rebuilds the facts of a stored subscription. Pure. */
 export function factsOf(
   order: OrderRecord,
   permission: SpendPermission,

@@ -7,11 +7,10 @@ import type {
 import { chargeIdOf } from './chargeIds.js'
 import type { ChargeFate, ScheduleStep, SettledSchedule } from './types.js'
 
-/** What a plan depends on. */
 export type ScheduleFacts = {
   row: SubscriptionRecord
   message: SpendPermissionMessage
-  /** The fate of the charge `row.chargeId`, if there is one. */
+  /** The fate of the charge `row.chargeId`, if there is such a charge. */
   fate: ChargeFate | undefined
   /** Unix seconds of the chain. */
   now: bigint
@@ -19,9 +18,9 @@ export type ScheduleFacts = {
 }
 
 /**
- * Plans what the schedule of a subscription does now. Each period is charged
- * once, at its time; a charge that failed is tried again in its own period
- * only. The next period is not charged before the last charge is decided. Pure.
+ * Plans the next step of a subscription's schedule. Each period is charged
+ * once, at its time. A failed charge is retried only in its own period. The
+ * next period is not charged before the last charge is decided. Pure.
  */
 export function planSchedule(facts: ScheduleFacts): ScheduleStep {
   const { row, fate } = facts
@@ -88,7 +87,7 @@ function planPeriod(facts: ScheduleFacts): ScheduleStep {
   }
 }
 
-/** Reasons that cannot change in the period. */
+/** Reasons for which a retry in the same period is useless. */
 const finalReasons: readonly OrderReason[] = [
   'allowanceUsed',
   'deadlinePassed',
@@ -96,10 +95,7 @@ const finalReasons: readonly OrderReason[] = [
   'consumed',
 ]
 
-/**
- * Reasons after which the next period is charged all the same: the payer did
- * not cause them.
- */
+/** Reasons that the payer did not cause, so the next period is charged too. */
 const othersReasons: readonly OrderReason[] = [
   ...finalReasons,
   'paused',
@@ -114,7 +110,7 @@ const othersReasons: readonly OrderReason[] = [
 
 function planRefused(facts: ScheduleFacts, reason: OrderReason): ScheduleStep {
   const { row, message, now, policy } = facts
-  // No permission comes back once it is revoked.
+  // A revoked permission never becomes valid again.
   if (reason === 'revoked') return giveUp(row, reason)
   const period = findPeriod(message, now)
   const pause = policy.retryAfter ?? usualPause(message)
@@ -146,7 +142,7 @@ function usualPause({ period }: SpendPermissionMessage): bigint {
   return share > day ? day : share + 1n
 }
 
-/** Ends the charge of this period unpaid, and goes on with the next one. */
+/** Gives up the charge of this period, and goes on with the next period. */
 function skip(facts: ScheduleFacts, reason: OrderReason): ScheduleStep {
   const { row } = facts
   const step = planPeriod({ ...facts, row: closeCharge(row, 'pastDue') })

@@ -24,13 +24,13 @@ export type Subscription = Destination & {
   amount: string | undefined
   /** Number of the newest period that was charged or given up; 0 before. */
   period: bigint
-  /** When the schedule does something next, Unix seconds. Absent if never. */
+  /** Unix seconds of the schedule's next step. Absent if it has none. */
   due: bigint | undefined
   metadata: JsonObject
   createdAt: bigint
 }
 
-/** A subscription on record: its schedule, and the order with its permission. */
+/** A stored subscription: its schedule, and the order with its permission. */
 export type StoredSubscription = {
   row: SubscriptionRecord
   held: StoredOrder
@@ -59,7 +59,7 @@ export function showSubscription({
   }
 }
 
-/** The state of a subscription, by both of its rows. Pure. */
+/** The state of a subscription, from its row and its order. Pure. */
 export function stateOf(
   { state: schedule }: Pick<SubscriptionRecord, 'state'>,
   { state, requested }: Pick<StoredOrder['order'], 'state' | 'requested'>,

@@ -34,11 +34,11 @@ export type SchedulePolicy = {
   retryAfter?: bigint | undefined
 }
 
-/** A policy with the margin of the orders. */
+/** The schedule's policy, with the margin from the policy of the orders. */
 export type SettledSchedule = {
   retries: number
   retryAfter: bigint | undefined
-  /** Seconds before the end of a period from which nothing is sent. */
+  /** Nothing is sent in these last seconds of a period. */
   margin: bigint
 }
 
@@ -47,26 +47,25 @@ export type ChargeFate =
   /** Sent, or about to be. */
   | { kind: 'sending' }
   | { kind: 'paid' }
-  /** Nothing is sent, and nothing will be without another request. */
+  /** No transaction is sent until somebody requests the capture again. */
   | { kind: 'refused'; reason: OrderReason }
   /** Its period is over, or the merchant voided it. */
   | { kind: 'over'; isVoided: boolean }
 
 /** What the schedule does next. */
 export type ScheduleStep = {
-  /** The subscription as it is then. */
+  /** The subscription's row after this step. */
   row: SubscriptionRecord
-  /** Charge this period now. */
+  /** The period to charge now. */
   charge?: SpendPeriod | undefined
   /** Try the charge of `row.chargeId` again at this time. */
   retryAt?: bigint | undefined
-  /** What to report. */
+  /** The event to report. */
   report?: PeriodReport | undefined
-  /** True when the payer's revocation is to be found on the chain. */
+  /** True if the payer may have revoked: then search the chain for it. */
   isRevoked?: boolean | undefined
 }
 
-/** What is reported about a subscription. */
 type PeriodReport = {
   type: 'subscriptionPastDue' | 'subscriptionUnpaid'
   /** Number of the period. */

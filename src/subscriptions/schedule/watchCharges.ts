@@ -1,16 +1,16 @@
 import type { OrderRecord } from '../../store/types.js'
 import type { ChargeFate, ScheduleStep } from './types.js'
 
-/** How many of the newest charges a look at a subscription reads. */
+/** How many of a subscription's newest charges each step reads. */
 export const newestCount = 20
 
 /** Seconds between two searches for a revocation. */
 const searchAgain = 60n
 
 /**
- * Adds to a step what charges of the merchant's own need: the next look is soon
- * while one is undecided, and a search for the revocation if one was refused
- * because of it. Pure.
+ * Adapts a step to the merchant's own charges. While one is undecided, the
+ * subscription is due again in a second. If one was refused as revoked, the
+ * step asks for a search for the revocation. Pure.
  */
 export function watchCharges(
   step: ScheduleStep,
@@ -34,7 +34,7 @@ export function watchCharges(
   return isSending ? { ...step, row: dueBy(row, now + 1n) } : step
 }
 
-/** True when a charge was refused as revoked, and none was paid since. */
+/** True if a charge was refused as revoked and no later one was paid. */
 function showsRevocation(newest: readonly OrderRecord[]): boolean {
   const telling = newest.find(
     ({ state, reason }) => state === 'captured' || reason === 'revoked',
@@ -47,7 +47,7 @@ function dueBy(row: ScheduleStep['row'], latest: bigint): ScheduleStep['row'] {
   return { ...row, due: due < latest ? due : latest }
 }
 
-/** What the record says about a charge. Pure. */
+/** The fate of a charge, from its order. Pure. */
 export function fateOf({
   state,
   sendDue,

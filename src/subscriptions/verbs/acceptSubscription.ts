@@ -26,7 +26,7 @@ import {
 import { loadSubscription, type SubscriptionsDesk } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
-/** What `accept` takes. */
+/** Parameters of `accept`. */
 export type AcceptSubscriptionParameters = {
   subscriptionId: string
   /** The signature of the permission. */
@@ -38,7 +38,7 @@ const members: MembersOf<AcceptSubscriptionParameters> = {
   signature: true,
 }
 
-/** Whether the subscription accepts the signature, and why not. */
+/** The subscription, or why the signature was not accepted. */
 export type AcceptSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
   | {
@@ -48,7 +48,7 @@ export type AcceptSubscriptionVerdict =
       subscription: Subscription
     }
 
-/** `accept` of `Subscriptions`: rehearses, seals and stores the signature. */
+/** Implements `accept` of `Subscriptions`. */
 export async function acceptSubscription(
   desk: SubscriptionsDesk,
   parameters: AcceptSubscriptionParameters,
@@ -72,8 +72,8 @@ export async function acceptSubscription(
     signature,
     sealContextOf('payment', order, attempt),
   )
-  // A revocation by the spender needs no signature, but the record of a
-  // cancellation has one.
+  // A revocation by the spender needs no signature, but a stored cancellation
+  // must have one. It is empty.
   const revocation = await context.sealer.seal(
     '0x',
     sealContextOf('cancellation', order, attempt),
@@ -105,7 +105,7 @@ export async function acceptSubscription(
     })
     const row = {
       ...now.row,
-      // Periods before the signature are not owed.
+      // Periods that ended before the signature are not owed.
       period: current - 1n,
       due: 0n,
     }
@@ -152,7 +152,7 @@ function judge(
   })
 }
 
-/** The verdict on a subscription that takes no new signature. */
+/** The verdict if the subscription already has a signature or is over. */
 function checkKnown(
   found: StoredSubscription,
   hash: Hex,

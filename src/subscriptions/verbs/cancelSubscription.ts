@@ -17,22 +17,22 @@ import {
 import { loadSubscription, type SubscriptionsDesk } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
-/** What `cancel`, `get` and `resume` take. */
+/** Parameters of `cancel`, `get` and `resume`. */
 export type SubscriptionIdParameters = { subscriptionId: string }
 
 export const idMembers: MembersOf<SubscriptionIdParameters> = {
   subscriptionId: true,
 }
 
-/** Whether the subscription is canceled or about to be. */
+/** Whether the subscription is canceled, or will be. */
 export type CancelSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
   /** Its last period is over. */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
 /**
- * `cancel` of `Subscriptions`: charges nothing more, and has the worker revoke
- * the permission.
+ * Implements `cancel` of `Subscriptions`: stops the schedule, and requests that
+ * a worker revoke the permission.
  */
 export function cancelSubscription(
   { context }: SubscriptionsDesk,
@@ -53,7 +53,8 @@ export function cancelSubscription(
     if (state === 'canceled' || state === 'canceling')
       return { ok: true, subscription: showSubscription(found) }
     const order = await writeCancel(context.now(), tables, found)
-    // If the revocation is never sent, the permission still ends by itself.
+    // The subscription is due again at the permission's end, in case the
+    // revocation is never sent.
     const { end } = decodePermission(row.permission).message
     const due = state === 'drafted' ? undefined : end
     const stopped = { ...row, due, chargeId: undefined }
@@ -90,7 +91,8 @@ async function writeCancel(
         { requested: undefined, sendDue: undefined },
       ),
     )
-  // If an approval is in flight, the charge itself is not sent after it.
+  // An approval may be in flight. The request keeps the charge itself from
+  // being sent after it.
   const sent = charges
     .filter(({ state }) => state === 'capturing')
     .map((charge): OrderRecord => ({ ...charge, requested: 'void' }))
@@ -104,7 +106,7 @@ async function writeCancel(
 
 const pageSize = 500
 
-/** The charges for which nothing was sent, or that are in flight. */
+/** Charges that were not sent yet, or are in flight. */
 async function findUndecided(
   tables: StoreWriter,
   { id }: StoredSubscription['row'],

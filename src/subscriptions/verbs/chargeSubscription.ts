@@ -2,9 +2,9 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { checkClock } from '../../core/clock.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
+import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import { loadOrder } from '../../orders/model/loadOrders.js'
 import { showOrder } from '../../orders/model/showOrder.js'
 import type { Order } from '../../orders/model/types.js'
@@ -30,13 +30,13 @@ import { loadSubscription, type SubscriptionsDesk } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
-/** What `charge` takes. */
+/** Parameters of `charge`. */
 export type ChargeSubscriptionParameters = {
   subscriptionId: string
   /**
-   * Your id for this charge, unique in the subscription; up to 63 characters.
-   * The same id again is the same charge, also once it is over. The schedule
-   * uses `period-1` and so on.
+   * Your id for this charge, unique in the subscription; up to 63 characters. A
+   * repeated id means the same charge, even after its end. The schedule uses
+   * `period-1`, `period-2` and so on.
    */
   chargeId: string
   /** A decimal such as `'9.99'`. @default the amount of the schedule */
@@ -53,7 +53,7 @@ const members: MembersOf<ChargeSubscriptionParameters> = {
 export type ChargeRefusal =
   /** The id belongs to a charge of another amount, or to another order. */
   | 'chargeConflict'
-  /** Not signed, canceled or over. */
+  /** The subscription is not signed, canceled or over. */
   | 'notOpen'
   /** The first period has not begun. */
   | 'notYetValid'
@@ -61,28 +61,28 @@ export type ChargeRefusal =
   | 'exceedsAllowance'
   /** The period ends too soon to send anything. */
   | 'deadlinePassed'
-  /** The stored signature does not open. */
+  /** The stored signature cannot be unsealed. */
   | 'sealBroken'
-  /** Its period ended before it was paid. Choose a new id to charge again. */
+  /** The period ended before it was paid. Choose a new id to charge again. */
   | 'expired'
   /**
-   * It was voided, by you or because the subscription was canceled. Choose a new
-   * id to charge again.
+   * You voided the charge, or canceled the subscription. Choose a new id to
+   * charge again.
    */
   | 'voided'
 
 /** The order of the charge, or why it is not made. */
 export type ChargeVerdict =
-  /** A worker sends it, or it is paid; `order` says how far it is. */
+  /** A worker sends the charge, or it is paid already: see `order`. */
   | { ok: true; order: Order }
   | {
       ok: false
       reason: ChargeRefusal
-      /** The charge, if it was made before and ended unpaid. */
+      /** The order, if the charge was made before and ended unpaid. */
       order?: Order | undefined
     }
 
-/** `charge` of `Subscriptions`. */
+/** Implements `charge` of `Subscriptions`. */
 export async function chargeSubscription(
   desk: SubscriptionsDesk,
   parameters: ChargeSubscriptionParameters,
@@ -92,7 +92,11 @@ export async function chargeSubscription(
   const id = parseSubscriptionId(parameters.subscriptionId)
   const chargeId = parseSubscriptionId(parameters.chargeId, 'chargeId')
   if (isMark(chargeId))
-    throw new InvalidFieldError('chargeId', chargeId, 'an id, and not a mark')
+    throw new InvalidFieldError(
+      'chargeId',
+      shown(chargeId),
+      'an id, and not a mark',
+    )
   const found = await context.store.read((tables) =>
     loadSubscription(tables, context, id),
   )
@@ -149,8 +153,8 @@ async function addCharge(
 }
 
 /**
- * The verdict on a charge that is on record. Sends it again if it was refused
- * before it was sent.
+ * The verdict on a charge that is already stored. Requests it again if it was
+ * refused before it was sent.
  */
 async function repeatCharge(
   { context }: SubscriptionsDesk,
@@ -160,7 +164,7 @@ async function repeatCharge(
   const found = await loadSubscription(tables, context, id)
   const permission = decodePermission(found.row.permission)
   const nonces = [chargeNonce(permission, chargeId)]
-  // By its mark: a charge that only the chain knew has no other id.
+  // Found by its mark: a charge found on the chain may have no other id.
   const [attempt] = await tables.attempts.find({ nonces })
   if (!attempt) return undefined
   const { orderId } = attempt
@@ -178,7 +182,7 @@ async function repeatCharge(
 }
 
 /**
- * Why a charge on record is not paid and not sent. Returns `undefined` for one
+ * Why a stored charge is not paid and not sent. Returns `undefined` for one
  * that is paid, in flight or may be sent again.
  */
 function endOf(
@@ -199,7 +203,10 @@ function endOf(
   }
 }
 
-/** Makes the subscription due, so that its schedule sees a revoked charge. */
+/**
+ * Makes the subscription due now, so that the next run of its schedule notices
+ * that the permission was revoked.
+ */
 async function watchCharge(
   tables: StoreWriter,
   { row }: StoredSubscription,
@@ -216,7 +223,7 @@ function chargeValueOf(
   if (value !== undefined) return value
   throw new InvalidFieldError(
     'amount',
-    amount,
+    shown(amount),
     'given, since the subscription has no fixed amount',
   )
 }
@@ -244,6 +251,6 @@ export async function getChainTime(
       problem: 'names no latest block',
     })
   const { chainId } = destination
-  checkClock({ timestamp: head.timestamp, chainId }, context.now() / 1000n)
+  checkChainClock(context, { timestamp: head.timestamp, chainId })
   return head.timestamp
 }

@@ -8,8 +8,8 @@ import type { SubscriptionsDesk } from './desk.js'
 const pageSize = 200
 
 /**
- * The logs whose transaction proves no charge on record. A charge with a mark
- * is alone in its transaction.
+ * Filters out logs whose transaction is the proof of a stored charge. That
+ * suffices, because a marked charge is alone in its transaction.
  */
 export async function withoutProof(
   { context }: SubscriptionsDesk,
@@ -57,7 +57,7 @@ export async function findManagers(
       try {
         managers.add(decodePermission(permission).domain.verifyingContract)
       } catch (error) {
-        // A row that cannot be read holds up no other.
+        // A malformed row must not keep the others from being read.
         observeFailure(context, 'schedule.failed', {
           about: { ...destination, what: id },
           error,

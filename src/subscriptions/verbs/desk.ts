@@ -8,7 +8,6 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { SettledSchedule } from '../schedule/types.js'
 import { SubscriptionNotFoundError } from './errors.js'
 
-/** What all code of the subscriptions receives. */
 export type SubscriptionsDesk = {
   context: OrdersContext
   instance: Instance
@@ -40,7 +39,8 @@ export async function loadSubscriptions(
 /**
  * Loads a subscription of this instance.
  *
- * @throws {@link SubscriptionNotFoundError} for any other.
+ * @throws {@link SubscriptionNotFoundError} if this instance has none with this
+ * id.
  */
 export async function loadSubscription(
   tables: Tables,

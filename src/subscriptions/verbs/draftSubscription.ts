@@ -3,12 +3,12 @@ import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { parseAmount } from '../../core/amount.js'
 import { canonicalJson } from '../../core/canonicalJson.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { checkClock } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { withEvent } from '../../orders/model/changes.js'
+import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import { OrdersSetupError } from '../../orders/model/errors.js'
-import { parseOrderId } from '../../orders/model/parseOrderId.js'
+import { parseNewId } from '../../orders/model/testOrders.js'
 import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
 import { parseMetadata } from '../../orders/verbs/parseMetadata.js'
 import { DuplicateRecordError } from '../../store/errors.js'
@@ -27,7 +27,7 @@ import {
 } from '../schedule/showSubscription.js'
 import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
 
-/** What `draft` takes. */
+/** Parameters of `draft`. */
 export type DraftSubscriptionParameters = {
   /** Up to 63 characters. @default a random id */
   subscriptionId?: string | undefined
@@ -39,27 +39,27 @@ export type DraftSubscriptionParameters = {
    */
   amount?: string | undefined
   /**
-   * Most that one period may cost. Leave it out with a fixed price: the chain
-   * itself then allows one charge in a period. @default `amount`
+   * Most that one period may cost. If you leave it out, the chain itself allows
+   * only one full charge in each period. @default `amount`
    */
   allowance?: string | undefined
   /** Seconds of one period. */
   period: bigint
   /** First second of the first period. @default now, by the chain */
   start?: bigint | undefined
-  /** First second after the permission. @default `periods`, or else no end */
+  /** First second after the permission. @default by `periods`, else no end */
   end?: bigint | undefined
-  /** How many periods it lasts, instead of `end`. */
+  /** How many periods the permission lasts, instead of `end`. */
   periods?: number | undefined
   /** @default the only one configured */
   chainId?: number | undefined
   /** @default the only one */
   token?: Address | undefined
-  /** Your account: it charges, and is paid. @default the only one */
+  /** Your account, which charges and is paid. @default the only one */
   recipient?: Address | undefined
   /** @default the address that Base publishes */
   manager?: Address | undefined
-  /** Data of yours in the signed message. @default none */
+  /** Your own data in the signed message. @default none */
   extraData?: Hex | undefined
   /** Plain JSON to keep with the subscription, up to 8 kB. */
   metadata?: Readonly<Record<string, unknown>> | undefined
@@ -88,7 +88,7 @@ export type DraftedSubscription = {
   permission: SpendPermission
 }
 
-/** `draft` of `Subscriptions`. */
+/** Implements `draft` of `Subscriptions`. */
 export async function draftSubscription(
   desk: SubscriptionsDesk,
   parameters: DraftSubscriptionParameters,
@@ -122,7 +122,7 @@ async function getFacts(
   if (allowance === undefined)
     throw new InvalidFieldError(
       'amount',
-      amount,
+      shown(amount),
       "a decimal such as '9.99', or left out with an allowance",
     )
   const metadata = parseMetadata(parameters.metadata)
@@ -137,11 +137,11 @@ async function getFacts(
   if (chainId !== chosen.chainId)
     throw new InvalidFieldError(
       'chainId',
-      chainId,
+      shown(chainId),
       `${chosen.chainId}, the chain of the client`,
       "Correct the client's chain, or the URL of its node.",
     )
-  checkClock(head, context.now() / 1000n)
+  checkChainClock(context, head)
   const { decimals, domain } = token
   const price = amount === undefined ? undefined : parseAmount(amount, decimals)
   const { account, period, start, end, periods, manager, extraData } =
@@ -164,7 +164,7 @@ async function getFacts(
   if (price !== undefined && price > permission.message.allowance)
     throw new InvalidFieldError(
       'amount',
-      amount,
+      shown(amount),
       `at most allowance, which is ${allowance}`,
     )
   return {
@@ -183,10 +183,11 @@ async function getFacts(
 }
 
 /**
- * Checks that the recipient's wallet only signs: the submitter chooses the
- * account nonce of each charge.
+ * Checks that the recipient's account is a local one, because the submitter
+ * must choose the account nonce of each charge.
  *
- * @throws {@link OrdersSetupError} when it sends by itself.
+ * @throws {@link OrdersSetupError} when it is not: then its wallet sends by
+ * itself.
  */
 function checkWallet(
   { wallets }: SubscriptionsDesk['context'],
@@ -205,24 +206,24 @@ function checkWallet(
     )
 }
 
-/** Longest id, so that the ids of its charges fit into those of orders. */
+/** Shorter than ids of orders, which contain this id and that of a charge. */
 const longestId = 63
 
 /**
  * Checks the id of a subscription or a charge.
  *
- * @throws {@link InvalidFieldError} when it is longer than 63 characters, or no
- * id of an order.
+ * @throws {@link InvalidFieldError} when it is longer than 63 characters, not
+ * valid as an order id, or the id of a test order.
  */
 export function parseSubscriptionId(
   value: unknown,
   field = 'subscriptionId',
 ): string {
-  const id = parseOrderId(value, field)
+  const id = parseNewId(value, field)
   if (id.length <= longestId) return id
   throw new InvalidFieldError(
     field,
-    value,
+    shown(value),
     `text of 1 to ${longestId} characters`,
   )
 }
@@ -262,7 +263,7 @@ async function writeDraft(
   }
 }
 
-/** The same terms again get the same permission. */
+/** Idempotent: equal terms return the permission of the first call. */
 async function redraft(
   { context }: SubscriptionsDesk,
   tables: StoreWriter,
@@ -282,13 +283,13 @@ async function redraft(
   if (!isSame)
     throw new InvalidFieldError(
       'subscriptionId',
-      subscriptionId,
+      shown(subscriptionId),
       'an id that no other subscription or order has',
     )
   return { permission: subscription.permission, subscription }
 }
 
-/** A start that was left out is that of the permission drafted before. */
+/** If a repeated call has no `start`, takes the `start` of the first call. */
 function moveStart(
   permission: SpendPermission,
   { given, to }: { given: Terms['given']; to: SpendPermission },

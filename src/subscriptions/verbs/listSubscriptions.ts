@@ -62,7 +62,7 @@ export type ListedCharges = {
 
 const limits = { usual: 50, most: 200 }
 
-/** `get` of `Subscriptions`. */
+/** Implements `get` of `Subscriptions`. */
 export async function getSubscription(
   { context }: SubscriptionsDesk,
   parameters: SubscriptionIdParameters,
@@ -75,7 +75,7 @@ export async function getSubscription(
   return showSubscription(found)
 }
 
-/** `list` of `Subscriptions`: the newest first. */
+/** Implements `list` of `Subscriptions`: the newest first. */
 export async function listSubscriptions(
   { context }: SubscriptionsDesk,
   parameters: ListSubscriptionsParameters,
@@ -100,7 +100,7 @@ export async function listSubscriptions(
   })
 }
 
-/** `charges` of `Subscriptions`: the newest first. */
+/** Implements `charges` of `Subscriptions`: the newest first. */
 export async function listCharges(
   { context }: SubscriptionsDesk,
   parameters: ListChargesParameters,

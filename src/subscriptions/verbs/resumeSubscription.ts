@@ -17,13 +17,13 @@ import { getChainTime } from './chargeSubscription.js'
 import { loadSubscription, type SubscriptionsDesk } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
-/** Whether the schedule goes on. */
+/** Whether the schedule was restarted. */
 export type ResumeSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
-  /** It is not `unpaid`. */
+  /** The subscription is not `unpaid`. */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
-/** `resume` of `Subscriptions`. */
+/** Implements `resume` of `Subscriptions`. */
 export async function resumeSubscription(
   desk: SubscriptionsDesk,
   parameters: SubscriptionIdParameters,
@@ -54,7 +54,7 @@ export async function resumeSubscription(
       due: 0n,
     }
     await tables.subscriptions.update([resumed])
-    // At once: a pause could outlast the period.
+    // Requested now, because the usual pause could outlast the period.
     if (chargeId !== undefined)
       await writeCaptureRequests(context, tables, [chargeOrderId(id, chargeId)])
     return {

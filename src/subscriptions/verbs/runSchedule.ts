@@ -1,75 +1,86 @@
-import { checkClock } from '../../core/clock.js'
+import { checkChain } from '../../orders/evidence/checkChain.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
 import { getHeads } from '../../orders/evidence/getHeads.js'
-import { observeFailure } from '../../orders/model/observeFailure.js'
+import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import type { Destination } from '../../store/types.js'
 import type { SubscriptionsDesk } from './desk.js'
-import { type ScheduledLook, scheduleDue } from './scheduleDue.js'
+import { openScheduleAside, revocationOf, wholeLook } from './scheduleAside.js'
+import {
+  type ScheduledLook,
+  type ScheduleMemory,
+  scheduleDue,
+} from './scheduleDue.js'
 import { settleRevoked } from './settleRevoked.js'
 
-/** What one look at all schedules did. */
+/** What one run of all due schedules did. */
 export type ScheduleReport = {
-  /** Charges that became due, tries included. */
+  /** Charges that became due, retries included. */
   charged: number
 }
 
-/** `schedule` of `Subscriptions`: runs all due schedules once. */
+/**
+ * `schedule` of `Subscriptions`: runs all due schedules once. If a destination
+ * or a subscription fails, `observe` reports it and the others go on.
+ */
 export async function runSchedule(
   desk: SubscriptionsDesk,
 ): Promise<ScheduleReport> {
-  const { charged, revoked } = await lookAtSchedules(desk)
-  await Promise.all(revoked.map((found) => settleRevoked(desk, found)))
-  return { charged }
+  const { context } = desk
+  const counts = await Promise.all(
+    context.destinations.map((destination) => runOnce(desk, destination)),
+  )
+  return { charged: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** What a look at the schedules of all destinations did. */
-export type SchedulesLook = Pick<ScheduledLook, 'charged' | 'revoked'>
-
-/**
- * Runs all due schedules of this instance once. If a destination or a
- * subscription fails, `observe` reports it and the others go on.
- *
- * The caller settles the revocations: a search through history can take long.
- */
-export async function lookAtSchedules(
+/** @returns the number of charges that became due. */
+async function runOnce(
   desk: SubscriptionsDesk,
-): Promise<SchedulesLook> {
-  const { context } = desk
-  const looks = await Promise.all(
-    context.destinations.map((destination) =>
-      lookAt(desk, destination).catch((error: unknown) => {
-        observeFailure(context, 'schedule.failed', {
-          about: destination,
-          error,
-        })
-        return { charged: 0, revoked: [] }
-      }),
-    ),
-  )
-  return {
-    charged: looks.reduce((sum, { charged }) => sum + charged, 0),
-    revoked: looks.flatMap(({ revoked }) => revoked),
+  destination: Destination,
+): Promise<number> {
+  // A new list, because the caller wants every due subscription tried now.
+  const aside = openScheduleAside(desk.context, destination)
+  const going = new Map<string, Promise<void>>()
+  try {
+    const look = await lookAtSchedule(desk, destination, { aside, going })
+    await Promise.all(going.values())
+    await Promise.all(
+      look.revoked.map((found) =>
+        settleRevoked(desk, found).catch((error: unknown) => {
+          aside.put(revocationOf(found.row), error)
+        }),
+      ),
+    )
+    return look.charged
+  } catch (error) {
+    aside.put(wholeLook, error)
+    return 0
   }
 }
 
-async function lookAt(
+/**
+ * Makes one polling pass over the due schedules of a destination. Puts aside
+ * subscriptions that fail, and skips those that wait for their retry.
+ *
+ * The caller searches for the revocations, because that can take long.
+ */
+export async function lookAtSchedule(
   desk: SubscriptionsDesk,
   destination: Destination,
-): Promise<SchedulesLook> {
+  memory: ScheduleMemory,
+): Promise<ScheduledLook> {
   const { context } = desk
   const { chainId } = destination
   const client = clientOf(context, destination)
-  const { latest, finalized } = await getHeads(client, context.policy)
+  const { latest, finalized, confirm } = await getHeads(client, context.policy)
   const { timestamp } = latest
-  checkClock({ timestamp, chainId }, context.now() / 1000n)
-  const { charged, failed, revoked } = await scheduleDue(desk, destination, {
+  checkChainClock(context, { timestamp, chainId })
+  return scheduleDue(desk, destination, {
     now: timestamp,
     finalized,
+    // Heads of a wrong chain would end subscriptions and skip periods.
+    checkHeads: async () => {
+      await Promise.all([checkChain(client, chainId), confirm()])
+    },
+    ...memory,
   })
-  for (const { id, error } of failed)
-    observeFailure(context, 'schedule.failed', {
-      about: { ...destination, what: id },
-      error,
-    })
-  return { charged, revoked }
 }

@@ -1,9 +1,11 @@
+import { inTime } from '../../core/wait.js'
 import {
   noChanges,
   withEvent,
   writeChanges,
 } from '../../orders/model/changes.js'
 import { OrdersSetupError } from '../../orders/model/errors.js'
+import type { Aside } from '../../orders/model/putAside.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
@@ -22,19 +24,34 @@ import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
 import { loadSubscription, type SubscriptionsDesk } from './desk.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
-const pageSize = 100
+/** Subscriptions of a page, which are advanced in parallel. */
+const pageSize = 50
 
-/** What one look at the schedules of a destination did. */
+/**
+ * Most milliseconds to wait for a page. A slower subscription, for example one
+ * that waits for a key service, continues in the background.
+ */
+const longestWait = 1000
+
+/**
+ * What one polling pass over a destination's schedules did. Subscriptions that
+ * continue in the background are added when they are done.
+ */
 export type ScheduledLook = {
-  /** Charges that became due, tries included. */
+  /** Charges that became due, retries included. */
   charged: number
-  /** Ids of subscriptions that failed, with the error. */
-  failed: readonly { id: string; error: unknown }[]
-  /** Subscriptions whose revocation is to be found on the chain. */
+  /** Subscriptions whose revocation the caller searches on the chain. */
   revoked: readonly StoredSubscription[]
 }
 
-/** The chain as a look at the schedules sees it. */
+/** State that the polling passes over one destination share. */
+export type ScheduleMemory = {
+  aside: Aside
+  /** Subscriptions in progress, by id. */
+  going: Map<string, Promise<void>>
+}
+
+/** The heads of the chain that one pass uses. */
 export type ScheduleHeads = {
   /** Unix seconds of the newest block. */
   now: bigint
@@ -46,51 +63,70 @@ export type ScheduleHeads = {
  * Runs the due schedules of a destination at a chain time. Sends nothing: the
  * submitter sends the charges. Any number of processes may do this at once,
  * because a step is written only if its rows have not changed since the plan.
+ *
+ * @throws what `checkHeads` throws, before anything is written. It is called
+ * only if something is due, so that an idle pass makes no more requests.
  */
 export async function scheduleDue(
   desk: SubscriptionsDesk,
   destination: Destination,
-  heads: ScheduleHeads,
+  {
+    aside,
+    going,
+    checkHeads,
+    ...heads
+  }: ScheduleHeads & ScheduleMemory & { checkHeads: () => Promise<void> },
 ): Promise<ScheduledLook> {
   const { context } = desk
   const { now } = heads
-  let charged = 0
-  const failed: { id: string; error: unknown }[] = []
-  const revoked: StoredSubscription[] = []
+  const look: { charged: number; revoked: StoredSubscription[] } = {
+    charged: 0,
+    revoked: [],
+  }
   const seen = new Set<string>()
+  const begin = (id: string): Promise<void> => {
+    const ended = advance(desk, id, heads)
+      .then(({ isCharged, revoked }) => {
+        if (isCharged) look.charged++
+        if (revoked) look.revoked.push(revoked)
+        aside.clear(id)
+      })
+      // One failure does not block the rest. The subscription stays due.
+      .catch((error: unknown) => {
+        aside.put(id, error)
+      })
+      .finally(() => going.delete(id))
+    going.set(id, ended)
+    return ended
+  }
   for (;;) {
     const due = await context.store.read(({ subscriptions }) =>
       subscriptions.find({
         due: destination,
         until: now,
-        limit: pageSize + failed.length,
+        // Subscriptions put aside or in progress stay due. The larger limit
+        // keeps them from filling the page.
+        limit: pageSize + aside.size() + going.size,
       }),
     )
-    const fresh = due.filter(({ id }) => !seen.has(id))
-    for (const { id } of fresh) {
-      seen.add(id)
-      try {
-        const advanced = await advance(desk, id, heads)
-        if (advanced.isCharged) charged++
-        if (advanced.revoked) revoked.push(advanced.revoked)
-      } catch (error) {
-        // One that fails holds up no other. It stays due.
-        failed.push({ id, error })
-      }
-    }
-    if (fresh.length === 0) break
+    const fresh = due
+      .filter(({ id }) => !seen.has(id) && !going.has(id))
+      .filter(({ id }) => !aside.isWaiting(id))
+      .slice(0, pageSize)
+    if (fresh.length === 0) return look
+    if (seen.size === 0) await checkHeads()
+    for (const { id } of fresh) seen.add(id)
+    const page = Promise.all(fresh.map(({ id }) => begin(id)))
+    await inTime<unknown>(page, longestWait, () => undefined)
   }
-  return { charged, failed, revoked }
 }
 
-/** What the next step of a schedule did. */
 type Advanced = {
   isCharged: boolean
-  /** The subscription, if its revocation is to be found on the chain. */
+  /** Present if the caller must search the chain for its revocation. */
   revoked: StoredSubscription | undefined
 }
 
-/** Takes the next step of one schedule. */
 async function advance(
   desk: SubscriptionsDesk,
   id: string,
@@ -118,7 +154,8 @@ async function advance(
           now,
         })
       : undefined
-  // It stays due: the period is charged once the signature opens again.
+  // The subscription stays due. Its period is charged once the signature can be
+  // unsealed.
   if (step.charge && !planned)
     throw new OrdersSetupError('cannot open the signature of a subscription', {
       subscriptionId: id,
@@ -131,7 +168,7 @@ async function advance(
         current.row.version !== found.row.version ||
         current.held.order.version !== found.held.order.version ||
         other?.version !== charge?.version
-      // The rows have changed since the plan: the next run plans again.
+      // The rows have changed since the plan: the next pass plans again.
       if (isStale) return false
       if (planned) await insertCharge(context, tables, planned)
       await writeStep(desk, tables, { found: current, charge, step })
@@ -139,7 +176,7 @@ async function advance(
       return planned !== undefined || step.retryAt !== undefined
     })
   const isCharged = await write().catch((error: unknown) => {
-    // Someone made this very charge: the next look sees its order.
+    // Another process made this charge: the next pass finds its order.
     if (error instanceof DuplicateRecordError && planned)
       return adoptCharge(desk, found, step)
     throw error
@@ -147,7 +184,7 @@ async function advance(
   return { isCharged, revoked: step.isRevoked ? found : undefined }
 }
 
-/** Keeps the schedule of a charge that is on record already. */
+/** Writes the step if another process already inserted its charge. */
 function adoptCharge(
   { context }: SubscriptionsDesk,
   { row }: StoredSubscription,
@@ -177,13 +214,14 @@ function planStep(
   const { state, requested } = held.order
   if (state !== 'stored') return { row: { ...row, due: undefined } }
   const { message } = decodePermission(row.permission)
-  // All that is left is to end it, once the final chain is past its end.
+  // If nothing else is due, check at the permission's end whether it is over.
+  // Then repeat until a final block is past that end.
   const due = now < message.end ? message.end : now + 1n
-  // The worker has not sent the revocation yet.
+  // The worker has not settled the revocation yet.
   if (requested === 'cancel') return { row: { ...row, due } }
   const fate = charge && fateOf(charge)
   const step = planSchedule({
-    // A charge that is not on record was not made.
+    // A charge without an order was never made.
     row: fate ? row : { ...row, chargeId: undefined },
     message,
     fate,

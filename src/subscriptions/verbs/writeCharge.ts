@@ -8,7 +8,6 @@ import type { SpendPeriod } from '../permission/types.js'
 import { factsOf, type PlannedOrder, planCharge } from '../schedule/orderRow.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
 
-/** A charge to make. */
 export type WantedCharge = {
   chargeId: string
   /** Token units. */
@@ -19,8 +18,8 @@ export type WantedCharge = {
 }
 
 /**
- * Builds the order of a charge, with the permission's signature sealed for it.
- * Returns `undefined` if the signature does not open.
+ * Builds the order of a charge, and seals the permission's signature for it.
+ * Returns `undefined` if the signature cannot be unsealed.
  */
 export async function buildCharge(
   context: OrdersContext,
@@ -50,7 +49,7 @@ export async function buildCharge(
 /**
  * Inserts the order of a charge, which is due at once.
  *
- * @throws {@link DuplicateRecordError} when the charge is on record.
+ * @throws {@link DuplicateRecordError} when the charge is stored already.
  */
 export async function insertCharge(
   context: OrdersContext,

@@ -16,13 +16,11 @@ export class WebhookTargetError extends CountersignError {
   }
 }
 
-/** The optional peer `standardwebhooks` is not installed. */
+/** The optional peer `standardwebhooks` is not installed, or too old. */
 export class WebhookPackageNotFoundError extends CountersignError {
   override readonly name = 'WebhookPackageNotFoundError'
 
-  constructor() {
-    super(
-      'The package standardwebhooks is not installed: run npm install standardwebhooks.',
-    )
+  constructor(problem: string) {
+    super(`Delivering webhooks ${problem}.`, { problem })
   }
 }

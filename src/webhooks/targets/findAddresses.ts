@@ -15,7 +15,7 @@ export async function findAddresses(
   { url, isPrivateAllowed }: CheckedTarget,
   { lookup }: Pick<WebhookTools, 'lookup'>,
 ): Promise<FoundAddresses> {
-  const addresses = await lookup(hostOf(url)).catch(() => [])
+  const addresses = await lookup(hostnameOf(url)).catch(() => [])
   if (addresses.length === 0) return { ok: false, reason: 'hostUnknown' }
   if (isPrivateAllowed || addresses.every(isPublicAddress))
     return { ok: true, addresses }
@@ -46,6 +46,6 @@ export function shareLookups(
 }
 
 /** Returns the host of a URL, without brackets and without a last dot. */
-export function hostOf({ hostname }: URL): string {
+export function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { checkMembers } from '../../core/checkMembers.js'
+import { loadPeer, notLoaded } from '../../core/peers.js'
 import { WebhookPackageNotFoundError, WebhookTargetError } from './errors.js'
-import { hostOf } from './findAddresses.js'
+import { hostnameOf } from './findAddresses.js'
 import { isPublicAddress } from './isPublicAddress.js'
 import { parseTargetName } from './parseTargetName.js'
 import {
@@ -53,7 +54,7 @@ export async function parseTargets(
       from: parseFrom(target.from, `${field}.from`),
       ca: parseCa(target.ca, `${field}.ca`),
       types: parseTypes(target.types, `${field}.types`),
-      isPrivateAllowed: privateHosts.includes(hostOf(url)),
+      isPrivateAllowed: privateHosts.includes(hostnameOf(url)),
       sign: (id, at, body) =>
         signers.map((signer) => signer.sign(id, at, body)).join(' '),
     }
@@ -61,9 +62,11 @@ export async function parseTargets(
 }
 
 async function loadSigner(): Promise<CreateSigner> {
-  const { Webhook } = await import('standardwebhooks').catch(() => {
-    throw new WebhookPackageNotFoundError()
-  })
+  const { Webhook } = await loadPeer(
+    { name: 'standardwebhooks', from: '1.0.0' },
+    import('standardwebhooks').catch(notLoaded),
+    (problem) => new WebhookPackageNotFoundError(problem),
+  )
   return (secret) => new Webhook(secret)
 }
 
@@ -92,7 +95,7 @@ function checkUrl(
     throw new WebhookTargetError(field, 'an https URL', { value: url.protocol })
   if (url.username || url.password)
     throw new WebhookTargetError(field, 'a URL without credentials')
-  const host = hostOf(url)
+  const host = hostnameOf(url)
   const isRefused = isIP(host) !== 0 && !isPublicAddress(host)
   if (isRefused && !privateHosts.includes(host))
     throw new WebhookTargetError(field, 'a URL with a public address', {
@@ -126,7 +129,7 @@ function parseHosts(given: unknown, field: string): string[] {
           value: text,
         },
       )
-    return hostOf(url)
+    return hostnameOf(url)
   })
 }
 
@@ -177,7 +180,7 @@ const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
   'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
   'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
-  'overpaid refundRequested refunded refundFailed lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid submitterShared unmatched storeReplaced'
+  'overpaid refundRequested refunded refundFailed servedUnpaid lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid submitterShared unmatched storeReplaced'
 
 /**
  * Parses the types of events that a target takes.

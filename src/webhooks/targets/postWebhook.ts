@@ -46,7 +46,7 @@ async function tryOnce(
   return exchange(target, message, { addresses, signal })
 }
 
-/** Hides errors of the connection: they may quote the request. */
+/** Hides connection errors, which may quote the request. */
 function exchange(
   target: CheckedTarget,
   message: { id: string; body: string },
@@ -83,7 +83,7 @@ function judge({
     ok: false,
     reason: isRedirect ? 'redirected' : 'statusRefused',
     status,
-    retryAfter: parseRetryAfter(headers['retry-after']),
+    retryAfter: parseRetryAfter(headers['retry-after'], headers.date),
   }
 }
 
@@ -93,10 +93,10 @@ function optionsOf(
 ): RequestOptions {
   return {
     method: 'POST',
-    // A connection of its own each time, to an address that was just checked.
+    // A new connection each time, to an address that was just checked.
     agent: false,
     lookup: pinTo(addresses),
-    // Also if an environment variable turns the check off.
+    // Set here, because an environment variable can turn the check off.
     rejectUnauthorized: true,
     ...(ca !== undefined && { ca }),
   }

@@ -50,7 +50,7 @@ export const targetMembers: MembersOf<WebhookTarget> = {
   ca: true,
 }
 
-/** What {@link runWebhooks} takes. */
+/** Parameters of {@link runWebhooks}. */
 export type RunWebhooksParameters = {
   /**
    * The store of the orders. It also saves the progress of each target, and
@@ -132,13 +132,12 @@ export type WebhookTools = {
   timeout: number
   /** Milliseconds until a lease runs out if it is not prolonged. */
   lease: number
-  /** Milliseconds between two looks for events. */
+  /** Milliseconds between two polls for new events. */
   look: number
   /** Milliseconds between two tries to take a target's lease. */
   standby: number
 }
 
-/** What the work on one target needs. */
 export type TargetRun = {
   orders: Pick<Orders, 'events'>
   store: PaymentStore

@@ -88,7 +88,7 @@ async function watchCall(
     context.observe({ name, duration: duration(), attributes })
     return outcome
   } catch (error) {
-    // Names of other errors may contain anything.
+    // Only our own errors are named: the name of another may hold any text.
     const known = error instanceof CountersignError ? error.name : 'Error'
     const attributes = { ok: false, error: known }
     context.observe({ name, duration: duration(), attributes })

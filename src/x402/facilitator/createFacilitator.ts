@@ -2,6 +2,7 @@ import type {
   FacilitatorContext,
   SchemeNetworkFacilitator,
 } from '@x402/core/types'
+import { InvalidFieldError } from '../../core/errors.js'
 import { answerSettle, answerVerify } from './answerCall.js'
 import { parseCaller, parseFacilitator } from './parseFacilitator.js'
 import { serveFacilitator, supportedBy } from './serveFacilitator.js'
@@ -46,6 +47,8 @@ export function createFacilitator(
     handle: (request) => serveFacilitator(desk, request),
     schemeFor: (given): SchemeNetworkFacilitator => {
       const caller = parseCaller(desk, given)
+      if (!caller)
+        throw new InvalidFieldError('caller', given, 'a plain object')
       // In process, the caller always waits for the answer.
       const { signal } = new AbortController()
       const ask = (paymentPayload: unknown, paymentRequirements: unknown) => ({

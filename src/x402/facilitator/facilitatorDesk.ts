@@ -14,6 +14,8 @@ export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
   assets: readonly Address[]
   contractPayers: 'accept' | 'refuse'
   timeout: number
+  /** The largest payment to answer at `preconfirmed`; absent if none is. */
+  preconfirmedUpTo: string | undefined
   /** Removes expired notes, at most once a minute. */
   sweep: () => void
 }
@@ -21,7 +23,10 @@ export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
 /**
  * A caller and the recipients and tokens it may use, addresses in lower case.
  */
-export type SettledCaller = Pick<FacilitatorCaller, 'name' | 'gasPerDay'> & {
+export type SettledCaller = Pick<
+  FacilitatorCaller,
+  'name' | 'gasPerDay' | 'mostAtRisk'
+> & {
   payTo: readonly Address[]
   assets: readonly Address[]
   deduplicates: boolean

@@ -33,7 +33,7 @@ export async function hasGas(
  * is no budget. If a process dies before it has an order, its gas stays
  * reserved until tomorrow.
  */
-export async function keepGas(
+export async function reserveCallerGas(
   context: Context,
   caller: SettledCaller,
 ): Promise<KeptGas | undefined> {
@@ -59,7 +59,7 @@ export async function settleGas(
   if (kept.gas === 0n) return
   await tables.lock(budgetKey(caller))
   const found = await loadUsed(tables, caller, kept.day)
-  // Gas reserved on another day does not count today.
+  // Gas that was reserved on an earlier day does not count today.
   if (found.note?.data.day !== kept.day) return
   const total = found.used - kept.gas + used
   await writeUsed(tables, caller, { ...found, used: total > 0n ? total : 0n })

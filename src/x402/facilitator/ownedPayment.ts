@@ -16,9 +16,9 @@ import type { FacilitatorCall } from './parseCall.js'
 /** A payment that `/settle` accepted, and whether it was answered. */
 export type OwnedPayment = {
   found: StoredOrder
-  /** True when `/settle` returned a success for it. */
+  /** True when `/settle` returned a success for this payment. */
   answered: boolean
-  /** The lease of the `/settle` that works on it now, if any. */
+  /** The lease of the `/settle` that works on this payment now, if any. */
   held: HeldLease | undefined
 }
 
@@ -67,13 +67,15 @@ export function keptGasOf({ metadata }: { metadata: JsonObject }): KeptGas {
 }
 
 /**
- * Milliseconds after its window during which `/settle` can still return a
+ * Milliseconds after a payment's window in which `/settle` can still return a
  * success. After that, the payment counts as answered and its note can be
  * removed.
  */
 const keptAfterWindow = 86_400_000n
 
-/** Loads a payment that `/settle` accepted; `undefined` if it did not. */
+/**
+ * Loads a payment that `/settle` accepted; `undefined` for any other payment.
+ */
 export function loadOwned(
   { store, now }: Context,
   orderId: string,

@@ -21,6 +21,8 @@ export type FacilitatorCall = {
   resource: string
   /** Hash of the signed part as received: a retry has the same hash. */
   payloadHash: Hash
+  /** True when the requirements allow an answer at `preconfirmed`. */
+  isEarly: boolean
 }
 
 /** Fields that answers repeat, as in the body. */
@@ -51,7 +53,7 @@ export function parseCall(body: unknown): ParsedCall {
     ok: false,
     code,
   })
-  // Servers in other languages leave it out; the payload has it too.
+  // Some servers leave the version out here. The payload has it too.
   if (x402Version !== undefined && x402Version !== 2)
     return refuse('invalid_x402_version')
   const parsed = parsePaymentPayload(paymentPayload)
@@ -64,7 +66,8 @@ export function parseCall(body: unknown): ParsedCall {
   const { recipient, value } = terms
   const resource = parsed.payload.resource?.url ?? ''
   const payloadHash = hashText(canonicalJson(parsed.payload.payload))
-  const call = { payment, recipient, value, resource, payloadHash }
+  const isEarly = terms.extra.answerAt === 'preconfirmed'
+  const call = { payment, recipient, value, resource, payloadHash, isEarly }
   return { ...repeated, ok: true, call }
 }
 
@@ -132,8 +135,9 @@ function payerOf(payload: unknown): string | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value !== ''
 
+/** A payment of nothing would only cost gas. */
 const isAmount = (value: unknown): value is string =>
-  isText(value) && /^(0|[1-9]\d{0,77})$/.test(value)
+  isText(value) && /^[1-9]\d{0,77}$/.test(value)
 
 /** True for a CAIP-2 network name. Answers repeat only such text. */
 const isNetwork = (value: unknown): value is `${string}:${string}` =>

@@ -1,8 +1,10 @@
 import type { Address } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
+import { grantOf } from '../../core/grantOf.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { contextOf } from '../../orders/contextOf.js'
+import { checkLimit, parseAnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { sweepNotes } from './sweepNotes.js'
 import {
@@ -12,7 +14,7 @@ import {
   facilitatorMembers,
 } from './types.js'
 
-/** Longer timers fire at once. */
+/** Milliseconds: a longer timer would fire at once. */
 const longest = 2_147_483_647
 
 /**
@@ -32,21 +34,21 @@ export function parseFacilitator(
   if (typeof basePath !== 'string' || !/^(\/[^/?#]+)*$/.test(basePath))
     throw new InvalidFieldError(
       'basePath',
-      basePath,
+      shown(basePath),
       'empty, or a path such as /facilitator',
     )
   if (contractPayers !== 'accept' && contractPayers !== 'refuse')
-    throw new InvalidFieldError('contractPayers', contractPayers, [
+    throw new InvalidFieldError('contractPayers', shown(contractPayers), [
       'accept',
       'refuse',
     ])
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
     throw new InvalidFieldError(
       'timeout',
-      timeout,
+      shown(timeout),
       `milliseconds from 0 to ${longest}`,
     )
-  // These orders would refuse contract payers when they send the capture.
+  // Orders with this policy would refuse contract payers at the capture.
   const refuses = context.policy.contractPayers === 'refuse'
   const assets = context.tokens.map(({ token }) => token)
   return {
@@ -57,6 +59,7 @@ export function parseFacilitator(
     basePath,
     contractPayers: refuses ? 'refuse' : contractPayers,
     timeout,
+    preconfirmedUpTo: parseAnswerAt(parameters, context.policy),
     sweep: sweepNotes(context),
     payTo: parseSome(parameters.payTo, 'payTo', context.recipients),
     assets: parseSome(parameters.assets, 'assets', assets),
@@ -64,21 +67,23 @@ export function parseFacilitator(
 }
 
 /**
- * Checks a caller that `authorize` returned.
+ * Checks a caller that `authorize` returned. Returns `undefined` for a
+ * stranger.
  *
  * @throws {@link InvalidFieldError}
  */
 export function parseCaller(
   desk: Pick<FacilitatorDesk, 'payTo' | 'assets'>,
-  caller: FacilitatorCaller,
-): SettledCaller {
-  checkMembers(caller, callerMembers, 'caller')
+  given: FacilitatorCaller | undefined,
+): SettledCaller | undefined {
+  const caller = grantOf(given, callerMembers, 'caller')
+  if (!caller) return undefined
   const { name, gasPerDay, deduplicates = false } = caller
   // The name is stored with each order.
   if (typeof name !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(name))
     throw new InvalidFieldError(
       'caller.name',
-      name,
+      shown(name),
       'text of 1 to 128 ASCII characters',
     )
   if (
@@ -87,19 +92,22 @@ export function parseCaller(
   )
     throw new InvalidFieldError(
       'caller.gasPerDay',
-      gasPerDay,
+      shown(gasPerDay),
       'a bigint from 0',
     )
   if (typeof deduplicates !== 'boolean')
     throw new InvalidFieldError(
       'caller.deduplicates',
-      deduplicates,
+      shown(deduplicates),
       'true or false',
     )
+  if (caller.mostAtRisk !== undefined)
+    checkLimit('caller.mostAtRisk', caller.mostAtRisk)
   return {
     name,
     gasPerDay,
     deduplicates,
+    mostAtRisk: caller.mostAtRisk,
     payTo: parseSome(caller.payTo, 'caller.payTo', desk.payTo),
     assets: parseSome(caller.assets, 'caller.assets', desk.assets),
   }
@@ -113,10 +121,10 @@ function parseSome(
 ): readonly Address[] {
   if (given === undefined) return known
   if (!Array.isArray(given))
-    throw new InvalidFieldError(field, given, 'a list of addresses')
+    throw new InvalidFieldError(field, shown(given), 'a list of addresses')
   return given.map((one, index) => {
     const address = parseCheckedAddress(one, `${field}[${index}]`)
     if (known.includes(address)) return address
-    throw new InvalidFieldError(`${field}[${index}]`, address, known)
+    throw new InvalidFieldError(`${field}[${index}]`, shown(address), known)
   })
 }

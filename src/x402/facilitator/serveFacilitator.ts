@@ -92,8 +92,7 @@ async function admit(
   desk: FacilitatorDesk,
   request: Request,
 ): Promise<SettledCaller | undefined> {
-  const caller = await desk.authorize(request)
-  return caller && parseCaller(desk, caller)
+  return parseCaller(desk, await desk.authorize(request))
 }
 
 function reply(

@@ -55,7 +55,7 @@ function keepAlive({ store, wanted, lease }: Taken): HeldSettle {
         if (next?.fence === current.fence) current = next
         else isLost = true
       },
-      // Tried again at the next tick. If the lease ran out, the store refuses
+      // The next tick tries again. If the lease ran out, the store refuses
       // writes.
       () => undefined,
     )

@@ -3,6 +3,7 @@ import { getToken } from '../../chain/state/getToken.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import type { SettledCapture } from '../../orders/model/settledTypes.js'
 import type { OrdersContext } from '../../orders/model/types.js'
+import type { EarlyLimits } from '../../orders/submitter/reserveEarly.js'
 import { acceptUndrafted } from '../../orders/verbs/acceptUndrafted.js'
 import { waitForCapture } from '../../orders/verbs/captureOrder.js'
 import type { OrderRecord } from '../../store/types.js'
@@ -10,8 +11,8 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
-import { type KeptGas, keepGas, settleGas } from './gasBudget.js'
-import { judgePayment } from './judgePayment.js'
+import { type KeptGas, reserveCallerGas, settleGas } from './gasBudget.js'
+import { judgeCall } from './judgeCall.js'
 import {
   isOwnedBy,
   keptGasOf,
@@ -92,7 +93,7 @@ async function settleAlone(
     if (refusal) return refusal
     return capture(desk, alone)
   }
-  const kept = await keepGas(desk.context, caller)
+  const kept = await reserveCallerGas(desk.context, caller)
   if (!kept) return { ok: false, code: 'gas_budget_exceeded' }
   const taken = await takePayment(desk, alone, kept).catch(async (error) => {
     await giveBack(desk.context, caller, kept)
@@ -130,7 +131,7 @@ export function refuseOwned(
 ): Extract<SettleOutcome, { ok: false }> | undefined {
   const { order, proofs } = owned.found
   const hash = order.state === 'captured' ? order.settledHash : undefined
-  // Captured after `/settle` reported a failure: the payer needs a refund.
+  // The capture came after `/settle` had reported a failure: a refund is due.
   if (!isOwnedBy(owned, caller, call) || order.unexpected)
     return { ok: false, code: used, hash }
   if (hash !== undefined) {
@@ -191,6 +192,7 @@ async function takePayment(
           value,
           metadata: ownerOf(caller, call, kept),
           capture: 'now',
+          early: earlyOf(desk, { call, caller }),
           meanwhile: async ({ chainId, submitter: account }) =>
             desk.instance.drive().prepare({ chainId, account }),
         },
@@ -199,7 +201,7 @@ async function takePayment(
   if (verdict?.ok)
     return verdict.order.needsReview ? 'held' : { order: verdict.record }
   // Judged again, so that `/settle` returns the same code as `/verify`.
-  const judged = await judgePayment(desk, call, client)
+  const judged = await judgeCall(desk, call, client)
   if (!judged.ok) return judged
   return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
 }
@@ -215,20 +217,23 @@ async function capture(
   alone: Alone,
   asked?: OrderRecord,
 ): Promise<SettleOutcome> {
-  const { orders, context, instance } = desk
+  const { context, instance } = desk
   const { hold, drive, perform } = instance
   const { orderId, until, held, signal } = alone
+  const early = earlyOf(desk, alone)
+  const answerAt = early && 'preconfirmed'
   const timeout = Math.max(0, Math.ceil(until - performance.now()))
-  const capturing = asked
-    ? perform('capture', { orderId }, () =>
-        hold(waitForCapture(context, drive(), asked, timeout)),
-      )
-    : orders.capture({ orderId, timeout })
+  const capturing = perform('capture', { orderId }, async () => {
+    const order = asked ?? (await drive().requestCapture(orderId, early))
+    return hold(waitForCapture(context, drive(), order, { timeout, answerAt }))
+  })
   const result = await endOnAbort(capturing, signal).catch((error: unknown) => {
     if (!signal.aborted) throw error
     return undefined
   })
   if (result?.status === 'captured') return answer(desk, alone, result.proof)
+  if (result?.status === 'preconfirmed')
+    return answer(desk, alone, { transactionHash: result.transactionHash })
   // The client has gone, or another call has the lease. The worker finishes the
   // order.
   if (signal.aborted || held.isLost())
@@ -238,20 +243,37 @@ async function capture(
   return giveUp(desk, alone, code)
 }
 
+/** Limits of an answer at `preconfirmed`; `undefined` if none is wanted. */
+function earlyOf(
+  { preconfirmedUpTo: upTo }: Pick<FacilitatorDesk, 'preconfirmedUpTo'>,
+  { call, caller }: Pick<SettleParameters, 'call' | 'caller'>,
+): EarlyLimits | undefined {
+  if (!call.isEarly || upTo === undefined) return undefined
+  const { name, mostAtRisk: most } = caller
+  return { upTo, name: `facilitator:${name}`, most }
+}
+
 /** Returns the success to the first call whose client still waits. */
 async function answer(
   { context }: FacilitatorDesk,
   { orderId, held, caller, signal }: Alone,
-  { transactionHash: hash, submitter, gasUsed }: SettledCapture,
+  {
+    transactionHash: hash,
+    submitter,
+    gasUsed,
+  }: Pick<SettledCapture, 'transactionHash'> & Partial<SettledCapture>,
 ): Promise<SettleOutcome> {
   // The client has gone: it gets the success when it asks again.
   if (signal.aborted) return { ok: false, code: failed, hash }
-  const isOurs = isSentByUs(context, submitter)
+  // Only transactions of ours are shown by the block being made.
+  const isOurs = gasUsed === undefined || isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
     lease: held.lease(),
     settle: async (tables, kept) => {
       // If someone else captured it, ours may have failed on chain.
-      if (isOurs) await settleGas(tables, caller, { kept, used: gasUsed })
+      // Before a block has it, it stays counted in full.
+      if (isOurs && gasUsed !== undefined)
+        await settleGas(tables, caller, { kept, used: gasUsed })
     },
   })
   return caller.deduplicates || (isFirst && isOurs)
@@ -271,7 +293,7 @@ async function giveUp(
   const outcome = await explainUnsettled(desk, orderId, code)
   if (outcome.code === pending) return outcome
   const verdict = await desk.orders.void({ orderId })
-  // It was sent or settled meanwhile.
+  // The order was sent or settled meanwhile.
   if (!verdict.ok) return explainUnsettled(desk, orderId, code)
   if (outcome.hash === undefined)
     await giveBack(desk.context, caller, keptGasOf(verdict.order))

@@ -17,7 +17,7 @@ export function sweepNotes({
     const over = now()
     if (over - last < lookEvery) return
     last = over
-    // The next call removes them.
+    // If the removal fails, the next call repeats it.
     removeOld({ store, now }).catch(() => undefined)
   }
 }

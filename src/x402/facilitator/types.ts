@@ -6,6 +6,7 @@ import type {
 } from '@x402/core/types'
 import type { Address } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
+import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { Orders } from '../../orders/Orders.js'
 
 /** A server that may verify and settle payments here, as you know it. */
@@ -31,9 +32,14 @@ export type FacilitatorCaller = {
    * @default false
    */
   deduplicates?: boolean | undefined
+  /**
+   * Most that captures for this caller may be at risk at once, a decimal in
+   * whole tokens. @default `policy.mostAtRisk.total` of the orders
+   */
+  mostAtRisk?: string | undefined
 }
 
-/** What {@link createFacilitator} takes. */
+/** Parameters of {@link createFacilitator}. */
 export type FacilitatorParameters = {
   /** The orders that capture the payments. Limits the tokens and recipients. */
   orders: Orders
@@ -61,6 +67,17 @@ export type FacilitatorParameters = {
    * @default 30_000
    */
   timeout?: number | undefined
+  /**
+   * `preconfirmed`: a `/settle` whose requirements say `answerAt:
+   * 'preconfirmed'` in `extra` succeeds once the block being made shows the
+   * capture, which it can still drop. Needs `preconfirmedUpTo`, and
+   * `policy.mostAtRisk` of the orders. @default 'included'
+   */
+  answerAt?: AnswerAt | undefined
+  /**
+   * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
+   */
+  preconfirmedUpTo?: string | undefined
 }
 
 export const facilitatorMembers: MembersOf<FacilitatorParameters> = {
@@ -71,6 +88,8 @@ export const facilitatorMembers: MembersOf<FacilitatorParameters> = {
   assets: true,
   contractPayers: true,
   timeout: true,
+  answerAt: true,
+  preconfirmedUpTo: true,
 }
 
 export const callerMembers: MembersOf<FacilitatorCaller> = {
@@ -79,6 +98,7 @@ export const callerMembers: MembersOf<FacilitatorCaller> = {
   assets: true,
   gasPerDay: true,
   deduplicates: true,
+  mostAtRisk: true,
 }
 
 /** A facilitator of x402 payments over orders. */

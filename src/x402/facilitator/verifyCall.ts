@@ -3,7 +3,7 @@ import type { X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
 import { hasGas } from './gasBudget.js'
-import { judgePayment } from './judgePayment.js'
+import { judgeCall } from './judgeCall.js'
 import { loadOwned } from './ownedPayment.js'
 import type { FacilitatorCall } from './parseCall.js'
 import { refuseOwned } from './settlePayment.js'
@@ -36,7 +36,7 @@ export async function verifyCall(
       ? { ok: false, code: 'invalid_exact_evm_nonce_already_used' }
       : { ok: true }
   }
-  const judged = await judgePayment(desk, call, client)
+  const judged = await judgeCall(desk, call, client)
   if (!judged.ok) return judged
   return (await hasGas(desk.context, caller))
     ? { ok: true }

@@ -1,12 +1,14 @@
 import { forgetToken } from '../../chain/state/getToken.js'
 import { formatAmount } from '../../core/amount.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import {
   type AcceptUndraftedVerdict,
   acceptUndrafted,
 } from '../../orders/verbs/acceptUndrafted.js'
+import { verifyPayment } from '../../payments/verify/verifyPayment.js'
 import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import { isSignedByKey } from '../wire/isSignedByKey.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
 import { exchangeKey, insertExchange } from './exchanges.js'
@@ -35,13 +37,20 @@ type Paid = Extract<ReadRequest, { ok: true }>
 
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
 
-/** `answer` of a gate, once it is open. */
+/** Implements `answer` of a gate that is open. */
 export async function answerRequest(
   tools: Tools,
   request: Request,
-  { offer, handler }: AnswerParameters,
+  { offer, handler, stream }: AnswerParameters,
 ): Promise<Response> {
   const { desk } = tools
+  if (request.bodyUsed)
+    throw new InvalidFieldError(
+      'request',
+      request,
+      'one whose body nobody has read',
+      'Put the gate in front of whatever reads the body.',
+    )
   const asked = await readAsked(desk, request, offer)
   const paid = await readPaid(desk, request, asked)
   if (!paid.ok) return paid.response
@@ -54,6 +63,7 @@ export async function answerRequest(
     request,
     waiting: [request],
     handler,
+    isStream: terms.offer.stream && stream !== false,
     place: placeOfAnswer(orderIdOf(payment), payment),
     payment: {
       orderId: orderIdOf(payment),
@@ -64,7 +74,7 @@ export async function answerRequest(
   }
   const { working } = desk
   let running = working.get(call.orderId)
-  // Another request that waited, too, may have started the next run.
+  // Another waiting request may have started the next run already.
   while (running && running.bound !== paid.bound) {
     await running.ended.catch(() => undefined)
     running = working.get(call.orderId)
@@ -74,11 +84,11 @@ export async function answerRequest(
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
   // Only one request gets a streamed answer.
-  const outcome =
-    ended.kind === 'paid' && heirOf(joined) !== request
-      ? { ...ended, live: undefined }
-      : ended
-  return answerOutcome(asked, { terms, payer }, outcome)
+  const live =
+    ended.kind === 'paid' && heirOf(joined) === request
+      ? ended.stream?.(request.signal)
+      : undefined
+  return answerOutcome(asked, { terms, payer, live }, ended)
 }
 
 /**
@@ -91,7 +101,7 @@ function heirOf({ waiting }: Run): Request | undefined {
 
 type Given = { asked: Asked; call: PaidCall; paid: Paid }
 
-/** Starts to work on a payment. This process does so once at a time. */
+/** Starts the work for a payment. A process has one such run at a time. */
 function startRun(tools: Tools, given: Given): Run {
   const { working } = tools.desk
   const { orderId, waiting } = given.call
@@ -109,7 +119,7 @@ async function run(
 ): Promise<Outcome | Refusal> {
   const { asked, call, paid } = given
   const known = await desk.loadKnown(wantedOf(given))
-  if (known.conflict) return refuseIdentifier
+  if (known.conflict) return refuseConflict(given)
   if (known.isSpent) return () => requirePayment(asked, spent)
   if (!known.note && paid.isRecorded)
     return () => requirePayment(asked, 'invalid_payment_requirements')
@@ -133,6 +143,23 @@ function wantedOf({ call, paid }: Pick<Given, 'call' | 'paid'>): WantedPayment {
 const refuseIdentifier: Refusal = () =>
   refuse(409, 'payment_identifier_conflict')
 
+/**
+ * Refuses a payment whose identifier belongs to another payment. Only the payer
+ * is told so: a payment that somebody else signed is refused like any other.
+ */
+async function refuseConflict({ asked, paid }: Given): Promise<Refusal> {
+  const { payment, terms } = paid
+  if (await isSignedByKey(payment)) return refuseIdentifier
+  const { token, client, recipient: to, amount } = terms.offer
+  const primaryType = 'TransferWithAuthorization'
+  const verdict = await verifyPayment(client, {
+    payment,
+    expect: { token, to, amount, primaryType },
+  })
+  if (verdict.ok) return refuseIdentifier
+  return () => requirePayment(asked, errorCodeOf(verdict.reason))
+}
+
 async function readAsked(
   desk: GateDesk,
   request: Request,
@@ -142,12 +169,17 @@ async function readAsked(
     [offer].flat().map((name) => {
       const known = desk.offers.get(name)
       if (known) return getTerms(known)
-      throw new InvalidFieldError('offer', name, 'the name of an offer')
+      throw new InvalidFieldError('offer', shown(name), 'the name of an offer')
     }),
   )
   const [first, ...others] = terms
   if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
-  return { terms: [first, ...others], resource: desk.resource(request) }
+  const resource: unknown = desk.resource(request)
+  // Payments are bound to this text. A promise would be the same text each
+  // time.
+  if (typeof resource !== 'string')
+    throw new InvalidFieldError('resource', resource, 'a function to text')
+  return { terms: [first, ...others], resource }
 }
 
 /** Accepts a payment: creates its order and begins its exchange. */
@@ -181,6 +213,7 @@ async function begin(
     },
     mostOpen: desk.mostOpen,
     capture: isUpfront ? 'now' : 'later',
+    early: isUpfront ? offer.early : undefined,
     meanwhile: ({ chainId, submitter: account }) => {
       desk.instance.drive().prepare({ chainId, account })
       // Other processes must see that this one is alive before they see the
@@ -213,6 +246,7 @@ async function begin(
     return () => refuseAccept(asked, verdict)
   // Another request was first with this payment or identifier.
   const known = await desk.loadKnown(wantedOf({ call, paid }))
+  // The payment was verified, so the answer goes to its payer.
   if (known.conflict) return refuseIdentifier
   return known.note
     ? { note: known.note, isOurs: false }
@@ -225,7 +259,7 @@ function refuseAccept(
 ): Response {
   if (reason === 'tooManyOpen') return refuse(429, 'too_many_open_payments')
   const code = errorCodeOf(reason)
-  // The payment may be good: the same one can be sent again.
+  // On a 503 the client can send the same payment again: it may be good.
   return code === 'unexpected_verify_error'
     ? refuse(503, code)
     : requirePayment(asked, code)
@@ -244,7 +278,7 @@ export function createCleaner({ context }: GateDesk): () => void {
     const now = performance.now()
     if (now - last < removeEvery) return
     last = now
-    // The next call removes them.
+    // If the removal fails, the next call repeats it.
     removeOld(context).catch(() => undefined)
   }
 }

@@ -6,6 +6,7 @@ import {
   requiredHeader,
   responseHeader,
 } from '../wire/headers.js'
+import { isCacheField } from '../wire/isCacheField.js'
 import { networkOf } from '../wire/requirements.js'
 import { declareIdentifier, identifierName } from './identifier.js'
 import { openResponse } from './keptResponse.js'
@@ -68,10 +69,17 @@ export function refuse(status: number, error: string): Response {
   return Response.json({ error }, { status, headers })
 }
 
+type Answered = {
+  terms: Terms
+  payer: Address
+  /** The stream, for the one request that gets it. */
+  live: Response | undefined
+}
+
 /** Builds the answer to a request from the outcome of its payment. */
 export function answerOutcome(
   asked: Asked,
-  { terms, payer }: { terms: Terms; payer: Address },
+  { terms, payer, live }: Answered,
   outcome: Outcome,
 ): Response {
   const settled = (transaction: Hash): SettleResponse => ({
@@ -90,7 +98,7 @@ export function answerOutcome(
   })
   switch (outcome.kind) {
     case 'paid': {
-      const { live, response, transaction } = outcome
+      const { response, transaction } = outcome
       const answer =
         live ?? (response ? openResponse(response) : refuse(409, 'answered'))
       return withSettlement(answer, settled(transaction))
@@ -126,6 +134,8 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
 function withPrivacy(response: Response): Response {
   // Headers of a response that a server fetched cannot be changed.
   const answer = new Response(response.body, response)
+  for (const name of [...answer.headers.keys()])
+    if (isCacheField(name)) answer.headers.delete(name)
   answer.headers.set('cache-control', 'private, no-store')
   return answer
 }

@@ -54,12 +54,12 @@ export function noteOf({
   return { key, until, data: toData(data) }
 }
 
-/** A payment that no work is done for any more. */
+/** A payment for which no more work is done. */
 type GivenUp = {
   orderId: string
   payer: Address
   reason: string
-  /** True when it is captured before the work. */
+  /** True when the capture comes before the work. */
   isUpfront: boolean
 }
 
@@ -98,7 +98,7 @@ async function giveUpOrder(
 ): Promise<void> {
   const stored = await loadOrder(tables, context, orderId)
   const { state, unexpected } = stored.order
-  // The payer can submit the payment too, also during the work.
+  // The payer can submit the payment too, even during the work.
   const isPaid = isUpfront || (state === 'captured' && !unexpected)
   if (isPaid) await raiseRefund(context, tables, stored, { payer, reason })
   else if (state === 'stored') await writeVoid(context, tables, stored)

@@ -37,7 +37,7 @@ export function keepAnswers(context: GateDesk['context']): KeepAnswer {
   }
   const flush = async (): Promise<void> => {
     isWriting = true
-    // Answers that end in the same turn come along.
+    // Wait for other answers of the same turn, to write them together.
     await nextTurn()
     while (queue.length > 0) {
       const count = fitting(queue)
@@ -64,7 +64,7 @@ function fitting(queue: readonly Waiting[]): number {
   return most === -1 ? mostAnswers : most
 }
 
-/** Writes answers whose exchanges nobody has moved on. */
+/** Writes the answers whose exchanges have not changed since. */
 async function writeAnswers(
   context: GateDesk['context'],
   tables: StoreWriter,
@@ -78,11 +78,17 @@ async function writeAnswers(
   const captured = own.flatMap(({ captures, orderId }) =>
     captures ? [orderId] : [],
   )
+  const early = new Map(
+    own.flatMap(({ captures, orderId, early }) =>
+      captures && early ? [[orderId, early]] : [],
+    ),
+  )
   const orders =
     captured.length === 0
       ? undefined
       : await writeCaptureRequests(context, tables, captured, {
           skipsReview: true,
+          early,
         })
   if (own.length > 0)
     await tables.notes.update(

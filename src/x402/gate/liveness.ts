@@ -16,7 +16,7 @@ export const leaseKey = (owner: string): string => `x402:${owner}`
  * there is work.
  */
 export function createLiveness(desk: GateDesk): Liveness {
-  const { context, owner, working } = desk
+  const { context, owner, working, streams } = desk
   const { lease: milliseconds } = context.policy
   let since = Number.NEGATIVE_INFINITY
   let taking: Promise<void> | undefined
@@ -34,8 +34,8 @@ export function createLiveness(desk: GateDesk): Liveness {
     return taking
   }
   const tick = () => {
-    // A store that fails is asked again at the next tick.
-    if (working.size > 0) prolong().catch(() => undefined)
+    // If the store fails, the next tick tries again.
+    if (working.size + streams.size > 0) prolong().catch(() => undefined)
     else {
       clearInterval(timer)
       timer = undefined
@@ -49,8 +49,8 @@ export function createLiveness(desk: GateDesk): Liveness {
       if (performance.now() - since > milliseconds / 3) await prolong()
     },
     isAlive: async (other) => {
-      // A process works on a payment once at a time, so no other work of ours
-      // is running.
+      // A process works on a payment once at a time, so no other work of this
+      // gate is running.
       if (other === owner) return false
       const held = await context.store.read((tables) =>
         tables.getLease(leaseKey(other)),

@@ -18,7 +18,7 @@ export function loadKnown({
     work: (wanted) => store.read((tables) => findKnown(tables, wanted)),
     choose: (waiting) => waiting.slice(0, most),
     atOnce,
-    // A row that cannot be read must not hide the others.
+    // A malformed row must not hide the others.
     isWorthAlone: (error) => Object(error).retryable !== true,
   })
 }

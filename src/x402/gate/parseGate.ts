@@ -1,7 +1,8 @@
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
+import { checkLimit, parseAnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
 import { keepAnswers } from './keepAnswers.js'
@@ -29,12 +30,18 @@ export function parseGate(parameters: X402GateParameters): GateDesk {
   if (typeof resource !== 'function')
     throw new InvalidFieldError('resource', resource, 'a function')
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
+  if (typeof offers !== 'object' || !offers)
+    throw new InvalidFieldError('offers', offers, 'an object')
   if (named.length === 0)
-    throw new InvalidFieldError('offers', offers, 'an object with an offer')
+    throw new InvalidFieldError('offers', shown(0), 'one or more')
   const mebibyte = 1_048_576
   const { keepFor = 86_400n } = parameters
   if (typeof keepFor !== 'bigint' || keepFor < 0n || keepFor > 2n ** 32n)
-    throw new InvalidFieldError('keepFor', keepFor, 'a bigint of seconds')
+    throw new InvalidFieldError(
+      'keepFor',
+      shown(keepFor),
+      'a bigint of seconds',
+    )
   const count = (
     name: 'mostOpen' | 'mostRequestBytes' | 'mostAnswerBytes' | 'timeout',
     usual: number,
@@ -57,6 +64,7 @@ export function parseGate(parameters: X402GateParameters): GateDesk {
     keepAnswer: keepAnswers(context),
     loadKnown: loadKnown(context),
     working: new Map(),
+    streams: new Set(),
     unstored: new Map(),
   }
 }
@@ -74,7 +82,11 @@ function parseOffer(
   const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
   const { repeatable = false, stream = false } = offer
   if (typeof amount !== 'string')
-    throw new InvalidFieldError(`${field}.amount`, amount, 'a decimal string')
+    throw new InvalidFieldError(
+      `${field}.amount`,
+      shown(amount),
+      'a decimal string',
+    )
   checkOneOf(`${field}.flow`, flow, ['authorization', 'upfront'])
   checkOneOf(`${field}.identifier`, identifier, ['optional', 'required'])
   checkOneOf(`${field}.afterFailure`, afterFailure, ['keep', 'giveUp'])
@@ -83,7 +95,7 @@ function parseOffer(
   if (stream && flow !== 'upfront')
     throw new InvalidFieldError(
       `${field}.stream`,
-      stream,
+      shown(stream),
       'false: only the flow upfront can stream',
     )
   const { client, chainId, token } = chooseToken(context, offer)
@@ -102,6 +114,7 @@ function parseOffer(
       },
     ),
     flow,
+    early: parseEarly(context, name, offer),
     maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),
     description: offer.description,
     mimeType: offer.mimeType,
@@ -112,13 +125,32 @@ function parseOffer(
   }
 }
 
+/** Limits of an offer's answers at `preconfirmed`; `undefined` without any. */
+function parseEarly(
+  { policy }: OrdersContext,
+  name: string,
+  offer: X402Offer,
+): SettledOffer['early'] {
+  const field = `offers.${name}.`
+  const upTo = parseAnswerAt(offer, policy, field)
+  const { mostAtRisk } = offer
+  if (mostAtRisk !== undefined) checkLimit(`${field}mostAtRisk`, mostAtRisk)
+  if (upTo !== undefined) return { upTo, name, most: mostAtRisk }
+  if (mostAtRisk === undefined) return undefined
+  throw new InvalidFieldError(
+    `${field}mostAtRisk`,
+    shown(mostAtRisk),
+    "given only with answerAt 'preconfirmed'",
+  )
+}
+
 function checkOneOf(
   field: string,
   value: unknown,
   allowed: readonly unknown[],
 ): void {
   if (!allowed.includes(value))
-    throw new InvalidFieldError(field, value, allowed)
+    throw new InvalidFieldError(field, shown(value), allowed)
 }
 
 /** Checks that payments with this timeout would be accepted. */
@@ -134,14 +166,14 @@ function parseTimeout(
     return seconds
   throw new InvalidFieldError(
     `${field}.maxTimeoutSeconds`,
-    seconds,
+    shown(seconds),
     `seconds from ${least} to ${most}`,
   )
 }
 
 function parseCount(field: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0 && value < 2 ** 31) return value
-  throw new InvalidFieldError(field, value, 'a positive integer')
+  throw new InvalidFieldError(field, shown(value), 'a positive integer')
 }
 
 /** Returns the URL of a request without the fragment. */

@@ -21,7 +21,7 @@ export type ReadRequest =
   | {
       ok: true
       terms: Terms
-      /** True when its offer has changed since the payment was accepted. */
+      /** True when the offer has changed since the payment was accepted. */
       isRecorded: boolean
       payment: SignedPayment
       /** Hash of all that the payment is bound to. */
@@ -45,6 +45,8 @@ export async function readPaid(
     ok: false,
     response,
   })
+  // A `HEAD` answer has no body, so there is nothing to sell.
+  if (request.method === 'HEAD') return refused(requirePayment(asked))
   const header = request.headers.get(paymentHeader)
   if (header === null) {
     if (!request.headers.has(oldPaymentHeader))
@@ -65,6 +67,9 @@ export async function readPaid(
       requirePayment(asked, decoded.code, message ? { message } : {}),
     )
   }
+  // The gate would keep this part as the answer to later requests, too.
+  if (request.headers.has('range'))
+    return refused(refuse(400, 'range_not_sold'))
   const { payload, hash } = decoded
   const offered: PaymentRequirements[] = asked.terms.map(
     ({ requirements }) => requirements,

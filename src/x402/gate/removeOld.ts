@@ -7,7 +7,7 @@ import type { ExchangeNote, GateDesk } from './types.js'
 
 type Context = Pick<GateDesk['context'], 'store' | 'now'>
 
-/** Milliseconds until the next look at an exchange that cannot end yet. */
+/** Milliseconds until an exchange that cannot end yet is checked again. */
 const lookAgain = 86_400_000n
 
 /** States of orders that the chain may still capture. */
@@ -15,8 +15,8 @@ const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
 
 /**
  * Removes at most a hundred expired notes, of all gates and facilitators of the
- * database. An exchange that nobody came back for is ended first: if its
- * payment was captured, a refund is due.
+ * database. Ends an abandoned exchange first. If its payment was captured, a
+ * refund is due.
  */
 export async function removeOld(context: Context): Promise<void> {
   const over = context.now()
@@ -30,7 +30,8 @@ export async function removeOld(context: Context): Promise<void> {
     const isOver = ['done', 'over'].includes(exchange?.data.step ?? 'over')
     if (orderId === undefined || !exchange || isOver) continue
     open.add(note.key)
-    // If this fails, its process moved it on, or the next call ends it.
+    // A failure is harmless: another process changed the exchange, or the next
+    // call ends it.
     await endAbandoned(context, exchange, orderId).catch(() => undefined)
   }
   const keys = found.flatMap(({ key }) => (open.has(key) ? [] : [key]))
@@ -43,7 +44,7 @@ async function endAbandoned(
   note: ExchangeNote,
   orderId: string,
 ): Promise<void> {
-  // Its gate could not keep the answer if we changed the note.
+  // If we changed the note, its gate could not keep the answer.
   if (await isWorking(context, note)) return
   await context.store.write(async (tables) => {
     const found = await loadOrders(tables, { ids: [orderId] })

@@ -7,6 +7,7 @@ import type { OrderRecord, SealContext } from '../../store/types.js'
 import { changeExchange, loadExchange } from './exchanges.js'
 import { jsonResponse } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
+import { passOn } from './passOn.js'
 import { isPaidBack } from './raiseRefund.js'
 import { requestCapture } from './requestCapture.js'
 import { runHandler } from './runHandler.js'
@@ -14,9 +15,11 @@ import { openAnswer, sealAnswer } from './sealAnswer.js'
 import { findUnstored, storeEnd } from './storeEnd.js'
 import type {
   ExchangeNote,
+  Finished,
   GateDesk,
   KeptResponse,
   Outcome,
+  SettledOffer,
   Terms,
   WorkEnd,
   X402Handler,
@@ -31,6 +34,8 @@ export type PaidCall = {
   /** This request, and those that joined it. */
   waiting: Request[]
   handler: X402Handler
+  /** True to pass a good answer on instead of keeping it. */
+  isStream: boolean
   payment: Omit<X402Payment, 'transaction'>
   /** What the kept answer is sealed for. */
   place: SealContext
@@ -45,7 +50,7 @@ export type BegunExchange = {
   order?: OrderRecord | undefined
 }
 
-/** Milliseconds between two looks at an exchange of another process. */
+/** Milliseconds between two polls of another process's exchange. */
 const lookEvery = 200
 
 type Tools = { desk: GateDesk; liveness: Liveness; call: PaidCall }
@@ -79,9 +84,11 @@ async function takeStep(
   end: number,
 ): Promise<Outcome | undefined> {
   const { step } = note.data
-  const { flow } = tools.call.terms.offer
+  const { desk, call } = tools
+  const { flow } = call.terms.offer
   if (step === 'over') return endOver(tools, note)
-  if (step === 'done') {
+  const isStreamed = step === 'working' && desk.streams.has(call.orderId)
+  if (step === 'done' || isStreamed) {
     const paid = await capture(tools)
     return paid.kind === 'paid'
       ? { ...paid, response: await open(tools, note) }
@@ -92,8 +99,8 @@ async function takeStep(
 
   const paid = await captureFirst(tools, order)
   if (paid && paid.kind !== 'paid') return paid
-  // The stream would be lost: it is not kept.
-  if (paid && tools.call.terms.offer.stream && hasLeft(tools.call))
+  // Nobody is left to get the stream, which is not kept.
+  if (paid && call.isStream && hasLeft(call))
     return { kind: 'pending', transaction: paid.transaction }
   const claimed = await claim(tools, note)
   return claimed && work(tools, claimed, paid?.transaction)
@@ -140,8 +147,8 @@ async function takeOver(
 }
 
 /**
- * Captures before the work, if the flow is `upfront`. Refuses, without work, an
- * order that waits for the merchant's review, and one that has a refund.
+ * Captures before the work, if the flow is `upfront`. Refuses an order that
+ * waits for the merchant's review, or has a refund, without work.
  *
  * @param begun the order, if this process has just written it.
  */
@@ -170,9 +177,43 @@ async function work(
     request: call.request,
     handler: call.handler,
     payment: { ...call.payment, transaction },
-    isStream: call.terms.offer.stream,
+    isStream: call.isStream,
   })
-  return storeWork(tools, { note, finished, transaction })
+  return finished.kind === 'live'
+    ? stream(tools, note, finished)
+    : storeWork(tools, { note, finished, transaction })
+}
+
+/**
+ * Hands out a stream. Its exchange is done only when the stream has ended: if
+ * this process dies before, the client was not served, and a refund is due.
+ */
+function stream(
+  tools: Tools,
+  note: ExchangeNote,
+  { response, transaction }: Extract<Finished, { kind: 'live' }>,
+): Outcome {
+  const { desk, call } = tools
+  const { orderId } = call
+  desk.streams.add(orderId)
+  const end = async (): Promise<void> => {
+    const finished = { kind: 'passedOn' } as const
+    try {
+      await desk.instance.hold(
+        storeWork(tools, { note, finished, transaction }),
+      )
+    } catch {
+      // If storing fails, the next identical request stores the end.
+    } finally {
+      desk.streams.delete(orderId)
+    }
+  }
+  return {
+    kind: 'paid',
+    response: undefined,
+    stream: (client) => passOn(response, client, end),
+    transaction,
+  }
 }
 
 /** Stores how the work ended, then captures. */
@@ -181,34 +222,26 @@ function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
 }
 
 /**
- * Another try is harmless: the exchange moves on by compare-and-set, and a
- * capture that was requested is waited for.
+ * Safe to repeat: the exchange moves on by compare-and-set, and a capture that
+ * was requested before is only waited for.
  */
 async function tryStore(
   tools: Tools,
   { note, finished, transaction }: WorkEnd,
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
-  const { kind, response } = finished
-  if (kind === 'failed') return fail(tools, note, { response, transaction })
-  if (kind === 'live') {
-    const done = await changeExchange(desk, note, { step: 'done' })
-    const { transaction: captured } = finished
-    if (done)
-      return {
-        kind: 'paid',
-        response: undefined,
-        live: response,
-        transaction: captured,
-      }
-    response.body?.cancel().catch(() => undefined)
+  if (finished.kind === 'passedOn') {
+    await changeExchange(desk, note, { step: 'done' })
     return undefined
   }
+  const { kind, response } = finished
+  if (kind === 'failed') return fail(tools, note, { response, transaction })
   const done = await desk.keepAnswer({
     note,
     answer: await sealAnswer(desk, response, call.place),
     orderId: call.orderId,
     captures: transaction === undefined,
+    early: call.terms.offer.early,
   })
   if (!done) return undefined
   const paid: Outcome = transaction
@@ -240,6 +273,9 @@ async function giveUp(
   const { orderId, terms } = call
   const isUpfront = terms.offer.flow === 'upfront'
   const { payer } = call.payment
+  // Only what a block shows can be refunded.
+  const paid = isUpfront && terms.offer.early && (await captureInBlock(tools))
+  if (paid && paid.kind !== 'paid') return paid
   const answer = await sealAnswer(desk, response, call.place)
   const over = await changeExchange(
     desk,
@@ -272,8 +308,13 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
  *
  * @param asked the order as this process wrote it with the request to capture
  * it; without one, the capture is requested.
+ * @param early limits of an answer at `preconfirmed`, if the offer has them.
  */
-async function capture(tools: Tools, asked?: OrderRecord): Promise<Outcome> {
+async function capture(
+  tools: Tools,
+  asked?: OrderRecord,
+  { early }: Pick<SettledOffer, 'early'> = tools.call.terms.offer,
+): Promise<Outcome> {
   const { desk, call } = tools
   const { orderId } = call
   const { timeout, instance, context } = desk
@@ -282,11 +323,12 @@ async function capture(tools: Tools, asked?: OrderRecord): Promise<Outcome> {
     const order =
       asked?.requested === 'capture'
         ? asked
-        : await requestCapture(context, orderId)
-    return hold(waitForCapture(context, drive(), order, timeout))
+        : await requestCapture(context, orderId, early)
+    const answerAt = early && 'preconfirmed'
+    return hold(waitForCapture(context, drive(), order, { timeout, answerAt }))
   })
   if (result.status === 'rejected') return refuse(tools, result)
-  // It arrived after the order was given up, so it is to be refunded.
+  // The capture came after the order was given up: a refund is due.
   if (result.status === 'captured' && result.order.unexpected)
     return { kind: 'gone' }
   if (result.status === 'captured')
@@ -295,12 +337,22 @@ async function capture(tools: Tools, asked?: OrderRecord): Promise<Outcome> {
       response: undefined,
       transaction: result.proof.transactionHash,
     }
+  if (result.status === 'preconfirmed')
+    return {
+      kind: 'paid',
+      response: undefined,
+      transaction: result.transactionHash,
+    }
   const sent = await context.store.read(({ transactions }) =>
     transactions.find({ orderIds: [orderId] }),
   )
   const transaction = sent.flatMap(({ hash }) => hash ?? []).at(-1)
   return { kind: 'pending', transaction }
 }
+
+/** Waits until a block has the capture, also where the answer does not. */
+const captureInBlock = (tools: Tools): Promise<Outcome> =>
+  capture(tools, undefined, { early: undefined })
 
 /** Reasons of the merchant's own side: the payment is still good. */
 const ownReasons: readonly string[] = [
@@ -322,7 +374,7 @@ async function refuse(
   if (ownReasons.includes(reason)) return pending
   const { orderId } = call
   const { ok } = await desk.orders.void({ orderId })
-  // If not, it was sent again or settled in between.
+  // If the void failed, the order was sent again or settled in between.
   return ok ? { kind: 'refused', reason } : pending
 }
 

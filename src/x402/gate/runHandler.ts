@@ -47,7 +47,7 @@ export async function runHandler(
       response: kept ?? tooLong,
     }
   } catch {
-    // The text of an error of the work may contain secrets.
+    // The error is dropped, because its text may contain secrets.
     return failWork(desk, payment)
   }
 }

@@ -29,8 +29,8 @@ export function sealAnswer(
 }
 
 /**
- * Opens a kept answer. Returns `undefined` when it does not open, for example
- * because its key is gone.
+ * Unseals a kept answer. Returns `undefined` when that fails, for example
+ * because the key is gone.
  */
 export async function openAnswer(
   { context }: Pick<GateDesk, 'context'>,

@@ -7,8 +7,7 @@ const pauses = { shortest: 50, longest: 2_000 }
 /**
  * Stores how work ended. Repeats it while the database or the key service does
  * not answer, up to the gate's timeout. If that fails, this process keeps the
- * end in memory, so that the next identical request can store it. A stream is
- * canceled instead.
+ * end in memory, so that the next identical request can store it.
  *
  * @throws the last failure of `store`.
  */
@@ -17,7 +16,7 @@ export async function storeEnd<result>(
   work: WorkEnd,
   store: () => Promise<result>,
 ): Promise<result> {
-  const { note, finished } = work
+  const { note } = work
   const end = performance.now() + timeout
   unstored.delete(note.key)
   try {
@@ -30,10 +29,7 @@ export async function storeEnd<result>(
   } catch (error) {
     for (const [key, other] of unstored)
       if (other.note.until < context.now()) unstored.delete(key)
-    // A stream cannot wait: it would stay open for as long as nobody asks.
-    if (finished.kind === 'live')
-      finished.response.body?.cancel().catch(() => undefined)
-    else unstored.set(note.key, work)
+    unstored.set(note.key, work)
     throw error
   }
 }

@@ -4,7 +4,9 @@ import type { Token } from '../../chain/state/getToken.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { Instance } from '../../orders/createInstance.js'
 import type { DestinationOrders } from '../../orders/DestinationOrders.js'
+import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { OrdersContext } from '../../orders/model/types.js'
+import type { EarlyLimits } from '../../orders/submitter/reserveEarly.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
 
@@ -24,6 +26,24 @@ export type X402Offer = {
    * @default 'authorization'
    */
   flow?: PaymentFlow | undefined
+  /**
+   * When to answer. `included`: once the capture is in a block. `preconfirmed`:
+   * once the block being made shows it, which it can still drop. Needs
+   * `preconfirmedUpTo`, and `policy.mostAtRisk` of the orders; above these, and
+   * on a chain without pre-confirmations, the answer waits for a block.
+   * @default 'included'
+   */
+  answerAt?: AnswerAt | undefined
+  /**
+   * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
+   */
+  preconfirmedUpTo?: string | undefined
+  /**
+   * Most of this offer that may be at risk at once: answered at `preconfirmed`,
+   * and shown by no block. A decimal in whole tokens.
+   * @default `policy.mostAtRisk.total` of the orders
+   */
+  mostAtRisk?: string | undefined
   /** Seconds from signing until the payment expires. @default 300 */
   maxTimeoutSeconds?: number | undefined
   /** Description of the resource for clients. */
@@ -41,12 +61,12 @@ export type X402Offer = {
   afterFailure?: 'keep' | 'giveUp' | undefined
   /**
    * True if the handler may run again for the same `orderId` after a process
-   * died in it. Otherwise the payment is given up then. @default false
+   * died in it. With false, the payment is given up then. @default false
    */
   repeatable?: boolean | undefined
   /**
    * True to stream the answer to the client, and not to store it. Only with
-   * `upfront`. In Express the answer is collected first. @default false
+   * `upfront`. In Express the answer is collected and kept. @default false
    */
   stream?: boolean | undefined
 }
@@ -57,6 +77,9 @@ export const offerMembers: MembersOf<X402Offer> = {
   token: true,
   recipient: true,
   flow: true,
+  answerAt: true,
+  preconfirmedUpTo: true,
+  mostAtRisk: true,
   maxTimeoutSeconds: true,
   description: true,
   mimeType: true,
@@ -66,7 +89,7 @@ export const offerMembers: MembersOf<X402Offer> = {
   stream: true,
 }
 
-/** What {@link createX402Gate} takes. */
+/** Parameters of {@link createX402Gate}. */
 export type X402GateParameters = {
   /** Orders of `createOrders`, or of its `within`. */
   orders: DestinationOrders
@@ -112,8 +135,7 @@ export const gateMembers: MembersOf<X402GateParameters> = {
 /** The payment that a handler works for. */
 export type X402Payment = {
   /**
-   * The same for the same payment: use it to recognize work that is already
-   * done.
+   * Equal for equal payments: use it to recognize work that is already done.
    */
   orderId: string
   /** Name of the offer. */
@@ -136,6 +158,11 @@ export type AnswerParameters = {
   /** Name of an offer, or names of several to choose from. */
   offer: string | readonly string[]
   handler: X402Handler
+  /**
+   * Pass `false` if your server cannot stream. The answer is then kept, even if
+   * the offer has `stream`.
+   */
+  stream?: false | undefined
 }
 
 /** Lets only paid requests pass to handlers. */
@@ -151,7 +178,7 @@ export type X402Gate = {
    */
   open(): Promise<void>
   /**
-   * Answers one request. Trouble with the node or the database is an answer,
+   * Answers one request. Faults of the node or the database become answers,
    * too.
    *
    * @throws {@link InvalidFieldError} when the gate has no such offer.
@@ -178,6 +205,8 @@ export type SettledOffer = {
   client: OrdersContext['tokens'][number]['client']
   recipient: Address
   flow: PaymentFlow
+  /** Limits of answers at `preconfirmed`; absent if there are none. */
+  early: EarlyLimits | undefined
   maxTimeoutSeconds: number
   description: string | undefined
   mimeType: string | undefined
@@ -208,12 +237,14 @@ export type GateDesk = {
   timeout: number
   keepFor: bigint
   takeOverFrom: string | undefined
-  /** Names this gate in notes and in its lease. */
+  /** Name of this gate in notes and in its lease. */
   owner: string
   keepAnswer: KeepAnswer
   loadKnown: (wanted: WantedPayment) => Promise<KnownPayment>
   /** Payments that this process is working on, by order id. */
   working: Map<string, Run>
+  /** Order ids of the streams that this process is passing on. */
+  streams: Set<string>
   /** Ends of work that could not be stored yet, by key of their notes. */
   unstored: Map<string, WorkEnd>
 }
@@ -222,7 +253,7 @@ export type GateDesk = {
 export type Run = {
   bound: Hex
   ended: Promise<Outcome | Refusal>
-  /** The requests that wait for it, the first one first. */
+  /** The requests that wait for the outcome, the first one first. */
   waiting: Request[]
 }
 
@@ -247,14 +278,14 @@ export type Finished =
 /** How the work for a payment ended, with the capture if there was one. */
 export type WorkEnd = {
   note: ExchangeNote
-  finished: Finished
+  finished: Exclude<Finished, { kind: 'live' }> | { kind: 'passedOn' }
   transaction: Hash | undefined
 }
 
 /**
  * How far the exchange of one payment has come. `paying`: captured before the
- * work. `working`: the handler runs. `done`: its answer is kept. `failed`: it
- * may run again. `over`: it failed, and never runs again.
+ * work. `working`: the handler runs, or its stream is passed on. `done`: its
+ * answer is kept, or was passed on. `failed`: it may run again. `over`: it failed, and never runs again.
  */
 type Step = 'paying' | 'working' | 'done' | 'failed' | 'over'
 
@@ -300,6 +331,8 @@ export type AnswerToKeep = {
   orderId: string
   /** True to request the capture in the same unit of work. */
   captures: boolean
+  /** With `captures`: limits of an answer at `preconfirmed`. */
+  early: EarlyLimits | undefined
 }
 
 /** The order as it is once the answer is kept. */
@@ -318,7 +351,8 @@ export type Outcome =
   | {
       kind: 'paid'
       response: KeptResponse | undefined
-      live?: Response | undefined
+      /** Begins the stream for a client. Called once. */
+      stream?: ((client: AbortSignal) => Response) | undefined
       transaction: Hash
     }
   /** The handler failed. Has its answer, and the capture if there was one. */

@@ -1,5 +1,7 @@
+import { refuse } from '../gate/answers.js'
 import type { X402Gate } from '../gate/types.js'
 import { type ExpressResponse, type HeaderValue, holdBack } from './holdBack.js'
+import { keepCors } from './keepCors.js'
 
 /** The part of an Express request that we use. */
 type ExpressRequest = {
@@ -23,7 +25,7 @@ type Next = (error?: unknown) => void
  * into `request.body`.
  *
  * It collects the whole answer, up to the gate's `mostAnswerBytes`, before it
- * sends it, also of an offer that streams.
+ * sends it. An offer that streams is kept like others.
  *
  * Throws nothing itself: passes errors to Express, such as an
  * {@link InvalidFieldError} when the gate has no such offer.
@@ -51,11 +53,19 @@ export function expressPayment(
   next: Next,
 ) => Promise<void> {
   return async (request, response, next) => {
+    const inFront = Object.entries(response.getHeaders())
     const held = holdBack(response, gate.mostAnswerBytes)
     const body = toBody(request)
     try {
-      const answer = await gate.answer(toRequest(request, body.content), {
+      const asked = toRequest(request, body.content)
+      if (!asked) {
+        held.release()
+        const refusal = refuse(400, 'malformed_request')
+        return send(response, refusal, await bytesOf(refusal))
+      }
+      const answer = await gate.answer(asked, {
         offer,
+        stream: false,
         handler: async (paid) => {
           if (body.isUnread)
             request.body = new Uint8Array(await paid.arrayBuffer())
@@ -63,7 +73,8 @@ export function expressPayment(
           return held.begin()
         },
       })
-      const bytes = new Uint8Array(await answer.arrayBuffer())
+      keepCors(inFront, answer)
+      const bytes = await bytesOf(answer)
       if (held.isAbandoned()) return
       held.release()
       send(response, answer, bytes)
@@ -76,11 +87,14 @@ export function expressPayment(
   }
 }
 
-/** A request of the fetch standard with the same method and address. */
+/**
+ * A request of the fetch standard with the same method and address. `undefined`
+ * when it cannot be one: its `Host` is malformed, or its method is `TRACE`.
+ */
 function toRequest(
   { method, protocol, originalUrl, headers: given }: ExpressRequest,
   body: RequestBody['content'],
-): Request {
+): Request | undefined {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given))
     for (const one of [value ?? []].flat()) headers.append(name, String(one))
@@ -88,7 +102,15 @@ function toRequest(
   // A body that was parsed may have another length.
   if (!(body instanceof ReadableStream)) headers.delete('content-length')
   const init = { method, headers, body, duplex: 'half' }
-  return new Request(url, init)
+  try {
+    return new Request(url, init)
+  } catch {
+    return undefined
+  }
+}
+
+async function bytesOf(answer: Response): Promise<Uint8Array> {
+  return new Uint8Array(await answer.arrayBuffer())
 }
 
 type RequestBody = {
@@ -108,7 +130,7 @@ function toBody(request: ExpressRequest): RequestBody {
     discard: () => undefined,
   })
   if (method === 'GET' || method === 'HEAD') return read(null)
-  // With a body parser, its result replaces the body.
+  // A body parser has consumed the body, so its result takes that place.
   if (body instanceof Uint8Array) return read(new Uint8Array(body))
   if (body !== undefined) return read(JSON.stringify(body) ?? null)
   const isSent =

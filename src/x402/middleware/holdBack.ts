@@ -20,7 +20,16 @@ type HeldResponse = {
   release(): void
 }
 
-const patched = ['write', 'end', 'writeHead', 'flushHeaders', 'emit'] as const
+const patched = [
+  'write',
+  'end',
+  'writeHead',
+  'flushHeaders',
+  'writeContinue',
+  'writeProcessing',
+  'writeEarlyHints',
+  'emit',
+] as const
 
 /**
  * Collects what handlers write, instead of sending it. An answer longer than
@@ -66,6 +75,9 @@ export function holdBack(
         return response
       },
       flushHeaders: () => undefined,
+      writeContinue: () => undefined,
+      writeProcessing: () => undefined,
+      writeEarlyHints: (...given: unknown[]) => callBack(given),
       emit: (name: string, ...rest: readonly []) => {
         if (name !== 'close') return emit(name, ...rest)
         hasLeft = true

@@ -1,4 +1,5 @@
 import type { X402Gate } from '../gate/types.js'
+import { keepCors } from './keepCors.js'
 
 /** The part of a Hono context that we use. */
 type HonoContext = {
@@ -31,6 +32,7 @@ export function honoPayment(
   offer: string | readonly string[],
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
   return async (context, next) => {
+    const inFront = [...context.res.headers]
     const answer = await gate.answer(context.req.raw, {
       offer,
       handler: async () => {
@@ -38,6 +40,7 @@ export function honoPayment(
         return context.res
       },
     })
+    keepCors(inFront, answer)
     // Hono would merge the headers of the answer into those it has.
     context.res = undefined
     context.res = answer

@@ -44,7 +44,7 @@ const end: X402ErrorCode =
   'invalid_exact_evm_payload_authorization_valid_before'
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
 const funds: X402ErrorCode = 'invalid_exact_evm_insufficient_balance'
-/** Reasons on our side: the payment may be good. */
+/** For reasons on the merchant's side: the payment may be good. */
 const ours: X402ErrorCode = 'unexpected_verify_error'
 
 const codes: Readonly<Record<Reason, X402ErrorCode>> = {

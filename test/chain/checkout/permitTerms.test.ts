@@ -218,6 +218,12 @@ const odd = compileOddToken()
 const refused: readonly (readonly [Oddity, string])[] = [
   ['returns false from transfers', 'Checkout: the token returned false'],
   ['pays who moves the tokens of others', 'Checkout: the balance changed'],
+  ['takes a fee of every transfer', 'Checkout: the amount did not arrive'],
+  ['succeeds without a transfer', 'Checkout: the amount did not arrive'],
+  [
+    'delivers less, and says it delivered all',
+    'Checkout: the amount did not arrive',
+  ],
   ['behaves', 'accepted'],
   ['returns nothing from transfers', 'accepted'],
 ]

@@ -138,7 +138,7 @@ test.each([
   try {
     if (version !== undefined) await install(folder, version)
     const place = join(folder, 'index.js')
-    expect(() => loadUsdcArtifacts([place])).toThrow(needed)
+    await expect(loadUsdcArtifacts([place])).rejects.toThrow(needed)
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -152,10 +152,9 @@ async function install(project: string, version: string): Promise<void> {
   await writeFile(join(installed, 'package.json'), facts)
 }
 
-test('the version that is asked for is the one of the optional peer', () => {
-  const { peerDependencies, devDependencies } = createRequire(import.meta.url)(
+test('the version that is asked for is the one that is installed here', () => {
+  const { devDependencies } = createRequire(import.meta.url)(
     '../../../package.json',
   )
-  expect(peerDependencies[usdcPackage]).toBe('1.0.0-orbit-alpha.2')
   expect(devDependencies[usdcPackage]).toBe('1.0.0-orbit-alpha.2')
 })

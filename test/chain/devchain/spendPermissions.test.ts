@@ -4,7 +4,18 @@ import {
   hashSpendPermission,
   spendPermissionTypedData,
 } from 'countersign/subscriptions'
-import { type Abi, type Address, encodeFunctionData, type Hex } from 'viem'
+import {
+  type Abi,
+  type Address,
+  decodeAbiParameters,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  parseSignature,
+  serializeCompactSignature,
+  serializeSignature,
+  signatureToCompactSignature,
+} from 'viem'
 import {
   getCode,
   getTransactionCount,
@@ -12,7 +23,7 @@ import {
   simulateContract,
 } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { spendPermissionManager } from '../../../src/devchain/contracts/SpendPermissionManager.generated.js'
+import { spendPermissionManagerArtifact } from '../../../src/devchain/contracts/SpendPermissionManager.generated.js'
 import { toStruct } from '../../../src/subscriptions/permission/spendPermissionTypedData.js'
 import {
   type BaseAccount,
@@ -30,7 +41,7 @@ const chain = await startDevChain({
 })
 afterAll(() => chain.stop())
 const { public: reader, merchant, relayer, payer } = chain.clients
-const abi: Abi = spendPermissionManager.abi
+const abi: Abi = spendPermissionManagerArtifact.abi
 const spender = merchant.account.address
 
 const now = async (): Promise<bigint> => (await reader.getBlock()).timestamp
@@ -115,6 +126,7 @@ test('the stand-ins are at the addresses that Base publishes, and cost no accoun
   const published: Address[] = [
     manager,
     '0xcfce48b757601f3f351cb6f434cb0517aeee293d',
+    '0x0000bc370e4dc924f427d84e2f4b9ec81626ba7e',
     '0xba5ed110efdba3d005bfc882d75358acbbb85842',
     '0x00000110dcdedc9581cb5ecb8467282f2926534d',
   ]
@@ -166,6 +178,51 @@ test('a wrapped signature deploys the wallet through the validator', async () =>
     '0x363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3',
   )
   expect(await call({ functionName: 'isValid', args: [struct] })).toBe(true)
+})
+
+const curveOrder =
+  0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+function raiseS(signature: Hex): Hex {
+  const { r, s, yParity } = parseSignature(signature)
+  return serializeSignature({
+    r,
+    s: `0x${(curveOrder - BigInt(s)).toString(16)}`,
+    yParity: 1 - yParity,
+  })
+}
+
+const compact = (signature: Hex): Hex =>
+  serializeCompactSignature(
+    signatureToCompactSignature(parseSignature(signature)),
+  )
+
+const ownerSignature = [
+  { type: 'tuple', components: [{ type: 'uint256' }, { type: 'bytes' }] },
+] as const
+
+test.each([
+  ['a high s', raiseS],
+  ['64 bytes', compact],
+])(
+  "an owner's signature with %s is accepted, as by the published wallet",
+  async (_, change) => {
+    const { struct, signature } = await subscribe()
+    const [[index, own]] = decodeAbiParameters(ownerSignature, signature)
+    const changed = encodeAbiParameters(ownerSignature, [[index, change(own)]])
+    const args = [struct, changed]
+    expect(await call({ functionName: 'approveWithSignature', args })).toBe(
+      true,
+    )
+  },
+)
+
+test('a charge of a token without code reverts, as with the published manager', async () => {
+  const token: Address = '0x00000000000000000000000000000000000000b2'
+  const { struct, signature } = await subscribe({ token })
+  await sendCall('approveWithSignature', [struct, signature])
+  const spend = { functionName: 'spend', args: [struct, 1n], from: spender }
+  expect(await refusal(spend)).toBe('SafeERC20FailedOperation')
 })
 
 test('approving a revoked permission succeeds, and returns false', async () => {

@@ -39,6 +39,7 @@ test('an order goes from draft to capture over HTTP', async () => {
     },
     state: 'drafted',
     transaction: null,
+    refunds: [],
   }
   expect((await ask(`GET /orders/${id}`, { token })).body).toEqual(view)
   const toSign = await ask(`GET /orders/${id}/payment`, { token })

@@ -199,6 +199,13 @@ test('requests that come at once stay within the limit together', async () => {
   expect(statuses).toEqual([200, 200, 403, 403])
 })
 
+test.each(['0', '0.00'])('a limit of %s refunds nothing', async (perDay) => {
+  const { sell, refund } = await openRefunds({ perDay })
+  const { id } = await sell()
+  const { status, body } = await refund(id, { refundId: 'one', amount: '1' })
+  expect([status, body.reason]).toEqual([403, 'refundLimit'])
+})
+
 test('a limit that is no amount of the token refunds nothing', async () => {
   const { sell, refund, allow } = await openRefunds({ perDay: '1.0000001' })
   const { id } = await sell()

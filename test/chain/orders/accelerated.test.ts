@@ -22,8 +22,8 @@ test('an accelerated account captures an order, and the given function hashes it
   const { orders } = shop
   const { id, signed } = await storedOrder(chain, shop)
   const hashed = () => counting.mock.calls.map(([bytes]) => bytesToHex(bytes))
-  // The buyer's token, and the signature with its window.
-  expect(hashed()).toHaveLength(3)
+  // The recipients watched, the buyer's token, and the signature with its window.
+  expect(hashed()).toHaveLength(4)
   expect(hashed().at(-1)).toContain(signed.signature)
 
   const result = await orders.capture({ orderId: id })

@@ -13,12 +13,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStore } from 'countersign/sql'
 import type { PaymentStore } from 'countersign/store'
-import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
-import type { SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
 import { sampleOrder } from '../../../src/testing/storeCasesSamples.js'
+import { limitRoom } from '../support/limitRoom.js'
 
 const destination = {
   chainId: 1,
@@ -42,16 +41,6 @@ afterAll(() => {
 
 const readValue = (store: PaymentStore, key: string) =>
   store.read((it) => it.getValue(key))
-
-/** Lets the file grow by some pages, and no more. */
-async function limitRoom(engine: SqlEngine, pages: number): Promise<void> {
-  await engine.connect('write', async (session) => {
-    const asked = sql<{ page_count: bigint }>`pragma page_count`
-    const [row] = (await asked.execute(session)).rows
-    const most = Number(row?.page_count) + pages
-    await sql.raw(`pragma max_page_count = ${most}`).execute(session)
-  })
-}
 
 const full = {
   name: 'StoreError',

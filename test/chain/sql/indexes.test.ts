@@ -21,7 +21,11 @@ import {
   findTransactions,
 } from '../../../src/sql/sqlFinds.js'
 import { loadSqlLease, releaseSqlLease } from '../../../src/sql/sqlLeases.js'
-import { type Finder, findOrders } from '../../../src/sql/sqlOrders.js'
+import {
+  type Finder,
+  findEarly,
+  findOrders,
+} from '../../../src/sql/sqlOrders.js'
 import {
   countSecretKeys,
   findSecretOrders,
@@ -170,14 +174,14 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'what the chain has to be asked',
     'orders_look_due',
-    (it) => findOrders(it, { lookDue: destination, until: 10_000n, limit }),
+    (it) => findOrders(it, { lookDue: [destination], until: 10_000n, limit }),
   ],
   [
     'orders by the finality of their settlement',
     'orders_settled',
     (it) =>
       findOrders(it, {
-        settled: destination,
+        settled: [destination],
         finality: 'included',
         toBlock: 50n,
         limit,
@@ -186,7 +190,12 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   [
     'orders that are open',
     'orders_unsettled',
-    (it) => findOrders(it, { unsettled: destination, after: 5n, limit }),
+    (it) => findOrders(it, { unsettled: [destination], after: 5n, limit }),
+  ],
+  [
+    'orders that were answered before a block showed their captures',
+    'orders_early',
+    (it) => findEarly(it, { ...destination, early: ['reserved', 'answered'] }),
   ],
   [
     'how many orders of one recipient among many',

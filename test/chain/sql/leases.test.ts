@@ -189,3 +189,21 @@ test.each(places)(
     await close()
   },
 )
+
+test.each(places)(
+  'in %s, a lease from before the clock was set back is not kept for the difference',
+  async (_, place) => {
+    const { open, ask, close } = await place()
+    const [store, other] = [await open(), await open()]
+    const mine = { key: 'submitter', owner: 'one', milliseconds: 15_000 }
+    const lease = await store.takeLease(mine)
+    const theirs = { ...mine, owner: 'two' }
+    expect(await other.takeLease(theirs)).toBeUndefined()
+    await ask('update leases set expires = expires + 3600000 returning key')
+    const taken = await other.takeLease(theirs)
+    expect(taken?.owner).toBe('two')
+    expect(taken?.fence).toBeGreaterThan(lease?.fence ?? 0n)
+    expect(await store.takeLease(mine)).toBeUndefined()
+    await close()
+  },
+)

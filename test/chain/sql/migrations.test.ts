@@ -172,6 +172,54 @@ test.each(places)(
 )
 
 test.each(places)(
+  'an old process that still runs on %s while a newer release leads it on confirms nothing it did not keep',
+  async (_, place) => {
+    const { engine } = await place()
+    const older = createSqlStore(engine())
+    await older.open()
+    const newer = createSqlStore(engine(), [...migrations, step2, step3])
+    await newer.open()
+    const insert = (store: PaymentStore, id: string) =>
+      store.write((it) => it.orders.insert([sampleOrder(destination, { id })]))
+    await insert(newer, 'new')
+    const end = await insert(older, 'old').then(
+      () => 'kept',
+      (error: unknown) => error,
+    )
+    if (end !== 'kept') expect(end).toBeInstanceOf(StoreError)
+    const rows = await newer.read((it) =>
+      it.orders.find({ ids: ['new', 'old'] }),
+    )
+    expect(rows.map(({ id }) => id)).toEqual(
+      end === 'kept' ? ['new', 'old'] : ['new'],
+    )
+    await older.close()
+    await newer.close()
+  },
+)
+
+const drop: Migration = () => ['alter table orders rename needs_review to held']
+
+test.each(places)(
+  'an old process takes no column of %s that a newer release took away for an empty one',
+  async (_, place) => {
+    const { engine } = await place()
+    const older = createSqlStore(engine())
+    const row = sampleOrder(destination, { id: 'old', needsReview: true })
+    await older.write((it) => it.orders.insert([row]))
+    const newer = createSqlStore(engine(), [...migrations, drop])
+    await newer.open()
+    await expect(
+      older.read((it) => it.orders.find({ ids: ['old'] })),
+    ).rejects.toThrow(
+      'The store has no column needs_review in its table orders, as after a newer release migrated it: restart this process with that release.',
+    )
+    await older.close()
+    await newer.close()
+  },
+)
+
+test.each(places)(
   'many that open an empty database of %s at once find one set of tables',
   async (_, place) => {
     const { engine } = await place()

@@ -47,7 +47,7 @@ test('two workers claim what is due side by side, and nothing twice', async () =
       until: 1n,
       limit: 20,
     },
-    { lookDue: destination, until: 1n, limit: 20 },
+    { lookDue: [destination], until: 1n, limit: 20 },
   ]
   for (const query of queries) {
     const [claims, ends] = [defer(), defer()]

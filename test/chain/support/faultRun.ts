@@ -103,9 +103,10 @@ async function runFaults(
   }
 }
 
-async function untilOver(
+/** Waits until all orders are decided and fulfilled, or for so many looks. */
+export async function untilOver(
   shop: FaultShop,
-  node: FaultNode,
+  node: Pick<FaultNode, 'looks'>,
   mostLooks: number,
 ): Promise<void> {
   while (node.looks() < mostLooks) {
@@ -129,7 +130,7 @@ function isOver(
 ): boolean {
   const own = events.filter(({ orderId }) => orderId === id)
   const isFulfilled = own.some(({ type }) => type === 'fulfil')
-  return paid.includes(id) ? isFulfilled : finalStates.includes(state)
+  return finalStates.includes(state) && (isFulfilled || !paid.includes(id))
 }
 
 /** Events that tell a merchant of a loss, or of something to pay back. */
@@ -143,7 +144,8 @@ const alarms = [
   'unmatched',
 ]
 
-async function findProblems(
+/** Where orders, alarms and the chain are not as they should end. */
+export async function findProblems(
   chain: DevChain,
   shop: FaultShop,
 ): Promise<string[]> {

@@ -1,5 +1,10 @@
 import type { DevChain } from 'countersign/devchain'
-import { createOrders, type Orders } from 'countersign/orders'
+import {
+  createOrders,
+  type Observation,
+  type Orders,
+  type OrdersPolicy,
+} from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import type { Account, Client, PrivateKeyAccount } from 'viem'
 import { wait } from '../../../src/core/wait.js'
@@ -21,7 +26,17 @@ export type FaultShop = {
   stop(): Promise<void>
 }
 
-type Connect = (account?: Account | undefined) => Client
+export type Connect = (account?: Account | undefined) => Client
+
+type FaultShopOptions = {
+  store?: PaymentStore | undefined
+  policy?: OrdersPolicy | undefined
+  observe?: ((observation: Observation) => void) | undefined
+  /** Whether buyers come to another process, whose node is right. */
+  sellsHonestly?: boolean | undefined
+  /** Starts the worker of this place, from 0. Default: just calls it. */
+  startWorker?: (place: number, run: () => Promise<void>) => Promise<void>
+}
 
 /** Longest time of an order nobody pays, in seconds. */
 const shortWindow = 60n
@@ -33,32 +48,42 @@ const shortWindow = 60n
 export async function openFaultShop(
   chain: DevChain,
   connect: Connect,
+  {
+    store = memoryStore({ volatile: true }),
+    policy,
+    observe,
+    sellsHonestly = false,
+    startWorker = (_, run) => run(),
+  }: FaultShopOptions = {},
 ): Promise<FaultShop> {
   const sellers = await Promise.all([1, 2, 3].map(() => fundedAccount(chain)))
-  const store = memoryStore({ volatile: true })
   const open = (through: Connect): Orders =>
     createOrders({
       store: checkEvents(store),
       seal: 'none',
       tokens: [{ client: through(), token: chain.token }],
       wallets: sellers.map((account) => through(account)),
+      observe,
       policy: {
         capture: 'onAccept',
         relayCancellations: 'always',
         pollingInterval: 100,
         lease: 3_000,
+        ...policy,
       },
     })
   const honest = open(honestly(chain))
   const workers = [open(connect), open(connect)]
   const ending = new AbortController()
   const { signal } = ending
-  const running = workers.map((worker) => worker.run({ signal }))
+  const running = workers.map((worker, place) =>
+    startWorker(place, () => worker.run({ signal })),
+  )
   const stop = async () => {
     ending.abort()
     await Promise.all(running)
   }
-  const [cashier = honest] = workers
+  const [cashier = honest] = sellsHonestly ? [] : workers
   const sell = async (
     recipient: PrivateKeyAccount | undefined,
     primaryType?: 'TransferWithAuthorization',

@@ -24,7 +24,7 @@ export async function startLiveChain(
   const known = devToken('base')
   const accounts = devAccounts(10)
   const anvil = await launchAnvil({
-    binary: findAnvil(),
+    binary: await findAnvil(),
     accounts: accounts.length,
     mnemonic: devMnemonic,
     chainId: known.chainId,

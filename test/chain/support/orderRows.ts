@@ -1,7 +1,7 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { createReadClient } from 'countersign/reads'
-import { type Account, type Address, type Client, parseAbiItem } from 'viem'
+import { type Account, type Client, parseAbiItem } from 'viem'
 import { getLogs, getTransactionCount } from 'viem/actions'
 import { onTestFinished } from 'vitest'
 import { createContext } from '../../../src/orders/createContext.js'
@@ -90,22 +90,12 @@ export async function captureAll(
 }
 
 /**
- * Mines what anvil leaves behind: told to mine each transaction, it now and then
- * forgets one of a crowd until the next block, or keeps it waiting for one that
- * is mined already; that one is dropped, so that it is sent again.
+ * Mines a block now and then: anvil, told to mine each transaction, may forget
+ * one of a crowd until the next block.
  */
-export function mineLeftovers({
-  clients: { test, public: reader },
-}: DevChain): () => void {
+export function mineLeftovers({ clients: { test } }: DevChain): () => void {
   const mine = async () => {
-    if (!(await test.getAutomine())) return
-    const { queued } = await test.getTxpoolContent()
-    for (const address of Object.keys(queued) as Address[]) {
-      const count = await reader.getTransactionCount({ address })
-      const waiting = queued[address]?.[count]
-      if (waiting) await test.dropTransaction({ hash: waiting.hash })
-    }
-    await test.mine({ blocks: 1 })
+    if (await test.getAutomine()) await test.mine({ blocks: 1 })
   }
   // The chain may be gone already when its last test is over.
   const timer = setInterval(() => mine().catch(() => undefined), 1_500)

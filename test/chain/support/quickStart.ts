@@ -20,7 +20,7 @@ import { build } from 'esbuild'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const pages = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
 const named =
-  /```\w+\n(?:\/\/|<!--) ([\w/-]+\.(?:ts|html))(?: -->)?\n[\s\S]*?\n```/g
+  /```\w+\n(?:\/\/|<!--) ([\w./-]+\.(?:ts|html))(?: -->)?\n[\s\S]*?\n```/g
 
 export type QuickStart = {
   /** Where the server and the chain are. */

@@ -1,19 +1,26 @@
 import type { Destination, PaymentStore } from 'countersign/store'
 
-/** Copies the orders of a store into an empty one, as a backup does. */
+/** Copies orders, and some refunds of theirs, into an empty store, as a backup does. */
 export async function copyOrders(
   from: PaymentStore,
   to: PaymentStore,
   destinations: readonly Destination[],
+  refundIds: readonly string[] = [],
 ): Promise<void> {
   const rows = await from.read(async (tables) => {
     const orders = await tables.orders.find({
       listed: destinations,
       limit: 1_000,
     })
-    const orderIds = orders.map(({ id }) => id)
+    const refunds = await tables.orders.find({
+      ids: orders.flatMap(({ id }) =>
+        refundIds.map((refundId) => `${id}\t${refundId}`),
+      ),
+    })
+    const all = [...orders, ...refunds]
+    const orderIds = all.map(({ id }) => id)
     return {
-      orders,
+      orders: all,
       attempts: await tables.attempts.find({ orderIds }),
       proofs: await tables.proofs.find({ orderIds }),
     }

@@ -29,8 +29,10 @@ export type Shop = { orders: Orders; store: PaymentStore; seller: Address }
 
 type Changes = Omit<Partial<CreateOrdersParameters>, 'tokens' | 'store'> & {
   store?: PaymentStore | undefined
-  /** Further tokens; the chain's own is always taken. */
-  tokens?: readonly Address[] | undefined
+  /** Further tokens, some read elsewhere; the chain's own is always taken. */
+  tokens?:
+    | readonly (Address | CreateOrdersParameters['tokens'][number])[]
+    | undefined
   /** Who sells, unless `wallets` are given. Default: someone new, with ether. */
   sellers?: readonly PrivateKeyAccount[] | undefined
   /** Where the chain is read. Default: at its node. */
@@ -54,7 +56,9 @@ export async function openShop(
   const orders = createOrders({
     store: checkEvents(store),
     seal: 'none',
-    tokens: [chain.token, ...tokens].map((token) => ({ client, token })),
+    tokens: [chain.token, ...tokens].map((token) =>
+      typeof token === 'string' ? { client, token } : token,
+    ),
     wallets: sellers.map((account) =>
       createClient({ account, chain: chain.chain, transport: http() }),
     ),

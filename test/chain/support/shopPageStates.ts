@@ -1,7 +1,7 @@
+import type { MerchantOrder } from 'countersign/client'
 import type { Page, Route } from 'playwright-core'
 import type { Shop } from '../../../examples/shop/server/startShop.js'
-import type { BuyerOrder } from '../../../examples/shop/web/api/payments.js'
-import type { WireOrder } from '../../../examples/shop/web/merchant/wire.js'
+import type { BuyerOrder } from '../../../examples/shop/web/api/openBuyer.js'
 
 export type BuyerLook = Pick<BuyerOrder, 'state'> & {
   /** What happened, the first first. */
@@ -10,7 +10,7 @@ export type BuyerLook = Pick<BuyerOrder, 'state'> & {
 }
 
 export type MerchantLook = {
-  order: Partial<WireOrder> & Pick<WireOrder, 'state'>
+  order: Partial<MerchantOrder> & Pick<MerchantOrder, 'state'>
   events: readonly (readonly [type: string, data?: object])[]
 }
 

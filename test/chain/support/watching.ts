@@ -2,10 +2,16 @@ import type { DevChain } from 'countersign/devchain'
 import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
 import { loadOrders } from '../../../src/orders/model/loadOrders.js'
-import { openAside } from '../../../src/orders/model/putAside.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
-import { destinationKey } from '../../../src/orders/watcher/destinationCursor.js'
-import { watchDestination } from '../../../src/orders/watcher/watchDestination.js'
+import {
+  openWatchAsides,
+  type WatchAside,
+  type WatchAsides,
+} from '../../../src/orders/watcher/watchAside.js'
+import {
+  type ChainWatcher,
+  watchChain,
+} from '../../../src/orders/watcher/watchChain.js'
 import type {
   Destination,
   EventRecord,
@@ -19,22 +25,61 @@ export function destinationOf({ destinations }: OrdersContext): Destination {
   return destination
 }
 
+/** Watches the chain of a context's first destination. */
+export function watchOf(
+  context: OrdersContext,
+  options: Parameters<typeof watchChain>[2] = {},
+): ChainWatcher {
+  return watchChain(context, destinationOf(context).chainId, options)
+}
+
 /**
- * A watcher of one destination that looks when it is called; each look reconciles,
- * and tries again at once what failed before.
+ * A watcher of a chain that looks when it is called; each look reconciles, and
+ * tries again at once what failed before.
  */
 export function watcherOf(context: OrdersContext): () => Promise<unknown> {
-  const destination = destinationOf(context)
-  const aside = openAside(context, {
-    key: destinationKey('watch', destination),
-    observed: 'watch.failed',
-    about: destination,
-  })
-  const watcher = watchDestination(context, destination, {
-    aside: { ...aside, isWaiting: () => false },
+  const watcher = watchOf(context, {
+    asides: asidesOf(context, { isWaiting: () => false }),
     reconcileEvery: 0,
   })
   return () => watcher.look()
+}
+
+/**
+ * The failures of a watch, where the test decides what waits, however slow the
+ * machine is.
+ */
+export function asidesOf(
+  context: OrdersContext,
+  {
+    isWaiting,
+    onPut = () => undefined,
+  }: {
+    isWaiting: (name: string) => boolean
+    onPut?: (name: string, pause: number) => void
+  },
+): WatchAsides {
+  const asides = openWatchAsides(context, destinationOf(context).chainId)
+  const tell = (name: string, pause: number): number => {
+    onPut(name, pause)
+    return pause
+  }
+  const told = (aside: WatchAside): WatchAside => ({
+    ...aside,
+    isWaiting,
+    put: (name, error, part) => tell(name, aside.put(name, error, part)),
+    at: (destination) => {
+      const list = aside.at(destination)
+      const put: typeof list.put = (name, error) =>
+        tell(name, list.put(name, error))
+      return { ...list, isWaiting, put }
+    },
+  })
+  return {
+    ...asides,
+    chain: told(asides.chain),
+    ofToken: (token) => told(asides.ofToken(token)),
+  }
 }
 
 export async function orderOf(

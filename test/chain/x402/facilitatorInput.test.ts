@@ -103,6 +103,7 @@ const bodies: readonly [string, (body: Body) => unknown, string][] = [
   ],
   ...(
     [
+      ['amount', '0'],
       ['amount', '1.5'],
       ['amount', '-1'],
       ['amount', 5],
@@ -172,6 +173,11 @@ test.each([
   ['POST', '/settle', { authorization: 'stranger' }, '{}', 401],
   ['GET', '/supported', {}, undefined, 401],
   ['POST', '/settle', { authorization: 'broken' }, '{}', 500],
+  ['POST', '/settle', { authorization: 'constructor' }, '{}', 401],
+  ['POST', '/settle', { authorization: 'toString' }, '{}', 401],
+  ['POST', '/settle', { authorization: 'valueOf' }, '{}', 401],
+  ['POST', '/settle', { authorization: 'hasOwnProperty' }, '{}', 401],
+  ['POST', '/settle', { authorization: '__proto__' }, '{}', 401],
   ['GET', '/settle', { authorization: 'one' }, undefined, 405],
   ['POST', '/supported', { authorization: 'one' }, '{}', 405],
   ['POST', '/other', { authorization: 'one' }, '{}', 404],

@@ -120,6 +120,24 @@ test.each([
   ).toThrow(message)
 })
 
+test('a payment of nothing is not settled, and costs no gas', async () => {
+  const shop = await openFacilitator(chain)
+  const payer = await fundedAccount(chain, price)
+  const sent = await sign402(chain, payer, shop.seller, {
+    requirements: { amount: '0' },
+  })
+  const before = await transfersTo(chain, shop.seller)
+  expect(await shop.verify(sent)).toMatchObject({
+    invalidReason: 'invalid_payment_requirements',
+  })
+  expect(await shop.settle(sent)).toMatchObject({
+    success: false,
+    errorReason: 'invalid_payment_requirements',
+  })
+  expect(await transfersTo(chain, shop.seller)).toBe(before)
+  await shop.orders.close()
+})
+
 test.each([
   { name: '' },
   { name: 'x'.repeat(129) },

@@ -63,6 +63,8 @@ export function tell(result: CaptureResult): bigint | string {
   switch (result.status) {
     case 'captured':
       return result.proof.blockNumber
+    case 'preconfirmed':
+      return result.transactionHash
     case 'rejected':
       return result.reason
     case 'unknown':

@@ -1,4 +1,5 @@
 import { decodePayment, encodePayment, signPayment } from 'countersign'
+import { createBuyerClient, createMerchantClient } from 'countersign/client'
 import { createPaymentHandler } from 'countersign/http'
 import { expectEqual } from './expectEqual.js'
 import { openOrders } from './openOrders.js'
@@ -56,6 +57,28 @@ export const httpCases = (mount: Mount): readonly StagedCase[] => [
       }),
   },
   {
+    name: 'the typed clients sell an order, and follow it to its end',
+    run: (stage) =>
+      useShop(mount, stage, async ({ url, send }) => {
+        const { payer, seller, token, chainId } = stage
+        const shop = { url, fetch: send }
+        const merchant = createMerchantClient({ ...shop, key: merchantKey })
+        const { order, buyerToken } = await merchant.draft({ amount })
+        const orderId = order.id
+        const buyer = createBuyerClient({ ...shop, orderId, buyerToken })
+        const to = seller.account.address
+        await buyer.pay(payer, { expect: { chainId, token, to, amount } })
+        const { status } = await merchant.capture({ orderId, wait: 25 })
+        expectEqual(status, 'captured')
+        let last = ''
+        for await (const news of buyer.follow({ until: ['captured'] }))
+          last = news.order.state
+        expectEqual(last, 'captured')
+        const refusal = await merchant.void({ orderId }).catch(String)
+        expectEqual(String(refusal).startsWith('ProblemError'), true)
+      }),
+  },
+  {
     name: 'strangers and broken requests are answered with problems',
     run: (stage) =>
       useShop(mount, stage, async ({ ask, draft }) => {
@@ -100,6 +123,9 @@ type Answer = {
 }
 
 type Shop = {
+  /** Address of the routes. */
+  url: string
+  send(request: Request): Promise<Response>
   ask(
     request: string,
     body?: string,
@@ -146,7 +172,7 @@ async function useShop(
     return readEvents(await send(request))
   }
   try {
-    await work({ ask, follow, draft: () => draft(stage, ask) })
+    await work({ url, send, ask, follow, draft: () => draft(stage, ask) })
   } finally {
     await stop()
     await orders.close()

@@ -6,7 +6,9 @@ import type {
 } from 'countersign'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
+import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
+import * as http from 'countersign/http'
 import type {
   AcceptRefusal,
   CancelVerdict,
@@ -141,12 +143,14 @@ type AnyError = new (
 const classes = [
   main,
   reads,
+  http,
   orders,
   store,
   webhooks,
   accelerate,
   x402,
   subscriptions,
+  client,
   devchain,
   testing,
 ]
@@ -193,7 +197,7 @@ test.each([
   expect(advice.filter((text) => text.length < 7)).toEqual([])
 })
 
-const differences = readText('docs/spec.md')
+const differences = readText('test/chain/spec/README.md')
 const topics =
   'service|message|signing|states|operations|events|errors|limits|difference|orders'
 
@@ -239,12 +243,14 @@ test('the column of retryable says what the classes do', () => {
   const entries: Record<string, unknown> = {
     ...main,
     ...reads,
+    ...http,
     ...orders,
     ...store,
     ...webhooks,
     ...accelerate,
     ...x402,
     ...subscriptions,
+    ...client,
     ...devchain,
   }
   const rows = rowsOf('Error classes').filter(([, , cell]) =>
@@ -260,6 +266,7 @@ test('the column of retryable says what the classes do', () => {
 
 const pages = [
   ...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  'test/chain/spec/README.md',
   ...readdirSync(new URL('docs', root))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

@@ -74,7 +74,12 @@ test.each(all.map((member) => [member.name, member] as const))(
   },
 )
 
-const silent = ['health', 'resume', 'close'] satisfies (keyof Orders)[]
+const silent = [
+  'health',
+  'suspend',
+  'resume',
+  'close',
+] satisfies (keyof Orders)[]
 
 test.each(
   all

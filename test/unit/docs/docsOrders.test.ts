@@ -31,19 +31,27 @@ const policy: Record<keyof OrdersPolicy, true> = {
   bumpAfter: true,
   lease: true,
   signTimeout: true,
+  sealTimeout: true,
   walletTimeout: true,
+  mostAtRisk: true,
   pollingInterval: true,
+  quietInterval: true,
+  chainClock: true,
 }
 
 test('every event has one row that tells what is in it', () => {
-  const names = namesIn('docs/lifecycle.md', 'Events and fulfilment')
-  expect(names.sort()).toEqual([...eventTypes, 'type'].sort())
+  const names = [
+    'Handle these five first',
+    'Wake somebody up',
+    'All others',
+  ].flatMap((heading) => namesIn('docs/events.md', heading))
+  expect(names.sort()).toEqual([...eventTypes].sort())
 })
 
 test('every field of the policy has one row that tells its default', () => {
   const names = [
-    ...namesIn('docs/operations.md', 'Windows'),
-    ...namesIn('docs/operations.md', 'The rest of the policy'),
+    ...namesIn('docs/settings.md', 'Windows'),
+    ...namesIn('docs/settings.md', 'The rest of the policy'),
   ]
   expect(names.sort()).toEqual(Object.keys(policy).sort())
 })

@@ -44,5 +44,5 @@ test('a vulnerability can be reported by whoever has nothing but the package', (
 
 test('nothing is published that was not tested', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
-  expect(scripts.prepublishOnly).toBe('npm test')
+  expect(scripts.prepublishOnly).toBe('npm test && npm run test:thorough')
 })

@@ -1,7 +1,6 @@
 import { checkoutAddress } from 'countersign/checkout'
 import type { Address, Hex } from 'viem'
 import { expect, test } from 'vitest'
-import { readEventStream } from '../../../examples/shop/web/api/readEventStream.js'
 import {
   applyEvent,
   type BookOrder,
@@ -205,6 +204,18 @@ test('settlement is summed by minute and by finality', () => {
   })
 })
 
+test('a refunded part of a sale does not count as settled', () => {
+  const part = { ...order, refunded: '2500000' }
+  const whole = { ...order, refunded: order.value }
+  // Paid twice, and one of the payments was paid back.
+  const twice = { ...order, overpaid: true, refunded: order.value }
+  const bars = sumSettlement([part, whole, twice], {
+    unit: 'minute',
+    now: 1_065,
+  })
+  expect(bars.at(-2)).toMatchObject({ total: 22_500_000n, count: 2 })
+})
+
 test('an event changes what the page shows before the order is read again', () => {
   const place = {
     chainId: 31337,
@@ -264,23 +275,4 @@ test('a failure stays in the row of its order until its state changes', () => {
   expect(failure()).toBe('Not captured.')
   book.keep([order])
   expect(failure()).toBeUndefined()
-})
-
-test('an event stream is read whole however it is cut', async () => {
-  const text =
-    'id: 4\n\n: heartbeat\n\nid: 5\nevent: captured\ndata: {"a":1}\n\n'
-  const bytes = new TextEncoder().encode(text)
-  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start(controller) {
-      for (const byte of bytes) controller.enqueue(Uint8Array.of(byte))
-      controller.close()
-    },
-  })
-  const events: unknown[] = []
-  for await (const event of readEventStream(stream)) events.push(event)
-  expect(events).toEqual([
-    { id: '4', type: 'message', data: '' },
-    { id: undefined, type: 'message', data: '' },
-    { id: '5', type: 'captured', data: '{"a":1}' },
-  ])
 })

@@ -4,12 +4,11 @@ import {
   WalletError,
   WrongWalletError,
 } from 'countersign'
-import { afterEach, expect, test, vi } from 'vitest'
+import { ProblemError, ServerError } from 'countersign/client'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { followOrder } from '../../../examples/shop/web/api/followOrder.js'
 import { keepTrying } from '../../../examples/shop/web/api/keepTrying.js'
-import { Problem, Unreachable } from '../../../examples/shop/web/api/Problem.js'
-import type { BuyerOrder } from '../../../examples/shop/web/api/payments.js'
-import { readEventStream } from '../../../examples/shop/web/api/readEventStream.js'
+import type { BuyerOrder } from '../../../examples/shop/web/api/openBuyer.js'
 import { explainFailure } from '../../../examples/shop/web/buyer/explainFailure.js'
 import {
   TooLittleMoney,
@@ -17,6 +16,9 @@ import {
 } from '../../../examples/shop/web/buyer/failures.js'
 import { pointOf } from '../../../examples/shop/web/buyer/pointOf.js'
 
+beforeEach(() => {
+  vi.stubGlobal('location', new URL('https://shop.test'))
+})
 afterEach(() => {
   vi.unstubAllGlobals()
   vi.useRealTimers()
@@ -29,6 +31,7 @@ const order: BuyerOrder = {
   window: { validAfter: '100', validBefore: '1000' },
   state: 'stored',
   transaction: null,
+  refunds: [],
 }
 const purchase = { amount: '12.50', symbol: 'USDC', decimals: 6 }
 
@@ -43,19 +46,19 @@ const streamOf = (
     },
   })
 
-const problemOf = (status: number, reason: string): Problem =>
-  new Problem(new Response(null, { status }), { reason, detail: 'Because.' })
+/** A problem of a shop that says, with some reasons, when to try again. */
+const problemOf = (status: number, reason: string): ProblemError =>
+  new ProblemError({
+    reason,
+    status,
+    detail: 'Because.',
+    field: undefined,
+    retryAfter: ['nodeUnavailable', 'acceptInFlight'].includes(reason)
+      ? 1_000
+      : undefined,
+  })
 
-test('events are read whole, however the stream is cut', async () => {
-  const stream = streamOf('id: 1\nev', 'ent: a\ndata: {"x":', '1}\n', '\n:\n\n')
-  const events = []
-  for await (const event of readEventStream(stream)) events.push(event)
-
-  expect(events).toEqual([
-    { id: '1', type: 'a', data: '{"x":1}' },
-    { id: undefined, type: 'message', data: '' },
-  ])
-})
+const eventStream = { headers: { 'content-type': 'text/event-stream' } }
 
 test('an order is followed from its beginning, through a lost connection', async () => {
   vi.useFakeTimers()
@@ -64,7 +67,7 @@ test('an order is followed from its beginning, through a lost connection', async
     `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ type, at: '5', order: shown })}\n\n`
   const transaction = { hash: '0x1', finality: 'finalized' } as const
   const answers = [
-    () => new Response(streamOf(frame(2, 'accepted', order))),
+    () => new Response(streamOf(frame(2, 'accepted', order)), eventStream),
     () => Promise.reject(new TypeError('fetch failed')),
     () =>
       new Response(
@@ -75,10 +78,11 @@ test('an order is followed from its beginning, through a lost connection', async
             transaction,
           }),
         ),
+        eventStream,
       ),
   ]
-  vi.stubGlobal('fetch', async (_path: string, { headers }: RequestInit) => {
-    asked.push(new Headers(headers).get('last-event-id'))
+  vi.stubGlobal('fetch', async ({ headers }: Request) => {
+    asked.push(headers.get('last-event-id'))
     return answers.shift()?.()
   })
   const told: string[] = []
@@ -110,7 +114,7 @@ test('an order is followed on when the shop stumbles over it', async () => {
   const data = JSON.stringify({ type: 'status', at: '5', order: final })
   const answers = [
     () => Response.json({ reason: 'internal' }, { status: 500 }),
-    () => new Response(streamOf(`id: 7\ndata: ${data}\n\n`)),
+    () => new Response(streamOf(`id: 7\ndata: ${data}\n\n`), eventStream),
   ]
   vi.stubGlobal('fetch', async () => answers.shift()?.())
   const told: string[] = []
@@ -145,7 +149,7 @@ test('an order that is not there is not followed', async () => {
 })
 
 test.each([
-  ['nobody answers', new Unreachable()],
+  ['nobody answers', new ServerError({ request: 'GET /' })],
   ['the node is away', problemOf(503, 'nodeUnavailable')],
   ['another try is being checked', problemOf(409, 'acceptInFlight')],
 ])('what is asked is asked again when %s', async (_name, failure) => {
@@ -209,7 +213,11 @@ test.each([
   ],
   [new WalletError(-32_002), 'Your wallet is waiting for an answer', undefined],
   [new WalletError(), 'Your wallet did not sign', 'changeAccount'],
-  [new Unreachable(), 'The shop cannot be reached', undefined],
+  [
+    new ServerError({ request: 'GET /' }),
+    'The shop cannot be reached',
+    undefined,
+  ],
 ])('%s is said in words, with what helps', (error, title, help) => {
   expect(explainFailure(error, purchase)).toMatchObject({
     title,

@@ -275,6 +275,7 @@ test.each([
   ['Idempotency-Key', { 'idempotency-key': '..' }],
   ['Idempotency-Key', { 'idempotency-key': '' }],
   ['Idempotency-Key', { 'idempotency-key': 'x'.repeat(129) }],
+  ['Idempotency-Key', { 'idempotency-key': 'countersign-test-1' }],
 ])('an order cannot be called by this %s: %o', async (field, headers) => {
   const sent = ask('/payments/merchant/orders', {
     method: 'POST',

@@ -7,12 +7,14 @@ import {
   InvalidFieldError,
   UnsupportedTokenError,
 } from 'countersign'
+import type { Principal } from 'countersign/http'
 import { OrdersSetupError, TransitionError } from 'countersign/orders'
 import {
   DuplicateRecordError,
   LeaseLostError,
   type OrderReason,
   SealError,
+  SealerUnavailableError,
   StaleRecordError,
   StoreError,
 } from 'countersign/store'
@@ -59,6 +61,7 @@ test.each<[Error, unknown[]]>([
     [503, 'nodeUnavailable'],
   ],
   [new StoreError('is away', true), [503, 'storeUnavailable']],
+  [new SealerUnavailableError('failed'), [503, 'storeUnavailable']],
   [new StaleRecordError({ table: 'orders' }), [503, 'storeUnavailable']],
   [new LeaseLostError({ key: 'submitter' }), [503, 'storeUnavailable']],
   [new DuplicateRecordError({ table: 'orders' }), [503, 'storeUnavailable']],
@@ -104,9 +107,17 @@ test.each<[string, () => unknown]>([
   ['gives no list', () => ({ recipients: undefined })],
   ['gives a text', () => ({ recipients: 'all' })],
   ['gives no object', () => 7],
+  ['gives a list', () => [{ recipients: [] }]],
+  ['misspells a member', () => ({ recipients: [], refund: { perDay: '1' } })],
+  [
+    'misspells a limit',
+    () => ({ recipients: [], refunds: { perDay: '1', perday: '1' } }),
+  ],
 ])('an authorize that %s lets nobody in', async (_, authorize) => {
+  let letIn = 0
   const within = ({ recipients }: { recipients: readonly unknown[] }) => {
     if (!Array.isArray(recipients)) throw new TypeError('no list')
+    letIn++
     throw new Error('let in')
   }
   const ask = openStub(
@@ -116,7 +127,19 @@ test.each<[string, () => unknown]>([
   expect(await reasonOf(ask('/payments/merchant/health'))).toEqual([
     ...[500, 'internal'],
   ])
+  expect(letIn).toBe(0)
 })
+
+test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+  'an authorize that looks up %s in an object of keys knows nobody',
+  async (key) => {
+    const keys: Record<string, Principal> = {}
+    const ask = openStub({}, { authorize: () => keys[key] })
+    expect(await reasonOf(ask('/payments/merchant/health'))).toEqual([
+      ...[401, 'unauthorized'],
+    ])
+  },
+)
 
 test.each([undefined, null, false, 0, ''])(
   'an authorize that gives %s knows nobody',

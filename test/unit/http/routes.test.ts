@@ -21,6 +21,7 @@ test('an order is read at one address', async () => {
     window: { validAfter: '100', validBefore: '1000' },
     state: 'drafted',
     transaction: null,
+    refunds: [],
   })
 })
 
@@ -123,6 +124,7 @@ test.each([
   ['cors.origins[0]', { cors: { origins: ['https://*.a.test/'] } }],
   ['origins[0]', { origins: ['shop.test'] }],
   ['cors.origins', { cors: { origins: '*' as never } }],
+  ['subscriptions', { subscriptions: {} as never }],
   ['origins', { origins: 'https://shop.test' as never }],
 ])('a malformed %s is refused at once: %o', (field, changes) => {
   const create = () =>

@@ -1,6 +1,8 @@
+import type { OrderEvent } from 'countersign/orders'
 import { OrderNotFoundError } from 'countersign/orders'
 import { StoreError } from 'countersign/store'
 import { expect, test, vi } from 'vitest'
+import { beginAfter } from '../support/readFrames.js'
 import { ids, openEvents, openHub, openOrder } from '../support/streamHub.js'
 
 test('a reader that takes nothing for too long is cut off, and comes back where it was', async () => {
@@ -57,7 +59,7 @@ test('a store that fails delays a stream, and neither ends nor tears it', async 
   const buyer = openOrder(hub, 'one')
   const merchant = openEvents(hub, orders)
   expect(ids(await buyer.take(1))).toEqual(['1 status'])
-  expect(await merchant.next()).toEqual({ id: '1' })
+  expect(await merchant.next()).toEqual(beginAfter('1'))
   for (const round of [2, 3, 4]) {
     failNow(round)
     orders.tell('one', 'capturing')
@@ -73,7 +75,7 @@ test('a store that is closed ends its streams, so that no server waits for them'
   const buyer = openOrder(hub, 'one')
   const merchant = openEvents(hub, orders)
   expect(ids(await buyer.take(1))).toEqual(['1 status'])
-  expect(await merchant.next()).toEqual({ id: '1' })
+  expect(await merchant.next()).toEqual(beginAfter('1'))
   let isClosed = true
   orders.fault.now = () => {
     if (isClosed) throw new StoreError('is closed')
@@ -112,12 +114,17 @@ test.each([
     const visible = types.filter((type) => !/fulfil|refundDue/.test(type))
     if (live) {
       const events = (await live.rest()).map(({ event }) => event)
-      expect(events).toEqual(visible)
+      expect(events).toEqual([...visible, 'end'])
     }
     const late = await openOrder(hub, 'one').rest()
-    expect(ids(late)).toEqual([`${types.length + 2} status`])
+    const last = types.length + 2
+    expect(ids(late)).toEqual([`${last} status`, `${last} end`])
     const back = await openOrder(hub, 'one', '2').rest()
-    expect(back.map(({ event }) => event)).toEqual(['status', ...visible])
+    expect(back.map(({ event }) => event)).toEqual([
+      'status',
+      ...visible,
+      'end',
+    ])
   },
 )
 
@@ -137,6 +144,40 @@ test.each([
   expect((await stream.next())?.event).toBe('expired')
   await stream.cancel()
 })
+
+test.each([
+  ['refunded', {}],
+  ['refundFailed', { reason: 'payerBlocked' }],
+] as const)(
+  'a stream goes on while a refund is in progress, until %s',
+  async (type, data) => {
+    const { orders, hub } = openHub()
+    const tellOfRefund = (
+      event: OrderEvent['type'],
+      facts: Record<string, unknown> = {},
+    ) =>
+      orders.tell('one', event, {
+        data: { refundId: 'back', ...facts } as never,
+      })
+    orders.tell('one', 'drafted')
+    orders.tell('one', 'captured')
+    tellOfRefund('refundRequested')
+    orders.tell('one', 'fulfil')
+    const stream = openOrder(hub, 'one')
+    await stream.next()
+    orders.tell('one', 'finalityRaised')
+    tellOfRefund('refundFailed', { reason: 'reorged' })
+    orders.tell('one', 'finalityRaised')
+    tellOfRefund(type, data)
+    expect((await stream.rest()).map(({ event }) => event)).toEqual([
+      'finalityRaised',
+      'refundFailed',
+      'finalityRaised',
+      type,
+      'end',
+    ])
+  },
+)
 
 test('a stream shows signs of life, and ends after its time', async () => {
   vi.useFakeTimers()

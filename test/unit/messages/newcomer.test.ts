@@ -175,7 +175,7 @@ test.each<[string, () => unknown, string]>([
     () => {
       throw new ClockSkewError({ chain: 1_795_362_854n, wall: 1_795_362_254n })
     },
-    "The chain's clock (1795362854) is 600 seconds ahead of this machine's (1795362254). Check this machine's time, then the node.",
+    "The chain's clock (1795362854) is 600 seconds ahead of this machine's (1795362254). Check this machine's time, then the node. On your own chain: if you set its clock, set policy.chainClock to 'own' in createOrders, or pass its time as now; the chain ids 31337 and 1337 are exempt.",
   ],
 ])("a newcomer's mistake is named clearly: %s", async (_, make, message) => {
   expect(await messageOf(make)).toBe(message)

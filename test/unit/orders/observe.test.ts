@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { readExamples } from '../support/docExamples.js'
 
-const page = 'docs/operations.md'
+const page = 'docs/alerts.md'
 
 /** The lines of the page as a module, next to the packages they import. */
 async function loadExample(): Promise<{

@@ -20,8 +20,12 @@ const nodeAt = (seconds: number) =>
     }),
   })
 
-async function scheduleAt(seconds: number): Promise<string[]> {
-  const seen: Observation[] = []
+/** Subscriptions over such a node, and the names of reported failures. */
+function openAt(seconds: number) {
+  const failures: string[] = []
+  const observe = ({ name, attributes }: Observation) => {
+    if (name === 'schedule.failed') failures.push(String(attributes.error))
+  }
   const transport = nodeAt(seconds)
   const account = privateKeyToAccount(generatePrivateKey())
   const orders = createOrders({
@@ -35,19 +39,36 @@ async function scheduleAt(seconds: number): Promise<string[]> {
     ],
     wallets: [createClient({ account, chain: base, transport })],
     kinds: [spendPermissions()],
-    observe: (observation) => seen.push(observation),
+    policy: { pollingInterval: 1 },
+    observe,
   })
-  const report = await createSubscriptions({ orders }).schedule()
-  expect(report).toEqual({ charged: 0 })
-  return seen
-    .filter(({ name }) => name === 'schedule.failed')
-    .map(({ attributes }) => String(attributes.error))
+  return { subscriptions: createSubscriptions({ orders }), failures }
+}
+
+async function scheduleAt(seconds: number): Promise<string[]> {
+  const { subscriptions, failures } = openAt(seconds)
+  expect(await subscriptions.schedule()).toEqual({ charged: 0 })
+  return failures
 }
 
 test('a node whose clock is far from ours charges nothing', async () => {
   expect(await scheduleAt(3600)).toEqual(['ClockSkewError'])
   expect(await scheduleAt(-3600)).toEqual(['ClockSkewError'])
   expect(await scheduleAt(30)).toEqual([])
+})
+
+test('a run whose clock is wrong looks again after growing pauses', async () => {
+  const { subscriptions, failures } = openAt(3600)
+  const stop = new AbortController()
+  const start = performance.now()
+  const ended = subscriptions.run({ signal: stop.signal })
+  await expect.poll(() => failures.length).toBeGreaterThan(2)
+  const elapsed = performance.now() - start
+  stop.abort()
+  await ended
+  // Pauses of 100, 200, 400 ms and so on.
+  expect(elapsed).toBeGreaterThanOrEqual(295)
+  expect(new Set(failures)).toEqual(new Set(['ClockSkewError']))
 })
 
 test('orders without the kind of charges are refused', () => {

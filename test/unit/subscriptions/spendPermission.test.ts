@@ -138,6 +138,20 @@ test.each([
   },
 )
 
+test('the page accepts a permission that ends at the latest time it allows', async () => {
+  const provider = {
+    request: async ({ method }: { method: string }) =>
+      method === 'eth_chainId' ? '0x2105' : `0x${'12'.repeat(100)}`,
+  }
+  const permission = build()
+  await expect(
+    signSpendPermission(provider, {
+      permission,
+      expect: { ...wanted, maxEnd: permission.message.end },
+    }),
+  ).resolves.toMatchObject({ permission })
+})
+
 test('a provider gets the complete typed data', async () => {
   const asked: { method: string; params?: readonly unknown[] }[] = []
   const provider = {

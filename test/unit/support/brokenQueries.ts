@@ -140,6 +140,20 @@ export const brokenQueries: readonly BrokenStore[] = [
     fails: ['orders are counted by state'],
   },
   {
+    defect: 'an early answer is found whatever its state is',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        findEarly: (query) =>
+          orders.findEarly({
+            ...query,
+            early: ['reserved', 'answered', 'unpaid'],
+          }),
+      },
+    })),
+    fails: ['orders of a token are found by the state of their early answer'],
+  },
+  {
     defect: 'a count stays as it was first',
     make: () => {
       const first = new Map<string, Partial<Record<OrderState, number>>>()
@@ -202,6 +216,23 @@ export const brokenQueries: readonly BrokenStore[] = [
     make,
     fails: ['a query returns only rows of the destinations it was given'],
   })),
+  {
+    defect: 'only a hundred destinations are looked for',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'listed' in query
+              ? { ...query, listed: query.listed.slice(0, 100) }
+              : query,
+          ),
+      },
+    })),
+    fails: [
+      'a query of hundreds of destinations finds the rows of all of them, in order',
+    ],
+  },
   {
     defect: 'attempts are looked for on every chain',
     make: inFinds(({ attempts }) => ({

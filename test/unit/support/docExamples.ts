@@ -51,7 +51,7 @@ export function readExamples(file: string, text: string): Example[] {
  * other pages too.
  */
 function pathOf(code: string): string | undefined {
-  const [, name] = /^\/\/ ([\w-]+\.ts)\n/.exec(code) ?? []
+  const [, name] = /^\/\/ ([\w.-]+\.ts)\n/.exec(code) ?? []
   return name && `__named/${name}`
 }
 

@@ -27,6 +27,7 @@ const every: Record<OrderEventType, true> = {
   refundRequested: true,
   refunded: true,
   refundFailed: true,
+  servedUnpaid: true,
   lossAfterFulfilment: true,
   needsReview: true,
   subscriptionPastDue: true,

@@ -70,5 +70,6 @@ function orderOf(events: readonly OrderEvent[]): Order {
     state: 'drafted',
     validAfter: 1n,
     validBefore: 2n,
-  } as Order
+    refunds: [],
+  } as Partial<Order> as Order
 }

@@ -13,6 +13,7 @@ export function sampleRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     fee: 0n,
     net: 12_500_000n,
     balance: undefined,
+    unpaid: undefined,
     finality: 'finalized',
     transactionHash: `0x${'3'.repeat(64)}`,
     blockNumber: 100n,

@@ -12,6 +12,13 @@ export type FrameReader = {
   cancel(): Promise<void>
 }
 
+/** The first event of a merchant's stream that begins after a cursor. */
+export const beginAfter = (cursor: string): Frame => ({
+  id: cursor,
+  event: 'status',
+  data: { type: 'status', cursor },
+})
+
 /** Reads a stream of events as a browser does. */
 export function readFrames(response: Response | undefined): FrameReader {
   if (!response?.body) throw new Error('no stream')

@@ -112,6 +112,7 @@ export const withoutUnits = (
       find: (query) => read((it) => it.orders.find(query)),
       insert: (rows) => write((it) => it.orders.insert(rows), options),
       update: (rows) => write((it) => it.orders.update(rows), options),
+      findEarly: (query) => read((it) => it.orders.findEarly(query)),
     },
     attempts: {
       find: (query) => read((it) => it.attempts.find(query)),

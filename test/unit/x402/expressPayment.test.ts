@@ -6,7 +6,11 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expressPayment, type X402Gate } from 'countersign/x402'
-import express, { type RequestHandler } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type RequestHandler,
+} from 'express'
 import { afterEach, expect, test, vi } from 'vitest'
 
 let server: Server | undefined
@@ -48,6 +52,10 @@ async function serve(gate: X402Gate, handler: RequestHandler): Promise<string> {
   const app = express()
   app.set('env', 'test')
   app.get('/', expressPayment(gate, 'work'), handler)
+  return listen(app)
+}
+
+async function listen(app: Express): Promise<string> {
   const started = createServer(app)
   server = started
   await new Promise<void>((resolve) => {
@@ -170,4 +178,61 @@ test('a handler that waits until its pieces are written goes on', async () => {
   const signal = AbortSignal.timeout(10_000)
   const response = await fetch(url, { signal })
   expect(await response.text()).toBe('one two three')
+})
+
+test('early hints of a handler are held back, like its answer', async () => {
+  const url = await serve(
+    openedGate(() => undefined),
+    (_, response) => {
+      response.writeContinue()
+      response.writeProcessing()
+      response.writeEarlyHints({ link: '</secret>; rel=preload' }, () => {
+        response.end('done')
+      })
+    },
+  )
+  const early: (number | undefined)[] = []
+  const text = await new Promise((resolve, reject) => {
+    const asked = openRequest(url, async (response) => {
+      resolve((await response.toArray()).join(''))
+    })
+    asked.on('information', ({ statusCode }) => early.push(statusCode))
+    asked.on('continue', () => early.push(100))
+    asked.on('error', reject)
+    asked.end()
+  })
+  expect([text, early]).toEqual(['done', []])
+})
+
+test.each([
+  ['GET', 'a b'],
+  ['GET', 'x:y@z'],
+  ['GET', '[::1'],
+  ['GET', 'x:99999'],
+  ['TRACE', 'shop.example'],
+])('%s with the host %s is a malformed request', async (method, host) => {
+  const seen: unknown[] = []
+  const app = express()
+  app.set('env', 'test')
+  const gate = openedGate(() => undefined)
+  app.use(expressPayment(gate, 'work'), (_, response) => {
+    response.send('done')
+  })
+  const onError: ErrorRequestHandler = (error, _request, response, _next) => {
+    seen.push(error)
+    response.status(500).end()
+  }
+  app.use(onError)
+  const url = await listen(app)
+  const answer = await new Promise((resolve, reject) => {
+    const asked = openRequest(url, { method, headers: { host } })
+    asked.on('response', async (response) => {
+      const body = (await response.toArray()).join('')
+      resolve([response.statusCode, body])
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+  expect(answer).toEqual([400, '{"error":"malformed_request"}'])
+  expect(seen).toEqual([])
 })

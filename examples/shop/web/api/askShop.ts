@@ -1,50 +1,48 @@
-import { Problem, Unreachable } from './Problem.js'
+import { ProblemError, ServerError } from 'countersign/client'
 
 export type AskShopParameters = {
   /** JSON text; makes it a POST. */
   body?: string | undefined
-  token?: string | undefined
-  headers?: Record<string, string> | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * Asks the page's own origin, and gives only an answer that is one.
+ * Asks the page's own origin for JSON, where `countersign/client` has no method.
  *
- * @throws {@link Problem} when the shop says no.
- * @throws {@link Unreachable} when it says nothing.
+ * @throws {@link ProblemError} when the shop says no.
+ * @throws {@link ServerError} when it says nothing.
  */
-export async function askShop(
+export async function askJson<value>(
   path: string,
-  { body, token, headers, signal }: AskShopParameters = {},
-): Promise<Response> {
+  { body, signal }: AskShopParameters = {},
+): Promise<value> {
   const response = await fetch(path, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-    ...(body !== undefined && { body }),
+    ...(body !== undefined && {
+      body,
+      headers: { 'content-type': 'application/json' },
+    }),
     cache: 'no-store',
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
-    throw new Unreachable()
+    throw new ServerError({ request: path })
   })
-  if (!response.ok)
-    throw new Problem(response, await response.json().catch(() => undefined))
-  return response
-}
-
-/** The same, read as JSON. */
-export async function askJson<value>(
-  path: string,
-  parameters?: AskShopParameters,
-): Promise<value> {
-  const response = await askShop(path, parameters)
-  // The answers of the page's own backend have the types they are asked for.
-  return response.json().catch(() => {
-    throw new Unreachable()
-  }) as Promise<value>
+  const { status, headers } = response
+  const answer = await response.json().catch(() => {
+    throw new ServerError({ request: path })
+  })
+  if (response.ok) return answer
+  const { reason, detail } = Object(answer)
+  // Not of the shop's routes: the node behind it, or a proxy before it.
+  if (typeof reason !== 'string')
+    throw new ServerError({ request: path, status })
+  const seconds = Number(headers.get('retry-after'))
+  throw new ProblemError({
+    reason,
+    status,
+    detail,
+    field: undefined,
+    retryAfter: seconds * 1_000 || undefined,
+  })
 }

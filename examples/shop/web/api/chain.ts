@@ -1,6 +1,6 @@
+import { ServerError } from 'countersign/client'
 import type { Address } from 'viem'
 import { askJson } from './askShop.js'
-import { Unreachable } from './Problem.js'
 
 /** The only chain that is paid on here, whatever the shop says. */
 export const developmentChainId = 31337
@@ -26,6 +26,6 @@ async function callNode(method: string, params: unknown[]): Promise<string> {
   const { result } = await askJson<{ result?: string }>('/rpc', {
     body: JSON.stringify(call),
   })
-  if (!result) throw new Unreachable(`no answer to ${method}`)
+  if (!result) throw new ServerError({ request: `no answer to ${method}` })
   return result
 }

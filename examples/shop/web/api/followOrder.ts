@@ -1,8 +1,6 @@
-import { askShop } from './askShop.js'
-import { keepTrying, pause } from './keepTrying.js'
-import { Problem } from './Problem.js'
-import { type BuyerOrder, type OrderAccess, pathOf } from './payments.js'
-import { readEventStream } from './readEventStream.js'
+import { ProblemError } from 'countersign/client'
+import { pause } from './keepTrying.js'
+import { type BuyerOrder, type OrderAccess, openBuyer } from './openBuyer.js'
 
 export type OrderNews = {
   type: string
@@ -17,78 +15,54 @@ export type FollowOrderParameters = {
   signal: AbortSignal
 }
 
-/** Milliseconds at most until a stream is opened again. */
+/** Milliseconds at most until an order that is almost final is read again. */
 const slowest = 5_000
-
-/** The server sends a sign of life every 15 s. */
-const silence = 40_000
 
 /**
  * Tells everything that happened to an order and happens, from its beginning,
  * through lost connections, until nothing more can happen.
  *
- * @throws {@link Problem} when there is no such order for this buyer.
+ * @throws {@link ProblemError} when there is no such order for this buyer.
  */
 export async function followOrder(
   access: OrderAccess,
-  parameters: FollowOrderParameters,
+  { onNews, onReachable, signal }: FollowOrderParameters,
 ): Promise<void> {
-  const { onNews, onReachable, signal } = parameters
-  let lastEventId = '0'
-  let isOver = false
-  let quiet = 0
-  while (!isOver && !signal.aborted) {
+  const buyer = openBuyer(access, () => onReachable(false))
+  const onOpen = () => onReachable(true)
+  let after = '0'
+  for (let looks = 0; !signal.aborted; looks++) {
     try {
-      const read = { ...parameters, lastEventId }
-      await readOnce(access, read, ({ id, data }) => {
-        const { at, ...news } = JSON.parse(data)
-        lastEventId = id ?? lastEventId
-        isOver = isSettled(news.order)
-        if (news.type !== 'status') quiet = 0
-        onNews({ ...news, at: Number(at) })
-      })
+      let isOver = false
+      for await (const news of buyer.follow({ after, onOpen, signal })) {
+        const { id, type, at, order } = news
+        after = id
+        if (type !== 'status') looks = 0
+        onNews({ type, at: Number(at), order })
+        isOver = isSettled(order)
+        if (isOver) return
+      }
     } catch (error) {
+      if (signal.aborted) return
       // Anything else may pass; an order that is not there stays so.
-      if (error instanceof Problem && error.status === 404) throw error
-      onReachable(signal.aborted)
+      if (error instanceof ProblemError && error.status === 404) throw error
+      onReachable(false)
     }
     // The stream ends at the finality the shop fulfils at; the last comes later.
-    if (!isOver) await pause(Math.min(slowest, 700 * 2 ** quiet), signal)
-    quiet += 1
+    await pause(Math.min(slowest, 700 * 2 ** looks), signal)
   }
 }
 
-/** One connection, until it ends, breaks or falls silent. */
-async function readOnce(
-  access: OrderAccess,
-  { lastEventId, ...options }: FollowOrderParameters & { lastEventId: string },
-  tell: (event: { id: string | undefined; data: string }) => void,
-): Promise<void> {
-  const watch = new AbortController()
-  const signal = AbortSignal.any([options.signal, watch.signal])
-  const { token } = access
-  const headers = { 'last-event-id': lastEventId }
-  const { body } = await keepTrying(
-    () => askShop(`${pathOf(access)}/events`, { token, headers, signal }),
-    options,
-  )
-  if (!body) return
-  let timer = setTimeout(() => watch.abort(), silence)
-  try {
-    for await (const event of readEventStream(body)) {
-      clearTimeout(timer)
-      timer = setTimeout(() => watch.abort(), silence)
-      if (event.data) tell(event)
-    }
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** Whether the chain says the same for good. */
-function isSettled({ state, transaction }: BuyerOrder): boolean {
+/** True when all that the chain shows of the order is final. */
+function isSettled({ state, transaction, refunds }: BuyerOrder): boolean {
   return (
     (state === 'captured' || state === 'canceled') &&
-    transaction?.finality === 'finalized'
+    transaction?.finality === 'finalized' &&
+    refunds.every(
+      (refund) =>
+        refund.state === 'failed' ||
+        refund.state === 'canceled' ||
+        refund.transaction?.finality === 'finalized',
+    )
   )
 }

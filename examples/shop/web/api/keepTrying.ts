@@ -1,4 +1,5 @@
-import { Problem, Unreachable } from './Problem.js'
+import { CountersignError } from 'countersign'
+import { ProblemError } from 'countersign/client'
 
 export type KeepTryingParameters = {
   signal?: AbortSignal | undefined
@@ -20,20 +21,12 @@ export async function keepTrying<value>(
       onReachable?.(true)
       return answer
     } catch (error) {
-      if (signal?.aborted || !isPassing(error)) throw error
+      const isPassing = error instanceof CountersignError && error.retryable
+      if (signal?.aborted || !isPassing) throw error
       onReachable?.(false)
-      const { retryAfter } = error instanceof Problem ? error : {}
+      const { retryAfter } = error instanceof ProblemError ? error : {}
       await pause(retryAfter ?? Math.min(slowest, 300 * 2 ** failures), signal)
     }
-}
-
-function isPassing(error: unknown): boolean {
-  if (error instanceof Unreachable) return true
-  if (!(error instanceof Problem)) return false
-  const { status, reason } = error
-  // The order takes no payment any more, however often it is asked.
-  if (reason === 'tooManyTries') return false
-  return [429, 502, 503, 504].includes(status) || reason === 'acceptInFlight'
 }
 
 /** Waits, or less long when it is not needed any more. */

@@ -1,6 +1,6 @@
+import { ProblemError, ServerError } from 'countersign/client'
 import { type ReactNode, useState } from 'react'
 import { keepOrder } from '../api/keptOrders.js'
-import { Problem, Unreachable } from '../api/Problem.js'
 import { type Product, placeOrder } from '../api/shop.js'
 import { navigate } from '../navigation.js'
 import { Button } from '../ui/Button.js'
@@ -57,7 +57,7 @@ export function CatalogPage(): ReactNode {
       </div>
       {error !== undefined && (
         <Notice tone="bad" title="The order was not placed">
-          {error instanceof Problem || error instanceof Unreachable
+          {error instanceof ProblemError || error instanceof ServerError
             ? 'Something went wrong in the shop. Try again in a moment.'
             : 'Your wallet showed no account. Try again, or choose another wallet.'}
         </Notice>

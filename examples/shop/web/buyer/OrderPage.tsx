@@ -9,6 +9,7 @@ import { OrderPanel } from './OrderPanel.js'
 import { OrderSummary } from './OrderSummary.js'
 import { orderWords } from './orderWords.js'
 import { pointOf } from './pointOf.js'
+import { refundWords } from './refundWords.js'
 import { useConfig } from './useConfig.js'
 import { useOrder } from './useOrder.js'
 
@@ -25,7 +26,10 @@ export function OrderPage({
   const followed = useOrder(access)
   const { order, link } = followed
   if (link === 'notFound') return <OrderNotFound />
-  const title = order ? orderWords[pointOf(order)].title : 'Your order'
+  const words =
+    order &&
+    ((config && refundWords(order, config)) ?? orderWords[pointOf(order)])
+  const title = words?.title ?? 'Your order'
   return (
     <PageShell title={title}>
       <div className="stack">

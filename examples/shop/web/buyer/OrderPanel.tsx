@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { KeptOrder } from '../api/keptOrders.js'
-import type { BuyerOrder, OrderAccess } from '../api/payments.js'
+import type { BuyerOrder, OrderAccess } from '../api/openBuyer.js'
 import type { ShopConfig } from '../api/shop.js'
 import { Card } from '../ui/Card.js'
 import { Timeline } from '../ui/Timeline.js'
@@ -14,6 +14,7 @@ import {
 } from './orderWords.js'
 import { PayPart } from './PayPart.js'
 import { type OrderPoint, pointOf } from './pointOf.js'
+import { refundWords } from './refundWords.js'
 import { SecondSignature } from './SecondSignature.js'
 import { TimeLeft } from './TimeLeft.js'
 import type { useOrder } from './useOrder.js'
@@ -34,7 +35,8 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
   const { phase } = paying
   const point = pointOf(order, phase)
   const wasSigned = times.accepted !== undefined
-  const { title, text } = wordsFor(order, point, wasSigned)
+  const { title, text } =
+    refundWords(order, config) ?? wordsFor(order, point, wasSigned)
   const product = config.products.find(({ id }) => id === kept.product)
   return (
     <div className="stack">
@@ -62,6 +64,8 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
             times,
             newest,
             hash: order.transaction?.hash,
+            refunds: order.refunds,
+            symbol: config.symbol,
             isIdle: point === 'drafted' && phase === undefined,
             isAtOnce: product?.capture === 'atOnce',
           })}

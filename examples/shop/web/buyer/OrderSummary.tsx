@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { BuyerOrder } from '../api/payments.js'
+import type { BuyerOrder } from '../api/openBuyer.js'
 import type { Product, ShopConfig } from '../api/shop.js'
 import { AddressText } from '../ui/AddressText.js'
 import { Card } from '../ui/Card.js'

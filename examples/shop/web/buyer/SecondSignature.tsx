@@ -1,5 +1,5 @@
+import { ProblemError } from 'countersign/client'
 import type { ReactNode } from 'react'
-import { Problem } from '../api/Problem.js'
 import { Notice } from '../ui/Notice.js'
 import { NotOpen } from './failures.js'
 import type { Paying } from './usePaying.js'
@@ -19,7 +19,7 @@ export function SecondSignature({
         {reasonOf(wasSigned)} If your wallet still asks you to sign, decline.
       </Notice>
     )
-  return error instanceof NotOpen || error instanceof Problem ? (
+  return error instanceof NotOpen || error instanceof ProblemError ? (
     <Notice tone="warn" title="The shop did not use this signature">
       {reasonOf(wasSigned)} The shop did not keep it.
     </Notice>

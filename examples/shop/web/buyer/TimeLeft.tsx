@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { formatClock } from '../api/formatClock.js'
-import type { BuyerOrder } from '../api/payments.js'
+import type { BuyerOrder } from '../api/openBuyer.js'
 import { Countdown } from '../ui/Countdown.js'
 import { useNow } from '../ui/clock.js'
 import type { OrderPoint } from './pointOf.js'

@@ -1,17 +1,17 @@
-import { parseAmount, signPayment } from 'countersign'
+import { type AnyPayment, parseAmount, signPayment } from 'countersign'
+import type { ClientKind } from 'countersign/client'
 import { developmentChainId, getTokenBalance } from '../api/chain.js'
 import { keepTrying } from '../api/keepTrying.js'
 import type { KeptOrder } from '../api/keptOrders.js'
 import {
   type BuyerOrder,
-  getPayment,
   type OrderAccess,
-  postPayment,
-} from '../api/payments.js'
+  openBuyer,
+} from '../api/openBuyer.js'
 import { terms } from '../api/terms.js'
 import type { Connection } from './connection.js'
 import { NotOpen, TooLittleMoney, WrongNetwork } from './failures.js'
-import { loadForm } from './paymentForms.js'
+import { loadKind } from './loadKind.js'
 
 export type PayPhase = 'checking' | 'signing' | 'sending'
 
@@ -35,23 +35,21 @@ export async function authorizePayment(
 ): Promise<BuyerOrder> {
   const { access, connection, kept, onPhase, isOpen } = parameters
   onPhase('checking')
-  const [json, form] = await Promise.all([
-    check(parameters),
-    keepTrying(() => loadForm(kept.total), parameters),
-  ])
-  const payment = form.decode(json)
+  const kind = await keepTrying(() => loadKind(kept.total), parameters)
+  const payment = await check(parameters, kind)
   if (!isOpen()) throw new NotOpen()
   onPhase('signing')
   const signed = await signPayment(connection.provider, {
     payment,
-    kind: form.kind,
+    kind,
     expect: { ...expected, ...shownTotal(kept) },
   })
   // Whoever holds two payments of two accounts can collect both.
   if (!isOpen()) throw new NotOpen()
   onPhase('sending')
-  const body = form.encode(signed)
-  return keepTrying(() => postPayment(access, body), parameters)
+  const buyer = openBuyer(access)
+  const options = { kind, signal: parameters.signal }
+  return keepTrying(() => buyer.sendPayment(signed, options), parameters)
 }
 
 const expected = {
@@ -71,19 +69,24 @@ function shownTotal({
 }
 
 /** What can be known before the wallet is asked. */
-async function check({
-  access,
-  connection: { provider, account },
-  kept,
-  ...options
-}: AuthorizePaymentParameters): Promise<unknown> {
-  const [chainId, balance, paymentFor] = await Promise.all([
+async function check(
+  {
+    access,
+    connection: { provider, account: payer },
+    kept,
+    ...options
+  }: AuthorizePaymentParameters,
+  kind: ClientKind | undefined,
+): Promise<AnyPayment> {
+  const buyer = openBuyer(access)
+  const { signal } = options
+  const [chainId, balance, payment] = await Promise.all([
     provider.request({ method: 'eth_chainId' }).then(Number),
-    keepTrying(() => getTokenBalance(terms.token, account), options),
-    keepTrying(() => getPayment(access), options),
+    keepTrying(() => getTokenBalance(terms.token, payer), options),
+    keepTrying(() => buyer.requestPayment({ payer, kind, signal }), options),
   ])
   if (chainId !== developmentChainId) throw new WrongNetwork(chainId)
   if (balance < parseAmount(kept.amount, terms.decimals))
     throw new TooLittleMoney(balance)
-  return paymentFor(account)
+  return payment
 }

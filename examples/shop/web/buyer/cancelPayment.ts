@@ -3,10 +3,9 @@ import { developmentChainId } from '../api/chain.js'
 import { type KeepTryingParameters, keepTrying } from '../api/keepTrying.js'
 import {
   type BuyerOrder,
-  getCancellation,
   type OrderAccess,
-  postCancellation,
-} from '../api/payments.js'
+  openBuyer,
+} from '../api/openBuyer.js'
 import { terms } from '../api/terms.js'
 import type { Connection } from './connection.js'
 
@@ -21,8 +20,10 @@ export async function cancelPayment(
 ): Promise<BuyerOrder> {
   const { access, connection } = parameters
   const { provider, account } = connection
+  const buyer = openBuyer(access)
+  const { signal } = parameters
   const cancellation = await keepTrying(
-    () => getCancellation(access),
+    () => buyer.requestCancellation({ signal }),
     parameters,
   )
   const signed = await signCancellation(
@@ -33,5 +34,9 @@ export async function cancelPayment(
       expect: { chainId: developmentChainId, token: terms.token },
     },
   )
-  return keepTrying(() => postCancellation(access, signed), parameters)
+  const { order } = await keepTrying(
+    () => buyer.sendCancellation(signed, { signal }),
+    parameters,
+  )
+  return order
 }

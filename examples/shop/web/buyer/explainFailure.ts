@@ -5,7 +5,7 @@ import {
   WalletError,
   WrongWalletError,
 } from 'countersign'
-import { Problem, Unreachable } from '../api/Problem.js'
+import { ProblemError, ServerError } from 'countersign/client'
 import type { ShopConfig } from '../api/shop.js'
 import { groupAmount, shortHex } from '../ui/format.js'
 import type { Tone } from '../ui/states.js'
@@ -30,8 +30,8 @@ export function explainFailure(error: unknown, purchase: Purchase): Failure {
   if (error instanceof SigningDeclinedError) return declined
   if (error instanceof WrongWalletError) return wrongWallet(error)
   if (error instanceof UnexpectedPaymentError) return unexpected
-  if (error instanceof Problem) return explainProblem(error, purchase)
-  if (error instanceof Unreachable) return unreachable
+  if (error instanceof ProblemError) return explainProblem(error, purchase)
+  if (error instanceof ServerError) return unreachable
   if (globalThis.navigator?.onLine === false) return offline
   return explainWallet(error)
 }
@@ -96,7 +96,7 @@ function wrongWallet({ details }: WrongWalletError): Failure {
   }
 }
 
-function explainProblem(problem: Problem, purchase: Purchase): Failure {
+function explainProblem(problem: ProblemError, purchase: Purchase): Failure {
   const tone = 'warn'
   switch (problem.reason) {
     case 'insufficientFunds':

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { formatClock } from '../api/formatClock.js'
+import type { BuyerRefund } from '../api/openBuyer.js'
+import { groupAmount } from '../ui/format.js'
 import { HashLink } from '../ui/HashLink.js'
 import type { StepStatus, TimelineStep } from '../ui/Timeline.js'
 import type { OrderPoint } from './pointOf.js'
@@ -8,6 +10,8 @@ import type { FollowedOrder } from './useOrder.js'
 type StepsParameters = Pick<FollowedOrder, 'times' | 'newest'> & {
   point: OrderPoint
   hash: string | undefined
+  refunds: readonly BuyerRefund[]
+  symbol: string
   /** Whether the shop captures as soon as it has the payment. */
   isAtOnce: boolean
   /** Whether it is the buyer’s turn. */
@@ -39,8 +43,39 @@ export function orderSteps(parameters: StepsParameters): TimelineStep[] {
     case 'consumed':
       return endSteps(parameters, wasSigned)
     default:
-      return paySteps(parameters)
+      return [...paySteps(parameters), ...refundSteps(parameters)]
   }
+}
+
+function refundSteps({
+  refunds,
+  symbol,
+}: Pick<StepsParameters, 'refunds' | 'symbol'>): TimelineStep[] {
+  return refunds.map(({ state, amount, transaction }, index) => {
+    const key = `refund-${index + 1}`
+    const money = `${groupAmount(amount)} ${symbol}`
+    if (transaction)
+      return {
+        key,
+        title: `Refunded ${money}`,
+        status: 'done',
+        note: (
+          <>
+            In block {transaction.blockNumber}:{' '}
+            <HashLink hash={transaction.hash} />
+          </>
+        ),
+      }
+    const isOver = state === 'failed' || state === 'canceled'
+    return {
+      key,
+      title: isOver
+        ? `The refund of ${money} did not go through`
+        : `Refund of ${money}`,
+      status: isOver ? 'failed' : 'current',
+      note: isOver ? 'Please contact the shop.' : 'The shop is paying it back.',
+    }
+  })
 }
 
 function paySteps(parameters: StepsParameters): TimelineStep[] {

@@ -1,4 +1,4 @@
-import type { BuyerOrder } from '../api/payments.js'
+import type { BuyerOrder } from '../api/openBuyer.js'
 import type { PayPhase } from './authorizePayment.js'
 
 /** Where an order is on its way, in one word. */

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react'
 import { getChainTime } from '../api/chain.js'
 import { followOrder, type OrderNews } from '../api/followOrder.js'
-import type { BuyerOrder, OrderAccess } from '../api/payments.js'
+import { pause } from '../api/keepTrying.js'
+import type { BuyerOrder, OrderAccess } from '../api/openBuyer.js'
 import { setChainTime } from '../ui/clock.js'
 
 export type FollowedOrder = {
@@ -12,6 +13,9 @@ export type FollowedOrder = {
   newest: string | undefined
   link: 'live' | 'lost' | 'notFound'
 }
+
+/** Milliseconds between two looks at an order whose payment is final. */
+const refundCheck = 30_000
 
 const nothing: FollowedOrder = {
   order: undefined,
@@ -33,18 +37,25 @@ export function useOrder(access: OrderAccess): FollowedOrder & {
     const change = (changes: Partial<FollowedOrder>): void => {
       if (!signal.aborted) setFollowed((now) => ({ ...now, ...changes }))
     }
+    const follow = async (): Promise<void> => {
+      while (!signal.aborted) {
+        await followOrder(
+          { orderId, token },
+          {
+            signal,
+            onReachable: (isReachable) =>
+              change({ link: isReachable ? 'live' : 'lost' }),
+            onNews: (news) => {
+              if (!signal.aborted) setFollowed((now) => take(now, news))
+            },
+          },
+        )
+        // The shop can refund an order long after its payment is final.
+        await pause(refundCheck, signal)
+      }
+    }
     setFollowed(nothing)
-    followOrder(
-      { orderId, token },
-      {
-        signal,
-        onReachable: (isReachable) =>
-          change({ link: isReachable ? 'live' : 'lost' }),
-        onNews: (news) => {
-          if (!signal.aborted) setFollowed((now) => take(now, news))
-        },
-      },
-    ).catch(() => change({ link: 'notFound' }))
+    follow().catch(() => change({ link: 'notFound' }))
     keepTime(signal)
     return () => ending.abort()
   }, [orderId, token])

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import type { BuyerOrder } from '../api/payments.js'
+import type { BuyerOrder } from '../api/openBuyer.js'
 import type { PayPhase } from './authorizePayment.js'
 import { type Task, useTask } from './useTask.js'
 

@@ -1,4 +1,5 @@
 import { formatAmount } from 'countersign'
+import type { Wire } from 'countersign/client'
 import type { AuditReport } from 'countersign/orders'
 import { type ReactNode, useEffect } from 'react'
 import { Button } from '../ui/Button.js'
@@ -7,11 +8,11 @@ import { Facts } from '../ui/Facts.js'
 import { HashLink } from '../ui/HashLink.js'
 import { Money } from '../ui/Money.js'
 import { Notice } from '../ui/Notice.js'
+import { Skeleton } from '../ui/Skeleton.js'
 import { Table } from '../ui/Table.js'
 import type { MerchantApi } from './merchantApi.js'
 import { useShop } from './shopConfig.js'
 import { useRequest } from './useRequest.js'
-import type { Wire } from './wire.js'
 
 type Report = Wire<AuditReport>
 type Destination = Report['destinations'][number]
@@ -38,7 +39,10 @@ export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
           on record, and compares each refund. Changes nothing.
         </p>
         {problem && <Notice tone="bad" title={problem} />}
-        {answer && <AuditResult report={answer} />}
+        <div className="audit-result stack">
+          {answer && <AuditResult report={answer} />}
+          {!answer && !problem && <Skeleton label="Comparing" lines={6} />}
+        </div>
       </div>
     </Card>
   )
@@ -105,6 +109,11 @@ function DestinationSums({
           ['Paid for orders', money(captured.value)],
           ['Without an order', money(unmatched.value)],
           ['Paid back', refunded.count > 0 && money(refunded.value)],
+          [
+            'Kept',
+            refunded.count > 0 &&
+              money(String(record - BigInt(refunded.value))),
+          ],
         ]}
       />
     </>

@@ -1,4 +1,5 @@
 import { formatAmount } from 'countersign'
+import type { Wire } from 'countersign/client'
 import type { OrdersHealth } from 'countersign/orders'
 import { type ReactNode, useEffect } from 'react'
 import { AddressText } from '../ui/AddressText.js'
@@ -11,7 +12,6 @@ import { RelativeTime } from '../ui/RelativeTime.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import type { MerchantApi } from './merchantApi.js'
 import { useRequest } from './useRequest.js'
-import type { Wire } from './wire.js'
 
 type Health = Wire<OrdersHealth>
 
@@ -41,8 +41,8 @@ export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
         {!answer && !problem && <Skeleton lines={4} />}
         {answer?.suspended && (
           <Notice tone="bad" title="Sending is paused.">
-            The database was replaced. Captures start again when the shop’s
-            owner resumes them.
+            The shop is suspended. Captures start again when the shop’s owner
+            resumes them.
           </Notice>
         )}
         {answer && (

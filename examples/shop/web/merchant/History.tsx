@@ -1,4 +1,5 @@
 import { formatAmount } from 'countersign'
+import type { MerchantEvent } from 'countersign/client'
 import type { OrderEventType } from 'countersign/orders'
 import type { ReactNode } from 'react'
 import { Card } from '../ui/Card.js'
@@ -9,7 +10,6 @@ import { Timeline } from '../ui/Timeline.js'
 import { reasonWords } from './reasonWords.js'
 import { refundReasonWords, refundWords } from './refundWords.js'
 import { useShop } from './shopConfig.js'
-import type { WireEvent } from './wire.js'
 
 const titles: Partial<Record<OrderEventType, string>> = {
   drafted: 'Drafted',
@@ -36,6 +36,7 @@ const titles: Partial<Record<OrderEventType, string>> = {
   refundRequested: 'Refund requested',
   refunded: 'Refunded',
   refundFailed: 'Refund failed',
+  servedUnpaid: 'Answered, but not paid',
   lossAfterFulfilment: 'Payment lost after fulfilment',
   needsReview: 'Payer needs review',
   subscriptionPastDue: 'Subscription past due',
@@ -50,6 +51,7 @@ const failures: readonly OrderEventType[] = [
   'refundDue',
   'overpaid',
   'refundFailed',
+  'servedUnpaid',
   'lossAfterFulfilment',
   'needsReview',
 ]
@@ -58,7 +60,7 @@ const failures: readonly OrderEventType[] = [
 export function History({
   events,
 }: {
-  events: readonly WireEvent[]
+  events: readonly MerchantEvent[]
 }): ReactNode {
   return (
     <Card title="History">
@@ -77,7 +79,7 @@ export function History({
   )
 }
 
-function EventNote({ event }: { event: WireEvent }): ReactNode {
+function EventNote({ event }: { event: MerchantEvent }): ReactNode {
   if (event.type === 'refundRequested' || event.type === 'refundFailed')
     return <RefundNote event={event} />
   if (event.type === 'captureRequested') return <RequestNote event={event} />
@@ -98,7 +100,7 @@ function EventNote({ event }: { event: WireEvent }): ReactNode {
 function RequestNote({
   event: { data },
 }: {
-  event: Extract<WireEvent, { type: 'captureRequested' }>
+  event: Extract<MerchantEvent, { type: 'captureRequested' }>
 }): ReactNode {
   const { symbol, decimals } = useShop()
   const { value } = data
@@ -108,7 +110,7 @@ function RequestNote({
 function RefundNote({
   event,
 }: {
-  event: Extract<WireEvent, { type: 'refundRequested' | 'refundFailed' }>
+  event: Extract<MerchantEvent, { type: 'refundRequested' | 'refundFailed' }>
 }): ReactNode {
   const { symbol, decimals } = useShop()
   const { type, data } = event
@@ -120,7 +122,7 @@ function RefundNote({
   return `${amount} ${symbol}${why ?? ''}`
 }
 
-function titleOf(event: WireEvent): string {
+function titleOf(event: MerchantEvent): string {
   return event.type === 'finalityRaised'
     ? `Finality: ${finalityWords[event.data.finality]}`
     : (titles[event.type] ?? event.type)

@@ -1,14 +1,14 @@
+import type { MerchantOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
 import { Money } from '../ui/Money.js'
 import { useShop } from './shopConfig.js'
-import type { WireOrder } from './wire.js'
 
 /** The amount of an order, and its ceiling if it has one. */
 export function OrderAmount({
   order,
   large = false,
 }: {
-  order: WireOrder
+  order: MerchantOrder
   large?: boolean | undefined
 }): ReactNode {
   const { symbol } = useShop()

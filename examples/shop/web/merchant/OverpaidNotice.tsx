@@ -1,4 +1,5 @@
 import { formatAmount } from 'countersign'
+import type { MerchantEvent } from 'countersign/client'
 import type { ReactNode } from 'react'
 import { Button } from '../ui/Button.js'
 import { Money } from '../ui/Money.js'
@@ -7,7 +8,6 @@ import type { BookOrder } from './applyEvent.js'
 import type { Ask } from './OrderActions.js'
 import { type SecondPayment, secondPayments } from './secondPayments.js'
 import { useShop } from './shopConfig.js'
-import type { WireEvent } from './wire.js'
 
 /** Names the payments that came too much, each with a button to refund it. */
 export function OverpaidNotice({
@@ -16,7 +16,7 @@ export function OverpaidNotice({
   onAsk,
 }: {
   order: BookOrder
-  events: readonly WireEvent[]
+  events: readonly MerchantEvent[]
   onAsk: Ask
 }): ReactNode {
   return secondPayments(order, events).map((payment) => (

@@ -1,3 +1,4 @@
+import type { MerchantOrder } from 'countersign/client'
 import { type ReactNode, useCallback, useEffect } from 'react'
 import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
@@ -9,10 +10,9 @@ import { checkProof, type ProofCheck } from './checkProof.js'
 import { readFromChain } from './readRpc.js'
 import { useShop } from './shopConfig.js'
 import { useRequest } from './useRequest.js'
-import type { WireOrder } from './wire.js'
 
 /** Asks the chain itself and compares, in this browser. */
-export function ProofCard({ order }: { order: WireOrder }): ReactNode {
+export function ProofCard({ order }: { order: MerchantOrder }): ReactNode {
   const { symbol } = useShop()
   const hash = (order.capture ?? order.cancellation)?.transactionHash
   const ask = useCallback(

@@ -1,3 +1,4 @@
+import type { Wire } from 'countersign/client'
 import type { ReconciliationReport } from 'countersign/orders'
 import type { ReactNode } from 'react'
 import { Button } from '../ui/Button.js'
@@ -7,7 +8,6 @@ import { Notice } from '../ui/Notice.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import type { MerchantApi } from './merchantApi.js'
 import { useRequest } from './useRequest.js'
-import type { Wire } from './wire.js'
 
 type Destination = Wire<ReconciliationReport>['destinations'][number]
 

@@ -1,4 +1,5 @@
 import { formatAmount } from 'countersign'
+import type { MerchantOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
 import { AddressText } from '../ui/AddressText.js'
 import { Card } from '../ui/Card.js'
@@ -6,10 +7,13 @@ import { Facts } from '../ui/Facts.js'
 import { HashLink } from '../ui/HashLink.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { finalityWords } from '../ui/states.js'
-import type { WireOrder } from './wire.js'
 
 /** The transaction that settled an order, and what it was about. */
-export function TransactionCard({ order }: { order: WireOrder }): ReactNode {
+export function TransactionCard({
+  order,
+}: {
+  order: MerchantOrder
+}): ReactNode {
   const { capture, cancellation } = order
   const settled = capture ?? cancellation
   return (

@@ -1,10 +1,10 @@
 import type { Finality } from 'countersign'
+import type { MerchantEvent, MerchantOrder } from 'countersign/client'
 import type { OrderEventType } from 'countersign/orders'
 import type { OrderState } from 'countersign/store'
-import type { WireEvent, WireOrder } from './wire.js'
 
 /** An order on the merchant's page, with what only the page knows. */
-export type BookOrder = WireOrder & {
+export type BookOrder = MerchantOrder & {
   /** Asked for here, and not answered yet. */
   pending?: 'capture' | undefined
   /** Why the last thing asked for here was not done. */
@@ -28,7 +28,7 @@ const states: Partial<Record<OrderEventType, OrderState>> = {
  * What an event says of an order at once; the rest is read from the server
  * afterwards.
  */
-export function applyEvent(order: BookOrder, event: WireEvent): BookOrder {
+export function applyEvent(order: BookOrder, event: MerchantEvent): BookOrder {
   const state = states[event.type] ?? order.state
   const next: BookOrder = { ...order, state, pending: undefined }
   switch (event.type) {

@@ -1,7 +1,7 @@
+import type { MerchantOrder } from 'countersign/client'
 import type { BookOrder } from './applyEvent.js'
 import type { OrderFilter } from './merchantApi.js'
 import { mergeOrder } from './mergeOrder.js'
-import type { WireOrder } from './wire.js'
 
 export type BookState = {
   orders: ReadonlyMap<string, BookOrder>
@@ -21,7 +21,7 @@ export type BookStore = {
   subscribe: (listener: () => void) => () => void
   set: (change: Partial<BookState>) => void
   /** Takes orders as the server gives them. */
-  keep: (orders: readonly WireOrder[]) => void
+  keep: (orders: readonly MerchantOrder[]) => void
   /** Changes an order that is known. */
   patch: (orderId: string, change: (order: BookOrder) => BookOrder) => void
 }

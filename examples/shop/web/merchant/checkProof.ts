@@ -1,8 +1,8 @@
 import { checkoutAddress } from 'countersign/checkout'
+import type { MerchantOrder } from 'countersign/client'
 import { decodeTokenLog } from 'countersign/reads'
 import { groupAmount, shortHex } from '../ui/format.js'
 import type { RpcBlock, RpcLog, RpcReceipt } from './readRpc.js'
-import type { WireOrder } from './wire.js'
 
 export type ProofCheck = {
   key: string
@@ -17,7 +17,7 @@ type Chain = { receipt: RpcReceipt | null; canonical: RpcBlock | null }
 
 /** Holds the record of a settled order against what the chain says. Pure. */
 export function checkProof(
-  order: WireOrder,
+  order: MerchantOrder,
   { receipt, canonical }: Chain,
   symbol: string,
 ): ProofCheck[] {
@@ -62,8 +62,8 @@ function checkCapture({
   receipt,
   symbol,
 }: {
-  order: WireOrder
-  capture: NonNullable<WireOrder['capture']>
+  order: MerchantOrder
+  capture: NonNullable<MerchantOrder['capture']>
   receipt: RpcReceipt
   symbol: string
 }): ProofCheck[] {
@@ -113,7 +113,7 @@ function transferTitle(isCeiling: boolean): string {
 }
 
 function checkEvent(
-  order: WireOrder,
+  order: MerchantOrder,
   receipt: RpcReceipt,
   name: 'AuthorizationUsed' | 'AuthorizationCanceled',
 ): ProofCheck {
@@ -125,7 +125,7 @@ function checkEvent(
 }
 
 function findEvent(
-  { token, payer, nonce }: WireOrder,
+  { token, payer, nonce }: MerchantOrder,
   { logs }: RpcReceipt,
   name: string,
 ): RpcLog | undefined {
@@ -143,7 +143,7 @@ function findEvent(
 
 /** Else the transfer would be another authorization's. */
 function isNext(
-  order: WireOrder,
+  order: MerchantOrder,
   receipt: RpcReceipt,
   transferIndex: number,
 ): boolean {

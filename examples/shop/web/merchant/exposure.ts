@@ -1,6 +1,6 @@
 import { parseAmount } from 'countersign'
+import type { MerchantOrder } from 'countersign/client'
 import type { OrderState } from 'countersign/store'
-import type { WireOrder } from './wire.js'
 
 export type Exposure = {
   /** Token units. */
@@ -21,7 +21,7 @@ const open: readonly OrderState[] = [
  * until their window is over. A ceiling counts whole. The largest payer comes first.
  */
 export function sumExposure(
-  orders: Iterable<WireOrder>,
+  orders: Iterable<MerchantOrder>,
   now: number,
   decimals: number,
 ): Exposure {

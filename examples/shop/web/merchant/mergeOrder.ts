@@ -1,10 +1,10 @@
+import type { MerchantOrder } from 'countersign/client'
 import type { BookOrder } from './applyEvent.js'
-import type { WireOrder } from './wire.js'
 
 /** What only the page knows stays while the server does not decide it. */
 export function mergeOrder(
   known: BookOrder | undefined,
-  order: WireOrder,
+  order: MerchantOrder,
 ): BookOrder {
   const { isCancelKept, pending } = known ?? {}
   const isSame = known?.state === order.state

@@ -1,10 +1,10 @@
+import type { MerchantEvent, MerchantOrder } from 'countersign/client'
 import { applyEvent, type BookOrder } from './applyEvent.js'
 import { type BookLists, createBookLists } from './bookLists.js'
 import { type BookStore, createBookStore } from './bookState.js'
 import { followEvents } from './followEvents.js'
 import type { MerchantApi, OrderFilter } from './merchantApi.js'
 import { rereadOrders } from './rereadOrders.js'
-import type { WireEvent, WireOrder } from './wire.js'
 
 export type OrderBook = Pick<BookStore, 'read' | 'subscribe'> &
   Pick<BookLists, 'list' | 'listMore'> & {
@@ -27,7 +27,7 @@ export function createOrderBook(api: MerchantApi): OrderBook {
   })
   let after: string | undefined
 
-  function tell(event: WireEvent): void {
+  function tell(event: MerchantEvent): void {
     const { orderId, cursor } = event
     after = cursor
     if (orderId === undefined) return
@@ -82,7 +82,7 @@ export function createOrderBook(api: MerchantApi): OrderBook {
 }
 
 /** Puts an order on top that belongs into the table and is not there yet. */
-function raise(store: BookStore, order: WireOrder): void {
+function raise(store: BookStore, order: MerchantOrder): void {
   const { listed, filter, status } = store.read()
   const isNew = status === 'ready' && !listed.includes(order.id)
   if (isNew && isShown(order, filter))
@@ -90,7 +90,7 @@ function raise(store: BookStore, order: WireOrder): void {
 }
 
 /** Whether an order belongs into the table as it is filtered. */
-export function isShown(order: WireOrder, filter: OrderFilter): boolean {
+export function isShown(order: MerchantOrder, filter: OrderFilter): boolean {
   const { states, payer } = filter
   if (states?.length && !states.includes(order.state)) return false
   return !payer || order.payer?.toLowerCase() === payer.toLowerCase()

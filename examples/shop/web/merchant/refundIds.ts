@@ -1,4 +1,4 @@
-import { Problem } from '../api/Problem.js'
+import { ProblemError } from 'countersign/client'
 
 export type RefundIds = {
   /**
@@ -29,7 +29,8 @@ export function createRefundIds(): RefundIds {
     },
     settle: (refundId, error) => {
       const isAnswered =
-        error === undefined || (error instanceof Problem && error.status < 500)
+        error === undefined ||
+        (error instanceof ProblemError && error.status < 500)
       if (!isAnswered) return
       for (const [key, id] of open) if (id === refundId) open.delete(key)
     },

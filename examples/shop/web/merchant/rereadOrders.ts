@@ -1,5 +1,5 @@
+import type { MerchantOrder } from 'countersign/client'
 import type { MerchantApi } from './merchantApi.js'
-import type { WireOrder } from './wire.js'
 
 /** Orders read at once. */
 const batch = 4
@@ -10,7 +10,7 @@ const calm = 60
 /** Reads orders again that something happened to, a few at a time. */
 export function rereadOrders(
   api: MerchantApi,
-  onOrder: (order: WireOrder) => void,
+  onOrder: (order: MerchantOrder) => void,
 ): (orderId: string) => void {
   const stale = new Set<string>()
   let isReading = false

@@ -1,6 +1,6 @@
+import type { MerchantEvent } from 'countersign/client'
 import type { Address } from 'viem'
 import type { BookOrder } from './applyEvent.js'
-import type { WireEvent } from './wire.js'
 
 /** A payment of an order that another payment had settled already. */
 export type SecondPayment = {
@@ -18,7 +18,7 @@ export type SecondPayment = {
  */
 export function secondPayments(
   order: BookOrder,
-  events: readonly WireEvent[],
+  events: readonly MerchantEvent[],
 ): readonly SecondPayment[] {
   if (!order.overpaid) return []
   const found = new Map<string, SecondPayment>()

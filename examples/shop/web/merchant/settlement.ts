@@ -1,5 +1,5 @@
 import type { Finality } from 'countersign'
-import type { WireOrder } from './wire.js'
+import type { MerchantOrder } from 'countersign/client'
 
 export const span = {
   minute: { seconds: 60, bars: 30, label: 'Per minute, last half hour' },
@@ -22,9 +22,12 @@ export type SettlementBar = {
   count: number
 }
 
-/** What was captured by time and by how sure the chain is of it. */
+/**
+ * Sums up what was captured and not refunded, by the time of the capture and by
+ * its finality.
+ */
 export function sumSettlement(
-  orders: Iterable<WireOrder>,
+  orders: Iterable<MerchantOrder>,
   { unit, now }: { unit: Span; now: number },
 ): SettlementBar[] {
   const { seconds, bars } = span[unit]
@@ -35,16 +38,30 @@ export function sumSettlement(
     total: 0n,
     count: 0,
   }))
-  for (const { capture, value } of orders) {
-    if (!capture) continue
+  for (const { capture, ...order } of orders) {
+    const kept = keptOf(order)
+    if (!capture || kept === 0n) continue
     const at = Math.floor(Number(capture.blockTime) / seconds) - last + bars - 1
     const row = rows[Math.min(at, bars - 1)]
     if (at < 0 || !row) continue
-    row.sums[finalityOf(capture.finality)] += BigInt(value)
-    row.total += BigInt(value)
+    row.sums[finalityOf(capture.finality)] += kept
+    row.total += kept
     row.count += 1
   }
   return rows
+}
+
+/** Token units of an order's payment that were not paid back. */
+function keptOf({
+  value,
+  refunded,
+  overpaid,
+}: Pick<MerchantOrder, 'value' | 'refunded' | 'overpaid'>): bigint {
+  const captured = BigInt(value)
+  // The buyer of an overpaid order paid twice and is owed one of the payments.
+  const paid = overpaid ? captured * 2n : captured
+  const left = paid - BigInt(refunded)
+  return left < captured ? left : captured
 }
 
 function finalityOf(finality: Finality): SettledFinality {

@@ -1,5 +1,5 @@
-import { type ReactNode, useState } from 'react'
-import { Problem } from '../api/Problem.js'
+import { ProblemError } from 'countersign/client'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Button } from '../ui/Button.js'
 import { shortHex } from '../ui/format.js'
 import { Notice } from '../ui/Notice.js'
@@ -48,6 +48,11 @@ export function useActions(
   }>()
   const [result, setResult] = useState<Result>()
   const [actedOn, setActedOn] = useState<string>()
+  useEffect(() => {
+    if (result?.tone !== 'good') return undefined
+    const timer = setTimeout(() => setResult(undefined), successShown)
+    return () => clearTimeout(timer)
+  }, [result])
 
   const [ids] = useState(createRefundIds)
 
@@ -151,6 +156,9 @@ export function useActions(
   }
 }
 
+/** Milliseconds: soon after, the row itself shows what became of it. */
+const successShown = 20_000
+
 const done: Record<Exclude<OrderAction, 'capture'>, string> = {
   void: 'Order voided.',
   reauthorize: 'The buyer can sign again on the order page.',
@@ -167,7 +175,7 @@ const failed: Record<OrderAction, string> = {
 }
 
 function sentenceOf(action: OrderAction, error: unknown): string {
-  if (!(error instanceof Problem)) return wordsOf(error)
+  if (!(error instanceof ProblemError)) return wordsOf(error)
   const say = action === 'refund' ? refundWords : reasonWords
   const known = say(error.reason)
   return known === error.reason

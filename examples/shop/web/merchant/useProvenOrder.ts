@@ -1,15 +1,15 @@
+import type { MerchantEvent } from 'countersign/client'
 import { useCallback, useEffect, useState } from 'react'
 import type { BookOrder } from './applyEvent.js'
 import { followEvents } from './followEvents.js'
 import type { MerchantApi } from './merchantApi.js'
 import { mergeOrder } from './mergeOrder.js'
-import type { WireEvent } from './wire.js'
 import { wordsOf } from './wordsOf.js'
 
 export type ProvenOrder = {
   order: BookOrder | undefined
   /** All that happened to it, the first first. */
-  events: readonly WireEvent[]
+  events: readonly MerchantEvent[]
   problem: string | undefined
   refresh: () => void
   expect: (orderId: string, pending: BookOrder['pending']) => void
@@ -18,7 +18,7 @@ export type ProvenOrder = {
 /** One order as it stands, with its history. */
 export function useProvenOrder(api: MerchantApi, orderId: string): ProvenOrder {
   const [order, setOrder] = useState<BookOrder>()
-  const [events, setEvents] = useState<readonly WireEvent[]>([])
+  const [events, setEvents] = useState<readonly MerchantEvent[]>([])
   const [problem, setProblem] = useState<string>()
 
   const refresh = useCallback(() => {
@@ -73,9 +73,9 @@ export function useProvenOrder(api: MerchantApi, orderId: string): ProvenOrder {
 
 /** Events come at least once. */
 function addEvent(
-  known: readonly WireEvent[],
-  event: WireEvent,
-): readonly WireEvent[] {
+  known: readonly MerchantEvent[],
+  event: MerchantEvent,
+): readonly MerchantEvent[] {
   return known.some(({ cursor }) => cursor === event.cursor)
     ? known
     : [...known, event]

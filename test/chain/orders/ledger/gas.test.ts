@@ -3,7 +3,12 @@ import { createOrders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { memoryStore } from 'countersign/store'
 import { type Address, createClient, http } from 'viem'
-import { getBlock, getTransactionReceipt, sendTransaction } from 'viem/actions'
+import {
+  getBlock,
+  getTransactionReceipt,
+  mine,
+  sendTransaction,
+} from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sampleTransaction } from '../../../../src/testing/storeCasesSamples.js'
 import { fundedAccount, mined } from '../../support/desk.js'
@@ -85,6 +90,26 @@ test('gas is in the books once, also where a restored backup lost the transactio
   }
   expect(await rowsOf(restored)).toEqual(rows)
   await orders.close()
+})
+
+test('all rows of one transaction have the same finality', async () => {
+  const shop = await openLedgerShop(chain)
+  await sell(shop, 'sold')
+  await shop.orders.capture({ orderId: 'sold' })
+  // The record says `included` until a worker looks at the chain again.
+  await mine(chain.clients.test, { blocks: 20 })
+  for (const [transfers, finality] of [
+    [false, 'included'],
+    [true, 'finalized'],
+  ] as const) {
+    const rows = await rowsOf(shop, { transfers })
+    const ofSale = rows.filter(({ orderId }) => orderId === 'sold')
+    expect(ofSale.map((row) => [row.type, row.finality])).toEqual([
+      ['capture', finality],
+      ['gas', finality],
+    ])
+  }
+  await shop.orders.close()
 })
 
 test('a relayer’s gas is in the books of the recipient it sent for', async () => {

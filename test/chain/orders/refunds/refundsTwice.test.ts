@@ -3,7 +3,11 @@ import type { DevChain } from 'countersign/devchain'
 import { memoryStore } from 'countersign/store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parsePayment, requireSignature } from '../../../../src/core/fields.js'
-import { signedPaymentOf } from '../../../../src/orders/model/paymentOf.js'
+import { openSealed } from '../../../../src/orders/model/openSealed.js'
+import {
+  paymentOf,
+  sealContextOf,
+} from '../../../../src/orders/model/paymentOf.js'
 import { mined } from '../../support/desk.js'
 import { copyOrders } from '../../support/refundCopies.js'
 import {
@@ -31,9 +35,12 @@ async function signedRefund(
   refundId: string,
 ): Promise<SignedPayment> {
   const { order, attempt } = await fileOf(context, `${id}\t${refundId}`)
-  const signed = await signedPaymentOf(context, order, attempt)
-  if (!signed) throw new Error('not signed')
-  return requireSignature(parsePayment(signed))
+  const place = sealContextOf('payment', order, attempt)
+  const sealed = attempt.signature ?? ''
+  const signature = await openSealed(context, sealed, place)
+  if (!signature) throw new Error('not signed')
+  const payment = paymentOf(context, order, attempt)
+  return requireSignature(parsePayment({ ...payment, signature }))
 }
 
 test('two workers pay a refund once', async () => {

@@ -102,7 +102,8 @@ test.each(faults)('a broadcast that %s is captured once', async (_, fail) => {
   expect(new Set(await captureAll(shop, ids))).toEqual(new Set(['captured']))
   expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
   const { transactions } = await rowsOf(shop, ids)
-  expect(transactions).toHaveLength(8)
+  // On a slow machine a fee is raised: that is a row more at the same nonce.
+  expect(new Set(transactions.map(({ nonce }) => nonce)).size).toBe(8)
   expect(await openNonces(shop)).toBe(0)
 })
 
@@ -175,7 +176,7 @@ test('payments a node fails to play hold up nobody else', async () => {
   const theirs = await storeOrders(shop, 100, { signer })
   const [other] = await storeOrders(shop, 1)
   const results = captureAll(shop, theirs, 2_000)
-  expect(await capture(shop, other, 5_000)).toMatchObject({
+  expect(await capture(shop, other)).toMatchObject({
     status: 'captured',
   })
   expect(new Set(await results)).toEqual(new Set(['unknown']))

@@ -104,6 +104,34 @@ test('an order for which nobody signs keeps no other of its submitter from its c
   expect(await timesPaid(shop, [first, ...others])).toEqual([1, 1, 1, 1])
 })
 
+test('once a signer works again, the next capture is sent at once', async () => {
+  let isDown = true
+  const account = await fundedAccount(chain)
+  let asked = 0
+  const signTransaction: Sign = async (transaction, options) => {
+    if (!isDown) return account.signTransaction(transaction, options)
+    asked++
+    throw new Error('no key')
+  }
+  const signer: Account = { ...account, signTransaction }
+  const shop = openShop(chain, { account: signer })
+  const ids = await storeOrders(shop, 7)
+  const last = ids.pop()
+  // One outage, in which one order after the other becomes due.
+  for (const id of ids) {
+    const before = asked
+    void capture(shop, id, 600_000).catch(() => undefined)
+    await expect.poll(() => asked, patience).toBeGreaterThan(before + 1)
+  }
+  const health = async () =>
+    (await getHealth(shop.context)).submitters[0]?.putAside ?? []
+  const names = ids.map((id) => ({ what: `sign:${id}` }))
+  expect((await health()).map(({ what }) => what)).not.toContain('sending')
+  expect(await health()).toMatchObject(names)
+  isDown = false
+  expect((await capture(shop, last)).status).toBe('captured')
+})
+
 test('a wallet that hangs is let go after its time, and may have sent', async () => {
   const [address] = chain.accounts.slice(-1).map((one) => one.address)
   if (!address) throw new Error('The chain has no account.')

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
 import { loadCursor } from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import { draft, fakeNode, fundedAccount, mined } from '../../support/desk.js'
 import { capture, openShop, type Shop } from '../../support/orderRows.js'
 import {
@@ -15,6 +14,7 @@ import {
   orderOf,
   typesOf,
   watcherOf,
+  watchOf,
 } from '../../support/watching.js'
 import { putOrder } from '../../support/watchRows.js'
 
@@ -113,7 +113,7 @@ test('an audit right after 20 fulfil events covers all of their captures', async
   const shop = await newShop({ policy: { fulfilAt: 'included' } })
   const { context } = shop
   // It reconciles at its first look, and not again for ten seconds.
-  const { look } = watchDestination(context, destinationOf(context))
+  const { look } = watchOf(context)
   await look()
   const ids: string[] = []
   for (let at = 0; at < 20; at++) ids.push(await newOrder(shop))

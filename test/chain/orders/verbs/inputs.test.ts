@@ -17,7 +17,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-type Verb = Exclude<keyof typeof orders, 'within' | 'close' | 'resume'>
+type Verb = Exclude<
+  keyof typeof orders,
+  'within' | 'close' | 'suspend' | 'resume'
+>
 
 /** As JavaScript calls it, where no type is in the way. */
 const call = async (verb: Verb, parameters?: unknown) =>

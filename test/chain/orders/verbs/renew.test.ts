@@ -318,3 +318,17 @@ test('on a chain whose clock is wrong nothing is offered or taken', async () => 
   ])
     await expect(asked()).rejects.toMatchObject({ name: 'ClockSkewError' })
 })
+
+test("on a chain whose clock is the merchant's own, any time is right", async () => {
+  const place = live as unknown as typeof chain
+  const shop = await openShop(place, {
+    policy: { chainClock: 'own', capture: 'onAccept', fulfilAt: 'included' },
+  })
+  await live.clients.test.increaseTime({ seconds: 3_600 })
+  await live.clients.test.mine({ blocks: 1 })
+  const { id } = await storedOrder(place, shop)
+  await shop.orders.reauthorize({ orderId: id })
+  const { status } = await shop.orders.capture({ orderId: id })
+  expect(status).toBe('captured')
+  await shop.orders.close()
+})

@@ -136,7 +136,14 @@ test('health shows orders, submitters and how far the chain was read', async () 
       },
     ],
     destinations: [
-      { ...destination, reconciledTo: undefined, lag: undefined, putAside: [] },
+      {
+        ...destination,
+        reconciledTo: undefined,
+        lag: undefined,
+        atRisk: 0n,
+        servedUnpaid: 0n,
+        putAside: [],
+      },
     ],
     submitters: [
       {

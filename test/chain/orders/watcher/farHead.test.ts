@@ -47,6 +47,7 @@ function watchOver() {
   const seen: Observation[] = []
   const context = contextOf(chain, {
     tokens: [{ client, token: chain.token }],
+    policy: { pollingInterval: 5 },
     observe: (one) => {
       seen.push(one)
     },
@@ -190,6 +191,26 @@ test('a replica that stands still behind what was seen writes nothing, however o
   }
   for (let at = 0; at < 12; at++) await look()
   expect(await recordOf(context)).toEqual(before)
+})
+
+test('a reconciliation by hand drops heads that no node knows while the chain goes on', async () => {
+  const { node, context } = watchOver()
+  await mineBlocks(chain, 3)
+  await reconcile(context)
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await putFarCursor(context, 50_000_000n)
+  node.answer = async ({ method, params }, forward) => {
+    const [tag] = Array.isArray(params) ? params : []
+    if (method === 'eth_getBlockByNumber' && tag === 'latest')
+      await mineBlocks(chain, 1)
+    return forward()
+  }
+  await reconcile(context)
+  expect((await orderOf(context, id)).state).toBe('captured')
+  node.answer = undefined
+  await reconcile(context)
 })
 
 test('a reconciliation that is told where to start overrides a cursor no node knows', async () => {

@@ -6,11 +6,12 @@ import { findEvidence } from '../../../../src/orders/evidence/findEvidence.js'
 import { writeChanges } from '../../../../src/orders/model/changes.js'
 import { settleOrder } from '../../../../src/orders/model/settleOrder.js'
 import type { OrdersContext } from '../../../../src/orders/model/types.js'
-import { destinationKey } from '../../../../src/orders/watcher/destinationCursor.js'
+import { watchKey } from '../../../../src/orders/watcher/watchKeys.js'
 import { memoryStore } from '../../../../src/store/memoryStore.js'
 import type { OrderQuery, PaymentStore } from '../../../../src/store/types.js'
 import { draft, fakeNode, mined, rpcError } from '../../support/desk.js'
 import {
+  destinationOf,
   eventsOf,
   fileOf,
   mineBlocks,
@@ -94,15 +95,10 @@ test('where included is enough, a capture is fulfilled when it is seen', async (
 })
 
 /** Lets another process watch. */
-async function releaseWatch({
-  store,
-  destinations,
-  owner,
-  policy,
-}: OrdersContext) {
-  const [destination] = destinations
-  if (!destination) throw new Error('no destination')
-  const key = destinationKey('watch', destination)
+async function releaseWatch(context: OrdersContext) {
+  const { store, owner, policy } = context
+  const { chainId } = destinationOf(context)
+  const key = watchKey(context, { chainId })
   const lease = await store.takeLease({
     key,
     owner,

@@ -1,11 +1,8 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openAside } from '../../../../src/orders/model/putAside.js'
 import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
-import { destinationKey } from '../../../../src/orders/watcher/destinationCursor.js'
-import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import {
   type Asked,
   draft,
@@ -15,10 +12,11 @@ import {
   rpcError,
 } from '../../support/desk.js'
 import {
-  destinationOf,
+  asidesOf,
   mineBlocks,
   orderOf,
   watcherOf,
+  watchOf,
 } from '../../support/watching.js'
 import { contextOf, putOrder } from '../../support/watchRows.js'
 
@@ -53,24 +51,14 @@ async function capture(context: OrdersContext) {
 
 test('an order whose receipt the node has no more is put aside until its next try, and keeps no other from its finality', async () => {
   const { node, context } = openContext()
-  const destination = destinationOf(context)
-  const aside = openAside(context, {
-    key: destinationKey('watch', destination),
-    observed: 'watch.failed',
-    about: destination,
-  })
   const waiting = new Set<string>()
-  const watcher = watchDestination(context, destination, {
+  const watcher = watchOf(context, {
     reconcileEvery: 0,
-    aside: {
-      ...aside,
-      put: (name, error) => {
-        waiting.add(name)
-        return aside.put(name, error)
-      },
+    asides: asidesOf(context, {
+      onPut: (name) => waiting.add(name),
       // Ends when the test says so, however slow the machine is.
       isWaiting: (name) => waiting.has(name),
-    },
+    }),
   })
   await watcher.look()
   const [stuck, other] = [await capture(context), await capture(context)]
@@ -86,7 +74,7 @@ test('an order whose receipt the node has no more is put aside until its next tr
   expect((await orderOf(context, other.id)).finality).toBe('finalized')
   expect((await orderOf(context, stuck.id)).finality).toBe('included')
   expect(asked).toBe(1)
-  await watcher.aside.save(watcher.lease())
+  await watcher.asides.save(watcher.lease())
   const [health] = (await getHealth(context)).destinations
   expect(health?.putAside).toMatchObject([
     { what: stuck.id, reason: 'NodeAnswerError' },

@@ -5,7 +5,6 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { getTransactionReceipt } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
-import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import type { CeilingShop } from '../../support/ceilingShop.js'
 import { chain, merchant } from '../../support/checkoutDesk.js'
 import { frontRun, mineSent } from '../../support/frontRun.js'
@@ -18,10 +17,10 @@ import {
   storedPermit,
 } from '../../support/permitShop.js'
 import {
-  destinationOf,
   fileOf,
   mineBlocks,
   watcherOf,
+  watchOf,
 } from '../../support/watching.js'
 
 const insideOf = ({ orders }: { orders: Orders }) => contextOf(orders).context
@@ -113,7 +112,7 @@ test('with many open orders each reconciliation asks about the permits among som
   }
   await mineBlocks(chain, 1)
   const context = insideOf(shop)
-  const watcher = watchDestination(context, destinationOf(context), {
+  const watcher = watchOf(context, {
     reconcileEvery: 0,
     mostOpen: 2,
   })

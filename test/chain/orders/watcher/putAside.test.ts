@@ -7,7 +7,6 @@ import type {
   OrdersPolicy,
 } from '../../../../src/orders/model/types.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
-import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import {
   type Asked,
   draft,
@@ -16,12 +15,12 @@ import {
   rpcError,
 } from '../../support/desk.js'
 import {
-  destinationOf,
   mineBlocks,
   orderOf,
   recordOf,
   typesOf,
   watcherOf,
+  watchOf,
 } from '../../support/watching.js'
 import { contextOf, putOrder } from '../../support/watchRows.js'
 
@@ -204,7 +203,8 @@ test('another network behind the same address takes no capture back', async () =
       ? { ...answer, hash: `0x${'cd'.repeat(32)}` }
       : answer
   }
-  for (let at = 0; at < 3; at++) await look()
+  for (let at = 0; at < 3; at++)
+    await expect(look()).rejects.toThrow('eth_chainId is 1, and not 31337')
   expect(await recordOf(context)).toEqual(before)
   node.answer = undefined
   await look()
@@ -214,10 +214,10 @@ test('another network behind the same address takes no capture back', async () =
 
 test('health names what a watch put aside until it works again', async () => {
   const { node, context } = watchOver()
-  const watcher = watchDestination(context, destinationOf(context))
+  const watcher = watchOf(context)
   const look = async () => {
     await watcher.look()
-    await watcher.aside.save(watcher.lease())
+    await watcher.asides.save(watcher.lease())
     const [health] = (await getHealth(context)).destinations
     return health?.putAside.map(({ what, reason }) => [what, reason])
   }

@@ -7,7 +7,6 @@ import { openStore } from '../../../../src/orders/verbs/openStore.js'
 import { resumeOrders } from '../../../../src/orders/verbs/resumeOrders.js'
 import { loadCursor } from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import {
   draft,
   fakeNode,
@@ -26,6 +25,7 @@ import {
   recordOf,
   typesOf,
   watcherOf,
+  watchOf,
 } from '../../support/watching.js'
 import { contextOf, putAttempt, putOrder } from '../../support/watchRows.js'
 
@@ -182,7 +182,7 @@ test('a draft that a payment nobody showed us pays is captured', async () => {
 
 test('a worker whose clock is set back reconciles as often as before', async () => {
   const context = contextOf(chain)
-  const { look } = watchDestination(context, destinationOf(context))
+  const { look } = watchOf(context)
   // From the first look on, however long the rest takes.
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   onTestFinished(() => {

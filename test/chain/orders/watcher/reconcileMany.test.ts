@@ -1,10 +1,9 @@
 import { cancelPayment, type SignedPayment } from 'countersign'
 import { expect, test } from 'vitest'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { watchDestination } from '../../../../src/orders/watcher/watchDestination.js'
 import { draft, fakeNode, mined, revoke } from '../../support/desk.js'
 import { chain } from '../../support/reconcileChain.js'
-import { destinationOf, mineBlocks, orderOf } from '../../support/watching.js'
+import { mineBlocks, orderOf, watchOf } from '../../support/watching.js'
 import { contextOf, putOrder } from '../../support/watchRows.js'
 
 /** A shop with open orders, and the nonces it asks its node about. */
@@ -31,7 +30,7 @@ async function openShop(orders: number) {
   const states = () =>
     Promise.all(ids.map(async (id) => (await orderOf(context, id)).state))
   const watch = () =>
-    watchDestination(context, destinationOf(context), {
+    watchOf(context, {
       reconcileEvery: 0,
       mostOpen: 2,
     })

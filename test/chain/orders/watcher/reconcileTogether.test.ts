@@ -68,7 +68,7 @@ test('a reconciliation takes nothing from whoever watches, in its own process to
   await look()
   await reconcile(context)
   // Else the other process would watch from now on.
-  expect(await watcherOf(twin)()).toEqual({ nextLook: 7500 })
+  expect(await watcherOf(twin)()).toMatchObject({ nextLook: 7500 })
   const before = await recordOf(context)
   await look()
   expect(await recordOf(context)).toEqual(before)

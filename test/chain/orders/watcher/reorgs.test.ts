@@ -272,7 +272,7 @@ test('a destination that someone else watches is left alone', async () => {
   const id = await putOrder(context, payment)
   await watcherOf(context)()
   await mined(chain, capturePayment(chain.clients.merchant, { payment }))
-  expect(await watcherOf(twin)()).toEqual({ nextLook: 7500 })
+  expect(await watcherOf(twin)()).toMatchObject({ nextLook: 7500 })
   expect((await orderOf(context, id)).state).toBe('stored')
 })
 
@@ -299,7 +299,7 @@ test('a look that takes longer than its lease keeps it', async () => {
   const looking = look()
   for (let at = 0; at < 8; at++) {
     await setTimeout(100)
-    expect(await watcherOf(twin)()).toEqual({ nextLook: 150 })
+    expect(await watcherOf(twin)()).toMatchObject({ nextLook: 150 })
   }
   await looking
   expect((await orderOf(context, id)).state).toBe('captured')

@@ -123,12 +123,14 @@ test('a payment that is not signed is said to be so before anything is sent', as
     capturePayment(merchant, { payment: unsigned }),
   ).rejects.toMatchObject({
     name: 'InvalidFieldError',
-    message: 'payment.signature is missing: this is not signed.',
+    message:
+      'payment.signature must be a signature in hex, not undefined. This is not signed.',
   })
   const cancellation = buildCancellation({ payment }) as never
   await expect(cancelPayment(merchant, { cancellation })).rejects.toMatchObject(
     {
-      message: 'cancellation.signature is missing: this is not signed.',
+      message:
+        'cancellation.signature must be a signature in hex, not undefined. This is not signed.',
     },
   )
 })
@@ -148,7 +150,9 @@ test('a passkey wallet that checks P-256 by itself is paid from, where gas for i
     reason: 'gasTooHigh',
   })
   const hash = await capturePayment(merchant, { payment, ...dear })
-  const { status, gasUsed } = await client.getTransactionReceipt({ hash })
+  const { status, gasUsed } = await client.waitForTransactionReceipt({
+    hash,
+  })
   expect(status).toBe('success')
   expect(gasUsed).toBeGreaterThan(400_000n)
 })

@@ -327,8 +327,9 @@ test.each([
   },
 )
 
-test('the code is the one these tests were written against', () => {
-  const { proxy, implementation, signatureChecker } = loadUsdcArtifacts()
+test('the code is the one these tests were written against', async () => {
+  const artifacts = await loadUsdcArtifacts()
+  const { proxy, implementation, signatureChecker } = artifacts
   const hashes = [proxy, implementation, signatureChecker].map(
     ({ deployedBytecode }) => keccak256(toHex(deployedBytecode)),
   )

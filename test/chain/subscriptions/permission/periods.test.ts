@@ -3,7 +3,7 @@ import { buildSpendPermission, periodAt } from 'countersign/subscriptions'
 import fc from 'fast-check'
 import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { spendPermissionManager } from '../../../../src/devchain/contracts/SpendPermissionManager.generated.js'
+import { spendPermissionManagerArtifact } from '../../../../src/devchain/contracts/SpendPermissionManager.generated.js'
 import { toStruct } from '../../../../src/subscriptions/permission/spendPermissionTypedData.js'
 import { manager } from '../../support/baseAccount.js'
 
@@ -11,7 +11,7 @@ const chain = await startDevChain({ blockTime: 0, spendPermissions: true })
 afterAll(() => chain.stop())
 const { public: reader } = chain.clients
 
-const { abi } = spendPermissionManager
+const { abi } = spendPermissionManagerArtifact
 const account: Address = '0x00000000000000000000000000000000000000b1'
 const spender: Address = '0x00000000000000000000000000000000000000b2'
 const count = process.env.COUNTERSIGN_FULL ? 10_000 : 500

@@ -1,12 +1,21 @@
-import { startDevChain } from 'countersign/devchain'
+import { deployDevContract, startDevChain } from 'countersign/devchain'
 import {
   getSpendPermission,
   type SpendPermissionVerdict,
   verifySpendPermission,
 } from 'countersign/subscriptions'
-import { type Address, createPublicClient, custom, type Hex, http } from 'viem'
+import {
+  type Address,
+  createPublicClient,
+  custom,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  http,
+} from 'viem'
 import { setCode, setStorageAt } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
+import { rehearsePermission } from '../../../../src/subscriptions/permission/rehearsePermission.js'
 import {
   approveCall,
   revokeCall,
@@ -14,9 +23,11 @@ import {
 } from '../../../../src/subscriptions/permission/spendCalls.js'
 import {
   createBaseAccount,
+  manager,
   send,
   wrapSignature,
 } from '../../support/baseAccount.js'
+import { compileSolidity } from '../../support/compileSolidity.js'
 import {
   chainTime,
   createSubscriber,
@@ -142,6 +153,90 @@ test('a listed factory called with other data than a creation is refused', async
   })
   expect(reasonOf(await judge(subscriber, { signature }))).toBe(
     'walletNotDeployed',
+  )
+})
+
+const { Latch } = compileSolidity(`
+/// An owner of a wallet that accepts anything once it was opened.
+contract Latch {
+    bool public isOpen;
+    function open() external { isOpen = true; }
+    function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
+        return isOpen ? bytes4(0x1626ba7e) : bytes4(0);
+    }
+}`)
+
+/**
+ * A deployed, listed wallet with a contract among its owners. The signature
+ * names the wallet's own creation, and inside it a call to that contract.
+ */
+async function wrapTwice() {
+  if (!Latch) throw new Error('not compiled')
+  const latch = await deployDevContract(chain, { contract: Latch })
+  const subscriber = await subscribe({ owners: [manager, latch] })
+  const other = await createBaseAccount(chain)
+  const { factory, factoryData } = await other.wallet.getFactoryArgs()
+  if (!factory || !factoryData) throw new Error('The wallet is deployed.')
+  const ownerIndex = 2n
+  const inner = wrapSignature({
+    factory: latch,
+    data: encodeFunctionData({ abi: Latch.abi, functionName: 'open' }),
+    signature: encodeAbiParameters(
+      [
+        {
+          type: 'tuple',
+          components: [{ type: 'uint256' }, { type: 'bytes' }],
+        },
+      ],
+      [[ownerIndex, '0x']],
+    ),
+  })
+  const outer = { factory, data: factoryData, signature: inner }
+  return { ...subscriber, signature: wrapSignature(outer) }
+}
+
+test('a signature wrapped twice is malformed, because the inner wrapper could call any contract', async () => {
+  const subscriber = await wrapTwice()
+  expect(await judge(subscriber)).toEqual({
+    ok: false,
+    reason: 'malformedSignature',
+    details: {},
+  })
+})
+
+test('a signature wrapped twice that is on record since before is not approved', async () => {
+  const { permission, signature } = await wrapTwice()
+  const { answers } = await rehearsePermission(reader, {
+    permission,
+    signature,
+    value: 1n,
+    block: 'latest',
+    maxGas: 300_000n,
+  })
+  expect(answers.steps[0]).toMatchObject({ ok: false })
+})
+
+test('on a chain without the verifier, only a deployed wallet passes', async () => {
+  const [undeployed, deployed] = [
+    await subscribe({ deployed: false }),
+    await subscribe(),
+  ]
+  const address: Address = '0x0000bc370e4dc924f427d84e2f4b9ec81626ba7e'
+  const bytecode = await reader.getCode({ address })
+  if (!bytecode) throw new Error('The chain has no verifier.')
+  await setCode(controls, { address, bytecode: '0x' })
+  const verdicts = [await judge(undeployed), await judge(deployed)]
+  await setCode(controls, { address, bytecode })
+  expect(verdicts.map(reasonOf)).toEqual(['verifierNotDeployed', 'charge'])
+})
+
+test('a wrong signature of a wallet that is not deployed is not blamed on the verifier', async () => {
+  const subscriber = await subscribe({ deployed: false })
+  const { permission } = subscriber
+  const other = { ...permission.message, salt: permission.message.salt + 1n }
+  const changed = { ...permission, message: other }
+  expect(reasonOf(await judge({ ...subscriber, permission: changed }))).toBe(
+    'wrongSigner',
   )
 })
 

@@ -1,9 +1,10 @@
-import { createClient, custom } from 'viem'
+import { type Client, createClient, custom } from 'viem'
 import { mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import { usedTopic } from '../../../../src/subscriptions/charges/findUses.js'
 import { spendCall } from '../../../../src/subscriptions/permission/spendCalls.js'
 import { send } from '../../support/baseAccount.js'
+import { type Asked, rpcError } from '../../support/desk.js'
 import {
   chargesOf,
   openSubscriptionShop,
@@ -14,31 +15,54 @@ import {
 const chain = await startSubscriptionChain()
 afterAll(() => chain.stop())
 
-/** Charges a subscription without the record. */
+/** Charges a subscription without the record. Resolves to the receipt. */
 async function chargeUnrecorded(
   { subscriptions, account }: SubscriptionShop,
   subscriptionId: string,
   chargeId: string,
-): Promise<void> {
+): ReturnType<typeof send> {
   const { permission } = await subscriptions.get({ subscriptionId })
   const call = spendCall(permission, { value: 1_000_000n, chargeId })
-  await send(chain, { account, ...call })
+  return send(chain, { account, ...call })
 }
+
+/** A client whose requests fail while they are told to. */
+function failingClient(): {
+  client: Client
+  /** The first blocks of the requests for all charges of a manager. */
+  froms: bigint[]
+  fail(isFailing: (asked: Asked) => boolean): void
+} {
+  const froms: bigint[] = []
+  let isFailing = (_: Asked) => false
+  const request = async (asked: Asked) => {
+    const [filter] = Object(asked.params)
+    const { topics: [topic, hash] = [], fromBlock } = Object(filter)
+    if (topic === usedTopic && hash === null) froms.push(BigInt(fromBlock))
+    if (isFailing(asked)) throw rpcError(-32603, 'internal error')
+    return chain.clients.public.request(asked as never)
+  }
+  return {
+    client: createClient({
+      chain: chain.chain,
+      transport: custom({ request }, { retryCount: 0 }),
+    }),
+    froms,
+    fail: (next) => {
+      isFailing = next
+    },
+  }
+}
+
+const names = ({ params }: Asked, text: string) =>
+  JSON.stringify(params).includes(text)
 
 /** How many charges of a subscription are paid on record. */
 const countPaid = async (shop: SubscriptionShop, id: string) =>
   (await chargesOf(shop, id)).filter(([, state]) => state === 'captured').length
 
 test('a run reads the charges of the blocks since the last run, and reconcile those of all blocks', async () => {
-  const froms: bigint[] = []
-  const request = async (sent: { method: string; params?: unknown }) => {
-    const [filter] = Object(sent.params)
-    const { topics: [topic, hash] = [], fromBlock } = Object(filter)
-    if (topic === usedTopic && hash === null) froms.push(BigInt(fromBlock))
-    return chain.clients.public.request(sent as never)
-  }
-  const transport = custom({ request }, { retryCount: 0 })
-  const client = createClient({ chain: chain.chain, transport })
+  const { client, froms } = failingClient()
   const shop = await openSubscriptionShop(chain, { changes: { client } })
   const { id } = await shop.subscribe({ allowance: '100' })
   await shop.subscriptions.charge({
@@ -75,4 +99,68 @@ test('a subscription whose permission cannot be read holds up the reconciliation
     settled: 0,
     adopted: 1,
   })
+})
+
+test('a manager whose charges cannot be read holds up the reconciliation of no other manager', async () => {
+  const { client, fail } = failingClient()
+  const shop = await openSubscriptionShop(chain, { changes: { client } })
+  const { id, wallet } = await shop.subscribe({ allowance: '100' })
+  await shop.subscriptions.charge({
+    subscriptionId: id,
+    chargeId: 'a',
+    amount: '1',
+  })
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 1)
+  const otherManager = '0x00000000000000000000000000000000000000bb'
+  await shop.subscriptions.draft({
+    account: wallet.address,
+    amount: '10',
+    period: 1000n,
+    periods: 12,
+    manager: otherManager,
+  })
+  fail((asked) => names(asked, otherManager))
+  await chargeUnrecorded(shop, id, 'b')
+  await expect(shop.subscriptions.reconcile()).rejects.toMatchObject({
+    name: 'NodeError',
+  })
+  expect(await countPaid(shop, id)).toBe(2)
+  await chargeUnrecorded(shop, id, 'c')
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 3)
+})
+
+test('a charge that cannot be read delays no other of its permission, and only its own block is read again until it is found', async () => {
+  const { client, froms, fail } = failingClient()
+  const shop = await openSubscriptionShop(chain, { changes: { client } })
+  const { id } = await shop.subscribe({ allowance: '100' })
+  await shop.subscriptions.charge({
+    subscriptionId: id,
+    chargeId: 'first',
+    amount: '1',
+  })
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 1)
+  const hidden = await chargeUnrecorded(shop, id, 'hidden')
+  fail((asked) => names(asked, hidden.transactionHash))
+  await mine(chain.clients.test, { blocks: 200 })
+  await chargeUnrecorded(shop, id, 'b')
+  await mine(chain.clients.test, { blocks: 200 })
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 2)
+  froms.length = 0
+  await chargeUnrecorded(shop, id, 'c')
+  await shop.workUntil(
+    async () => froms.length > 1 && (await countPaid(shop, id)) === 3,
+  )
+  const blockNumber = BigInt(hidden.blockNumber)
+  const [next = 0n, ...again] = froms
+  expect(next).toBeGreaterThan(blockNumber + 200n)
+  expect(again).toEqual([blockNumber])
+  await expect(shop.subscriptions.reconcile()).rejects.toMatchObject({
+    name: 'NodeError',
+  })
+  fail(() => false)
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 4)
+  froms.length = 0
+  await chargeUnrecorded(shop, id, 'd')
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 5)
+  expect(froms).toHaveLength(1)
 })

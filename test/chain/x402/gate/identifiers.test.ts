@@ -11,6 +11,7 @@ import {
   chain,
   openGateShop,
   price,
+  requiredBy,
   signFor,
 } from '../../support/x402Desk.js'
 
@@ -55,13 +56,41 @@ test.each([
   },
 )
 
+test('whoever did not sign a payment learns of no identifier of the payer', async () => {
+  const account = await fundedAccount(chain, 2n * price)
+  const { gate } = await openGateShop()
+  const sold = gate.protect('work', () => new Response('goods'))
+  const ask = (header: string) => sold(requestWith(header))
+  const asked = await sold(new Request(address))
+  const used = 'pay_0123456789abcdef'
+  expect((await ask(nameIt(await signFor(account, asked), used))).status).toBe(
+    200,
+  )
+  const other = await signFor(account, asked)
+  const forged = await Promise.all(
+    [used, 'pay_fedcba9876543210'].map((id) => ask(forge(other, id))),
+  )
+  const seen = forged.map((one) => [one.status, requiredBy(one).error])
+  expect(seen[0]).toEqual(seen[1])
+  expect(seen[0]).toEqual([402, 'invalid_exact_evm_signature'])
+  expect((await ask(nameIt(other, used))).status).toBe(409)
+})
+
 const requestWith = (header: string) =>
   new Request(address, { headers: { 'PAYMENT-SIGNATURE': header } })
 
-/** The header with the same payment identifier each time. */
-function nameIt(header: string): string {
+/** The header with a payment identifier, the same each time by default. */
+function nameIt(header: string, id = 'pay_0123456789abcdef'): string {
   const payload = decodePaymentSignatureHeader(header)
   const extensions = structuredClone(payload.extensions ?? {})
-  appendPaymentIdentifierToExtensions(extensions, 'pay_0123456789abcdef')
+  appendPaymentIdentifierToExtensions(extensions, id)
   return encodePaymentSignatureHeader({ ...payload, extensions })
+}
+
+/** The same, signed by nobody. */
+function forge(header: string, id: string): string {
+  const named = decodePaymentSignatureHeader(nameIt(header, id))
+  const signature = `0x${'11'.repeat(64)}1b`
+  const payload = { ...named.payload, signature }
+  return encodePaymentSignatureHeader({ ...named, payload })
 }

@@ -1,5 +1,6 @@
 import { memoryStore, type PaymentStore, sealer } from 'countersign/store'
 import { expect, test } from 'vitest'
+import { openHangingSealer } from '../../support/hangingSealer.js'
 import { eventsOf } from '../../support/shop.js'
 import { balanceOf, openGateShop } from '../../support/x402Desk.js'
 import { payFor } from '../../support/x402Paid.js'
@@ -60,6 +61,22 @@ test('when the key service is away for a moment after the work, its answer is ke
   const response = await send()
   expect([response.status, await response.text()]).toEqual([200, 'goods'])
   expect(left).toBe(0)
+  await shop.orders.close()
+})
+
+test('when the key service never answers about one answer, it is sealed by another call and given all the same', async () => {
+  const hanging = openHangingSealer()
+  const shop = await openGateShop(
+    {},
+    { seal: hanging.seal, policy: { sealTimeout: 200 } },
+  )
+  const { send } = await payFor(shop, 'work', () => {
+    hanging.hang((_, { kind }) => kind === 'answer' && hanging.hung() === 0)
+    return new Response('goods')
+  })
+  const response = await send()
+  expect([response.status, await response.text()]).toEqual([200, 'goods'])
+  expect(hanging.hung()).toBe(1)
   await shop.orders.close()
 })
 

@@ -6,6 +6,7 @@ import axios from 'axios'
 import { expressPayment, honoPayment, nextPayment } from 'countersign/x402'
 import express from 'express'
 import { Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { NextRequest, NextResponse } from 'next/server.js'
 import { afterAll, expect, test } from 'vitest'
 import { fundedAccount } from '../../support/desk.js'
@@ -24,7 +25,14 @@ import {
 const { gate } = await openGateShop()
 let runs = 0
 
+/** What a page may read. */
+const origin = 'https://page.example'
+const exposed = ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE']
+
 const hono = new Hono()
+hono.use('/page', cors({ origin, exposeHeaders: exposed }))
+hono.use('/page', honoPayment(gate, 'work'))
+hono.get('/page', (context) => context.text('for pages'))
 hono.use('/work', honoPayment(gate, 'work'))
 hono.use('/upfront', honoPayment(gate, 'upfront'))
 hono.use('/fails', honoPayment(gate, 'work'))
@@ -43,6 +51,14 @@ hono.get('/fails', () => {
 hono.onError((_, context) => context.text('failed', 500))
 
 const app = express()
+app.use('/page', (_, response, next) => {
+  response.setHeader('access-control-allow-origin', origin)
+  response.setHeader('access-control-expose-headers', exposed.join())
+  next()
+})
+app.get('/page', expressPayment(gate, 'work'), (_, response) => {
+  response.send('for pages')
+})
 app.get('/free', (_, response) => {
   response.send('free')
 })
@@ -213,3 +229,21 @@ test('Next: a route handler sells its answer, with the request and context of Ne
   expect(await response.json()).toEqual({ city: 'ulm', query: '2' })
   expect(settlementOf(response)).toMatchObject({ success: true })
 })
+
+test.each(urls)(
+  '%s: a page can read the price and the answer, if CORS is in front of the gate',
+  async (_, url) => {
+    const account = await fundedAccount(chain, price)
+    const asked = await fetch(`${url}/page`, { headers: { origin } })
+    const header = await signFor(account, asked)
+    const paid = await fetch(`${url}/page`, {
+      headers: { origin, 'PAYMENT-SIGNATURE': header },
+    })
+    expect(await paid.text()).toBe('for pages')
+    for (const { headers } of [asked, paid])
+      expect([
+        headers.get('access-control-allow-origin'),
+        headers.get('access-control-expose-headers'),
+      ]).toEqual([origin, exposed.join()])
+  },
+)

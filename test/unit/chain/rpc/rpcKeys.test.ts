@@ -13,6 +13,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest'
 import { openLogSocket } from '../../../../src/chain/logs/openLogSocket.js'
 import { tidy } from '../../../../src/chain/rpc/errors.js'
+import { hideKeys } from '../../../../src/chain/rpc/hideKeys.js'
 import { requestNode } from '../../../../src/chain/rpc/requestNode.js'
 import { redact } from '../../../../src/core/redact.js'
 import { loadWebSockets } from '../../../../src/devchain/emulation/loadWebSockets.js'
@@ -237,4 +238,30 @@ test.each([
   // Words, and at most the ends of what was taken out.
   expect(text.length).toBeLessThan(60)
   expect(parts.slice(0, 2)).toEqual(['invalid', 'signature'])
+})
+
+test.each([
+  ['path', 'http://node.example/v2/abc', 'no abc at /v2/abc', 'no … at /v2/…'],
+  ['user', 'http://abc@node.example/', 'no abc', 'no …'],
+  ['password', 'http://u:abc@node.example/', 'no abc', 'no …'],
+  ['query', 'http://node.example/?key=abc', 'no abc', 'no …'],
+])(
+  'a key of three letters in the %s is hidden, as a word of its own',
+  (_, url, words, shown) => {
+    expect(hideKeys(words, { url })).toBe(shown)
+    expect(hideKeys('abcd xabc', { url })).toBe('abcd xabc')
+  },
+)
+
+test.each(['http://node.example/base/rpc/v1', 'http://node.example/'])(
+  'usual words in %s are not hidden',
+  (url) => {
+    const words = 'rpc v1 of base is over its rate limit'
+    expect(hideKeys(words, { url })).toBe(words)
+  },
+)
+
+test('bytes of a signature that a node echoes are not shown, even one that ends a line', () => {
+  const secret = '\x8b\x92A(\nzq\x07'
+  expect(tidy(`bad data ${secret} of payer`)).toBe('bad data … of payer')
 })

@@ -258,3 +258,18 @@ test.each(['void', 'cancel'] as const)(
     expect(transactions).toEqual([{ ...sent, inFlight: true }])
   },
 )
+
+test.each([
+  [false, 615n],
+  [true, undefined],
+] as const)(
+  'an order whose expiry is final (%s) is looked at again at %s, not at each look',
+  (final, lookDue) => {
+    const changes = settleOrder(
+      { order, attempt, proofs: [] },
+      { kind: 'expired', blockNumber: 9n, blockTime: 600n, final },
+      0n,
+    )
+    expect(changes.orders).toMatchObject([{ state: 'expired', lookDue }])
+  },
+)

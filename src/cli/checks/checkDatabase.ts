@@ -1,0 +1,33 @@
+import { loadIdentity } from '../../orders/model/storeState.js'
+import type { OrdersContext } from '../../orders/model/types.js'
+import { fail, ok, warn } from './findings.js'
+import type { CheckFinding } from './types.js'
+
+/** Checks the tables, and says which database this is. */
+export async function checkDatabase({
+  store,
+}: OrdersContext): Promise<readonly CheckFinding[]> {
+  const { identity } = await store.open()
+  const { known, suspended } = await store.read(async (tables) => ({
+    known: await loadIdentity(tables),
+    suspended: Object(await tables.getValue('store')).suspended === true,
+  }))
+  const subject = 'database'
+  return [
+    ok(subject, 'has the tables of this release'),
+    known === undefined || known === identity
+      ? ok(subject, 'is the one that the servers opened')
+      : warn(
+          subject,
+          'looks like another one than the servers opened',
+          'Nothing, if you look at a file through another mount. After a restored backup: reconcile, audit, resume.',
+        ),
+    suspended
+      ? fail(
+          subject,
+          'is suspended: nothing is sent',
+          'Find out why, then run countersign resume.',
+        )
+      : ok(subject, 'is not suspended'),
+  ]
+}

@@ -1,0 +1,92 @@
+import { loadOrders } from '../../orders/model/loadOrders.js'
+import { sealContextOf } from '../../orders/model/paymentOf.js'
+import type { OrdersContext } from '../../orders/model/types.js'
+import { isKeyAway } from '../../store/isKeyAway.js'
+import { noKey } from '../../store/noSeal.js'
+import type { SealContext } from '../../store/types.js'
+import { fail, ok, warn } from './findings.js'
+import type { CheckFinding } from './types.js'
+
+/** How many orders' secrets are unsealed. */
+const sampleSize = 20
+
+/** Checks that there is a key for each secret, and unseals a sample. */
+export async function checkSeals(
+  context: OrdersContext,
+): Promise<readonly CheckFinding[]> {
+  const { store, sealer, destinations } = context
+  const subject = 'sealing keys'
+  const counts = await store.read(({ secrets }) =>
+    secrets.countKeys(destinations),
+  )
+  const missing = Object.keys(counts).filter(
+    (name) => !sealer.keyNames.includes(name),
+  )
+  if (missing.length > 0)
+    return [
+      fail(
+        subject,
+        `secrets on record need ${missing.map((name) => JSON.stringify(name)).join(', ')}, which you do not give`,
+        'Give these keys to sealer: without them the payments cannot be captured.',
+      ),
+    ]
+  const { opened, broken, away } = await openSample(context)
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const found: CheckFinding[] = [
+    broken > 0
+      ? fail(
+          subject,
+          `${broken} of ${opened + broken} secrets do not open`,
+          'The key has the right name and other bytes, or rows were changed: find the right key.',
+        )
+      : away > 0
+        ? warn(
+            subject,
+            `the key service did not open ${away} secrets`,
+            'Mend the key service.',
+          )
+        : ok(subject, `open ${opened} of ${total} secrets, as a sample`),
+  ]
+  return sealer.current === noKey
+    ? [
+        ...found,
+        warn(
+          subject,
+          'secrets are stored in the open',
+          'Give createOrders a sealer before you take real money.',
+        ),
+      ]
+    : found
+}
+
+async function openSample(
+  context: OrdersContext,
+): Promise<{ opened: number; broken: number; away: number }> {
+  const { store, sealer, destinations } = context
+  const sealed = await store.read(async (tables) => {
+    const ids = await tables.secrets.findOrderIds({
+      destinations,
+      except: '',
+      limit: sampleSize,
+    })
+    const orders = await loadOrders(tables, { ids })
+    return [...orders.values()].flatMap(({ order, attempts }) =>
+      attempts.flatMap((attempt): [string, SealContext][] =>
+        attempt.signature === undefined
+          ? []
+          : [[attempt.signature, sealContextOf('payment', order, attempt)]],
+      ),
+    )
+  })
+  const result = { opened: 0, broken: 0, away: 0 }
+  for (const [text, place] of sealed) {
+    try {
+      await sealer.open(text, place)
+      result.opened++
+    } catch (error) {
+      if (isKeyAway(error)) result.away++
+      else result.broken++
+    }
+  }
+  return result
+}

@@ -1,0 +1,118 @@
+import { formatAmount } from '../../core/amount.js'
+import { describeToken, type Unit } from '../../orders/ledger/describeToken.js'
+import type { AuditReport } from '../../orders/verbs/auditOrders.js'
+import type {
+  AuditDifference,
+  AuditSum,
+} from '../../orders/verbs/auditRange.js'
+import { countOf } from '../terminal/formats.js'
+import { withShop } from '../terminal/openShop.js'
+import { parseNumberOption, shopOptions } from '../terminal/options.js'
+import { createPrinter, type Printer } from '../terminal/print.js'
+import { openProgress } from '../terminal/progress.js'
+import type { Command } from '../terminal/types.js'
+import { auditInParts } from './auditInParts.js'
+
+export const auditCommand: Command = {
+  name: 'audit',
+  summary: 'Compares the payments on the chain with the record.',
+  positionals: '',
+  mostPositionals: 0,
+  options: {
+    ...shopOptions,
+    from: {
+      type: 'string',
+      value: 'BLOCK',
+      help: 'First block. Default: the one of the oldest order.',
+    },
+    to: {
+      type: 'string',
+      value: 'BLOCK',
+      help: 'Last block. Default: the newest.',
+    },
+  },
+  details: [
+    'Ends with 1 if chain and record differ. A payment of the last ten seconds is a difference until a worker has recorded it.',
+  ],
+  example: 'npx countersign audit --from 20000000',
+  run: async (input) => {
+    const print = createPrinter(input.io)
+    const range = {
+      fromBlock: parseNumberOption('from', input.text('from')),
+      toBlock: parseNumberOption('to', input.text('to')),
+    }
+    const { report, units } = await withShop(input, async (shop) => {
+      const progress = openProgress(input.io)
+      const report = await auditInParts(shop, range, progress.show).finally(
+        progress.end,
+      )
+      const units = await Promise.all(
+        report.destinations.map(({ destination }) =>
+          describeToken(shop.context, destination),
+        ),
+      )
+      return { report, units }
+    })
+    if (input.flag('json')) print.json(report)
+    else printAudit(print, report, units)
+    return report.ok ? 0 : 1
+  },
+}
+
+function printAudit(
+  print: Printer,
+  { ok, destinations }: AuditReport,
+  units: readonly Unit[],
+): void {
+  for (const [at, one] of destinations.entries()) {
+    const unit = units[at] ?? { symbol: 'units', decimals: 0 }
+    const { chainId, recipient } = one.destination
+    print.line(
+      `recipient ${recipient} on chain ${chainId}, blocks ${one.fromBlock} to ${one.toBlock}`,
+    )
+    print.table([
+      ['', 'transfers', unit.symbol],
+      rowOf('on the chain', one.chain, unit),
+      rowOf('paid orders', one.captured, unit),
+      rowOf('without an order', one.unmatched, unit),
+      rowOf('refunded', one.refunded, unit),
+    ])
+    printDifferences(print, one.differences, unit)
+    print.line()
+  }
+  print.line(
+    ok
+      ? print.good('Chain and record agree.')
+      : print.bad('Chain and record differ.'),
+  )
+}
+
+function rowOf(
+  name: string,
+  { count, value }: AuditSum,
+  { decimals }: Unit,
+): string[] {
+  return [name, `${count}`, formatAmount(value, decimals)]
+}
+
+/** Lists transfers that only one side has, or that differ. */
+export function printDifferences(
+  print: Printer,
+  differences: readonly AuditDifference[],
+  { decimals }: Unit,
+): void {
+  if (differences.length === 0) return
+  const amountOf = (value: bigint | undefined) =>
+    value === undefined ? 'missing' : formatAmount(value, decimals)
+  print.line(print.bad(countOf(differences.length, 'difference')))
+  print.table([
+    ['block', 'on the chain', 'on record', 'order', 'transaction'],
+    ...differences.map((one) => [
+      `${one.blockNumber}`,
+      amountOf(one.onChain),
+      amountOf(one.onRecord),
+      one.orderId ?? '-',
+      one.transactionHash,
+    ]),
+  ])
+}

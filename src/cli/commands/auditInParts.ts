@@ -1,0 +1,161 @@
+import { clientOf } from '../../orders/evidence/clientOf.js'
+import { getHeads } from '../../orders/evidence/getHeads.js'
+import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  type AuditReport,
+  auditOrders,
+  type DestinationAudit,
+} from '../../orders/verbs/auditOrders.js'
+import type { AuditSum } from '../../orders/verbs/auditRange.js'
+import { findFirstBlock } from '../../orders/watcher/findFirstBlock.js'
+import type { OpenedShop } from '../terminal/openShop.js'
+
+/** Blocks to audit. By default, everything on record. */
+type GivenRange = {
+  fromBlock?: bigint | undefined
+  toBlock?: bigint | undefined
+}
+
+type BlockRange = { fromBlock: bigint; toBlock: bigint }
+
+/** Most parts of a range; each is a step of the progress. */
+const mostParts = 20n
+
+/** Blocks below which a part is not worth its requests. */
+const leastBlocks = 2_000n
+
+/** The destinations of one chain, and the parts of its blocks. */
+type ChainPlan = { own: OrdersContext; parts: BlockRange[] }
+
+/**
+ * Audits each chain in parts of its own blocks, so that there is progress to
+ * show: the share of all parts of all chains that are done.
+ */
+export async function auditInParts(
+  { context }: Pick<OpenedShop, 'context'>,
+  given: GivenRange,
+  show: (share: number) => void,
+): Promise<AuditReport> {
+  show(0)
+  const plans = await planChains(context, given)
+  const count = plans.reduce((sum, { parts }) => sum + parts.length, 0)
+  const failed = new AbortController()
+  const { signal } = failed
+  let done = 0
+  const auditChain = async ({ own, parts }: ChainPlan) => {
+    const reports: AuditReport[] = []
+    for (const part of parts) {
+      reports.push(await auditOrders(own, { ...part, signal }))
+      // Another chain has failed: its error is shown, and no progress after it.
+      signal.throwIfAborted()
+      done++
+      show(done / count)
+    }
+    return mergeReports(reports)
+  }
+  const audited = Promise.all(plans.map(auditChain))
+  return joinChains(
+    context,
+    await audited.catch((error: unknown) => {
+      failed.abort()
+      throw error
+    }),
+  )
+}
+
+async function planChains(
+  context: OrdersContext,
+  given: GivenRange,
+): Promise<ChainPlan[]> {
+  await context.store.open()
+  const chains = new Set(context.destinations.map(({ chainId }) => chainId))
+  return Promise.all(
+    [...chains].map(async (chainId) => {
+      const destinations = context.destinations.filter(
+        (destination) => destination.chainId === chainId,
+      )
+      const own = { ...context, destinations }
+      return { own, parts: splitRange(await findRange(own, given)) }
+    }),
+  )
+}
+
+/** Puts the reports of all chains together, in the order of the shop. */
+function joinChains(
+  { destinations: order }: OrdersContext,
+  reports: readonly AuditReport[],
+): AuditReport {
+  const destinations = reports
+    .flatMap((report) => report.destinations)
+    .sort(
+      (one, other) =>
+        order.indexOf(one.destination) - order.indexOf(other.destination),
+    )
+  return { ok: reports.every(({ ok }) => ok), destinations }
+}
+
+async function findRange(
+  context: OrdersContext,
+  given: GivenRange,
+): Promise<BlockRange> {
+  const found = await Promise.all(
+    context.destinations.map(async (destination) => {
+      const client = clientOf(context, destination)
+      const { latest } = await getHeads(client, context.policy)
+      const first =
+        given.fromBlock ??
+        (await findFirstBlock(context, client, destination, latest))
+      return { first, last: latest.number }
+    }),
+  )
+  const firsts = found.map(({ first }) => first)
+  const lasts = found.map(({ last }) => last)
+  const fromBlock = firsts.reduce((low, one) => (one < low ? one : low))
+  const newest = lasts.reduce((high, one) => (one > high ? one : high))
+  const toBlock = given.toBlock ?? newest
+  return { fromBlock: fromBlock > toBlock ? toBlock : fromBlock, toBlock }
+}
+
+function splitRange({ fromBlock, toBlock }: BlockRange): BlockRange[] {
+  const blocks = toBlock - fromBlock + 1n
+  const even = (blocks + mostParts - 1n) / mostParts
+  const size = even > leastBlocks ? even : leastBlocks
+  const parts: BlockRange[] = []
+  for (let first = fromBlock; first <= toBlock; first += size) {
+    const last = first + size - 1n
+    parts.push({ fromBlock: first, toBlock: last < toBlock ? last : toBlock })
+  }
+  return parts
+}
+
+function mergeReports(reports: readonly AuditReport[]): AuditReport {
+  const [first, ...rest] = reports
+  if (!first) return { ok: true, destinations: [] }
+  const destinations = first.destinations.map((one, at) =>
+    rest.reduce<DestinationAudit>((all, { destinations }) => {
+      const next = destinations[at]
+      return next ? mergeAudits(all, next) : all
+    }, one),
+  )
+  return { ok: reports.every(({ ok }) => ok), destinations }
+}
+
+function mergeAudits(
+  one: DestinationAudit,
+  next: DestinationAudit,
+): DestinationAudit {
+  return {
+    destination: one.destination,
+    fromBlock: one.fromBlock,
+    toBlock: next.toBlock,
+    chain: addSums(one.chain, next.chain),
+    captured: addSums(one.captured, next.captured),
+    unmatched: addSums(one.unmatched, next.unmatched),
+    refunded: addSums(one.refunded, next.refunded),
+    differences: [...one.differences, ...next.differences],
+  }
+}
+
+function addSums(one: AuditSum, other: AuditSum): AuditSum {
+  return { count: one.count + other.count, value: one.value + other.value }
+}

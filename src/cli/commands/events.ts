@@ -1,0 +1,72 @@
+import type { OrderEvent } from '../../orders/model/orderEvents.js'
+import { formatMilliseconds } from '../terminal/formats.js'
+import { withShop } from '../terminal/openShop.js'
+import { parseNumberOption, shopOptions } from '../terminal/options.js'
+import { createPrinter } from '../terminal/print.js'
+import type { Command } from '../terminal/types.js'
+
+/** Events of one request. */
+const pageSize = 500
+
+export const eventsCommand: Command = {
+  name: 'events',
+  summary: 'Lists events, the oldest first.',
+  positionals: '',
+  mostPositionals: 0,
+  options: {
+    ...shopOptions,
+    after: {
+      type: 'string',
+      value: 'CURSOR',
+      help: 'Only events after this cursor. Default: 0, the beginning.',
+    },
+    order: {
+      type: 'string',
+      value: 'ID',
+      help: 'Only events of this order.',
+    },
+    limit: {
+      type: 'string',
+      value: 'COUNT',
+      help: 'At most this many. Default: 100.',
+    },
+    json: { type: 'boolean', help: 'Write one JSON object a line.' },
+  },
+  details: [],
+  example: 'npx countersign events --after 120 --json',
+  run: async (input) => {
+    const print = createPrinter(input.io)
+    let after = parseNumberOption('after', input.text('after')) ?? 0n
+    let left = Number(parseNumberOption('limit', input.text('limit')) ?? 100n)
+    const orderId = input.text('order')
+    await withShop(input, async ({ orders }) => {
+      while (left > 0) {
+        const limit = Math.min(left, pageSize)
+        const page = await orders.events({ after, orderId, limit })
+        for (const event of page.events) {
+          if (input.flag('json')) print.json(event)
+          else print.line(describeEvent(event))
+        }
+        after = page.cursor
+        left -= limit
+        if (page.events.length < limit) return
+      }
+    })
+    return 0
+  },
+}
+
+/** One line about an event. */
+function describeEvent(event: OrderEvent): string {
+  const { cursor, at, orderId, type, data } = event
+  const facts = Object.entries(data).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  )
+  return [
+    `${cursor}`.padStart(6),
+    formatMilliseconds(at),
+    (orderId ?? '-').padEnd(16),
+    type,
+    ...facts,
+  ].join('  ')
+}

@@ -1,0 +1,99 @@
+import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
+import type { NodeFault } from '../../orders/verbs/nodeHealth.js'
+import { countOf, formatCoin, formatSeconds } from '../terminal/formats.js'
+import { withShop } from '../terminal/openShop.js'
+import { shopOptions } from '../terminal/options.js'
+import { createPrinter, type Printer } from '../terminal/print.js'
+import type { Command, ExitCode } from '../terminal/types.js'
+
+export const healthCommand: Command = {
+  name: 'health',
+  summary: 'Shows how orders, submitters and chains stand.',
+  positionals: '',
+  mostPositionals: 0,
+  options: shopOptions,
+  details: [
+    'Ends with 1 if the shop is suspended or something has a fault, and with 3 if a node does not answer.',
+    'What a worker put aside and tries again is a warning.',
+  ],
+  example: 'npx countersign health --json',
+  run: async (input) => {
+    const print = createPrinter(input.io)
+    const report = await withShop(input, ({ orders }) => orders.health())
+    if (input.flag('json')) print.json(report)
+    else printHealth(print, report)
+    return codeOf(report)
+  },
+}
+
+/** Faults that the network in between may have caused. */
+const unreachable: readonly (NodeFault | undefined)[] = [
+  'unreachable',
+  'timedOut',
+]
+
+function codeOf({ chains, submitters, suspended }: OrdersHealth): ExitCode {
+  const faults = [...chains, ...submitters].filter(({ fault }) => fault)
+  if (faults.length === 0) return suspended ? 1 : 0
+  const isAway = faults.every(({ faultKind }) =>
+    unreachable.includes(faultKind),
+  )
+  return isAway && !suspended ? 3 : 1
+}
+
+function printHealth(print: Printer, report: OrdersHealth): void {
+  const { chains, destinations, submitters, suspended, sealKeys } = report
+  if (suspended)
+    print.line(print.bad('suspended: nothing is sent until you call resume'))
+  for (const { chainId, block, time, fault } of chains)
+    print.line(
+      fault
+        ? `chain ${chainId}  ${print.bad(fault)}`
+        : `chain ${chainId}  block ${block}${time === undefined ? '' : ` of ${formatSeconds(time)}`}  ${print.good('ok')}`,
+    )
+  for (const { chainId, token, recipient, ...one } of destinations) {
+    const counts = Object.entries(one.counts).map(
+      ([state, count]) => `${count} ${state}`,
+    )
+    print.line()
+    print.line(`recipient ${recipient}, token ${token} on chain ${chainId}`)
+    print.line(`  orders: ${counts.join(', ') || 'none'}`)
+    print.line(
+      one.reconciledTo === undefined
+        ? '  not compared with the chain yet'
+        : `  compared with the chain up to block ${one.reconciledTo}${one.lag === undefined ? '' : `, ${countOf(one.lag, 'block')} behind`}`,
+    )
+    printAside(print, one.putAside)
+  }
+  for (const { chainId, account, ...one } of submitters) {
+    const { balance, openTransactions, nextNonce, lease, fault } = one
+    print.line()
+    print.line(`submitter ${account} on chain ${chainId}`)
+    if (fault) print.line(`  ${print.bad(fault)}`)
+    if (balance !== undefined) print.line(`  gas: ${formatCoin(balance)}`)
+    print.line(
+      `  ${countOf(openTransactions, 'transaction')} in flight, next account nonce ${nextNonce}`,
+    )
+    print.line(
+      lease
+        ? `  worked on by ${lease.owner}`
+        : `  ${print.warn('no worker is working on it')}`,
+    )
+    printAside(print, one.putAside)
+  }
+  const keys = Object.entries(sealKeys)
+  print.line()
+  print.line(
+    `sealed secrets: ${keys.map(([key, count]) => `${count} by key ${JSON.stringify(key)}`).join(', ') || 'none'}`,
+  )
+}
+
+function printAside(
+  print: Printer,
+  putAside: OrdersHealth['destinations'][number]['putAside'],
+): void {
+  for (const { what, reason, since } of putAside)
+    print.line(
+      `  ${print.warn(`put aside: ${what}, ${reason}`)}, since ${formatSeconds(since / 1000n)}`,
+    )
+}

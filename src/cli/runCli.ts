@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { auditCommand } from './commands/audit.js'
+import { devCommand } from './commands/dev.js'
+import { doctorCommand } from './commands/doctor.js'
+import { eventsCommand } from './commands/events.js'
+import { explainCommand } from './commands/explain.js'
+import { healthCommand } from './commands/health.js'
+import { initCommand } from './commands/init.js'
+import { inspectCommand } from './commands/inspect.js'
+import { ledgerCommand } from './commands/ledger.js'
+import { migrateCommand } from './commands/migrate.js'
+import { reconcileCommand } from './commands/reconcile.js'
+import { resumeCommand, suspendCommand } from './commands/suspend.js'
+import { describeFailure } from './terminal/describeFailure.js'
+import { UsageError } from './terminal/errors.js'
+import { helpOf, overview } from './terminal/help.js'
+import { parseCommand } from './terminal/parseCommand.js'
+import type { CliIo, Command, ExitCode } from './terminal/types.js'
+
+/** All commands, in the order in which a merchant meets them. */
+export const commands: readonly Command[] = [
+  initCommand,
+  devCommand,
+  doctorCommand,
+  healthCommand,
+  inspectCommand,
+  explainCommand,
+  eventsCommand,
+  ledgerCommand,
+  auditCommand,
+  reconcileCommand,
+  suspendCommand,
+  resumeCommand,
+  migrateCommand,
+]
+
+/**
+ * Runs one command. Never throws: what went wrong goes to `stderr`, in one
+ * sentence without a stack trace.
+ */
+export async function runCli(
+  args: readonly string[],
+  io: CliIo,
+): Promise<ExitCode> {
+  try {
+    return await runCommand(args, io)
+  } catch (error) {
+    const { text, code } = describeFailure(error)
+    io.stderr.write(`${text}\n`)
+    return code
+  }
+}
+
+async function runCommand(
+  [name, ...rest]: readonly string[],
+  io: CliIo,
+): Promise<ExitCode> {
+  if (name === '--version') {
+    const text = await readFile(join(io.packageFolder, 'package.json'), 'utf8')
+    io.stdout.write(`${JSON.parse(text).version}\n`)
+    return 0
+  }
+  const isHelp = name === undefined || ['help', '--help', '-h'].includes(name)
+  if (isHelp) {
+    const out = name === undefined ? io.stderr : io.stdout
+    out.write(`${overview(commands)}\n`)
+    return name === undefined ? 2 : 0
+  }
+  const command = commands.find((one) => one.name === name)
+  // The word is not quoted, because it may be a misplaced secret.
+  if (!command)
+    throw new UsageError(
+      'There is no such command: npx countersign --help lists them all.',
+    )
+  const input = parseCommand(command, rest, io)
+  if (input.flag('help')) {
+    io.stdout.write(`${helpOf(command)}\n`)
+    return 0
+  }
+  return command.run(input)
+}

@@ -1,0 +1,53 @@
+import { contextOf } from '../../orders/contextOf.js'
+import { createOrders } from '../../orders/createOrders.js'
+import type {
+  CreateOrdersParameters,
+  OrdersContext,
+} from '../../orders/model/types.js'
+import type { Orders } from '../../orders/Orders.js'
+import { ConfigError } from './errors.js'
+import { loadConfig } from './loadConfig.js'
+import type { CommandInput } from './types.js'
+
+/** The orders of a shop, over a store that prepares nothing. */
+export type OpenedShop = {
+  orders: Orders
+  context: OrdersContext
+  parameters: CreateOrdersParameters
+}
+
+/**
+ * Opens the shop of the configuration, does some work and closes it. By default
+ * nothing can be written to its database.
+ *
+ * @throws {@link UsageError} {@link ConfigError} when the configuration is
+ * missing or wrong.
+ * @throws {@link StoreError} when there is no database, or its tables are of
+ * another version.
+ */
+export async function withShop<result>(
+  { io, text }: CommandInput,
+  work: (shop: OpenedShop) => Promise<result>,
+  access: 'read' | 'write' = 'read',
+): Promise<result> {
+  const given = await loadConfig(io, text('config'))
+  const { attach } = given.store
+  if (!attach)
+    throw new ConfigError(
+      'The store of the configuration cannot be looked at from outside: commands need sqliteStore or postgresStore of this release.',
+    )
+  // Left out, because observers and hooks are for the server.
+  const { observe: _, ...rest } = given
+  const parameters = { ...rest, store: attach(access) }
+  const orders = createOrders(parameters)
+  try {
+    return await work({
+      orders,
+      context: contextOf(orders).context,
+      parameters,
+    })
+  } finally {
+    await orders.close()
+    await given.store.close()
+  }
+}

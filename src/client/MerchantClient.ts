@@ -1,0 +1,537 @@
+import type { Address, Hex } from 'viem'
+import type { Answers, WireOrderEvent } from '../http/schemas/answerTypes.js'
+import type { DraftBody, RefundBody } from '../http/schemas/bodySchemas.js'
+import type { LedgerFormat } from '../http/schemas/querySchemas.js'
+import type { AbortOptions } from './BuyerClient.js'
+import type { FollowParameters } from './followStream.js'
+
+/** An order as a merchant sees it. Integers are decimal strings. */
+export type MerchantOrder = Answers['Order']
+
+/** A refund. Integers are decimal strings. */
+export type MerchantRefund = Answers['Refund']
+
+/** An event as `orders.events` gives it. Integers are decimal strings. */
+export type MerchantEvent = WireOrderEvent
+
+/** The result of comparing chain and record. Integers are decimal strings. */
+export type Audit = Answers['AuditReport']
+
+/** Names an order. */
+export type OrderParameters = AbortOptions & { orderId: string }
+
+/** Names a refund of an order. */
+export type RefundParameters = OrderParameters & { refundId: string }
+
+/** Parameters of the merchant's `draft`. */
+export type DraftParameters = AbortOptions &
+  Omit<DraftBody, 'window'> & {
+    /** The order's id. @default 32 random bytes, drawn before the first try */
+    idempotencyKey?: string | undefined
+    /** Seconds from now until the payment expires. @default the shop's */
+    window?: bigint | undefined
+  }
+
+/** Parameters of the merchant's `list`. */
+export type ListParameters = AbortOptions & {
+  states?: readonly MerchantOrder['state'][] | undefined
+  payer?: Address | undefined
+  chainId?: number | undefined
+  token?: Address | undefined
+  recipient?: Address | undefined
+  /** The `cursor` of a page, to begin after it. */
+  before?: string | undefined
+  /** Orders on a page, at most 200. */
+  limit?: number | undefined
+}
+
+/** Parameters of the merchant's `capture`. */
+export type CaptureParameters = OrderParameters & {
+  /** What to capture of a ceiling, in whole tokens. */
+  amount?: string | undefined
+  /** Seconds to wait for a result, at most 25. @default 0 */
+  wait?: number | undefined
+  /**
+   * `preconfirmed`: answer once the block being made shows the capture, which it
+   * can still drop. @default 'included'
+   */
+  answerAt?: 'preconfirmed' | 'included' | undefined
+  /** The largest payment to answer so, in whole tokens; required with it. */
+  preconfirmedUpTo?: string | undefined
+}
+
+/** Parameters of the merchant's `reauthorize`. */
+export type ReauthorizeParameters = OrderParameters & {
+  /** Seconds from now until the payment expires. @default the shop's */
+  window?: bigint | undefined
+}
+
+/** Parameters of the merchant's `refund`. */
+export type RequestRefundParameters = OrderParameters & RefundBody
+
+/** Parameters of `refundToSign`. */
+export type RefundPaymentParameters = RefundParameters & {
+  /** Seconds from now until the payment expires. @default the longest */
+  window?: bigint | undefined
+}
+
+/** Parameters of `acceptRefund`. */
+export type RefundSignatureParameters = RefundParameters & { signature: Hex }
+
+/** Parameters of the merchant's `reconcile`. */
+export type ReconcileOptions = AbortOptions & {
+  /** @default where the last one ended */
+  fromBlock?: bigint | undefined
+}
+
+/** Progress of an audit. */
+export type AuditProgress = {
+  /** Blocks that are compared. */
+  fromBlock: bigint
+  toBlock: bigint
+  /** The last block to compare. */
+  lastBlock: bigint
+}
+
+/** Parameters of the merchant's `audit`. */
+export type AuditOptions = AbortOptions & {
+  /**
+   * The first block, such as that of your first order. Without it, everything
+   * from your oldest order on is one request, which has 30 seconds. @default the
+   * block of the oldest order
+   */
+  fromBlock?: bigint | undefined
+  /** @default the newest block, of the highest chain if there are several */
+  toBlock?: bigint | undefined
+  /** Blocks in the first request. @default 10_000n */
+  blocks?: bigint | undefined
+  /** Called after each range of blocks. */
+  onProgress?: ((progress: AuditProgress) => void) | undefined
+}
+
+/** Parameters of the merchant's `ledger`. */
+export type LedgerOptions = AbortOptions & {
+  /** @default 'csv' */
+  format?: LedgerFormat | undefined
+  /** Unix seconds. */
+  from?: bigint | undefined
+  to?: bigint | undefined
+  /** Adds every transfer on the chain. @default false */
+  transfers?: boolean | undefined
+}
+
+/** Parameters of the merchant's `follow`. */
+export type FollowOrdersParameters = Omit<
+  FollowParameters,
+  'after' | 'onOpen'
+> & {
+  /** Limits the stream to one order. */
+  orderId?: string | undefined
+  /** A cursor; '0' for everything. @default the newest event */
+  after?: string | undefined
+  /**
+   * Called each time the stream is open, with the cursor it begins after: a
+   * list that you read from now on misses nothing.
+   */
+  onOpen?: ((cursor: string) => void) | undefined
+}
+
+/**
+ * All that a merchant can do over HTTP, with the orders of its recipients.
+ *
+ * Requests are retried after transient failures, up to `retries` times. Only
+ * `reauthorize` is not, because it is not idempotent. Each method rejects with
+ * a `ProblemError` if the server refuses, with a `ServerError` if it gives no
+ * answer, and with the signal's reason if that aborts.
+ */
+export interface MerchantClient {
+  /**
+   * Drafts an order, once for each `idempotencyKey`. Retried after transient
+   * failures, with one key. A retry never overlaps an earlier try, which could
+   * end the newer `buyerToken`. So after a lost answer the next try begins 30
+   * seconds after the last.
+   *
+   * Repeating a key returns the same order with a new `buyerToken`. The earlier
+   * token ends.
+   *
+   * @throws {@link ProblemError} when the server refuses it: `orderIdInUse` if
+   * the key has other contents, or the buyer has signed.
+   * @throws {@link ServerError} when the server gives no answer.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const sell = (merchant: MerchantClient, cart: string) =>
+   *   merchant.draft({ idempotencyKey: cart, amount: '12.50' })
+   * ```
+   */
+  draft(parameters: DraftParameters): Promise<Answers['DraftedOrder']>
+
+  /**
+   * Yields orders page by page, the newest first. Each page is retried after
+   * transient failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export async function openIds(merchant: MerchantClient) {
+   *   const ids: string[] = []
+   *   for await (const { orders } of merchant.list({ states: ['stored'] }))
+   *     ids.push(...orders.map(({ id }) => id))
+   *   return ids
+   * }
+   * ```
+   */
+  list(parameters?: ListParameters): AsyncGenerator<Answers['OrderList'], void>
+
+  /**
+   * Reads an order. Retried after transient failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const stateOf = async (merchant: MerchantClient, orderId: string) =>
+   *   (await merchant.get({ orderId })).state
+   * ```
+   */
+  get(parameters: OrderParameters): Promise<MerchantOrder>
+
+  /**
+   * Captures an order, once, however often it is repeated. Retried after
+   * transient failures.
+   *
+   * `unknown` is no failure: a worker or the chain decides later.
+   *
+   * @throws {@link ProblemError} with the reason why nothing is captured.
+   * @throws {@link ServerError} when the server gives no answer.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export async function capture(merchant: MerchantClient, orderId: string) {
+   *   const result = await merchant.capture({ orderId, wait: 20 })
+   *   return result.status === 'captured' && result.proof.transactionHash
+   * }
+   * ```
+   */
+  capture(
+    parameters: CaptureParameters,
+  ): Promise<Answers['Captured'] | Answers['CaptureUnknown']>
+
+  /**
+   * Gives up on an order. Retried after transient failures. Until
+   * `spendableUntil` the payer's signature stays valid.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const giveUp = (merchant: MerchantClient, orderId: string) =>
+   *   merchant.void({ orderId })
+   * ```
+   */
+  void(parameters: OrderParameters): Promise<Answers['Voided']>
+
+  /**
+   * Asks the buyer again, with a new window. Never retried: each request opens
+   * another window, and only a signature of the last window is accepted.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const askAgain = (merchant: MerchantClient, orderId: string) =>
+   *   merchant.reauthorize({ orderId, window: 900n })
+   * ```
+   */
+  reauthorize(
+    parameters: ReauthorizeParameters,
+  ): Promise<Answers['Reauthorized']>
+
+  /**
+   * Lets the shop send the cancellation that the buyer signed. Retried after
+   * transient failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const approve = (merchant: MerchantClient, orderId: string) =>
+   *   merchant.cancel({ orderId })
+   * ```
+   */
+  cancel(parameters: OrderParameters): Promise<Answers['CancellationApproved']>
+
+  /**
+   * Requests a refund, once for each `refundId`. Retried after transient
+   * failures. The money is not back when it resolves.
+   *
+   * @throws {@link ProblemError} when the server refuses it: `refundForbidden`
+   * without the permission.
+   * @throws {@link ServerError} when the server gives no answer.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const refund = (merchant: MerchantClient, orderId: string) =>
+   *   merchant.refund({ orderId, refundId: 'return-7', amount: '2.50' })
+   * ```
+   */
+  refund(parameters: RequestRefundParameters): Promise<Answers['RefundTaken']>
+
+  /**
+   * Lists the refunds of an order, the oldest first. Retried after transient
+   * failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const left = async (merchant: MerchantClient, orderId: string) =>
+   *   (await merchant.listRefunds({ orderId })).refundable
+   * ```
+   */
+  listRefunds(parameters: OrderParameters): Promise<Answers['RefundList']>
+
+  /**
+   * Reads a refund. Retried after transient failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const isBack = async (merchant: MerchantClient, orderId: string) =>
+   *   (await merchant.getRefund({ orderId, refundId: 'return-7' })).state ===
+   *   'succeeded'
+   * ```
+   */
+  getRefund(parameters: RefundParameters): Promise<MerchantRefund>
+
+  /**
+   * Gives the payment of a refund to sign, for a recipient whose wallet is not
+   * on the server. Retried after transient failures. Until the window is over,
+   * the payment stays the same.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const toSign = (merchant: MerchantClient, orderId: string) =>
+   *   merchant.refundToSign({ orderId, refundId: 'return-7' })
+   * ```
+   */
+  refundToSign(
+    parameters: RefundPaymentParameters,
+  ): Promise<Answers['RefundToSign']>
+
+  /**
+   * Hands in the signature of a refund. Retried after transient failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const send = (
+   *   merchant: MerchantClient,
+   *   orderId: string,
+   *   signature: `0x${string}`,
+   * ) => merchant.acceptRefund({ orderId, refundId: 'return-7', signature })
+   * ```
+   */
+  acceptRefund(
+    parameters: RefundSignatureParameters,
+  ): Promise<Answers['RefundSigned']>
+
+  /**
+   * Compares record and chain, and writes what is missing. Retried after
+   * transient failures. The server ends it after 30 seconds: for a long range
+   * call `orders.reconcile`.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const daily = (merchant: MerchantClient) => merchant.reconcile()
+   * ```
+   */
+  reconcile(
+    parameters?: ReconcileOptions,
+  ): Promise<Answers['ReconciliationReport']>
+
+  /**
+   * Compares record and chain, and changes nothing. Requests one range of
+   * blocks after the other, and narrower ones if the server's 30 seconds are
+   * not enough. Adds the reports up. Each range is retried after transient
+   * failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const audit = (merchant: MerchantClient, fromBlock: bigint) =>
+   *   merchant.audit({
+   *     fromBlock,
+   *     onProgress: ({ toBlock, lastBlock }) =>
+   *       console.log(`block ${toBlock} of ${lastBlock}`),
+   *   })
+   * ```
+   */
+  audit(parameters?: AuditOptions): Promise<Audit>
+
+  /**
+   * Opens the books as a file. Opening is retried after transient failures;
+   * reading is not. A file that breaks off errors.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const books = async (merchant: MerchantClient) =>
+   *   new Response(await merchant.ledger({ transfers: true })).text()
+   * ```
+   */
+  ledger(parameters?: LedgerOptions): Promise<ReadableStream<Uint8Array>>
+
+  /**
+   * Returns the health of orders, accounts and chains. Retried after transient
+   * failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const faults = async (merchant: MerchantClient) =>
+   *   (await merchant.health()).chains.map(({ fault }) => fault)
+   * ```
+   */
+  health(parameters?: AbortOptions): Promise<Answers['Health']>
+
+  /**
+   * Yields every event of your orders, or of one. Opens the stream again whenever
+   * it breaks, and goes on after the last event. It never ends by itself.
+   *
+   * An event can come twice, with the same `cursor`.
+   *
+   * @throws {@link ProblemError} `cursorAhead` if the server has another database
+   * than before.
+   * @throws {@link ServerError} when another kind of server answers.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export async function ship(merchant: MerchantClient, after: string) {
+   *   for await (const event of merchant.follow({ after }))
+   *     if (event.type === 'fulfil') console.log(event.data.fulfilmentId)
+   * }
+   * ```
+   */
+  follow(
+    parameters?: FollowOrdersParameters,
+  ): AsyncGenerator<MerchantEvent, void>
+
+  /**
+   * Stops all sending, for every shop on the database. Retried after transient
+   * failures.
+   *
+   * @throws {@link ProblemError} when the server refuses it: `operationForbidden`
+   * without the permission.
+   * @throws {@link ServerError} when the server gives no answer.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const stopEverything = (merchant: MerchantClient) => merchant.suspend()
+   * ```
+   */
+  suspend(parameters?: AbortOptions): Promise<Answers['Sending']>
+
+  /**
+   * Allows sending again, for every shop on the database. Never call it before
+   * `reconcile` has written what a restored database missed. Retried after
+   * transient failures.
+   *
+   * @throws {@link ProblemError} when the server refuses it: `operationForbidden`
+   * without the permission.
+   * @throws {@link ServerError} when the server gives no answer.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export async function goOn(merchant: MerchantClient) {
+   *   await merchant.reconcile()
+   *   await merchant.resume()
+   * }
+   * ```
+   */
+  resume(parameters?: AbortOptions): Promise<Answers['Sending']>
+
+  /**
+   * Seals stored secrets again with the current key. Retried after transient
+   * failures: each try goes on where the last one ended, since a request ends
+   * after 30 seconds.
+   *
+   * @throws {@link ProblemError} when the server refuses it: `operationForbidden`
+   * without the permission.
+   * @throws {@link ServerError} when the server gives no answer.
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export async function rotate(merchant: MerchantClient) {
+   *   const { left } = await merchant.reseal()
+   *   return left === 0
+   * }
+   * ```
+   */
+  reseal(parameters?: AbortOptions): Promise<Answers['ResealReport']>
+
+  /**
+   * Returns the OpenAPI document of the server. Retried after transient
+   * failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { MerchantClient } from 'countersign/client'
+   *
+   * export const document = (merchant: MerchantClient) => merchant.openApi()
+   * ```
+   */
+  openApi(parameters?: AbortOptions): Promise<Record<string, unknown>>
+}

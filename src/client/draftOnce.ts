@@ -1,0 +1,37 @@
+import type { Answers } from '../http/schemas/answerTypes.js'
+import { type Asking, ask, type Pacing } from './ask.js'
+import { ProblemError } from './errors.js'
+import type { Line } from './line.js'
+
+/** Milliseconds after which the server ends a request. */
+const longestRequest = 30_000
+
+/** Codes of Node for a connection that was never opened: nothing was sent. */
+const neverSent: unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
+
+/**
+ * Drafts an order. No try overlaps an earlier one: each draft ends the last
+ * `buyerToken`, and the server could handle overlapping tries in another order.
+ */
+export async function draftOnce(
+  line: Line,
+  asking: Asking,
+): Promise<Answers['DraftedOrder']> {
+  let begun = 0
+  const noted: Line = {
+    ...line,
+    fetch: (request) => {
+      begun = performance.now()
+      return line.fetch(request)
+    },
+  }
+  const pacing: Pacing = (pause, failure) => {
+    const isOver =
+      failure instanceof ProblemError
+        ? failure.reason !== 'timeout'
+        : neverSent.includes(failure.details.code)
+    const spacing = begun + longestRequest - performance.now()
+    return isOver ? pause : Math.max(pause, spacing)
+  }
+  return ask(noted, asking, pacing)
+}

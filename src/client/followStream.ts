@@ -1,0 +1,118 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { growingPause } from '../core/keepTrying.js'
+import { wait } from '../core/wait.js'
+import {
+  type Asking,
+  askOnce,
+  type ClientFailure,
+  either,
+  pauseOf,
+  pauses,
+} from './ask.js'
+import { ServerError } from './errors.js'
+import type { Line } from './line.js'
+
+/** Parameters of `follow`, for buyers and merchants. */
+export type FollowParameters = {
+  /** The `id` of the last event you have: the stream continues after it. */
+  after?: string | undefined
+  /** Called each time that the stream is open: at first, and after a failure. */
+  onOpen?: (() => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Milliseconds without a byte until a retry. The server sends some each 15 s.
+ */
+const silence = 40_000
+
+/**
+ * Yields the events of a stream, and opens it again with the last id whenever it
+ * breaks or falls silent, until the server says `end`.
+ *
+ * @throws {@link ProblemError} {@link ServerError} when a retry is useless.
+ * @throws the reason of `signal` when that aborts.
+ */
+export async function* followStream(
+  line: Line,
+  path: string,
+  { after, onOpen, signal }: FollowParameters,
+): AsyncGenerator<EventSourceMessage, void> {
+  let id = after
+  for (let failures = 1; ; failures++) {
+    let pause: number | undefined = growingPause(failures, pauses)
+    const headers = id === undefined ? {} : { 'last-event-id': id }
+    try {
+      const asked = { path, headers, signal }
+      for await (const message of readStream(line, asked, onOpen)) {
+        const { event } = message
+        id = message.id ?? id
+        if (event === 'end') return
+        // Each connection begins with a `status`, even if it breaks right
+        // after.
+        if (event !== 'status') failures = 0
+        yield message
+      }
+    } catch (error) {
+      signal?.throwIfAborted()
+      pause = pauseOf(error, failures)
+      if (pause === undefined) throw error
+      // Only a `ClientFailure` has a pause.
+      line.onRetry(error as ClientFailure)
+    }
+    // Spread, so that not all clients ask a restarted server at the same time.
+    const spread = 0.75 + Math.random() / 2
+    await wait(pause * spread, signal)
+    signal?.throwIfAborted()
+  }
+}
+
+/** One connection, until it ends, breaks or falls silent. */
+async function* readStream(
+  line: Line,
+  { signal, ...asking }: Asking,
+  onOpen: (() => void) | undefined,
+): AsyncGenerator<EventSourceMessage, void> {
+  const silent = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const listen = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => silent.abort(), silence)
+  }
+  const messages: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (event) => messages.push(event) })
+  const decoder = new TextDecoder()
+  let reader: Reader | undefined
+  listen()
+  try {
+    reader = await askOnce(
+      line,
+      { ...asking, signal: either(signal, silent.signal) },
+      openReader,
+    )
+    onOpen?.()
+    for (;;) {
+      listen()
+      const { done, value } = await reader.read().catch(() => {
+        throw new ServerError({ request: `GET ${line.url}${asking.path}` })
+      })
+      // The timer rests while the caller handles an event.
+      clearTimeout(timer)
+      if (done) return
+      parser.feed(decoder.decode(value, { stream: true }))
+      yield* messages.splice(0)
+    }
+  } finally {
+    clearTimeout(timer)
+    reader?.cancel().catch(() => undefined)
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** Refuses another kind of answer with the error of malformed JSON. */
+function openReader({ body, headers }: Response): Reader {
+  const type = headers.get('content-type') ?? ''
+  if (!body || !type.startsWith('text/event-stream')) throw new SyntaxError()
+  return body.getReader()
+}

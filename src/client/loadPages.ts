@@ -1,0 +1,14 @@
+type Page = { cursor?: string | undefined }
+
+/** Yields pages until one has no cursor, which is the last. */
+export async function* loadPages<page extends Page>(
+  before: string | undefined,
+  load: (cursor: string | undefined) => Promise<page>,
+): AsyncGenerator<page, void> {
+  let cursor = before
+  do {
+    const page = await load(cursor)
+    yield page
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}

@@ -1,0 +1,148 @@
+import type { readFileSync } from 'node:fs'
+import type { createRequire } from 'node:module'
+import { findOwnUrl } from './findOwnUrl.js'
+
+export type Peer = {
+  name: string
+  /** The oldest version with which our tests pass. */
+  from: string
+}
+
+class NotLoaded {
+  readonly cause: unknown
+
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
+
+/**
+ * Turns a failed import of a peer into a value. Write its `catch` directly
+ * behind `import()`: only there does a bundler accept that the package is
+ * missing.
+ */
+export function notLoaded(cause: unknown): NotLoaded {
+  return new NotLoaded(cause)
+}
+
+/**
+ * Returns the module of an optional peer.
+ *
+ * @throws the error of `fail` when the peer is missing or too old.
+ */
+export async function loadPeer<module>(
+  peer: Peer,
+  loading: Promise<module | NotLoaded>,
+  fail: (problem: string, cause: unknown) => Error,
+): Promise<module> {
+  const loaded = await loading
+  const isLoaded = !(loaded instanceof NotLoaded)
+  const base = await findOwnUrl()
+  const problem = findPeerProblem(peer, { isLoaded, base })
+  if (!isLoaded) throw fail(problem ?? absent(peer), loaded.cause)
+  if (problem !== undefined) throw fail(problem, undefined)
+  return loaded
+}
+
+/**
+ * Checks an optional peer after an attempt to load it. Checks its version only
+ * where the runtime has Node's modules.
+ *
+ * @returns the problem, as the end of a sentence whose subject needs the peer;
+ * `undefined` if the peer can be used.
+ */
+export function findPeerProblem(
+  peer: Peer,
+  {
+    isLoaded,
+    base,
+  }: {
+    isLoaded: boolean
+    /** URL of the file from which to resolve the peer. */
+    base: string | undefined
+  },
+): string | undefined {
+  const { name, from } = peer
+  const found = findVersion(name, base)
+  if (found !== undefined && isOlder(found, from))
+    return `needs ${name} ${from} or later, and ${found} is installed: run npm install ${name}@${from}`
+  if (isLoaded) return undefined
+  return found === undefined
+    ? absent(peer)
+    : `needs the package ${name}, whose version ${found} cannot be loaded here`
+}
+
+function absent({ name }: Peer): string {
+  return `needs the package ${name}, which is not installed: run npm install ${name}`
+}
+
+/** Reads the version of an installed package, where there is a file system. */
+function findVersion(
+  name: string,
+  base: string | undefined,
+): string | undefined {
+  const node = builtins()
+  // Edge workers can have Node's modules although their code is no file.
+  if (!node || !base?.startsWith('file:')) return undefined
+  const require = node.createRequire(base)
+  const folders = require.resolve.paths(name) ?? []
+  const files = folders.map((folder) => `${folder}/${name}/package.json`)
+  for (const file of [resolveFile(require, name), ...files]) {
+    const version = file === undefined ? file : readVersion(node, file)
+    if (version !== undefined) return version
+  }
+  return undefined
+}
+
+type Builtins = {
+  createRequire: typeof createRequire
+  readFileSync: typeof readFileSync
+}
+
+/**
+ * Gets Node's modules without an import statement, which would fail in a
+ * browser.
+ */
+function builtins(): Builtins | undefined {
+  const get = globalThis.process?.getBuiltinModule
+  if (!get) return undefined
+  const { createRequire } = get('node:module')
+  const { readFileSync } = get('node:fs')
+  return { createRequire, readFileSync }
+}
+
+/** Resolves with `require`, because Yarn Plug'n'Play has no `node_modules`. */
+function resolveFile(
+  require: NodeJS.Require,
+  name: string,
+): string | undefined {
+  try {
+    return require.resolve(`${name}/package.json`)
+  } catch {
+    // The package is not installed, or does not export the file.
+    return undefined
+  }
+}
+
+function readVersion(
+  { readFileSync }: Builtins,
+  file: string,
+): string | undefined {
+  try {
+    return String(JSON.parse(readFileSync(file, 'utf8')).version)
+  } catch {
+    return undefined
+  }
+}
+
+/** Compares two versions. Ignores a pre-release suffix such as `-beta.1`. */
+function isOlder(found: string, from: string): boolean {
+  const [one, other] = [found, from].map((version) =>
+    (version.split('-')[0] ?? '').split('.').map(Number),
+  )
+  for (const at of [0, 1, 2]) {
+    const difference = (one?.[at] ?? 0) - (other?.[at] ?? 0)
+    if (difference !== 0) return difference < 0
+  }
+  return false
+}

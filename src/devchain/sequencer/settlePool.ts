@@ -1,0 +1,67 @@
+import { wait } from '../../core/wait.js'
+import { type AnswerRpc, asJson } from './devRpc.js'
+
+/**
+ * Waits for the block of a transaction that `method` may have sent. A node that
+ * mines on arrival answers first and mines afterwards. Does not wait while
+ * mining on arrival is off.
+ */
+export async function waitUntilMined(
+  method: string,
+  request: AnswerRpc,
+): Promise<void> {
+  if (!/^eth_send(Raw|Unsigned)?Transaction$/.test(method)) return
+  const { pending, queued } = await countPool(request)
+  if (pending + queued === 0) return
+  if ((await request('anvil_getAutomine', [])) !== true) return
+  if (pending > 0) await settlePool(request)
+  if (queued > 0) await sendForgotten(request)
+}
+
+/**
+ * Waits for a block that the node was mining already. Returns the number of
+ * transactions that stay in the pool, for example for their low fees.
+ */
+export async function settlePool(request: AnswerRpc): Promise<number> {
+  let pending = await countPending(request)
+  for (let looks = 0; pending > 0 && looks < 200; looks++) {
+    await wait(1)
+    pending = await countPending(request)
+  }
+  return pending
+}
+
+export async function countPending(request: AnswerRpc): Promise<number> {
+  return (await countPool(request)).pending
+}
+
+async function countPool(
+  request: AnswerRpc,
+): Promise<{ pending: number; queued: number }> {
+  const { pending, queued } = asJson(await request('txpool_status', []))
+  return { pending: Number(pending), queued: Number(queued) }
+}
+
+/**
+ * Works around a fault of anvil. When many transactions arrive out of order, it
+ * may queue one forever, for an earlier nonce that is mined already. Sends that
+ * one and its followers again.
+ */
+async function sendForgotten(request: AnswerRpc): Promise<void> {
+  const { queued } = asJson(await request('txpool_content', []))
+  for (const [address, byNonce] of Object.entries(asJson(queued))) {
+    const count = await request('eth_getTransactionCount', [address, 'latest'])
+    const waiting = asJson(byNonce)
+    if (!waiting[String(Number(count))]) continue
+    const sent = await Promise.all(
+      Object.values(waiting).map((transaction) =>
+        request('eth_getRawTransactionByHash', [asJson(transaction).hash]),
+      ),
+    )
+    await request('anvil_removePoolTransactions', [address])
+    // Fails if another client sent the transaction, or if it is mined by now.
+    for (const bytes of sent)
+      await request('eth_sendRawTransaction', [bytes]).catch(() => undefined)
+    await settlePool(request)
+  }
+}

@@ -1,0 +1,134 @@
+import type { Cancellation } from '../../core/types.js'
+import type { OrderEvent } from '../../orders/model/orderEvents.js'
+import type { Refund } from '../../orders/model/refundTypes.js'
+import type {
+  AnyDraftedPayment,
+  CaptureResult,
+  Order,
+} from '../../orders/model/types.js'
+import type { AuditReport } from '../../orders/verbs/auditOrders.js'
+import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
+import type { NodeFault } from '../../orders/verbs/nodeHealth.js'
+import type { ResealReport } from '../../orders/verbs/resealOrders.js'
+import type { ReconciliationReport } from '../../orders/watcher/reconcile.js'
+import type { SpendPermission } from '../../subscriptions/permission/types.js'
+import type { Subscription } from '../../subscriptions/schedule/showSubscription.js'
+import type { DraftedSubscription } from '../../subscriptions/verbs/draftSubscription.js'
+import type {
+  ListedCharges,
+  ListedSubscriptions,
+} from '../../subscriptions/verbs/listSubscriptions.js'
+import type { BuyerOrder } from './buyerOrder.js'
+
+/**
+ * A value as JSON carries it: each `bigint` is a decimal string, and what is
+ * `undefined` is absent.
+ */
+export type Wire<value> = value extends bigint
+  ? string
+  : value extends readonly (infer item)[]
+    ? readonly Wire<item>[]
+    : value extends object
+      ? WireObject<value>
+      : value
+
+type WireObject<value> = {
+  [name in keyof value as undefined extends value[name] ? never : name]: Wire<
+    value[name]
+  >
+} & {
+  [name in keyof value as undefined extends value[name] ? name : never]?: Wire<
+    value[name]
+  >
+}
+
+/** A fault as the node's error text, and as a kind. */
+export type Faulty = {
+  fault: string | undefined
+  faultKind: NodeFault | undefined
+}
+
+/** The same facts without the error text. */
+export type Shown<facts> = Omit<facts, keyof Faulty> & {
+  fault: NodeFault | undefined
+}
+
+/** Health for HTTP responses, without the error text of nodes. */
+export type ShownHealth = Omit<OrdersHealth, 'chains' | 'submitters'> & {
+  chains: readonly Shown<OrdersHealth['chains'][number]>[]
+  submitters: readonly Shown<OrdersHealth['submitters'][number]>[]
+}
+
+/** An event in a buyer's stream. */
+type BuyerEvent = {
+  /** `status` is the present state, after each connection. */
+  type: OrderEvent['type'] | 'status' | 'end'
+  /** Unix milliseconds. */
+  at: bigint
+  /** The order as it was read after the event. */
+  order: BuyerOrder
+}
+
+/** The first event of a merchant's stream: where it begins. */
+export type StreamStatus = {
+  type: 'status'
+  /** Cursor after which the stream begins. */
+  cursor: bigint
+}
+
+type Decided<status> = Extract<CaptureResult, { status: status }>
+
+/** Answers before they become JSON, by their name in the OpenAPI document. */
+type Values = {
+  BuyerOrder: BuyerOrder
+  BuyerEvent: BuyerEvent
+  PaymentToSign: { payment: AnyDraftedPayment }
+  CancellationToSign: { cancellation: Cancellation }
+  CancellationTaken: { order: BuyerOrder; call?: BuyerCall | undefined }
+  DraftedOrder: {
+    order: Order
+    payment: AnyDraftedPayment
+    buyerToken: string
+  }
+  Order: Order
+  OrderList: { orders: readonly Order[]; cursor: bigint | undefined }
+  Captured: Decided<'captured' | 'preconfirmed'>
+  CaptureUnknown: Decided<'unknown'>
+  Voided: { order: Order; spendableUntil: bigint | undefined }
+  Reauthorized: { order: Order; payment: AnyDraftedPayment }
+  CancellationApproved: { order: Order; call?: BuyerCall | undefined }
+  Refund: Refund
+  RefundTaken: { refund: Refund; order: Order }
+  RefundList: {
+    /** Oldest first. */
+    refunds: readonly Refund[]
+    /** Token units. */
+    refunded: bigint
+    refundable: bigint
+  }
+  RefundToSign: { refund: Refund; payment: AnyDraftedPayment }
+  RefundSigned: { refund: Refund }
+  ReconciliationReport: ReconciliationReport
+  AuditReport: AuditReport
+  Health: ShownHealth
+  StreamStatus: StreamStatus
+  SpendPermission: SpendPermission
+  Subscription: Subscription
+  DraftedSubscription: DraftedSubscription
+  SubscriptionList: ListedSubscriptions
+  SubscriptionAnswer: { subscription: Subscription }
+  /** A charge is shown as an order. */
+  Charge: { order: Order }
+  ChargeList: ListedCharges
+  /** Whether workers send nothing until `resume`. */
+  Sending: { suspended: boolean }
+  ResealReport: ResealReport
+}
+
+type BuyerCall = { to: `0x${string}`; data: `0x${string}` }
+
+/** Answers of the routes as JSON, by their name in the OpenAPI document. */
+export type Answers = { [name in keyof Values]: Wire<Values[name]> }
+
+/** An event in a merchant's stream, as JSON. */
+export type WireOrderEvent = Wire<OrderEvent>

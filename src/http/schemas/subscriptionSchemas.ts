@@ -1,0 +1,68 @@
+import * as z from 'zod'
+import type { SubscriptionState } from '../../subscriptions/schedule/types.js'
+import type { Answers } from './answerTypes.js'
+import {
+  addressSchema,
+  bytesSchema,
+  decimalSchema,
+  destinationFields,
+  domainSchema,
+} from './fieldSchemas.js'
+
+type SubscriptionSchemas = {
+  SpendPermission: z.ZodType<Answers['SpendPermission']>
+  Subscription: z.ZodType<Answers['Subscription']>
+}
+
+export type SubscriptionSchemaName = keyof SubscriptionSchemas
+
+/** All states of subscriptions. The compiler checks that none is missing. */
+const states: Readonly<Record<SubscriptionState, SubscriptionState>> = {
+  drafted: 'drafted',
+  active: 'active',
+  pastDue: 'pastDue',
+  unpaid: 'unpaid',
+  canceling: 'canceling',
+  canceled: 'canceled',
+  ended: 'ended',
+}
+
+/** Creates the schemas of subscriptions, which have no credentials. */
+export function createSubscriptionSchemas(): Readonly<SubscriptionSchemas> {
+  const permission = permissionSchema()
+  return {
+    SpendPermission: permission,
+    Subscription: z.strictObject({
+      ...destinationFields(),
+      id: z.string(),
+      state: z.enum(states),
+      payer: addressSchema(),
+      permission,
+      amount: z.string().optional(),
+      period: decimalSchema(),
+      due: decimalSchema().optional(),
+      metadata: z.record(z.string(), z.unknown()),
+      createdAt: decimalSchema(),
+    }),
+  }
+}
+
+function permissionSchema(): SubscriptionSchemas['SpendPermission'] {
+  const address = addressSchema()
+  const seconds = decimalSchema()
+  return z.strictObject({
+    primaryType: z.literal('SpendPermission'),
+    domain: domainSchema(),
+    message: z.strictObject({
+      account: address,
+      spender: address,
+      token: address,
+      allowance: decimalSchema(),
+      period: seconds,
+      start: seconds,
+      end: seconds,
+      salt: decimalSchema(),
+      extraData: bytesSchema(),
+    }),
+  })
+}

@@ -1,0 +1,22 @@
+import type { Client } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getChainId } from '../../chain/rpc/requestNode.js'
+
+/**
+ * Checks that a node is still on the chain of its orders. A provider can route
+ * a URL to another chain; windows and nonces there say nothing about ours.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or is on another chain.
+ */
+export async function checkChain(
+  client: Client,
+  chainId: number,
+): Promise<void> {
+  const found = await getChainId(client)
+  if (found === chainId) return
+  throw new NodeAnswerError({
+    method: 'eth_chainId',
+    problem: `is ${found}, and not ${chainId}: check the URL of the node`,
+  })
+}

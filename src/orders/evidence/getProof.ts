@@ -1,0 +1,29 @@
+import type { Client, Hash } from 'viem'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { getReceipt } from '../../chain/state/getReceipt.js'
+import type { HasKinds } from '../model/kindOf.js'
+import { proofRecordOf } from '../model/proofRecordOf.js'
+import type { Evidence } from '../model/settleOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+
+/**
+ * Reads the proof of an attempt from the receipt of a transaction. Returns
+ * `undefined` if it is not mined, or proves nothing about the attempt.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer.
+ */
+export async function getProof(
+  client: Client,
+  stored: Pick<StoredOrder, 'order' | 'attempt'> & HasKinds,
+  hash: Hash,
+): Promise<Evidence | undefined> {
+  const receipt = await getReceipt(client, hash)
+  const head = receipt && (await getBlockHead(client, receipt.blockNumber))
+  // If the block is not the receipt's own, the chain is being reorganized.
+  if (!head || head.hash !== receipt.blockHash) return undefined
+  const proof = proofRecordOf(stored, receipt, stored, head.timestamp)
+  return (
+    proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
+  )
+}

@@ -1,0 +1,15 @@
+import { checkClock } from '../../core/clock.js'
+import type { OrdersContext } from './types.js'
+
+/**
+ * Refuses a head whose time differs too much from the wall clock, unless the
+ * policy says that the merchant sets the chain's clock.
+ *
+ * @throws {@link ClockSkewError}
+ */
+export function checkChainClock(
+  { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
+  head: { timestamp: bigint; chainId: number },
+): void {
+  if (policy.chainClock === 'checked') checkClock(head, now() / 1000n)
+}

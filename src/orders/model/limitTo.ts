@@ -1,0 +1,38 @@
+/** Runs work as soon as a place is free, and returns its result. */
+export type Limit = <result>(work: () => Promise<result>) => Promise<result>
+
+/** Milliseconds after which running work gives up its place. */
+const longestTurn = 5000
+
+/**
+ * Lets at most `most` pieces of work run at a time; others wait, first come
+ * first served. Work that takes longer than `turn` milliseconds goes on but
+ * gives up its place, so that hanging work does not stop the rest.
+ */
+export function limitTo(most: number, turn: number = longestTurn): Limit {
+  let running = 0
+  const waiting: (() => void)[] = []
+  const leave = () => {
+    // Hand the place on directly, so that nobody takes it in between.
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+  return async (work) => {
+    if (running >= most)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    let isInPlace = true
+    const leaveOnce = () => {
+      if (isInPlace) leave()
+      isInPlace = false
+    }
+    const timer = setTimeout(leaveOnce, turn)
+    try {
+      return await work()
+    } finally {
+      clearTimeout(timer)
+      leaveOnce()
+    }
+  }
+}

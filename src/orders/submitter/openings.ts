@@ -1,0 +1,76 @@
+/** A submitter's memory of the secrets that are being opened. */
+export type Openings = {
+  /** Returns the opening in progress for the key, or starts one. */
+  begin(
+    key: string,
+    open: () => Promise<string | undefined>,
+  ): Promise<string | undefined>
+  /**
+   * Notes that a look has waited for a secret. Later looks do not wait for it.
+   */
+  noteWaited(key: string): void
+  /** True when a look has waited for a secret, and it is still not open. */
+  isLate(key: string): boolean
+  /** Notes that a look has used a secret, so that `endLook` forgets it. */
+  take(key: string): void
+  late(): number
+  /**
+   * Forgets secrets that were used or opened in time. A late secret stays for
+   * one more look after it opened.
+   */
+  endLook(): void
+}
+
+type Opening = {
+  secret: Promise<string | undefined>
+  isSettled: boolean
+  isWaited: boolean
+  isTaken: boolean
+  /** True when only the next look may still take the secret. */
+  isLast: boolean
+}
+
+export function startOpenings(): Openings {
+  const openings = new Map<string, Opening>()
+  const isLate = (one: Opening) => one.isWaited && !one.isSettled
+  return {
+    begin: (key, open) => {
+      const found = openings.get(key)
+      if (found) return found.secret
+      const opening: Opening = {
+        secret: open(),
+        isSettled: false,
+        isWaited: false,
+        isTaken: false,
+        isLast: false,
+      }
+      const settle = () => {
+        opening.isSettled = true
+      }
+      // The caller that takes the secret reports the failure.
+      opening.secret.then(settle, settle)
+      openings.set(key, opening)
+      return opening.secret
+    },
+    noteWaited: (key) => {
+      const found = openings.get(key)
+      if (found && !found.isSettled) found.isWaited = true
+    },
+    isLate: (key) => {
+      const found = openings.get(key)
+      return found !== undefined && isLate(found)
+    },
+    take: (key) => {
+      const found = openings.get(key)
+      if (found) found.isTaken = true
+    },
+    late: () => [...openings.values()].filter(isLate).length,
+    endLook: () => {
+      for (const [key, one] of openings) {
+        if (!one.isSettled) continue
+        if (one.isTaken || !one.isWaited || one.isLast) openings.delete(key)
+        else one.isLast = true
+      }
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { OrderRecord, StoreReader } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** The limits of an answer at `preconfirmed`, as decimals in whole tokens. */
+export type EarlyLimits = {
+  /** The largest payment that may be answered so. */
+  upTo: string
+  /** The name of what is limited by `most`, such as an offer. */
+  name?: string | undefined
+  /** Most of that name that may be at risk at once. */
+  most?: string | undefined
+}
+
+/** Name of the lock under which sums at risk are read and raised. */
+export const atRiskLock = 'early'
+
+/**
+ * Reserves answers at `preconfirmed` in the caller's unit of work, which holds
+ * `atRiskLock`. Returns the orders, changed where one fits: the others are
+ * answered at `included`.
+ *
+ * A reserved answer counts against the limits like one that was given. So the
+ * limits hold for all answers without a capture in a block, also after a crash.
+ */
+export async function reserveEarly(
+  { policy, destinations }: Pick<OrdersContext, 'policy' | 'destinations'>,
+  tables: { orders: Pick<StoreReader['orders'], 'findEarly'> },
+  wanted: readonly { order: OrderRecord; limits: EarlyLimits }[],
+): Promise<ReadonlyMap<string, OrderRecord>> {
+  const { mostAtRisk } = policy
+  const changed = new Map<string, OrderRecord>()
+  if (!mostAtRisk) return changed
+  const recipients = new Set(destinations.map(({ recipient }) => recipient))
+  const sums = new Map<string, bigint>()
+  const sumOf = (key: string) => sums.get(key) ?? 0n
+  const known = new Set<string>()
+  for (const { order, limits } of wanted) {
+    if (!canReserve(order)) continue
+    const { chainId, token, decimals } = order
+    const place = `${chainId} ${token}`
+    if (!known.has(place)) {
+      known.add(place)
+      for (const row of await tables.orders.findEarly({
+        chainId,
+        token,
+        early: ['reserved', 'answered'],
+      })) {
+        if (!recipients.has(row.recipient)) continue
+        for (const key of keysOf(place, row))
+          sums.set(key, sumOf(key) + amountOf(row))
+      }
+    }
+    const value = amountOf(order)
+    const row = { ...order, earlyFor: limits.name }
+    const [total, payer, name = ''] = keysOf(place, row)
+    const fits = (key: string, most: string | undefined) =>
+      most === undefined || sumOf(key) + value <= unitsOf(most, decimals)
+    if (
+      value > unitsOf(limits.upTo, decimals) ||
+      !fits(total, mostAtRisk.total) ||
+      !fits(payer, mostAtRisk.payer) ||
+      !fits(name, limits.most)
+    )
+      continue
+    for (const key of keysOf(place, row)) sums.set(key, sumOf(key) + value)
+    changed.set(order.id, { ...row, early: 'reserved' })
+  }
+  return changed
+}
+
+/**
+ * True while a capture is requested, and no answer was reserved for it before.
+ */
+function canReserve({ early, state, requested }: OrderRecord): boolean {
+  const isRequested = state === 'stored' && requested === 'capture'
+  return early === undefined && (isRequested || state === 'capturing')
+}
+
+type Summed = Pick<OrderRecord, 'payer' | 'value' | 'captureValue' | 'earlyFor'>
+
+const amountOf = ({ value, captureValue }: Summed): bigint =>
+  captureValue ?? value
+
+/** The sums that a payment counts in: all, its payer's, and of its name. */
+function keysOf(
+  place: string,
+  { payer, earlyFor }: Summed,
+): readonly [string, string, ...string[]] {
+  const named = earlyFor === undefined ? [] : [`${place} for ${earlyFor}`]
+  return [place, `${place} of ${payer}`, ...named]
+}
+
+/** Token units that a limit allows. */
+function unitsOf(limit: string, decimals: number): bigint {
+  const [whole = '', fraction = ''] = limit.split('.')
+  return BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals))
+}

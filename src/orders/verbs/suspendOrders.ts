@@ -1,0 +1,21 @@
+import { writeAgain } from '../../store/writeAgain.js'
+import { storeKey } from '../model/storeState.js'
+import type { OrdersContext } from '../model/types.js'
+
+/**
+ * Implements `suspend` of `Orders`. Records that the merchant asked for it:
+ * then the record lacks nothing, and `resume` need not fill account nonces.
+ */
+export async function suspendOrders(context: OrdersContext): Promise<void> {
+  const { identity } = await context.store.open()
+  await writeAgain(context, async (tables) => {
+    const value = await tables.getValue(storeKey)
+    if (value?.suspended === true) return
+    await tables.setValue(storeKey, {
+      identity,
+      ...value,
+      suspended: true,
+      suspendedBy: 'merchant',
+    })
+  })
+}

@@ -1,0 +1,100 @@
+import type { EventRecord, StoreReader } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+import type { WatchPace } from './paceOf.js'
+import type { WatchMemory } from './watchState.js'
+
+/** Maximum number of events per query. */
+const pageSize = 200
+
+/** Events that a look must follow at once, besides those that name a block. */
+const urgentTypes: readonly string[] = ['refundRequested']
+
+/** Facts of the last look, which succeeded. */
+export type LastLook = {
+  /** Unix seconds of the newest block. */
+  time: bigint
+  /** Milliseconds of `performance.now()` at the end of the look. */
+  at: number
+  /** Cursor of the last event that called for a look. */
+  calledBy: bigint
+}
+
+/** When to look next. */
+export type NextLook = {
+  /** Milliseconds from now. A new proof gives 0, but only once. */
+  milliseconds: number
+  /** True while nothing waits for the chain. */
+  isQuiet: boolean
+  calledBy: bigint
+}
+
+/**
+ * Finds when to look at a chain again. Asks the database alone.
+ *
+ * - At once after a new event that names a block: we compare its proof with the
+ *   chain, and may fulfil its order. If the look could not read the event,
+ *   because the node lags, the next one follows at full pace.
+ * - At full pace while we compare proofs, or transactions of this instance are
+ *   in flight.
+ * - When the look of an order is due, so that deadlines and ends are on time.
+ * - Otherwise after the quiet interval.
+ */
+export async function findNextLook(
+  context: OrdersContext,
+  chainId: number,
+  {
+    memory: { fresh, freshTo },
+    last: { at, time, calledBy },
+    pace: { interval, quiet },
+  }: { memory: WatchMemory; last: LastLook; pace: WatchPace },
+): Promise<NextLook> {
+  const since = performance.now() - at
+  const full = Math.max(0, interval - since)
+  const busy = { milliseconds: full, isQuiet: false, calledBy }
+  if (fresh.size > 0 || quiet <= interval) return busy
+  const { events, isSent, due } = await context.store.read((tables) =>
+    loadReasons(context, tables, { chainId, freshTo, until: time }),
+  )
+  const urgent = events.filter(isUrgent)
+  const newest = urgent.at(-1)?.cursor ?? calledBy
+  if (newest > calledBy) return { ...busy, milliseconds: 0, calledBy: newest }
+  if (urgent.length > 0 || isSent) return busy
+  const rest = Math.max(0, quiet - since)
+  const untilDue = due === undefined ? rest : 1000 * Number(due - time) - since
+  const milliseconds = Math.min(rest, Math.max(full, untilDue))
+  return { milliseconds, isQuiet: true, calledBy }
+}
+
+const isUrgent = ({ type, data }: EventRecord): boolean =>
+  urgentTypes.includes(type) || data.blockNumber !== undefined
+
+/** Seconds ahead in which we search for the next order whose look is due. */
+const horizon = 3600n
+
+async function loadReasons(
+  { destinations: all, wallets }: OrdersContext,
+  tables: Pick<StoreReader, 'events' | 'transactions' | 'orders'>,
+  {
+    chainId,
+    freshTo = 0n,
+    until,
+  }: { chainId: number; freshTo: bigint | undefined; until: bigint },
+) {
+  const destinations = all.filter((one) => one.chainId === chainId)
+  const events = await tables.events.find({
+    destinations,
+    after: freshTo,
+    limit: pageSize,
+  })
+  let isSent = false
+  for (const { submitter } of wallets)
+    if (submitter.chainId === chainId && !isSent)
+      isSent =
+        (await tables.transactions.find({ inFlight: submitter })).length > 0
+  const [next] = await tables.orders.find({
+    lookDue: destinations,
+    until: until + horizon,
+    limit: 1,
+  })
+  return { events, isSent, due: next?.lookDue }
+}

@@ -1,0 +1,638 @@
+import type { Address } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import { addAll } from '../../core/addAll.js'
+import { endOfTime } from '../../core/clock.js'
+import { inTime } from '../../core/wait.js'
+import { LeaseLostError } from '../../store/errors.js'
+import type { Destination } from '../../store/types.js'
+import { findBlockAt } from '../evidence/findBlockAt.js'
+import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
+import {
+  getPaymentLogs,
+  getSpentLogs,
+  getTransfers,
+} from '../evidence/getPaymentLogs.js'
+import type { MissingReceipt } from '../evidence/getTimedReceipts.js'
+import { type Changes, joinChanges } from '../model/changes.js'
+import { isRefundRowId } from '../model/refundRow.js'
+import type { OrdersContext } from '../model/types.js'
+import { adoptUnknown } from './adoptUnknown.js'
+import { askSeparately } from './askSeparately.js'
+import {
+  addSeen,
+  type CursorMove,
+  type DestinationCursor,
+  leaveSharedCursor,
+  loadCursor,
+  loadSharedCursor,
+  lowerOf,
+  moveCursor,
+  moveSharedCursor,
+  nextWalk,
+  type OpenWalk,
+  type Places,
+  placeRecipients,
+} from './destinationCursor.js'
+import { settleLogs } from './settleLogs.js'
+import { openApart } from './tryStep.js'
+import { watchKey } from './watchKeys.js'
+import type { TokenWatch, Watch } from './watchState.js'
+
+/** The name of this step in the list of failures. */
+export const reconciliationStep = 'reconciliation'
+
+/** Number of blocks before the cursor to read again. */
+const overlap = 64n
+
+/** Maximum number of orders read to find the oldest one. */
+const mostAsked = 1000
+
+/** Most recipients that are read each by itself at the same time. */
+const mostAlone = 20
+
+/** Milliseconds that a look waits for recipients that catch up. */
+const patience = 500
+
+/** The blocks that a reconciliation read, and the number of new findings. */
+export type DestinationReconciliation = {
+  destination: Destination
+  fromBlock: bigint
+  toBlock: bigint
+  /** Payments of orders, unexpected ones included. */
+  captured: number
+  canceled: number
+  consumed: number
+  /** Payments of orders that were given up before: refund them. */
+  unexpected: number
+  /** Additional payments of paid orders. */
+  overpaid: number
+  /** Payments without an order. */
+  unmatched: number
+}
+
+/** What a reconciliation reads. */
+type Reading = {
+  /** True: starts at the last final block. */
+  isDeep: boolean
+  /** True: asks about all open orders. */
+  isAll: boolean
+  /** Maximum number of open orders to ask about at a time. */
+  mostOpen?: number | undefined
+  /** First block to read, instead of the one the cursor gives. */
+  fromBlock?: bigint | undefined
+}
+
+/**
+ * Reads every payment to the recipients of a token since some blocks before
+ * their cursor, and what spent the nonces of open orders. Writes what is
+ * missing on record. Moves the cursor once everything is written.
+ *
+ * One filter of logs serves all recipients that are in step. A recipient that
+ * is behind them, because it was added or because the node refuses its logs, is
+ * read by itself until it has caught up, and delays no other.
+ *
+ * Asks about at most 4,000 open orders, or about all with `isAll`. If there are
+ * more, the next reconciliation continues with the others, and asks about all
+ * blocks since their last turn.
+ *
+ * @throws {@link NodeAnswerError} when the answers contradict each other, as
+ * during a reorganization. The cursor then stays.
+ * @throws {@link LogRangeError} {@link NodeError} when the node refuses or does
+ * not answer.
+ */
+export async function reconcileToken(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+): Promise<void> {
+  // Reading up to a block that does not exist might never end.
+  await watch.heads.confirm()
+  const places = await loadPlaces(context, watch)
+  await joinCaughtUp(context, watch, places)
+  const catching = catchUpBeside(context, watch, places)
+  await readInStep(context, watch, places)
+  await inTime<unknown>(catching, patience, () => undefined)
+}
+
+/**
+ * Lets recipients join that caught up with those in step. The chain may have
+ * grown while they were read. Those that are still behind are read by
+ * themselves again.
+ */
+async function joinCaughtUp(
+  context: OrdersContext,
+  watch: TokenWatch,
+  places: Places,
+): Promise<void> {
+  const { destinations, tokenMemory } = watch
+  const { caughtUp } = tokenMemory
+  if (caughtUp.size === 0) return
+  const shared = await sharedCursor(context, watch, places).load()
+  for (const destination of destinations) {
+    const { recipient } = destination
+    const read = caughtUp.get(recipient)
+    caughtUp.delete(recipient)
+    // Those in step are read again from some blocks before their cursor.
+    if (read === undefined || (shared && read + overlap <= shared.last.number))
+      continue
+    places.alone.delete(recipient)
+    places.joining.push(destination)
+  }
+}
+
+/**
+ * Reads recipients that are behind in the background: a long history of one
+ * recipient must not stop the watch of the others.
+ */
+function catchUpBeside(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+  places: Places,
+): Promise<unknown> {
+  const { destinations, aside, tokenMemory } = watch
+  const { catching } = tokenMemory
+  const due = destinations
+    .filter(({ recipient }) => places.alone.has(recipient))
+    .filter(({ recipient }) => !catching.has(recipient))
+    .filter((one) => !aside.at(one).isWaiting(reconciliationStep))
+  for (const destination of due.slice(0, mostAlone - catching.size)) {
+    const { recipient } = destination
+    const reading = catchUp(context, watch, destination)
+    catching.set(
+      recipient,
+      reading.finally(() => catching.delete(recipient)),
+    )
+  }
+  return Promise.all(catching.values())
+}
+
+/**
+ * Reads the recipients in step together. Recipients whose transfers the node
+ * refuses get a cursor of their own.
+ */
+async function readInStep(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+  places: Places,
+): Promise<void> {
+  const { aside, chainId, token, lease } = watch
+  const destinations = inStepOf(watch, places)
+  if (destinations.length === 0) return
+  const read = (those: readonly Destination[]) =>
+    reconcilePart(
+      context,
+      { ...watch, destinations: those },
+      sharedCursor(context, watch, places),
+    )
+  try {
+    await read(destinations)
+  } catch (error) {
+    if (error instanceof LeaseLostError || destinations.length < 2) throw error
+    const sharedKey = watchKey(context, { chainId, token }, 'cursor')
+    const cursor = await context.store.read((tables) =>
+      loadSharedCursor(tables, sharedKey),
+    )
+    if (!cursor) throw error
+    const place = sharedCursor(context, watch, places)
+    const { fromBlock } = await findStart(context, watch, place)
+    const refused = await findRefused(
+      context,
+      { ...watch, destinations },
+      { fromBlock, toBlock: watch.heads.latest.number },
+    )
+    if (refused.length === 0) throw error
+    for (const destination of refused) {
+      await leaveSharedCursor(context, { destination, lease }, cursor)
+      places.alone.add(destination.recipient)
+      aside.at(destination).put(reconciliationStep, error)
+    }
+    await read(destinations.filter((one) => !refused.includes(one)))
+  }
+}
+
+/** Reads a recipient by itself. Puts it aside if that fails. */
+async function catchUp(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+  destination: Destination,
+): Promise<void> {
+  const { aside, tokenMemory } = watch
+  try {
+    const own = { ...watch, destinations: [destination] }
+    const { report, missing } = await reconcileDestination(context, own)
+    aside.at(destination).clear(reconciliationStep)
+    if (missing.length === 0)
+      tokenMemory.caughtUp.set(destination.recipient, report.toBlock)
+  } catch (error) {
+    // The error may be a lost lease: then the next look notices it.
+    aside.at(destination).put(reconciliationStep, error)
+  }
+}
+
+/**
+ * Reconciles one destination with a cursor of its own, with or without the
+ * lease of the watch.
+ *
+ * @throws {@link NodeAnswerError} {@link LogRangeError} {@link NodeError} like
+ * {@link reconcileToken}.
+ */
+export async function reconcileDestination(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+): Promise<{
+  report: Omit<DestinationReconciliation, 'destination'>
+  missing: readonly MissingReceipt[]
+}> {
+  return reconcilePart(context, watch, ownCursor(context, watch))
+}
+
+async function reconcilePart(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+  place: CursorPlace,
+): Promise<{
+  report: Omit<DestinationReconciliation, 'destination'>
+  missing: readonly MissingReceipt[]
+}> {
+  const { heads, memory } = watch
+  // Reading up to a block that does not exist might never end.
+  await heads.confirm()
+  const { cursor, fromBlock, isWhole } = await findStart(context, watch, place)
+  const { number: toBlock, hash } = heads.latest
+  const range = { fromBlock, toBlock }
+  const { changes, missing, walk } = await readRange(
+    context,
+    watch,
+    range,
+    cursor?.walk,
+  )
+  if (watch.isDeep) await adoptUnknown(context, watch, range)
+  putMissingAside(watch, missing)
+  const seen = addSeen(memory.seen ?? cursor?.seen ?? [], heads.latest)
+  const oldest = cursor && cursor.from < fromBlock ? cursor.from : fromBlock
+  const held = await holdBelow(watch, missing)
+  const last = held ?? { number: toBlock, hash }
+  const after = { from: oldest, last, seen, walk }
+  if (isWhole) await place.move({ before: cursor, after })
+  const countOf = (wanted: string) =>
+    changes.events.filter(
+      ({ type, orderId }) => type === wanted && !isRefundRowId(orderId),
+    ).length
+  const report = {
+    ...range,
+    captured: countOf('captured'),
+    canceled: countOf('canceled'),
+    consumed: countOf('consumed'),
+    unexpected: countOf('refundDue'),
+    overpaid: countOf('overpaid'),
+    unmatched: countOf('unmatched'),
+  }
+  return { report, missing }
+}
+
+function putMissingAside(
+  watch: TokenWatch,
+  missing: readonly MissingReceipt[],
+): void {
+  const time = watch.heads.latest.timestamp
+  const parts = openApart(watch, { step: reconciliationStep, time })
+  for (const { transactionHash, error } of missing)
+    if (!parts.isWaiting(transactionHash)) parts.put(transactionHash, error)
+  parts.close()
+}
+
+/** Returns the block before the lowest block that lacks a receipt. */
+async function holdBelow(
+  { client }: Watch,
+  missing: readonly MissingReceipt[],
+): Promise<SeenBlock | undefined> {
+  const lowest = lowestOf(missing)
+  if (lowest === undefined) return undefined
+  const number = lowest - 1n
+  const hash = (await getBlockTimes(client, [number])).get(number)?.hash
+  if (hash) return { number, hash }
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no block ${number}`,
+  })
+}
+
+function lowestOf(missing: readonly MissingReceipt[]): bigint | undefined {
+  return missing.reduce<bigint | undefined>(
+    (lowest, { blockNumber }) => lowerOf(lowest, blockNumber),
+    undefined,
+  )
+}
+
+/** Writes what a range shows. Returns where the walk continues. */
+async function readRange(
+  context: OrdersContext,
+  watch: TokenWatch & Reading,
+  range: { fromBlock: bigint; toBlock: bigint },
+  walk: OpenWalk | undefined,
+): Promise<{
+  changes: Changes
+  missing: readonly MissingReceipt[]
+  walk: OpenWalk | undefined
+}> {
+  const { client, isAll, mostOpen: most } = watch
+  const { fromBlock, toBlock } = range
+  const start = isAll ? undefined : walk?.after
+  const since = lowerOf(walk?.since, fromBlock)
+  // Ask first, so that these transfers do not count as payments without an
+  // order.
+  const asked = await askSeparately(context, watch, {
+    after: start,
+    most: isAll ? Number.POSITIVE_INFINITY : most,
+  })
+  const first = { after: start, since, most }
+  const logs = await getPaymentLogs(context, client, watch, {
+    ...range,
+    part: first,
+  })
+  const settled = await settleLogs(context, watch, logs)
+  const written = [asked, settled.changes]
+  const missing = [...settled.missing]
+  let { after } = logs
+  while (isAll && after !== undefined) {
+    const part = { after, since, most }
+    const more = await getSpentLogs(context, client, watch, {
+      toBlock,
+      part,
+    })
+    const { spent } = more
+    const found = await settleLogs(context, watch, { transfers: [], spent })
+    written.push(found.changes)
+    addAll(missing, found.missing)
+    after = more.after
+  }
+  const isWhole = start === undefined
+  // The next round asks again about the blocks that lack a receipt.
+  const lowest = lowerOf(lowestOf(missing), fromBlock)
+  return {
+    changes: joinChanges(written),
+    missing,
+    walk: nextWalk(walk, { fromBlock: lowest, after, isAll: isWhole }),
+  }
+}
+
+/**
+ * Writes transfers to recipients since their cursors that are not on record.
+ * Only this finds payments of drafts without a payer, because without the payer
+ * we cannot ask for the nonce.
+ *
+ * Does not move a cursor: a reconciliation reads everything that this skips.
+ *
+ * @returns the recipients whose transfers are on record now. Calls `onFailure`
+ * for the others.
+ */
+export async function settleTransfers(
+  context: OrdersContext,
+  watch: TokenWatch,
+  onFailure: (destination: Destination, error: unknown) => void,
+): Promise<ReadonlySet<Address>> {
+  const settled = new Set<Address>()
+  const places = await loadPlaces(context, watch)
+  const inStep = inStepOf(watch, places)
+  const alone = watch.destinations.filter((one) => !inStep.includes(one))
+  const settle = async (
+    destinations: readonly Destination[],
+    place: CursorPlace,
+  ): Promise<void> => {
+    if (destinations.length === 0) return
+    await settlePart(context, { ...watch, destinations }, place)
+    for (const { recipient } of destinations) settled.add(recipient)
+  }
+  const settleOne = async (one: Destination): Promise<void> => {
+    const place = places.alone.has(one.recipient)
+      ? ownCursor(context, { ...watch, destinations: [one] })
+      : sharedCursor(context, watch, places)
+    try {
+      await settle([one], place)
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error
+      onFailure(one, error)
+    }
+  }
+  const isSettled = await settle(inStep, sharedCursor(context, watch, places))
+    .then(() => true)
+    .catch((error: unknown) => {
+      if (error instanceof LeaseLostError) throw error
+      for (const one of inStep.slice(mostAlone)) onFailure(one, error)
+      return false
+    })
+  const retried = isSettled ? [] : inStep.slice(0, mostAlone)
+  await Promise.all([...alone, ...retried].map(settleOne))
+  return settled
+}
+
+async function settlePart(
+  context: OrdersContext,
+  watch: TokenWatch,
+  place: CursorPlace,
+): Promise<void> {
+  const { client, heads } = watch
+  const { fromBlock } = await findStart(
+    context,
+    { ...watch, isDeep: false },
+    place,
+  )
+  const range = { fromBlock, toBlock: heads.latest.number }
+  const transfers = await getTransfers(context, client, watch, range)
+  const { missing } = await settleLogs(context, watch, { transfers, spent: [] })
+  // One of the missing transactions may pay a draft.
+  if (missing[0]) throw missing[0].error
+}
+
+/**
+ * Loads how far each recipient is read, once under a lease. Recipients with
+ * neither a cursor nor open orders join those that are in step.
+ */
+async function loadPlaces(
+  { store, watches }: OrdersContext,
+  { chainId, token, heads, tokenMemory, all }: TokenWatch,
+): Promise<Places> {
+  if (tokenMemory.places) return tokenMemory.places
+  const sharedKey = watchKey({ watches }, { chainId, token }, 'cursor')
+  const places = await store.read((tables) =>
+    placeRecipients(tables, {
+      sharedKey,
+      destinations: all,
+      head: heads.latest,
+    }),
+  )
+  tokenMemory.places = places
+  return places
+}
+
+function inStepOf(
+  { destinations }: TokenWatch,
+  { alone }: Places,
+): Destination[] {
+  return destinations.filter(({ recipient }) => !alone.has(recipient))
+}
+
+/** A cursor that a reconciliation begins from and moves. */
+type CursorPlace = {
+  load(): Promise<DestinationCursor | undefined>
+  move(cursors: CursorMove): Promise<void>
+}
+
+function ownCursor(
+  context: OrdersContext,
+  { destinations: [destination], lease }: TokenWatch,
+): CursorPlace {
+  if (!destination) throw new RangeError('no destination to read by itself')
+  return {
+    load: () => context.store.read((tables) => loadCursor(tables, destination)),
+    move: (cursors) => moveCursor(context, { destination, lease }, cursors),
+  }
+}
+
+function sharedCursor(
+  context: OrdersContext,
+  { chainId, token, lease }: TokenWatch,
+  places: Places,
+): CursorPlace {
+  const sharedKey = watchKey(context, { chainId, token }, 'cursor')
+  return {
+    load: async () =>
+      places.start ??
+      (await context.store.read((tables) =>
+        loadSharedCursor(tables, sharedKey),
+      )),
+    move: async (cursors) => {
+      const joining = [...places.joining]
+      await moveSharedCursor(context, { sharedKey, joining, lease }, cursors)
+      places.joining = places.joining.filter((one) => !joining.includes(one))
+      places.start = undefined
+    },
+  }
+}
+
+/** Most parts into which recipients are split to find those that fail. */
+const mostProbes = 64
+
+/**
+ * Finds the recipients whose transfers the node refuses, if it gives those of
+ * others: halves the list again and again. Finds none if the node answers about
+ * no part, or about all.
+ */
+async function findRefused(
+  context: OrdersContext,
+  { client, token, destinations }: TokenWatch,
+  range: { fromBlock: bigint; toBlock: bigint },
+): Promise<Destination[]> {
+  let refused: Destination[][] = [[...destinations]]
+  let isAnswering = false
+  for (let probes = 0; probes < mostProbes; ) {
+    const halves = refused.flatMap(halve)
+    const asked = await Promise.all(
+      halves.map((part) =>
+        getTransfers(context, client, { token, destinations: part }, range)
+          .then(() => false)
+          .catch(() => true),
+      ),
+    )
+    probes += halves.length
+    const failed = halves.filter((_, at) => asked[at])
+    isAnswering ||= failed.length < halves.length
+    if (failed.length === 0 || (!isAnswering && probes > 4)) return []
+    refused = failed
+    if (refused.every(({ length }) => length === 1)) break
+  }
+  return isAnswering ? refused.flat() : []
+}
+
+function halve(part: readonly Destination[]): Destination[][] {
+  const middle = Math.ceil(part.length / 2)
+  return [part.slice(0, middle), part.slice(middle)].filter(
+    ({ length }) => length > 0,
+  )
+}
+
+/**
+ * Finds where a reconciliation begins: before the cursor, as far back as the
+ * chain may have changed since. Without a cursor, at the block of the oldest
+ * open order.
+ *
+ * @throws {@link NodeAnswerError} when the node is behind the cursor. Does not
+ * throw if `checkReorg` dropped the block of the cursor, or if `fromBlock` is
+ * given.
+ */
+async function findStart(
+  context: OrdersContext,
+  watch: TokenWatch & Pick<Reading, 'isDeep' | 'fromBlock'>,
+  place: CursorPlace,
+): Promise<{
+  cursor: DestinationCursor | undefined
+  fromBlock: bigint
+  /** True when no block between the cursor and the start is skipped. */
+  isWhole: boolean
+}> {
+  const { heads, fromBlock: wanted } = watch
+  const cursor = await place.load()
+  if (!cursor) {
+    const fromBlock = wanted ?? (await findOldest(context, watch))
+    return { cursor, fromBlock, isWhole: true }
+  }
+  const { last, seen } = await findLast(watch, cursor)
+  const kept = { ...cursor, seen }
+  if (wanted !== undefined)
+    return { cursor: kept, fromBlock: wanted, isWhole: wanted <= last + 1n }
+  const { isDeep } = watch
+  const near = last + 1n - overlap
+  const final = isDeep ? heads.finalized?.number : undefined
+  const low = final !== undefined && final < near ? final : near
+  const fromBlock = low < cursor.from ? cursor.from : low
+  return { cursor: kept, fromBlock, isWhole: true }
+}
+
+/** The last reconciled block that is still in the chain. */
+async function findLast(
+  {
+    client,
+    heads: { latest, finalized },
+    memory: { dropped = -1n },
+    fromBlock,
+  }: Watch & { fromBlock?: bigint | undefined },
+  cursor: DestinationCursor,
+): Promise<{ last: bigint; seen: DestinationCursor['seen'] }> {
+  const { number } = cursor.last
+  const { canonical } = await findCanonical(client, [cursor.last])
+  if (canonical.length) return { last: number, seen: cursor.seen }
+  const { canonical: seen, isReorged } = await findCanonical(
+    client,
+    cursor.seen,
+  )
+  const isGivenUp = fromBlock !== undefined || number <= dropped
+  if (!isReorged && !isGivenUp && latest.number < number)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: `is older than block ${number}, which was read before`,
+    })
+  const deepest = cursor.seen[0]?.number ?? number
+  const final = finalized?.number ?? deepest
+  const lowest = final < deepest ? final : deepest
+  return { last: seen.at(-1)?.number ?? lowest, seen }
+}
+
+async function findOldest(
+  { store }: OrdersContext,
+  { client, destinations, heads }: TokenWatch,
+): Promise<bigint> {
+  const found = await store.read(async ({ orders }) => [
+    ...(await orders.find({ unsettled: destinations, limit: 1 })),
+    ...(await orders.find({
+      lookDue: destinations,
+      until: endOfTime,
+      limit: mostAsked,
+    })),
+  ])
+  const { latest } = heads
+  const oldest = found.reduce(
+    (low, { createdAt }) => (createdAt < low ? createdAt : low),
+    latest.timestamp,
+  )
+  return found.length ? findBlockAt(client, oldest, latest) : latest.number
+}

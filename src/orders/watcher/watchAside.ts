@@ -1,0 +1,114 @@
+import type { Destination, Lease } from '../../store/types.js'
+import { type Aside, openAside } from '../model/putAside.js'
+import type { Observation, OrdersContext } from '../model/types.js'
+import { watchKey } from './watchKeys.js'
+
+/**
+ * The order or destination that a failure concerns, if it is not the whole
+ * chain or token of the step.
+ */
+export type FailedPart = {
+  orderId?: string | undefined
+  /** The destination in whose health the failure is shown. */
+  destination?: Destination | undefined
+}
+
+/** Failed steps and orders of a watch, each until its next try. */
+export type WatchAside = {
+  /**
+   * Puts failed work aside and reports it.
+   *
+   * @returns milliseconds until the next try.
+   */
+  put(name: string, error: unknown, part?: FailedPart | undefined): number
+  isWaiting(name: string): boolean
+  clear(name: string): void
+  /** Failures of steps at one destination alone. */
+  at(destination: Destination): Pick<Aside, 'put' | 'isWaiting' | 'clear'>
+}
+
+/**
+ * The failures of the watch of a chain. `health` shows a failure of the chain
+ * at all its destinations, one of a token at all destinations of the token, and
+ * one of an order or a recipient at that destination only.
+ */
+export type WatchAsides = {
+  /** Failures of steps of the whole chain. */
+  chain: WatchAside
+  /** Failures of steps of one token. */
+  ofToken(token: Destination['token']): WatchAside
+  /** Forgets everything, because another process works on it now. */
+  clearAll(): void
+  /** Writes the failures that changed, so that `health` shows them. */
+  save(lease: Lease | undefined): Promise<void>
+}
+
+/** Creates empty lists of failures. */
+export function openWatchAsides(
+  context: OrdersContext,
+  chainId: number,
+): WatchAsides {
+  const lists = new Map<string, Aside>()
+  const listOf = (about: Partial<Destination>): Aside => {
+    const key = watchKey(context, { chainId, ...about })
+    const known = lists.get(key)
+    if (known) return known
+    const opened = openAside(context, {
+      key,
+      observed: 'watch.failed',
+      about: aboutOf(chainId, about),
+    })
+    lists.set(key, opened)
+    return opened
+  }
+  const chain = openOne(listOf, {})
+  const tokens = new Map<string, WatchAside>()
+  return {
+    chain,
+    ofToken: (token) => {
+      const known = tokens.get(token)
+      if (known) return known
+      const opened = openOne(listOf, { token })
+      tokens.set(token, opened)
+      return opened
+    },
+    clearAll: () => {
+      for (const list of lists.values()) list.clearAll()
+    },
+    save: async (lease) => {
+      for (const list of lists.values()) await list.save(lease)
+    },
+  }
+}
+
+/** Remembers in which list a name is, so that `clear` finds it. */
+function openOne(
+  listOf: (about: Partial<Destination>) => Aside,
+  about: Partial<Destination>,
+): WatchAside {
+  const lists = new Map<string, Aside>()
+  return {
+    put: (name, error, { orderId, destination } = {}) => {
+      const list = listOf(destination ?? about)
+      lists.set(name, list)
+      return list.put(name, error, orderId)
+    },
+    isWaiting: (name) => lists.get(name)?.isWaiting(name) ?? false,
+    clear: (name) => {
+      lists.get(name)?.clear(name)
+      lists.delete(name)
+    },
+    at: listOf,
+  }
+}
+
+function aboutOf(
+  chainId: number,
+  { token, recipient }: Partial<Destination>,
+): Observation['attributes'] {
+  return {
+    chainId,
+    ...(token === undefined ? {} : { token }),
+    ...(recipient === undefined ? {} : { recipient }),
+  }
+}

@@ -1,0 +1,305 @@
+import { wait } from '../../core/wait.js'
+import { LeaseLostError } from '../../store/errors.js'
+import type { Lease } from '../../store/types.js'
+import { checkChain } from '../evidence/checkChain.js'
+import { clientOf, readerOf } from '../evidence/clientOf.js'
+import type { SeenBlock } from '../evidence/findCanonical.js'
+import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
+import type { OrdersContext } from '../model/types.js'
+import {
+  believeFinality,
+  findFinalityFault,
+  findUnconfirmed,
+} from './believeFinality.js'
+import { carryRefunds, refundsStep } from './carryRefunds.js'
+import { behindError, checkReorg } from './checkReorg.js'
+import { expireDue, expiryStep } from './expireDue.js'
+import { findNextLook, type LastLook, type NextLook } from './findNextLook.js'
+import { fulfilIncluded } from './fulfilIncluded.js'
+import { paceOf, type WatchPace } from './paceOf.js'
+import { finalityStep, raiseSettled } from './raiseSettled.js'
+import { reconcileToken, reconciliationStep } from './reconcileToken.js'
+import { reportFault, tryStep } from './tryStep.js'
+import { openWatchAsides, type WatchAsides } from './watchAside.js'
+import { watchKey } from './watchKeys.js'
+import {
+  newMemory,
+  newTokenMemory,
+  type TokenWatch,
+  type Watch,
+  type WatchMemory,
+} from './watchState.js'
+
+/**
+ * Milliseconds between two reconciliations that go back to the last final
+ * block.
+ */
+const deepEvery = 600_000
+
+/** Watches the orders of one chain, one look at a time. */
+export type ChainWatcher = {
+  /**
+   * Compares the orders of a chain with the chain once and writes the
+   * differences: proofs that a reorganization removed, expired orders, payments
+   * that others submitted, and finality. Does nothing while another process
+   * watches. If a part fails, puts it aside and continues with the others.
+   *
+   * @returns `nextLook`, milliseconds until the next look. While `isQuiet`, a
+   * change of the record may shorten them: see `findNextLook`.
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * name its newest block, or is on another chain; the next look begins again.
+   */
+  look(): Promise<{ nextLook: number; isQuiet: boolean }>
+  /**
+   * Asks the database again when to look, because the record may have changed.
+   * Milliseconds from now.
+   */
+  findNextLook(): Promise<number>
+  /** Prolongs the lease between two looks, if this process holds it. */
+  prolong(): Promise<void>
+  /** Steps and orders that failed and wait for their next try. */
+  asides: WatchAsides
+  /** The right to watch this chain, while it is held. */
+  lease(): Lease | undefined
+}
+
+/**
+ * Starts to watch a chain: all recipients in all its tokens share one look.
+ * Each new lease starts with an empty memory, because another process may have
+ * written since the last lease.
+ */
+export function watchChain(
+  context: OrdersContext,
+  chainId: number,
+  {
+    asides = openWatchAsides(context, chainId),
+    reconcileEvery,
+    mostOpen,
+  }: {
+    asides?: WatchAsides | undefined
+    /**
+     * Milliseconds between two periodic reconciliations. @default 10 seconds,
+     * and four quiet intervals while the chain is quiet
+     */
+    reconcileEvery?: number | undefined
+    /** Maximum number of open orders that one reconciliation asks about. */
+    mostOpen?: number | undefined
+  } = {},
+): ChainWatcher {
+  const { store, policy, owner } = context
+  const client = readerOf(context, chainId)
+  const destinations = context.destinations.filter(
+    (destination) => destination.chainId === chainId,
+  )
+  const pace = paceOf(policy, client, chainId)
+  const key = watchKey(context, { chainId })
+  const milliseconds = policy.lease
+  let lease: Lease | undefined
+  let memory = newMemory()
+  let last: LastLook | undefined
+  // Nothing shortens the pause after a failed look, or without the lease.
+  const findNext = async (): Promise<NextLook | undefined> => {
+    if (!last || !lease) return undefined
+    const found = await findNextLook(context, chainId, { memory, last, pace })
+    last = { ...last, calledBy: found.calledBy }
+    return found
+  }
+  const renew = (next: Lease | undefined): void => {
+    if (next?.fence !== lease?.fence) {
+      memory = newMemory()
+      last = undefined
+      asides.clearAll()
+    }
+    lease = next
+  }
+  const look: ChainWatcher['look'] = async () => {
+    last = undefined
+    const held = await store.takeLease({ key, owner, milliseconds })
+    renew(held)
+    const denied = { nextLook: policy.lease / 2, isQuiet: false }
+    if (!held) return denied
+    try {
+      await holdLease(context, held, async () => {
+        const heads = await getHeads(client, policy, numbersToAsk(memory))
+        // Blocks of another chain would expire our orders and undo their
+        // proofs.
+        if (!isHeadKnown(memory, heads)) await checkChain(client, chainId)
+        const { apart } = memory
+        const aside = asides.chain
+        const seen = { client, chainId, destinations, heads, memory, lease }
+        const watch = { ...seen, aside, apart }
+        const every = reconcileEvery ?? reconcileEveryOf(pace, memory)
+        const reading = { reconcileEvery: every, mostOpen }
+        await lookOnce(context, { ...watch, asides, ...reading })
+        const { timestamp: time } = heads.latest
+        last = { time, at: performance.now(), calledBy: memory.freshTo ?? 0n }
+      })
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error
+      renew(undefined)
+    }
+    const next = await findNext()
+    if (!next) return denied
+    const { isQuiet } = next
+    memory.isQuiet = isQuiet
+    return { nextLook: Math.max(next.milliseconds, pace.interval), isQuiet }
+  }
+  const prolong = async (): Promise<void> => {
+    if (lease) renew(await store.takeLease({ key, owner, milliseconds }))
+  }
+  return {
+    look,
+    findNextLook: async () =>
+      (await findNext())?.milliseconds ?? Number.POSITIVE_INFINITY,
+    prolong,
+    asides,
+    lease: () => lease,
+  }
+}
+
+/**
+ * The steps of one look; each runs even if another one failed:
+ *
+ * 1. `believeFinality` confirms the safe and final blocks by a second look, 2.
+ * `checkReorg` finds replaced blocks and takes their proofs back, also those of
+ * blocks that no look has seen, 3. `expireDue` ends orders whose window is over
+ * and nonce unused, 4. `reconcileToken` finds payments nobody reported, every
+ * 10 seconds, 5. `fulfilIncluded` fulfils at `included`, if the policy says so,
+ * 6. `raiseSettled` raises finality, fulfils at `safe` and `finalized`, 7.
+ * `carryRefunds` has requested refunds signed.
+ *
+ * The third and the fourth run for each token by itself, side by side.
+ *
+ * If a reorganization makes an order `capturing` again, its transactions are in
+ * flight again: the next look of the submitter sends the same bytes.
+ */
+async function lookOnce(
+  context: OrdersContext,
+  watch: Watch & Looking,
+): Promise<void> {
+  const { memory, heads, aside } = watch
+  const sureWatch = { ...watch, sure: believeFinality(memory, heads) }
+  reportFault(aside, 'finality', findFinalityFault(context.policy, heads))
+  const verdict = await tryStep(watch, 'reorganizations', () =>
+    checkReorg(context, watch),
+  )
+  const isBehind = verdict === 'behind'
+  reportFault(aside, 'head', isBehind ? behindError(watch) : undefined)
+  if (isBehind) return
+  await Promise.all(
+    tokensOf(context, watch).map(async (one) => {
+      const { sure } = sureWatch
+      await tryStep(one, expiryStep, () => expireDue(context, { ...one, sure }))
+      await tryStep(one, reconciliationStep, () =>
+        reconcileWhenDue(context, one, verdict === 'reorged'),
+      )
+    }),
+  )
+  // Without an answer about fresh proofs, nothing shows that they still stand.
+  if (context.policy.fulfilAt === 'included' && verdict !== undefined)
+    await tryStep(watch, 'fulfilment', () => fulfilIncluded(context, watch))
+  await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
+  await tryStep(watch, refundsStep, () => carryRefunds(context, sureWatch))
+}
+
+/** Milliseconds between two reconciliations, unless the chain is quiet. */
+const usuallyEvery = 10_000
+
+function reconcileEveryOf(
+  { quiet }: WatchPace,
+  { isQuiet = false }: WatchMemory,
+): number {
+  return isQuiet ? Math.max(usuallyEvery, 4 * quiet) : usuallyEvery
+}
+
+type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }
+
+type Looking = Reconciling & { asides: WatchAsides }
+
+/** A look at each token of a chain. */
+function tokensOf(
+  context: OrdersContext,
+  watch: Watch & Looking,
+): (TokenWatch & Reconciling)[] {
+  const { chainId, memory, asides } = watch
+  const tokens = [...new Set(watch.destinations.map(({ token }) => token))]
+  return tokens.map((token) => {
+    const tokenMemory = memory.tokens.get(token) ?? newTokenMemory()
+    memory.tokens.set(token, tokenMemory)
+    const all = watch.destinations.filter((one) => one.token === token)
+    return {
+      ...watch,
+      client: clientOf(context, { chainId, token }),
+      token,
+      tokenMemory,
+      all,
+      destinations: all,
+      aside: asides.ofToken(token),
+      apart: tokenMemory.apart,
+    }
+  })
+}
+
+async function reconcileWhenDue(
+  context: OrdersContext,
+  watch: TokenWatch & Reconciling,
+  isReorged: boolean,
+): Promise<void> {
+  const { tokenMemory, reconcileEvery } = watch
+  const now = performance.now()
+  const { reconciledAt, nextDeepReconcile = now } = tokenMemory
+  const isDeep = nextDeepReconcile <= now
+  const isDue =
+    reconciledAt === undefined || reconciledAt + reconcileEvery <= now
+  if (!isReorged && !isDeep && !isDue) return
+  await reconcileToken(context, { ...watch, isDeep, isAll: false })
+  tokenMemory.reconciledAt = now
+  if (isDeep) tokenMemory.nextDeepReconcile = now + deepEvery
+}
+
+/** True when the node still has the newest block of earlier looks. */
+function isHeadKnown(memory: WatchMemory, { blocks }: ChainHeads): boolean {
+  const newest = newestOf(memory)
+  return newest !== undefined && blocks.get(newest.number)?.hash === newest.hash
+}
+
+function newestOf({ head, seen }: WatchMemory): SeenBlock | undefined {
+  return head ?? seen?.at(-1)
+}
+
+/** Numbers of blocks from earlier looks that this look must find again. */
+function numbersToAsk(memory: WatchMemory): bigint[] {
+  const newest = newestOf(memory)
+  const finality = findUnconfirmed(memory)
+  return newest ? [newest.number, ...finality] : finality
+}
+
+/**
+ * Does work and prolongs the lease until the work ends. Otherwise, with slow
+ * nodes, two processes would take the lease from each other again and again.
+ *
+ * Does not stop the work if the lease is lost: the store refuses its writes.
+ */
+async function holdLease(
+  { store, owner, policy }: OrdersContext,
+  { key }: Lease,
+  work: () => Promise<void>,
+): Promise<void> {
+  const over = new AbortController()
+  const prolong = async (): Promise<void> => {
+    const milliseconds = policy.lease
+    for (;;) {
+      await wait(milliseconds / 3, over.signal)
+      if (over.signal.aborted) return
+      if (!(await store.takeLease({ key, owner, milliseconds }))) return
+    }
+  }
+  // If the store does not answer, the work itself fails.
+  const prolonging = prolong().catch(() => undefined)
+  try {
+    await work()
+  } finally {
+    over.abort()
+    await prolonging
+  }
+}

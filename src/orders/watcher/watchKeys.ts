@@ -1,0 +1,41 @@
+import { bytesToHex, stringToBytes } from 'viem'
+import type { Keccak256 } from '../../core/keccak.js'
+import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
+
+/**
+ * Names the watch of each chain by the destinations that it covers. Instances
+ * with the same destinations share a watch: one of them works, the others wait.
+ * Shops with other destinations have a watch of their own, so that none relies
+ * on another one that does not know its recipients.
+ */
+export function nameWatches(
+  destinations: readonly Destination[],
+  keccak256: Keccak256,
+): ReadonlyMap<number, string> {
+  const chains = new Map<number, string[]>()
+  for (const { chainId, token, recipient } of destinations) {
+    const words = chains.get(chainId) ?? []
+    words.push(`${token} ${recipient}`)
+    chains.set(chainId, words)
+  }
+  return new Map(
+    [...chains].map(([chainId, words]) => {
+      const text = words.sort().join('\n')
+      const hash = bytesToHex(keccak256(stringToBytes(text)))
+      return [chainId, hash.slice(2, 18)]
+    }),
+  )
+}
+
+type Part = Pick<Destination, 'chainId'> & Partial<Destination>
+
+/** The key in the store of a chain's watch, or of a part of it. */
+export function watchKey(
+  { watches }: Pick<OrdersContext, 'watches'>,
+  { chainId, token, recipient }: Part,
+  kind: 'watch' | 'cursor' | 'fulfilled' = 'watch',
+): string {
+  const parts = [kind, chainId, watches.get(chainId), token, recipient]
+  return parts.filter((part) => part !== undefined).join(':')
+}

@@ -1,0 +1,207 @@
+import type { Address, Client, Hash, Hex } from 'viem'
+import {
+  authorizationCall,
+  authorizationLogs,
+  endOfAuthorization,
+  type OutcomeKind,
+} from '../chain/state/getPaymentOutcome.js'
+import type { Call } from '../chain/state/types.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
+import { parsePayment } from '../core/fields.js'
+import { hashChecked } from '../core/hashPayment.js'
+import { proveCapture } from '../core/receiptProof.js'
+import type {
+  AnyPayment,
+  AnySignedPayment,
+  Payment,
+  PaymentTerms,
+  RejectionReason,
+  TokenDomain,
+} from '../core/types.js'
+import { decodePayment } from './message/codec.js'
+import { type EncodedCall, encodeCapture } from './message/encodeCall.js'
+import { accountsOf, type SigningKind } from './message/kind.js'
+import { addTypes } from './message/paymentTypedData.js'
+
+/** The part of a payment kind that captures need. */
+export type CaptureKind = Omit<SigningKind, 'typedData'> & {
+  /** The hash that the payer signs. */
+  hash(payment: AnyPayment): Hex
+  /** Encodes the call that captures an amount of token units. */
+  encodeCapture(payment: AnySignedPayment, amount: bigint): EncodedCall<unknown>
+}
+
+/** EIP-3009: the token's own function moves the exact amount. */
+export const eip3009Capture: CaptureKind = {
+  total: 'amount',
+  primaryType: 'ReceiveWithAuthorization',
+  expected: { amount: true },
+  parse: parsePayment,
+  accounts: accountsOf,
+  hash: (payment: Payment) => hashChecked(payment),
+  encodeCapture,
+}
+
+/** The fields of a payment as an order stores them. */
+export type StoredFields = {
+  primaryType: AnyPayment['primaryType']
+  domain: TokenDomain
+  payer: Address
+  recipient: Address
+  /** Token units: the exact amount, or the ceiling. */
+  value: bigint
+  /** Unix seconds, both exclusive. */
+  validAfter: bigint
+  validBefore: bigint
+  nonce: Hex
+  terms: PaymentTerms | undefined
+}
+
+/** The part of a payment kind that orders need. */
+export type OrderKind = {
+  /** The name in the store, such as `eip3009`. It never changes. */
+  readonly name: string
+  /** Type of the messages that `draft` builds, unless the caller names one. */
+  readonly primaryType: AnyPayment['primaryType']
+  /**
+   * True if each payment has a payment nonce of its own, and the token's events
+   * name it. Otherwise orders ask about each payment separately, unless
+   * `carried` is set.
+   */
+  readonly hasOwnNonce: boolean
+  /**
+   * Builds the call that asks whether the payment was captured. Only for kinds
+   * whose payments can be canceled without an event.
+   */
+  capturedCall?(payment: AnyPayment): Call
+  /** What the token must support: `receiveWithAuthorization`, or permits. */
+  readonly token: 'receive' | 'permit'
+  /**
+   * Decodes a payment of this kind, signed or not, from JSON text or its parsed
+   * value.
+   *
+   * @throws {@link InvalidFieldError} when it is malformed or of another kind.
+   */
+  decode(json: unknown): AnyPayment
+  /**
+   * Returns the terms of a new payment, with random values if they have any.
+   */
+  drawTerms(given: {
+    operator: Address
+    /** The payer's next permit nonce, if the token has permits. */
+    permitNonce: bigint | undefined
+  }): PaymentTerms | undefined
+  /**
+   * Builds a payment from its fields. Ignores `nonce` if the terms decide the
+   * payment nonce.
+   *
+   * @throws {@link InvalidFieldError} when the terms are malformed.
+   */
+  build(fields: StoredFields): AnyPayment
+}
+
+/** The next transaction of a payment, or why none is sent. */
+export type CarriedCall =
+  | { ok: true; call: { to: Address; data: Hex }; gas: bigint }
+  | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
+
+/**
+ * The part of a payment kind that orders need if its payments leave no nonce on
+ * the chain. Only the transactions show which payments were made.
+ */
+export type CarriedKind = {
+  /**
+   * Rehearses a payment or its cancellation, and returns its next transaction.
+   * A payment may need several transactions, one after the other.
+   */
+  rehearse(
+    client: Client,
+    given: {
+      payment: AnySignedPayment
+      action: 'capture' | 'cancel'
+      /**
+       * Loads the token units that all payments of the same subscription are
+       * recorded to have paid within the window of this payment.
+       */
+      getKnown(): Promise<bigint>
+    },
+  ): Promise<CarriedCall>
+  /** Finds the transaction that captured or canceled a payment. */
+  find(
+    client: Client,
+    payment: AnyPayment,
+    range: {
+      /** Unix seconds: where the search begins. */
+      since: bigint
+      /** Last block to search. */
+      toBlock: bigint
+    },
+  ): Promise<Hash | undefined>
+  /** Explains why a transaction of a payment failed. */
+  explain(
+    client: Client,
+    payment: AnyPayment,
+    receipt: { transactionHash: Hash; blockNumber: bigint },
+  ): Promise<Extract<CarriedCall, { ok: false }>['reason']>
+}
+
+/**
+ * A kind of payment: the message that the payer signs, the call that captures,
+ * the proof of the capture, and the fields that an order stores.
+ */
+export type PaymentKind = SigningKind &
+  CaptureKind &
+  OutcomeKind &
+  OrderKind & {
+    /** Set if payments of this kind leave no nonce on the chain. */
+    readonly carried?: CarriedKind | undefined
+  }
+
+export function buildAuthorization(fields: StoredFields): Payment {
+  const { primaryType, domain, payer, recipient, value } = fields
+  const { validAfter, validBefore, nonce } = fields
+  const message = {
+    from: payer,
+    to: recipient,
+    value,
+    validAfter,
+    validBefore,
+    nonce,
+  }
+  if (primaryType !== 'Permit') return { primaryType, domain, message }
+  const expected = ['ReceiveWithAuthorization', 'TransferWithAuthorization']
+  throw new InvalidFieldError('primaryType', shown(primaryType), expected)
+}
+
+/**
+ * The kind of exact payments (EIP-3009), which every function uses by default.
+ *
+ * @example
+ * ```ts
+ * import { type AnyPayment, eip3009, type PaymentKind } from 'countersign'
+ * import { checkout } from 'countersign/checkout'
+ *
+ * const kindOf = (payment: AnyPayment): PaymentKind =>
+ *   'checkout' in payment ? checkout : eip3009
+ * ```
+ */
+export const eip3009: PaymentKind = {
+  total: 'amount',
+  primaryType: 'ReceiveWithAuthorization',
+  expected: { amount: true },
+  parse: parsePayment,
+  accounts: accountsOf,
+  typedData: (payment: Payment) => addTypes(payment),
+  hash: (payment: Payment) => hashChecked(payment),
+  encodeCapture,
+  spentCall: authorizationCall,
+  spentLogs: authorizationLogs,
+  prove: proveCapture,
+  end: endOfAuthorization,
+  name: 'eip3009',
+  hasOwnNonce: true,
+  token: 'receive',
+  decode: decodePayment,
+  drawTerms: () => undefined,
+  build: buildAuthorization,
+}

@@ -1,0 +1,9 @@
+import type { Migration } from './sqlEngine.js'
+
+/** Lets orders be answered at `preconfirmed`. */
+export const addEarly: Migration = ({ text }) => [
+  `alter table orders add column early ${text}`,
+  `alter table orders add column early_for ${text}`,
+  `create index orders_early on orders (chain_id, token, early)
+    where early is not null and early <> 'paid'`,
+]

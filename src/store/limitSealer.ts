@@ -1,0 +1,57 @@
+import { endOnAbort } from '../core/onAbort.js'
+import { inTime } from '../core/wait.js'
+import { SealError, SealerUnavailableError } from './errors.js'
+import { isKeyAway } from './isKeyAway.js'
+import type { Sealer } from './types.js'
+
+/**
+ * Returns the sealer with a time limit: a call that takes longer fails, and its
+ * result is dropped. Any failure except a `SealError` counts as temporary, so
+ * that work with other secrets continues.
+ *
+ * Hides the errors of the sealer, because they could contain the secret.
+ */
+export function limitSealer(sealer: Sealer, milliseconds: number): Sealer {
+  const late = () => {
+    throw new SealerUnavailableError(`did not answer within ${milliseconds} ms`)
+  }
+  return callThrough(sealer, (call) =>
+    inTime(Promise.resolve().then(call), milliseconds, late).catch(throwHidden),
+  )
+}
+
+/** Returns a sealer whose pending calls fail as soon as the signal aborts. */
+export function endingSealer(sealer: Sealer, signal: AbortSignal): Sealer {
+  const reasonOf = () =>
+    new SealerUnavailableError('was let go before it answered')
+  return callThrough(sealer, async (call) => {
+    if (signal.aborted) throw reasonOf()
+    return endOnAbort(call(), signal, reasonOf)
+  })
+}
+
+/** Returns a sealer whose calls all go through one function. */
+function callThrough(
+  sealer: Sealer,
+  through: (call: () => Promise<string>) => Promise<string>,
+): Sealer {
+  return {
+    // Getters, because other implementations may change these values.
+    get current() {
+      return sealer.current
+    },
+    get keyNames() {
+      return sealer.keyNames
+    },
+    seal: (secret, context) => through(() => sealer.seal(secret, context)),
+    open: (sealed, context) => through(() => sealer.open(sealed, context)),
+  }
+}
+
+function throwHidden(error: unknown): never {
+  if (error instanceof SealError || isKeyAway(error)) throw error
+  const { name } = Object(error)
+  throw new SealerUnavailableError(
+    error instanceof Error ? `failed with a ${name}` : 'failed',
+  )
+}

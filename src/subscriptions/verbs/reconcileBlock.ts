@@ -1,0 +1,173 @@
+import type { Client, Hash } from 'viem'
+import { getProof } from '../../orders/evidence/getProof.js'
+import { writeChanges } from '../../orders/model/changes.js'
+import { collectChanges } from '../../orders/model/collectChanges.js'
+import { loadOrders } from '../../orders/model/loadOrders.js'
+import type { StoredOrder } from '../../orders/model/storedOrder.js'
+import { settleFindings } from '../../orders/watcher/settleFindings.js'
+import type { Destination, StoreReader } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { type FoundCharge, findCharges } from '../charges/findCharges.js'
+import { decodePermission } from '../permission/permissionJson.js'
+import { markOf } from '../permission/spendCalls.js'
+import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
+import { chargeIdOf, nonceOfMark } from '../schedule/chargeIds.js'
+import { factsOf, planCharge } from '../schedule/orderRow.js'
+import type { StoredSubscription } from '../schedule/showSubscription.js'
+import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
+
+/** What `reconcile` found on the chain and wrote. */
+export type ReconciledCharges = {
+  /** Stored charges that were not known to be paid. */
+  settled: number
+  /** Charges that were not stored. */
+  adopted: number
+}
+
+/** Where to look for a charge that the record may lack. */
+export type ChargeLook = {
+  client: Client
+  /** Hash of the permission. */
+  hash: string
+  blockNumber: bigint
+  now: bigint
+}
+
+/** Writes the charges of one permission in one block to the record. */
+export async function reconcileBlock(
+  desk: SubscriptionsDesk,
+  destination: Destination,
+  look: ChargeLook,
+): Promise<ReconciledCharges> {
+  const { context } = desk
+  const done = { settled: 0, adopted: 0 }
+  const found = await context.store.read((tables) =>
+    findByHash(tables, desk, look.hash),
+  )
+  if (found?.row.recipient !== destination.recipient) return done
+  const permission = decodePermission(found.row.permission)
+  const { client, blockNumber } = look
+  const charges = await findCharges(client, {
+    permission,
+    fromBlock: blockNumber,
+    toBlock: blockNumber,
+  })
+  for (const charge of charges) {
+    const { mark, logIndex } = charge
+    if (mark === undefined || logIndex === undefined) continue
+    const nonces = [nonceOfMark(hashSpendPermission(permission), mark)]
+    const [attempt] = await context.store.read(({ attempts }) =>
+      attempts.find({ nonces }),
+    )
+    if (attempt) {
+      if (
+        await settleKnown(desk, look, { ...charge, orderId: attempt.orderId })
+      )
+        done.settled++
+    } else if (await adopt(desk, found, look, { ...charge, mark }))
+      done.adopted++
+  }
+  return done
+}
+
+async function findByHash(
+  tables: StoreReader,
+  { context }: SubscriptionsDesk,
+  hash: string,
+): Promise<StoredSubscription | undefined> {
+  const nonces = [`0x${hash.slice(2).toLowerCase()}` as const]
+  const [attempt] = await tables.attempts.find({ nonces })
+  if (!attempt) return undefined
+  const [found] = await loadSubscriptions(tables, context, [attempt.orderId])
+  return found
+}
+
+/** Settles a stored charge that is not known to be paid. */
+async function settleKnown(
+  desk: SubscriptionsDesk,
+  look: ChargeLook,
+  { orderId, transactionHash }: { orderId: string; transactionHash: Hash },
+): Promise<boolean> {
+  const { context } = desk
+  const ids = [orderId]
+  const stored = await context.store.read(async (tables) =>
+    (await loadOrders(tables, { ids })).get(orderId),
+  )
+  if (!stored || stored.order.state === 'captured') return false
+  const sent = { stored, transactionHash }
+  return settle(desk, look, sent, async () => undefined)
+}
+
+async function settle(
+  { context }: SubscriptionsDesk,
+  { client }: ChargeLook,
+  { stored, transactionHash }: { stored: StoredOrder; transactionHash: Hash },
+  insert: Parameters<typeof writeAgain<void>>[1],
+): Promise<boolean> {
+  const { kinds } = context
+  // Reads only this transaction. A search would also read the permission's
+  // other charges, and fail if one of them cannot be read.
+  const evidence = await getProof(client, { ...stored, kinds }, transactionHash)
+  if (evidence?.kind !== 'capture') return false
+  return writeAgain(context, async (tables) => {
+    await insert(tables)
+    const { id: orderId, attempt } = stored.order
+    const loaded = await loadOrders(tables, { ids: [orderId] })
+    if (loaded.get(orderId)?.order.state === 'captured') return false
+    const collected = collectChanges(loaded)
+    const findings = [{ orderId, attempt, evidence }]
+    await settleFindings(context, tables, { collected, findings })
+    await writeChanges(tables, collected.close())
+    return true
+  })
+}
+
+/** Stores a charge that only the chain knows. */
+async function adopt(
+  desk: SubscriptionsDesk,
+  { row, held: { order } }: StoredSubscription,
+  look: ChargeLook,
+  charge: FoundCharge & { mark: string },
+): Promise<boolean> {
+  const { mark, value, periodStart, periodEnd, transactionHash } = charge
+  const permission = decodePermission(row.permission)
+  const { start, period: length } = permission.message
+  const number = (periodStart - start) / length + 1n
+  const period = { number, start: periodStart, end: periodEnd }
+  const planned = planCharge(factsOf(order, permission, look.now), {
+    chargeId: nameOf(mark, number),
+    value,
+    period,
+    signature: '',
+  })
+  const adopted = {
+    order: {
+      ...planned.order,
+      requested: undefined,
+      sendDue: undefined,
+      lookDue: undefined,
+    },
+    attempt: { ...planned.attempt, spendable: false, signature: undefined },
+  }
+  const stored = {
+    order: { ...adopted.order, version: 1, position: 0n },
+    attempt: { ...adopted.attempt, version: 1 },
+    attempts: [],
+    proofs: [],
+  }
+  return settle(desk, look, { stored, transactionHash }, async (tables) => {
+    await tables.orders.insert([adopted.order])
+    await tables.attempts.insert([adopted.attempt])
+  })
+}
+
+/** How many periods back {@link nameOf} compares marks. */
+const mostPeriods = 100n
+
+/** The id of the scheduled charge with this mark, or else the mark itself. */
+function nameOf(mark: string, newest: bigint): string {
+  const oldest = newest > mostPeriods ? newest - mostPeriods : 1n
+  for (let number = newest; number >= oldest; number--)
+    if (markOf(chargeIdOf(number)) === mark) return chargeIdOf(number)
+  return mark
+}

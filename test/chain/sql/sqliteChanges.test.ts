@@ -1,0 +1,76 @@
+import { rmSync } from 'node:fs'
+import { sqliteStore } from 'countersign/sql'
+import { expect, test } from 'vitest'
+import {
+  drawDestination,
+  sampleEvent,
+} from '../../../src/testing/storeCasesSamples.js'
+import { eventually } from '../../unit/support/webhooksRun.js'
+import { sqliteFile } from '../support/chaos.js'
+
+/** Two stores over one file, and how often the first heard of a change. */
+async function openTwo() {
+  const { file, store } = sqliteFile()
+  await store.open()
+  const other = sqliteStore({ file })
+  await other.open()
+  const heard = { times: 0, appended: 0 }
+  const stop = store.onChange?.(() => {
+    heard.times++
+  })
+  if (!stop) throw new Error('a store that tells no changes')
+  const append = async (to: typeof store) => {
+    heard.appended++
+    await to.write(({ events }) =>
+      events.append([sampleEvent(drawDestination())]),
+    )
+  }
+  const end = async () => {
+    stop()
+    await Promise.all([store.close(), other.close()])
+    rmSync(file)
+  }
+  return { store, other, heard, stop, append, end }
+}
+
+test('a store hears of the events that it writes itself, and of those of others', async () => {
+  const { store, other, heard, append, end } = await openTwo()
+  for (const writer of [store, other]) {
+    const before = heard.times
+    // The first question only learns how many events there are.
+    await eventually(async () => {
+      await append(writer)
+      return heard.times
+    }).toBeGreaterThan(before)
+  }
+  await end()
+})
+
+test('leases and settings are no changes, so that nobody wakes himself', async () => {
+  const { store, other, heard, append, end } = await openTwo()
+  await eventually(async () => {
+    await append(other)
+    return heard.times
+  }).toBeGreaterThan(0)
+  for (let at = 0; at < 5; at++) {
+    await other.takeLease({ key: 'one', owner: 'other', milliseconds: 1000 })
+    await store.write((tables) => tables.setValue('place', { at }))
+    await new Promise((resolve) => setTimeout(resolve, 120))
+  }
+  expect(heard.times).toBeLessThanOrEqual(heard.appended)
+  await end()
+})
+
+test('a listener that was unregistered hears nothing more, and keeps no process', async () => {
+  const { store, other, heard, stop, append, end } = await openTwo()
+  await eventually(async () => {
+    await append(other)
+    return heard.times
+  }).toBeGreaterThan(0)
+  stop()
+  const before = heard.times
+  await append(store)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(heard.times).toBe(before)
+  await end()
+})

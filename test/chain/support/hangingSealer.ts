@@ -1,0 +1,51 @@
+import type { SealContext, Sealer } from 'countersign/store'
+import { noSeal } from '../../../src/store/noSeal.js'
+
+type IsHanging = (call: 'seal' | 'open', place: SealContext) => boolean
+
+/** A sealer whose calls do not answer while they are told to hang. */
+export type HangingSealer = {
+  seal: Sealer
+  /** From now on these calls hang. */
+  hang(isHanging: IsHanging): void
+  /** From now on no new call hangs. Those that hang never answer. */
+  mend(): void
+  /** Number of calls that hung. */
+  hung(): number
+}
+
+/** @param latency milliseconds that each other call takes. */
+export function openHangingSealer(latency = 0): HangingSealer {
+  let isHanging: IsHanging = () => false
+  let hung = 0
+  const answer = async <result>(
+    call: 'seal' | 'open',
+    place: SealContext,
+    work: () => Promise<result>,
+  ): Promise<result> => {
+    if (isHanging(call, place)) {
+      hung++
+      return new Promise(() => undefined)
+    }
+    if (latency > 0)
+      await new Promise((resolve) => setTimeout(resolve, latency))
+    return work()
+  }
+  return {
+    seal: {
+      current: noSeal.current,
+      keyNames: noSeal.keyNames,
+      seal: (secret, place) =>
+        answer('seal', place, () => noSeal.seal(secret, place)),
+      open: (sealed, place) =>
+        answer('open', place, () => noSeal.open(sealed, place)),
+    },
+    hang: (next) => {
+      isHanging = next
+    },
+    mend: () => {
+      isHanging = () => false
+    },
+    hung: () => hung,
+  }
+}

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import type { Wallet } from 'countersign'
+import { type BuyerClient, createBuyerClient } from 'countersign/client'
+import type { Page } from 'playwright-core'
+import { type Address, createClient, erc20Abi, http } from 'viem'
+import { readContract } from 'viem/actions'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launch } from '../../chain/support/openPage.js'
+import {
+  type QuickStart,
+  writeQuickStart,
+} from '../../chain/support/quickStart.js'
+
+const token: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const merchant: Address = '0x1563915e194D8CfBA1943570603F7606A3115508'
+const offer = { chainId: 31337, token, to: merchant, amount: '12.50' }
+
+let guide: QuickStart
+beforeAll(async () => {
+  guide = await writeQuickStart()
+  await guide.start('chain.ts', guide.node)
+  await guide.start('server.ts', guide.shop)
+})
+afterAll(() => guide?.stop())
+
+const received = (account = merchant): Promise<bigint> =>
+  readContract(createClient({ transport: http(guide.node) }), {
+    address: token,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [account],
+  })
+
+type Sold = { orderId: string; buyerToken: string; buyer: BuyerClient }
+
+async function order(id: string): Promise<Sold> {
+  const [orderId = '', buyerToken = ''] = (await guide.run('order.ts', id))
+    .trim()
+    .split(' ')
+  const url = `${guide.shop}/payments`
+  const buyer = createBuyerClient({ url, orderId, buyerToken })
+  return { orderId, buyerToken, buyer }
+}
+
+/** What a wallet's extension gives a page; the chain's node signs. */
+function wallet(): Wallet {
+  const node = createClient({ transport: http(guide.node) })
+  return {
+    request: ({ method, params }) =>
+      node.request({
+        method: method === 'eth_requestAccounts' ? 'eth_accounts' : method,
+        params,
+      } as never),
+  }
+}
+
+test('the guide for backends ends in a captured order that is shipped', async () => {
+  const { orderId, buyerToken } = await order('order-1')
+  expect(orderId).toBe('order-1')
+  expect(await guide.run('buy.ts', orderId, buyerToken)).toBe('stored\n')
+  expect(await received()).toBe(0n)
+
+  const told = await guide.run('capture.ts', orderId)
+  expect(told).toMatch(/^captured 0x[\da-f]{64}\n$/)
+  expect(await guide.run('capture.ts', orderId)).toBe(told)
+  expect(await received()).toBe(12_500_000n)
+
+  const hash = told.trim().split(' ')[1]
+  const lines = (await guide.run('ship.ts')).split('\n')
+  expect(lines).toContain('order-1 captured')
+  expect(lines).toContain(`ship order-1/${hash}`)
+})
+
+test('a buyer who changes his mind ends with the call that cancels', async () => {
+  const { buyer } = await order('order-to-cancel')
+  const expected = { ...offer, amount: '12.51' }
+  await expect(buyer.pay(wallet(), { expect: expected })).rejects.toThrow(
+    'value must be 12510000',
+  )
+  expect(await buyer.pay(wallet(), { expect: offer })).toMatchObject({
+    state: 'stored',
+  })
+  const expectation = { chainId: 31337, token }
+  const canceled = await buyer.cancel(wallet(), { expect: expectation })
+  expect(canceled.order.state).toBe('voided')
+  expect(canceled.call?.to).toBe(token.toLowerCase())
+})
+
+test('the guide for dapps ends in a page that pays and follows its order', async ({
+  onTestFinished,
+}) => {
+  const script = await guide.bundle('page.ts')
+  expect(brotliCompressSync(script).length).toBeLessThan(6_500)
+
+  const { orderId, buyerToken } = await order('order-2')
+  const page = await openBrowser(onTestFinished)
+  await page.exposeFunction('askWallet', wallet().request)
+  await page.addInitScript(
+    'globalThis.ethereum = { request: (asked) => askWallet(asked) }',
+  )
+  let streams = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/events')) streams += 1
+  })
+  await page.goto(`${guide.shop}/#${orderId}.${buyerToken}`)
+  await waitForText(page, ['drafted'])
+  await page.getByRole('button', { name: 'Authorize payment' }).click()
+  await waitForText(page, ['stored'])
+  await guide.run('capture.ts', orderId)
+  await waitForText(page, ['safe', 'finalized'])
+  expect(streams).toBe(1)
+})
+
+test('a page without a wallet, and one with a wrong link, says so', async ({
+  onTestFinished,
+}) => {
+  await guide.bundle('page.ts')
+  const { orderId, buyerToken } = await order('order-without-wallet')
+  const page = await openBrowser(onTestFinished)
+  await page.goto(`${guide.shop}/#${orderId}.${buyerToken}`)
+  await waitForText(page, ['drafted'])
+  await page.getByRole('button', { name: 'Authorize payment' }).click()
+  await waitForText(page, ['No wallet found.'])
+
+  await page.goto('about:blank')
+  await page.goto(`${guide.shop}/#${orderId}.wrong`)
+  await waitForText(page, ['Order not found, or you do not have access to it.'])
+})
+
+test('the guide gives a wallet of the reader money of the local chain', async () => {
+  const to: Address = '0x00000000000000000000000000000000000000aa'
+  expect(await guide.run('fund.ts', to)).toBe(`sent 100 USDC to ${to}\n`)
+  await expect.poll(() => received(to)).toBe(100_000_000n)
+})
+
+test('a program of the guide’s buyer follows its order to the end', async () => {
+  const { buyer } = await order('order-3')
+  await buyer.pay(wallet(), { expect: offer })
+  await guide.run('capture.ts', 'order-3')
+  const states: string[] = []
+  for await (const { order } of buyer.follow()) states.push(order.state)
+  expect(states.at(-1)).toBe('captured')
+})
+
+async function openBrowser(
+  onTestFinished: (end: () => Promise<void>) => void,
+): Promise<Page> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
+  const browser = await launch(folder)
+  onTestFinished(async () => {
+    await browser.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return browser.newPage()
+}
+
+function waitForText(page: Page, texts: readonly string[]): Promise<unknown> {
+  return page.waitForFunction(
+    `${JSON.stringify(texts)}.includes(document.querySelector('p').textContent)`,
+  )
+}

@@ -1,0 +1,67 @@
+import type { Page } from 'playwright-core'
+import { afterAll, expect, test } from 'vitest'
+import { openDesk, orderFirst } from '../../chain/support/shopPage.js'
+import { placeOrder } from '../../chain/support/shopPageOrders.js'
+
+const desk = await openDesk()
+const { shop } = desk
+const key = new URL(shop.merchantUrl).hash
+afterAll(() => desk.close())
+
+type Shift = PerformanceEntry & { value: number; hadRecentInput: boolean }
+type Counting = Window & { shifted?: number }
+
+/** Adds up how far a page moves by itself, in the browser. */
+function countShifts(): void {
+  const counting: Counting = window
+  counting.shifted = 0
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { value, hadRecentInput } = entry as Shift
+      if (!hadRecentInput) counting.shifted = (counting.shifted ?? 0) + value
+    }
+  }).observe({ type: 'layout-shift', buffered: true })
+}
+
+const pages: Record<string, (page: Page) => Promise<void>> = {
+  catalog: async (page) => {
+    await page.goto(shop.url)
+    await page.getByRole('button', { name: 'Order' }).first().waitFor()
+  },
+  'the page of an order': async (page) => {
+    await orderFirst(page, shop)
+    await page.reload()
+    await page.getByRole('button', { name: 'Authorize payment' }).waitFor()
+  },
+  'the merchant’s orders': async (page) => {
+    await page.goto(shop.merchantUrl)
+    await page
+      .getByRole('button', { name: /^Capture order/ })
+      .first()
+      .waitFor()
+  },
+  books: async (page) => {
+    await page.goto(`${shop.url}/merchant/books${key}`)
+    await page.getByText('Your records match the chain exactly.').waitFor()
+  },
+}
+
+test.each(
+  [1280, 390].flatMap((width) =>
+    Object.keys(pages).map((name) => [name, width] as const),
+  ),
+)(
+  '%s moves by less than 0.1 as it loads, %i pixels wide',
+  async (name, width) => {
+    const [account] = shop.chain.accounts.slice(3)
+    if (!account) throw new Error('no account left')
+    await placeOrder(shop, { account, product: 'house-blend', amount: '12.50' })
+    const { page } = await desk.openWindow({ width, height: 844 })
+    await page.addInitScript(countShifts)
+    await pages[name]?.(page)
+    const shifted = await page.evaluate(() => (window as Counting).shifted)
+    // As the web vitals have it.
+    expect(shifted).toBeLessThan(0.1)
+    await page.close()
+  },
+)

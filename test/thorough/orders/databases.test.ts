@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
+import { createSqlStore } from '../../../src/sql/sqlStore.js'
+import type { SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
+import { seed, sqliteFile, startChance } from '../../chain/support/chaos.js'
+import { countOf, fundedAccount } from '../../chain/support/desk.js'
+import { findBookProblems } from '../../chain/support/hardTimes.js'
+import { limitRoom } from '../../chain/support/limitRoom.js'
+import { liveBesideAnother } from '../../chain/support/lossShop.js'
+import { openShop, storedOrder } from '../../chain/support/shop.js'
+import { startSubscriptionChain } from '../../chain/support/subscriptionShop.js'
+
+const chain = await startSubscriptionChain(0.3)
+afterAll(() => chain.stop())
+
+const patience = { timeout: 300_000 }
+
+const mayMount = process.getuid?.() === 0 && tryMount()
+
+/** True when this process may mount a file system: not in every container. */
+function tryMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-mount-'))
+  try {
+    mount(folder)
+    execFileSync('umount', [folder])
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function mount(folder: string): void {
+  const small = ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]
+  execFileSync('mount', small, { stdio: 'ignore' })
+}
+
+/** A file system of 4 MB that goes with the test. */
+function mountSmall(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-small-'))
+  mount(folder)
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', folder])
+    rmSync(folder, { recursive: true })
+  })
+  return folder
+}
+
+/** Leaves no block free. */
+function fillUp(file: string): void {
+  try {
+    for (;;) appendFileSync(file, Buffer.alloc(4096))
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ENOSPC' })
+  }
+}
+
+/** A file, and how it finds no room to grow, and finds some again. */
+type FullDisk = {
+  file: string
+  fill: (engine: SqlEngine) => Promise<void>
+  free: (engine: SqlEngine) => Promise<void>
+}
+
+/** Sells and captures while the disk is full, and afterwards. */
+async function sellOnFullDisk({ file, fill, free }: FullDisk): Promise<void> {
+  const engine = sqliteEngine({ file })
+  const store = createSqlStore(engine)
+  const account = await fundedAccount(chain)
+  const { orders } = await openShop(chain, {
+    store,
+    sellers: [account],
+    policy: { pollingInterval: 100, lease: 1_000 },
+  })
+  const shop = { orders, store, seller: account.address }
+  const ids: string[] = []
+  for (let sold = 0; sold < 4; sold++)
+    ids.push((await storedOrder(chain, shop)).id)
+  const stop = new AbortController()
+  const running = orders.run({ signal: stop.signal })
+  onTestFinished(async () => {
+    stop.abort()
+    await running
+    await orders.close()
+  })
+  await fill(engine)
+  const refused = await (async () => {
+    for (;;)
+      try {
+        ids.push((await storedOrder(chain, shop)).id)
+      } catch (error) {
+        return error
+      }
+  })()
+  // When the commit itself finds no room, the store cannot say what was kept.
+  expect(refused).toMatchObject({ name: 'StoreError', retryable: true })
+  const captures = ids.map((orderId) =>
+    orders.capture({ orderId }).catch((error: unknown) => error),
+  )
+  for (const end of await Promise.all(captures))
+    if (end instanceof Error) expect(end).toMatchObject({ retryable: true })
+  await free(engine)
+  for (const orderId of ids)
+    await expect
+      .poll(
+        () => orders.capture({ orderId }).then(({ status }) => status),
+        patience,
+      )
+      .toBe('captured')
+  // Each with one account nonce of its own.
+  expect(await countOf(chain, account)).toBe(ids.length)
+  await orders.reconcile()
+  expect(await orders.audit()).toMatchObject({
+    ok: true,
+    destinations: [{ captured: { count: ids.length } }],
+  })
+  expect(await findBookProblems(chain, orders)).toEqual([])
+}
+
+test('while SQLite may not grow (max_page_count) nothing is lost or sent twice, and all goes on once it may', () =>
+  sellOnFullDisk({
+    file: sqliteFile().file,
+    fill: (engine) => limitRoom(engine, 0),
+    free: (engine) => limitRoom(engine, 1_000_000),
+  }))
+
+test.skipIf(!mayMount)(
+  'while a small file system is full nothing is lost or sent twice, and all goes on once it has room (needs root, to mount one)',
+  async () => {
+    const folder = mountSmall()
+    const filler = join(folder, 'filler')
+    await sellOnFullDisk({
+      file: join(folder, 'orders.db'),
+      fill: async () => fillUp(filler),
+      free: async () => rmSync(filler),
+    })
+  },
+)
+
+test(`two databases for one recipient pay, refund and charge each of their own orders once (seed ${seed})`, async () => {
+  const stores = [sqliteFile().store, sqliteFile().store]
+  await liveBesideAnother(chain, startChance(2_000), stores)
+})

@@ -1,0 +1,44 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, expect, test } from 'vitest'
+import { fundedAccount } from '../../../chain/support/desk.js'
+import { startNextServer } from '../../../chain/support/nextServer.js'
+import {
+  balanceOf,
+  chain,
+  payingFetch,
+  price,
+  settlementOf,
+  signFor,
+} from '../../../chain/support/x402Desk.js'
+
+const key = generatePrivateKey()
+const { address } = privateKeyToAccount(key)
+await chain.clients.test.setBalance({ address, value: 10n ** 18n })
+const server = await startNextServer({
+  CHAIN_URL: chain.urls.http,
+  TOKEN: chain.token,
+  MERCHANT_KEY: key,
+})
+afterAll(() => server.stop())
+const url = `${server.url}/weather/ulm?day=2`
+
+test('a running Next server sells the answer of a route handler to a stock client', async () => {
+  const { account, fetch } = await payingFetch()
+  const response = await fetch(url)
+  expect(await response.json()).toMatchObject({ city: 'ulm', day: '2' })
+  expect(response.headers.get('cache-control')).toBe('private, no-store')
+  expect(settlementOf(response)).toMatchObject({ success: true })
+  expect(await balanceOf(account.address)).toBe(0n)
+})
+
+test('a running Next server gives the same answer to the same payment', async () => {
+  const account = await fundedAccount(chain, 2n * price)
+  const header = await signFor(account, await fetch(url))
+  const headers = { 'PAYMENT-SIGNATURE': header }
+  const first = await fetch(url, { headers })
+  const again = await fetch(url, { headers })
+  expect(first.status).toBe(200)
+  expect(await again.text()).toBe(await first.text())
+  expect(settlementOf(again)).toEqual(settlementOf(first))
+  expect(await balanceOf(account.address)).toBe(price)
+})
