@@ -3,7 +3,11 @@
  * with each package manager, and lets each project judge a signature.
  *
  *     npm run test:installs
+ *     npm run test:installs -- --all
  *     npx tsx test/installs/testInstalls.ts zod 'yarn 4'
+ *
+ * With `--all` each project meets each manager; with `--gate` it is the two
+ * that `npm test` has time for.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -17,6 +21,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
+import { parseArgs } from 'node:util'
 import { transformSync } from 'esbuild'
 import { packOnce } from '../package/installPackage.js'
 import * as by from './managers.js'
@@ -42,16 +47,26 @@ const chosen: readonly Row[] = [
   [into.withTypes, by.bun],
 ]
 
-const isFull = process.env.COUNTERSIGN_FULL === '1'
-/** Words that the names of the wanted rows contain; all of them without any. */
-const words = process.argv.slice(2)
-const rows = (
-  isFull
-    ? into.projects.flatMap((project) =>
-        by.managers.map((manager) => [project, manager] as const),
-      )
-    : chosen
-).filter((row) => words.every((word) => nameOf(row).includes(word)))
+/** What most people have, and the strictest folders. */
+const gate: readonly Row[] = [
+  [{ ...into.withTypes, resolutions: ['nodenext'] }, by.npmOldest],
+  [into.onlyViem, by.pnpmUnhoisted],
+]
+
+/** The words are parts of the names of the wanted rows. */
+const { positionals: words, values } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean' }, gate: { type: 'boolean' } },
+})
+const isGate = values.gate === true
+const isFull = values.all ?? process.env.COUNTERSIGN_FULL === '1'
+const every = () =>
+  into.projects.flatMap((project) =>
+    by.managers.map((manager) => [project, manager] as const),
+  )
+const rows = (isGate ? gate : isFull ? every() : chosen).filter((row) =>
+  words.every((word) => nameOf(row).includes(word)),
+)
 
 const deadline = Date.now() + (isFull ? 120 : 25) * 60_000
 const fixture = join(by.folder, 'project')
@@ -62,7 +77,14 @@ const registry = spawnSync('npm', ['config', 'get', 'registry'], {
   encoding: 'utf8',
 }).stdout.trim()
 
-run(by.folder, ['npm', 'ci', '--ignore-scripts', '--prefer-offline'])
+const omitted = isGate ? ['--omit=optional'] : []
+run(by.folder, [
+  'npm',
+  'ci',
+  '--ignore-scripts',
+  '--prefer-offline',
+  ...omitted,
+])
 const { tarball } = packOnce()
 let failed = 0
 for (const [project, manager] of rows) {
