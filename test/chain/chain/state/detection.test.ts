@@ -2,7 +2,7 @@ import {
   type StartDevChainParameters,
   startDevChain,
 } from 'countersign/devchain'
-import { createReadClient, detectPreconfirmations } from 'countersign/reads'
+import { createReadClient } from 'countersign/reads'
 import { getBlock, getBlockNumber, sendTransaction } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import { newAccount } from '../../support/desk.js'
@@ -150,16 +150,4 @@ test('fast blocks are known by their milliseconds from the first on', async () =
     pendingHasZeroHash: false,
     hasMilliseconds: true,
   })
-})
-
-test('fast blocks are known by their pace where the milliseconds are missing', async () => {
-  const dev = await start({ blockTime: 0.2 })
-  while ((await headOf(dev)) < 45n)
-    await new Promise((done) => setTimeout(done, 500))
-  const { kind, evidence } = await detectPreconfirmations(
-    dev.chain.clients.public,
-  )
-  expect(kind).toBe('fastBlocks')
-  expect(evidence.secondsPerBlock).toBeCloseTo(0.2, 1)
-  expect(evidence.hasMilliseconds).toBe(false)
 })

@@ -3,10 +3,13 @@ import { postgresStore } from 'countersign/sql'
 import { type PrivateKeyAccount, parseAbiItem } from 'viem'
 import { getBlockNumber, getLogs } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { type DatabasePair, startPair } from '../support/databasePair.js'
-import { countOf, fundedAccount } from '../support/desk.js'
-import { balanceOf } from '../support/settle.js'
-import { openShop, pay, type Shop } from '../support/shop.js'
+import {
+  type DatabasePair,
+  startPair,
+} from '../../chain/support/databasePair.js'
+import { countOf, fundedAccount } from '../../chain/support/desk.js'
+import { balanceOf } from '../../chain/support/settle.js'
+import { openShop, pay, type Shop } from '../../chain/support/shop.js'
 
 const chain = await startDevChain({ blockTime: 0.5 })
 afterAll(() => chain.stop())

@@ -12,7 +12,7 @@ import {
   listen,
   post,
   transfer,
-} from '../support/emulated.js'
+} from '../../chain/support/emulated.js'
 
 /** Slow machines take a while to get there. */
 const patience = { timeout: 60_000 }
