@@ -69,23 +69,27 @@ export function expressPayment(
         next()
         return held.begin()
       }
+      const sell = async (request: Request) =>
+        withFront(
+          inFront,
+          await gate.answer(request, {
+            offer,
+            stream: false,
+            handler: async (_, payment) => {
+              Object.assign(response.locals, { x402Payment: payment })
+              return withoutFront(inFront, await work())
+            },
+          }),
+        )
       const answer = !asked
-        ? refuse(400, 'malformed_request')
+        ? withFront(inFront, refuse(400, 'malformed_request'))
         : isPreflight(asked)
-          ? withoutBody(withoutFront(inFront, await work()))
-          : await gate.answer(asked, {
-              offer,
-              stream: false,
-              handler: async (_, payment) => {
-                Object.assign(response.locals, { x402Payment: payment })
-                return withoutFront(inFront, await work())
-              },
-            })
-      const complete = withFront(inFront, answer)
-      const bytes = new Uint8Array(await complete.arrayBuffer())
+          ? withoutBody(await work())
+          : await sell(asked)
+      const bytes = new Uint8Array(await answer.arrayBuffer())
       if (held.isAbandoned()) return
       held.release()
-      send(response, complete, bytes)
+      send(response, answer, bytes)
       held.mute()
     } catch (error) {
       held.release()

@@ -62,7 +62,7 @@ export function honoPayment(
       return
     }
     // Reading `context.res` instead would change how Hono merges headers.
-    const inFront = context.newResponse(null).headers
+    const inFront = new Headers(context.newResponse(null).headers)
     const answer = await gate.answer(await toUnread(context), {
       offer,
       handler: async (_, payment) => {
