@@ -148,8 +148,8 @@ function checkLength(field: string, offer: SettledOffer): void {
   const longer = mimeType.length > description.length
   throw new InvalidFieldError(
     `${field}.${longer ? 'mimeType' : 'description'}`,
-    shown(`one that needs ${length}`),
-    `so short that a payment fits into a header of ${mostHeaderLength} characters`,
+    shown(length),
+    `so short that the header of a payment has at most ${mostHeaderLength} characters`,
   )
 }
 

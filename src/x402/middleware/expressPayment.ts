@@ -76,7 +76,9 @@ export function expressPayment(
             offer,
             stream: false,
             handler: async (_, payment) => {
-              Object.assign(response.locals, { x402Payment: payment })
+              // Its type is the app's own.
+              const locals = Object(Reflect.get(response, 'locals'))
+              locals.x402Payment = payment
               return withoutFront(inFront, await work())
             },
           }),

@@ -4,8 +4,6 @@ export type HeaderValue = string | number | readonly string[] | undefined
 export type ExpressResponse = {
   statusCode: number
   statusMessage: string
-  /** Values for the handlers of this request. */
-  locals: object
   getHeaders(): Readonly<Record<string, HeaderValue>>
   removeHeader(name: string): void
   setHeader(name: string, value: string | readonly string[]): unknown
