@@ -31,7 +31,8 @@ export function openResponse({
   headers,
   body,
 }: KeptResponse): Response {
-  const isEmpty = [101, 204, 205, 304].includes(status)
+  // Servers may add a content type to a body that is empty, and not absent.
+  const isEmpty = body === '' || [101, 204, 205, 304].includes(status)
   return new Response(isEmpty ? null : fromBase64(body), {
     status,
     statusText,
