@@ -16,7 +16,7 @@ export type {
   X402Payment,
 } from './gate/types.js'
 export { expressPayment } from './middleware/expressPayment.js'
-export { honoPayment } from './middleware/honoPayment.js'
+export { honoPayment, type X402Variables } from './middleware/honoPayment.js'
 export { nextPayment } from './middleware/nextPayment.js'
 export { redactHeaders } from './wire/headers.js'
 export type { PaymentFlow } from './wire/requirements.js'

@@ -8,9 +8,16 @@ import {
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
 import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
+import { isPreflight } from '../wire/isPreflight.js'
 import { isSignedByKey } from '../wire/isSignedByKey.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
-import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
+import {
+  type Asked,
+  answerOutcome,
+  refuse,
+  refuseAddress,
+  requirePayment,
+} from './answers.js'
 import { exchangeKey, insertExchange } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
@@ -44,7 +51,8 @@ export async function answerRequest(
   { offer, handler, stream }: AnswerParameters,
 ): Promise<Response> {
   const { desk } = tools
-  if (request.bodyUsed)
+  if (isPreflight(request)) return new Response(null, { status: 204 })
+  if (request.bodyUsed || request.body?.locked)
     throw new InvalidFieldError(
       'request',
       request,
@@ -52,6 +60,8 @@ export async function answerRequest(
       'Put the gate in front of whatever reads the body.',
     )
   const asked = await readAsked(desk, request, offer)
+  const tooLong = refuseAddress(asked)
+  if (tooLong) return tooLong
   const paid = await readPaid(desk, request, asked)
   if (!paid.ok) return paid.response
 

@@ -3,6 +3,7 @@ import type { Address, Hash } from 'viem'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import {
   encodeHeader,
+  mostHeaderLength,
   requiredHeader,
   responseHeader,
 } from '../wire/headers.js'
@@ -10,7 +11,8 @@ import { isCacheField } from '../wire/isCacheField.js'
 import { networkOf } from '../wire/requirements.js'
 import { declareIdentifier, identifierName } from './identifier.js'
 import { openResponse } from './keptResponse.js'
-import type { Outcome, Terms } from './types.js'
+import { paymentLength, roomForAddress } from './paymentLength.js'
+import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
 
 /** The request to answer, and its terms. */
 export type Asked = {
@@ -20,6 +22,25 @@ export type Asked = {
 
 /** Seconds after which a client may ask again. */
 const retryAfter = '1'
+
+/**
+ * Refuses an address that no payment can repeat, because the gate reads headers
+ * up to a limit only. `undefined` when it fits.
+ */
+export function refuseAddress({
+  terms,
+  resource,
+}: Asked): Response | undefined {
+  // Each offer has room for so much.
+  if (resource.length <= roomForAddress) return undefined
+  const isTooLong = terms.every(({ offer, requirements }) => {
+    const isRequired = offer.identifier === 'required'
+    const described = describeOffer({ ...offer, isRequired }, resource)
+    const length = paymentLength({ ...described, accepts: [requirements] })
+    return length > mostHeaderLength
+  })
+  return isTooLong ? refuse(414, 'address_too_long') : undefined
+}
 
 /**
  * Builds a 402 with the requirements, and the reason if a payment was refused.
@@ -34,15 +55,8 @@ export function requirePayment(
   const required: PaymentRequired = {
     x402Version: 2,
     error: code ?? 'Payment required',
-    resource: {
-      url: resource,
-      ...(offer.description === undefined
-        ? {}
-        : { description: offer.description }),
-      ...(offer.mimeType === undefined ? {} : { mimeType: offer.mimeType }),
-    },
+    ...describeOffer({ ...offer, isRequired }, resource),
     accepts: terms.map(({ requirements }) => requirements),
-    extensions: { [identifierName]: declareIdentifier(isRequired) },
   }
   const { message, settled } = more
   const body = message === undefined ? {} : { message }
@@ -58,6 +72,25 @@ export function requirePayment(
   )
   if (settled) response.headers.set(responseHeader, encodeHeader(settled))
   return response
+}
+
+type Described = Pick<SettledOffer, 'description' | 'mimeType'> & {
+  isRequired: boolean
+}
+
+/** The part of a 402 that says what is sold. */
+export function describeOffer(
+  { description, mimeType, isRequired }: Described,
+  url: string,
+): Pick<PaymentRequired, 'resource' | 'extensions'> {
+  return {
+    resource: {
+      url,
+      ...(description === undefined ? {} : { description }),
+      ...(mimeType === undefined ? {} : { mimeType }),
+    },
+    extensions: { [identifierName]: declareIdentifier(isRequired) },
+  }
 }
 
 /** Builds an answer that asks for no payment, with its reason as JSON. */
@@ -76,7 +109,11 @@ type Answered = {
   live: Response | undefined
 }
 
-/** Builds the answer to a request from the outcome of its payment. */
+/**
+ * Builds the answer to a request from the outcome of its payment.
+ *
+ * @throws what a handler threw for its framework to answer.
+ */
 export function answerOutcome(
   asked: Asked,
   { terms, payer, live }: Answered,
@@ -114,6 +151,8 @@ export function answerOutcome(
       const code = errorCodeOf(outcome.reason)
       return requirePayment(asked, code, { settled: unsettled(code) })
     }
+    case 'signal':
+      throw thrownBy(outcome.signal)
     case 'gone':
       return requirePayment(asked, 'invalid_transaction_state')
     case 'pending': {
@@ -122,6 +161,11 @@ export function answerOutcome(
       return withSettlement(refuse(503, 'settlement_pending'), pending)
     }
   }
+}
+
+/** A thrown response can be read only once. */
+function thrownBy({ thrown }: Signal): unknown {
+  return thrown instanceof Response ? thrown.clone() : thrown
 }
 
 function withSettlement(response: Response, settled: SettleResponse): Response {

@@ -2,6 +2,7 @@ import { CountersignError } from '../../core/CountersignError.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { answerRequest, createCleaner } from './answerRequest.js'
 import { refuse } from './answers.js'
+import { isSignal } from './isSignal.js'
 import { createLiveness } from './liveness.js'
 import { openGate } from './openGate.js'
 import { parseGate } from './parseGate.js'
@@ -51,22 +52,23 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     given: AnswerParameters,
   ): Promise<Response> => {
     const start = performance.now()
-    let error: string | undefined
+    let fault: { error: string; words?: string } | undefined
     try {
       await open()
       clean()
       return await desk.instance.hold(answerRequest(tools, request, given))
     } catch (caught) {
+      if (isSignal(caught)) throw caught
+      fault = describe(caught)
       // An `InvalidFieldError` is a bug in your program: throw it instead of
       // answering.
       if (caught instanceof InvalidFieldError) throw caught
-      error = caught instanceof CountersignError ? caught.name : 'Error'
       return refuse(503, 'unavailable')
     } finally {
       desk.context.observe({
         name: 'x402.answer',
         duration: performance.now() - start,
-        attributes: { ok: error === undefined, ...(error ? { error } : {}) },
+        attributes: { ok: fault === undefined, ...fault },
       })
     }
   }
@@ -77,4 +79,11 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     protect: (offer, handler) => (request) =>
       answer(request, { offer, handler }),
   }
+}
+
+/** The message of a foreign error could quote a secret. */
+function describe(error: unknown): { error: string; words?: string } {
+  return error instanceof CountersignError
+    ? { error: error.name, words: error.message }
+    : { error: error instanceof Error ? error.name : 'Error' }
 }

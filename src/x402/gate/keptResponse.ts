@@ -19,18 +19,23 @@ export async function keepResponse(
   const headers = [...response.headers].filter(
     ([name]) => !dropped.includes(name),
   )
-  return { status: response.status, headers, body: toBase64(bytes) }
+  const { status, statusText } = response
+  const reason = statusText === '' ? {} : { statusText }
+  return { status, ...reason, headers, body: toBase64(bytes) }
 }
 
 /** Restores a kept response. */
 export function openResponse({
   status,
+  statusText = '',
   headers,
   body,
 }: KeptResponse): Response {
-  const isEmpty = [101, 204, 205, 304].includes(status)
+  // Servers may add a content type to a body that is empty, and not absent.
+  const isEmpty = body === '' || [101, 204, 205, 304].includes(status)
   return new Response(isEmpty ? null : fromBase64(body), {
     status,
+    statusText,
     headers: headers.map(([name, value]): [string, string] => [name, value]),
   })
 }

@@ -5,8 +5,12 @@ import { contextOf } from '../../orders/contextOf.js'
 import { checkLimit, parseAnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
+import { mostHeaderLength } from '../wire/headers.js'
+import { requirementsOf } from '../wire/requirements.js'
+import { describeOffer } from './answers.js'
 import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
+import { paymentLength, roomForAddress } from './paymentLength.js'
 import {
   type GateDesk,
   gateMembers,
@@ -99,7 +103,7 @@ function parseOffer(
       'false: only the flow upfront can stream',
     )
   const { client, chainId, token } = chooseToken(context, offer)
-  return {
+  const settled: SettledOffer = {
     name,
     amount,
     client,
@@ -123,7 +127,42 @@ function parseOffer(
     repeatable,
     stream,
   }
+  checkLength(field, settled)
+  return settled
 }
+
+/**
+ * Checks that clients can pay: their payment repeats what the 402 says, and the
+ * gate reads headers up to a limit only.
+ */
+function checkLength(field: string, offer: SettledOffer): void {
+  const { description = '', mimeType = '' } = offer
+  const length = paymentLength({
+    ...describeOffer(
+      { ...offer, isRequired: true },
+      'x'.repeat(roomForAddress),
+    ),
+    accepts: [requirementsOf({ ...offer, ...longestTerms(offer) })],
+  })
+  if (length <= mostHeaderLength) return
+  const longer = mimeType.length > description.length
+  throw new InvalidFieldError(
+    `${field}.${longer ? 'mimeType' : 'description'}`,
+    shown(length),
+    `so short that the header of a payment has at most ${mostHeaderLength} characters`,
+  )
+}
+
+/** Terms before the token is read, which are as long as any token's. */
+const longestTerms = ({ chainId, token }: SettledOffer) => ({
+  domain: {
+    name: 'x'.repeat(64),
+    version: 'x'.repeat(8),
+    chainId,
+    verifyingContract: token,
+  },
+  value: 10n ** 24n,
+})
 
 /** Limits of an offer's answers at `preconfirmed`; `undefined` without any. */
 function parseEarly(

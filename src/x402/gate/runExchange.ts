@@ -179,9 +179,13 @@ async function work(
     payment: { ...call.payment, transaction },
     isStream: call.isStream,
   })
-  return finished.kind === 'live'
-    ? stream(tools, note, finished)
-    : storeWork(tools, { note, finished, transaction })
+  if (finished.kind === 'live') return stream(tools, note, finished)
+  const outcome = await storeWork(tools, { note, finished, transaction })
+  const signal = finished.kind === 'failed' ? finished.signal : undefined
+  // The work is on record as failed.
+  return signal && ['failed', 'gone'].includes(outcome?.kind ?? '')
+    ? { kind: 'signal', signal }
+    : outcome
 }
 
 /**

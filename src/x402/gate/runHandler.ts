@@ -1,3 +1,5 @@
+import { withoutCredentials } from '../wire/withoutCredentials.js'
+import { isSignal } from './isSignal.js'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type {
   Finished,
@@ -16,6 +18,8 @@ export type Work = {
   isStream: boolean
 }
 
+type Desk = Pick<GateDesk, 'context' | 'mostAnswerBytes'>
+
 const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
   error: 'answer_too_long',
 })
@@ -24,38 +28,86 @@ const workFailed: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
   error: 'work_failed',
 })
 
+/** What a framework caught from a handler, by the answer that it then gave. */
+const caught: WeakMap<Response, unknown> = /* @__PURE__ */ new WeakMap()
+
+/** Says which error of a handler led to an answer. */
+export function failBy(error: unknown, response: Response): Response {
+  caught.set(response, error)
+  return response
+}
+
 /**
  * Runs a handler and reads its answer. The work failed if the handler threw,
  * answered below 200 or from 400 on, answered too long, or if the body broke
- * off.
+ * off. Reports failed work to `observe`.
  */
-export async function runHandler(
-  desk: Pick<GateDesk, 'context' | 'mostAnswerBytes'>,
-  { request, handler, payment, isStream }: Work,
-): Promise<Finished> {
+export async function runHandler(desk: Desk, work: Work): Promise<Finished> {
+  const { request, handler, payment, isStream } = work
   try {
     const response = await handler(request, payment)
     // `Response.error()` has status 0. It cannot be given to a client.
-    if (response.status < 200) return failWork(desk, payment)
+    if (response.status < 200) {
+      report(desk, work, { status: response.status })
+      return { kind: 'failed', response: workFailed }
+    }
     const isGood = response.status < 400
     const { transaction } = payment
     if (isGood && isStream && transaction)
       return { kind: 'live', response, transaction }
     const kept = await keepResponse(response, desk.mostAnswerBytes)
-    return {
-      kind: isGood && kept ? 'good' : 'failed',
-      response: kept ?? tooLong,
+    if (!kept) {
+      const words = `The answer is longer than mostAnswerBytes, ${desk.mostAnswerBytes}.`
+      report(desk, work, { words })
+      return { kind: 'failed', response: tooLong }
     }
-  } catch {
-    // The error is dropped, because its text may contain secrets.
-    return failWork(desk, payment)
+    if (isGood) return { kind: 'good', response: kept }
+    const error = caught.get(response)
+    const facts = error === undefined ? {} : describe(error, request)
+    report(desk, work, { status: response.status, ...facts })
+    return { kind: 'failed', response: kept }
+  } catch (thrown) {
+    if (isSignal(thrown))
+      return { kind: 'failed', response: workFailed, signal: { thrown } }
+    report(desk, work, describe(thrown, request))
+    return { kind: 'failed', response: workFailed }
   }
 }
 
-function failWork(
-  { context }: Pick<GateDesk, 'context'>,
-  { offer }: X402Payment,
-): Finished {
-  context.observe({ name: 'x402.handler', attributes: { ok: false, offer } })
-  return { kind: 'failed', response: workFailed }
+/** Most characters of a message or a stack that are reported. */
+const mostText = 4_000
+
+/** Name, message and stack of what a handler threw, without credentials. */
+function describe(
+  thrown: unknown,
+  { headers }: Request,
+): Readonly<Record<string, string>> {
+  const { name, message, stack } =
+    thrown instanceof Error
+      ? thrown
+      : { name: typeof thrown, message: textOf(thrown), stack: undefined }
+  const safe = (text: string) =>
+    withoutCredentials(text, headers).slice(0, mostText)
+  return {
+    error: name,
+    words: safe(message),
+    ...(stack === undefined ? {} : { stack: safe(stack) }),
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  } catch {
+    return ''
+  }
+}
+
+function report(
+  { context }: Desk,
+  { payment: { offer, orderId } }: Work,
+  facts: Readonly<Record<string, string | number>>,
+): void {
+  const attributes = { ok: false, offer, orderId, ...facts }
+  context.observe({ name: 'x402.handler', attributes })
 }

@@ -179,7 +179,8 @@ export type X402Gate = {
   open(): Promise<void>
   /**
    * Answers one request. Faults of the node or the database become answers,
-   * too.
+   * too. Throws what a handler throws for its framework to answer, such as
+   * `redirect()` and `notFound()` of Next.js: then nothing is sold.
    *
    * @throws {@link InvalidFieldError} when the gate has no such offer.
    */
@@ -263,6 +264,8 @@ export type Refusal = () => Response
 /** A response that can be kept and given again. */
 export type KeptResponse = {
   status: number
+  /** The reason phrase, if it is not the usual one. */
+  statusText?: string | undefined
   headers: readonly (readonly [string, string])[]
   /** Base64. */
   body: string
@@ -273,7 +276,10 @@ export type Finished =
   /** With a stream to pass on. */
   | { kind: 'live'; response: Response; transaction: Hash }
   | { kind: 'good'; response: KeptResponse }
-  | { kind: 'failed'; response: KeptResponse }
+  | { kind: 'failed'; response: KeptResponse; signal?: Signal | undefined }
+
+/** What a handler threw for its framework to answer. */
+export type Signal = { thrown: unknown }
 
 /** How the work for a payment ended, with the capture if there was one. */
 export type WorkEnd = {
@@ -368,5 +374,7 @@ export type Outcome =
    * be refunded.
    */
   | { kind: 'gone' }
+  /** The handler threw what its framework answers. Nothing was sold. */
+  | { kind: 'signal'; signal: Signal }
   /** The capture, or another process, needs more time. */
   | { kind: 'pending'; transaction: Hash | undefined }

@@ -1,18 +1,16 @@
 import { refuse } from '../gate/answers.js'
 import type { X402Gate } from '../gate/types.js'
+import { isPreflight } from '../wire/isPreflight.js'
 import { type ExpressResponse, type HeaderValue, holdBack } from './holdBack.js'
-import { keepCors } from './keepCors.js'
+import { withFront, withoutFront } from './inFront.js'
+import { type BodyRequest, toBody } from './requestBody.js'
 
 /** The part of an Express request that we use. */
-type ExpressRequest = {
-  method: string
+type ExpressRequest = BodyRequest & {
   protocol: string
+  /** As Express sees it behind proxies that the app trusts. */
+  host: string | undefined
   originalUrl: string
-  headers: Readonly<Record<string, HeaderValue>>
-  /** The result of a body parser in front of the gate. */
-  body?: unknown
-  iterator(options: { destroyOnReturn: boolean }): AsyncIterator<unknown>
-  resume(): unknown
 }
 
 type Next = (error?: unknown) => void
@@ -20,15 +18,19 @@ type Next = (error?: unknown) => void
 /**
  * Middleware for Express 5 that sells the answers of the handlers behind it.
  *
- * Mount a body parser in front of it. Otherwise it reads the body itself, once
- * there is a payment and up to the gate's `mostRequestBytes`, and puts the bytes
- * into `request.body`.
+ * Handlers find the payment in `response.locals.x402Payment`. A body parser may
+ * stand in front of it or behind it. Without one in front, the gate reads the
+ * body once there is a payment, up to its `mostRequestBytes`, and leaves it to
+ * be read again.
  *
  * It collects the whole answer, up to the gate's `mostAnswerBytes`, before it
  * sends it. An offer that streams is kept like others.
  *
+ * A browser's preflight passes unpaid; its answer has no body.
+ *
  * Throws nothing itself: passes errors to Express, such as an
- * {@link InvalidFieldError} when the gate has no such offer.
+ * {@link InvalidFieldError} when the gate has no such offer, or when the body
+ * was read in front of it and `request.body` does not have it.
  *
  * @example
  * ```ts
@@ -53,38 +55,63 @@ export function expressPayment(
   next: Next,
 ) => Promise<void> {
   return async (request, response, next) => {
-    const inFront = Object.entries(response.getHeaders())
+    const inFront = headersOf(response.getHeaders())
     const held = holdBack(response, gate.mostAnswerBytes)
-    const body = toBody(request)
+    let body: ReturnType<typeof toBody> | undefined
     try {
-      const asked = toRequest(request, body.content)
-      if (!asked) {
-        held.release()
-        const refusal = refuse(400, 'malformed_request')
-        return send(response, refusal, await bytesOf(refusal))
+      body = toBody(request)
+      const asked = toRequest(request, body.isLost ? 'lost' : body.content)
+      // The gate then says what is wrong.
+      if (body.isLost) await asked?.text()
+      const { giveBack } = body
+      const work = () => {
+        giveBack()
+        next()
+        return held.begin()
       }
-      const answer = await gate.answer(asked, {
-        offer,
-        stream: false,
-        handler: async (paid) => {
-          if (body.isUnread)
-            request.body = new Uint8Array(await paid.arrayBuffer())
-          next()
-          return held.begin()
-        },
-      })
-      keepCors(inFront, answer)
-      const bytes = await bytesOf(answer)
+      const sell = async (request: Request) =>
+        withFront(
+          inFront,
+          await gate.answer(request, {
+            offer,
+            stream: false,
+            handler: async (_, payment) => {
+              // Its type is the app's own.
+              const locals = Object(Reflect.get(response, 'locals'))
+              locals.x402Payment = payment
+              return withoutFront(inFront, await work())
+            },
+          }),
+        )
+      const answer = !asked
+        ? withFront(inFront, refuse(400, 'malformed_request'))
+        : isPreflight(asked)
+          ? withoutBody(await work())
+          : await sell(asked)
+      const bytes = new Uint8Array(await answer.arrayBuffer())
       if (held.isAbandoned()) return
       held.release()
       send(response, answer, bytes)
+      held.mute()
     } catch (error) {
       held.release()
       next(error)
     } finally {
-      body.discard()
+      body?.discard()
     }
   }
+}
+
+/** A preflight sells nothing: handlers of all methods run for it, too. */
+function withoutBody({ status, statusText, headers }: Response): Response {
+  return new Response(null, { status, statusText, headers })
+}
+
+function headersOf(given: Readonly<Record<string, HeaderValue>>): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(given))
+    for (const one of [value ?? []].flat()) headers.append(name, String(one))
+  return headers
 }
 
 /**
@@ -92,76 +119,40 @@ export function expressPayment(
  * when it cannot be one: its `Host` is malformed, or its method is `TRACE`.
  */
 function toRequest(
-  { method, protocol, originalUrl, headers: given }: ExpressRequest,
-  body: RequestBody['content'],
+  request: ExpressRequest,
+  body: ReturnType<typeof toBody>['content'],
 ): Request | undefined {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(given))
-    for (const one of [value ?? []].flat()) headers.append(name, String(one))
-  const url = `${protocol}://${headers.get('host') ?? 'localhost'}${originalUrl}`
+  const { method } = request
+  const headers = headersOf(request.headers)
   // A body that was parsed may have another length.
   if (!(body instanceof ReadableStream)) headers.delete('content-length')
   const init = { method, headers, body, duplex: 'half' }
   try {
-    return new Request(url, init)
+    return new Request(urlOf(request), init)
   } catch {
     return undefined
   }
 }
 
-async function bytesOf(answer: Response): Promise<Uint8Array> {
-  return new Uint8Array(await answer.arrayBuffer())
-}
-
-type RequestBody = {
-  content: Uint8Array<ArrayBuffer> | string | ReadableStream | null
-  /** True if no parser in front of the gate has read the body. */
-  isUnread: boolean
-  /** Reads the rest and drops it, so that the connection can go on. */
-  discard(): void
-}
-
-/** The body of a request. Nothing is read before the gate reads it. */
-function toBody(request: ExpressRequest): RequestBody {
-  const { method, headers, body } = request
-  const read = (content: RequestBody['content']): RequestBody => ({
-    content,
-    isUnread: false,
-    discard: () => undefined,
-  })
-  if (method === 'GET' || method === 'HEAD') return read(null)
-  // A body parser has consumed the body, so its result takes that place.
-  if (body instanceof Uint8Array) return read(new Uint8Array(body))
-  if (body !== undefined) return read(JSON.stringify(body) ?? null)
-  const isSent =
-    headers['transfer-encoding'] !== undefined ||
-    Number(headers['content-length']) > 0
-  return isSent ? toUnread(request) : read(null)
-}
-
-function toUnread(request: ExpressRequest): RequestBody {
-  // The end of an iteration must not close the connection before the answer.
-  let chunks: AsyncIterator<unknown> | undefined
-  const pull = async (controller: ReadableStreamDefaultController) => {
-    chunks ??= request.iterator({ destroyOnReturn: false })
-    const { done, value } = await chunks.next()
-    if (done) controller.close()
-    else
-      controller.enqueue(
-        value instanceof Uint8Array
-          ? value
-          : new TextEncoder().encode(String(value)),
-      )
-  }
-  return {
-    content: new ReadableStream({ pull }, { highWaterMark: 0 }),
-    isUnread: true,
-    discard: () => {
-      // A request that nobody began to read is dropped by Node.
-      const ended = chunks?.return?.().catch(() => undefined)
-      ended?.then(() => request.resume())
-    },
-  }
+/**
+ * The address of a request.
+ *
+ * @throws when its host is malformed.
+ */
+function urlOf({
+  protocol,
+  host,
+  headers,
+  originalUrl,
+}: ExpressRequest): string {
+  // A proxy is asked for a whole address. Its host then counts (RFC 9112), if
+  // no proxy that the app trusts says otherwise.
+  const [, , authority, path = originalUrl] =
+    /^([a-z][a-z\d+.-]*):\/\/([^/?#]*)(.*)$/i.exec(originalUrl) ?? []
+  const isOwn = host === headers.host
+  const named = (isOwn ? authority : undefined) ?? host ?? 'localhost'
+  if (/[\s/?#@\\]/.test(named)) throw new Error('malformed host')
+  return `${protocol}://${named}${path.startsWith('/') ? '' : '/'}${path}`
 }
 
 function send(
@@ -169,12 +160,17 @@ function send(
   answer: Response,
   body: Uint8Array,
 ): void {
+  const { headers, status, statusText } = answer
   for (const name of Object.keys(response.getHeaders()))
-    response.removeHeader(name)
-  response.statusCode = answer.status
-  for (const [name, value] of answer.headers)
+    if (!headers.has(name) && name !== 'connection') response.removeHeader(name)
+  response.statusCode = status
+  // Node then takes the usual one.
+  response.statusMessage = statusText
+  for (const [name, value] of headers)
     if (name !== 'set-cookie') response.setHeader(name, value)
-  const cookies = answer.headers.getSetCookie()
+  const cookies = headers.getSetCookie()
   if (cookies.length > 0) response.setHeader('set-cookie', cookies)
+  if (![204, 304].includes(status))
+    response.setHeader('content-length', String(body.byteLength))
   response.end(body)
 }

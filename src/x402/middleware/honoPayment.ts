@@ -1,18 +1,41 @@
-import type { X402Gate } from '../gate/types.js'
-import { keepCors } from './keepCors.js'
+import { failBy } from '../gate/runHandler.js'
+import type { X402Gate, X402Payment } from '../gate/types.js'
+import { isPreflight } from '../wire/isPreflight.js'
+import { withFront, withoutFront } from './inFront.js'
 
 /** The part of a Hono context that we use. */
 type HonoContext = {
-  req: { raw: Request }
+  req: {
+    raw: Request
+    /** What was read of the body, by the method that read it. */
+    bodyCache: object
+    arrayBuffer(): Promise<ArrayBuffer>
+    formData(): Promise<FormData>
+  }
+  /** What a handler threw. */
+  error: Error | undefined
+  newResponse(body: null): Response
+  set: (name: never, value: never) => void
   get res(): Response
   set res(response: Response | undefined)
+}
+
+/** The variables that {@link honoPayment} sets. */
+export type X402Variables = {
+  /** The payment that the handler works for. */
+  x402Payment: X402Payment
 }
 
 /**
  * Middleware for Hono that sells the answers of the handlers behind it.
  *
+ * Handlers find the payment in the variable `x402Payment`. Validators and
+ * others in front of it may read the body by the methods of `context.req`.
+ *
+ * A browser's preflight passes unpaid; its answer has no body.
+ *
  * @throws {@link InvalidFieldError} at a request, when the gate has no such
- * offer.
+ * offer, or when the body was read from `context.req.raw`.
  *
  * @example
  * ```ts
@@ -32,17 +55,57 @@ export function honoPayment(
   offer: string | readonly string[],
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
   return async (context, next) => {
-    const inFront = [...context.res.headers]
-    const answer = await gate.answer(context.req.raw, {
+    if (isPreflight(context.req.raw)) {
+      await next()
+      const { status, headers } = context.res
+      replace(context, new Response(null, { status, headers }))
+      return
+    }
+    // Reading `context.res` instead would change how Hono merges headers.
+    const inFront = new Headers(context.newResponse(null).headers)
+    const answer = await gate.answer(await toUnread(context), {
       offer,
-      handler: async () => {
+      handler: async (_, payment) => {
+        Reflect.apply(context.set, context, ['x402Payment', payment])
         await next()
-        return context.res
+        const own = withoutFront(inFront, context.res)
+        return context.error ? failBy(context.error, own) : own
       },
     })
-    keepCors(inFront, answer)
-    // Hono would merge the headers of the answer into those it has.
-    context.res = undefined
-    context.res = answer
+    replace(context, withFront(inFront, answer))
   }
+}
+
+/** Replaces a response. Hono would merge the headers of both. */
+function replace(context: HonoContext, response: Response): void {
+  context.res = undefined
+  context.res = response
+}
+
+/**
+ * The request, with a body that can be read. If something in front has read it,
+ * Hono still has what it read.
+ */
+async function toUnread({ req }: HonoContext): Promise<Request> {
+  const { raw, bodyCache } = req
+  if (!raw.bodyUsed || Object.keys(bodyCache).length === 0) return raw
+  const { method, signal, url } = raw
+  const headers = new Headers(raw.headers)
+  headers.delete('content-length')
+  const body = await readAgain(req)
+  return new Request(url, { method, headers, body, signal })
+}
+
+/** A body that Hono has read; equal for equal bodies. */
+async function readAgain(
+  req: HonoContext['req'],
+): Promise<ArrayBuffer | string> {
+  const [readBy, ...others] = Object.keys(req.bodyCache)
+  if (readBy !== 'formData' || others.length > 0) return req.arrayBuffer()
+  const form = new Response(await req.formData())
+  const type = form.headers.get('content-type') ?? ''
+  // Each runtime draws a new boundary each time.
+  const [, boundary = ''] = /boundary="?([^";]+)/.exec(type) ?? []
+  const text = new TextDecoder('latin1').decode(await form.arrayBuffer())
+  return boundary ? text.replaceAll(boundary, 'boundary') : text
 }

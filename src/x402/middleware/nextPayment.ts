@@ -1,8 +1,11 @@
-import type { X402Gate } from '../gate/types.js'
+import type { X402Gate, X402Payment } from '../gate/types.js'
 
 /**
  * Sells the answers of a Next.js route handler. The handler gets the request
- * and the context as Next.js gives them.
+ * and the context as Next.js gives them, and the payment.
+ *
+ * If the handler calls `redirect`, `notFound` or the like, Next.js answers, and
+ * nothing is taken.
  *
  * @throws {@link InvalidFieldError} at a request, when the gate has no such
  * offer.
@@ -18,8 +21,15 @@ import type { X402Gate } from '../gate/types.js'
 export function nextPayment<request extends Request, context>(
   gate: X402Gate,
   offer: string | readonly string[],
-  handler: (request: request, context: context) => Response | Promise<Response>,
+  handler: (
+    request: request,
+    context: context,
+    payment: X402Payment,
+  ) => Response | Promise<Response>,
 ): (request: request, context: context) => Promise<Response> {
   return (request, context) =>
-    gate.answer(request, { offer, handler: () => handler(request, context) })
+    gate.answer(request, {
+      offer,
+      handler: (_, payment) => handler(request, context, payment),
+    })
 }

@@ -109,8 +109,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Headers that hold a signature. */
-const secretHeaders: readonly string[] = [
+/** Headers that hold a credential. */
+export const secretHeaders: readonly string[] = [
   paymentHeader.toLowerCase(),
   oldPaymentHeader.toLowerCase(),
   'authorization',

@@ -1,68 +1,17 @@
-import {
-  createServer,
-  request as openRequest,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request as openRequest, type ServerResponse } from 'node:http'
 import { expressPayment, type X402Gate } from 'countersign/x402'
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type RequestHandler,
-} from 'express'
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { afterEach, expect, test, vi } from 'vitest'
+import { listen, openedGate } from '../support/openedGate.js'
 
-let server: Server | undefined
 afterEach(() => {
   vi.useRealTimers()
-  server?.closeAllConnections()
-  server?.close()
 })
-
-/** A gate that lets everybody in, and reports how the handler ended. */
-function openedGate(report: (ended: unknown) => void): X402Gate {
-  const answer: X402Gate['answer'] = async (request, { handler }) => {
-    const payment = {
-      orderId: 'order',
-      offer: 'work',
-      payer: `0x${'1'.repeat(40)}`,
-      amount: '0.01',
-      transaction: undefined,
-    } as const
-    try {
-      const response = await handler(request, payment)
-      report(response)
-      return response
-    } catch (error) {
-      report(error)
-      return new Response(null, { status: 500 })
-    }
-  }
-  return {
-    mostAnswerBytes: 1_000,
-    open: async () => undefined,
-    answer,
-    protect: (offer, handler) => (request) =>
-      answer(request, { offer, handler }),
-  }
-}
 
 async function serve(gate: X402Gate, handler: RequestHandler): Promise<string> {
   const app = express()
-  app.set('env', 'test')
   app.get('/', expressPayment(gate, 'work'), handler)
   return listen(app)
-}
-
-async function listen(app: Express): Promise<string> {
-  const started = createServer(app)
-  server = started
-  await new Promise<void>((resolve) => {
-    started.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = started.address() as AddressInfo
-  return `http://127.0.0.1:${port}`
 }
 
 test('a handler that says nothing for a minute after its client left has failed', async () => {
@@ -213,7 +162,6 @@ test.each([
 ])('%s with the host %s is a malformed request', async (method, host) => {
   const seen: unknown[] = []
   const app = express()
-  app.set('env', 'test')
   const gate = openedGate(() => undefined)
   app.use(expressPayment(gate, 'work'), (_, response) => {
     response.send('done')

@@ -51,3 +51,13 @@ test.each([
 ])('an offer whose %s is %j is taken', (field, value) => {
   expect(sellWith(field, value)).not.toThrow()
 })
+
+test.each(['description', 'mimeType'])(
+  'an offer whose %s leaves no room for a payment is refused, naming the limit',
+  (field) => {
+    expect(sellWith(field, 'x'.repeat(5_200))).toThrow(
+      `offers.work.${field} must be so short that the header of a payment has at most 8192 characters, not `,
+    )
+    expect(sellWith(field, 'x'.repeat(3_000))).not.toThrow()
+  },
+)

@@ -1,5 +1,6 @@
 import { request as openRequest } from 'node:http'
 import { expressPayment, honoPayment } from 'countersign/x402'
+import express from 'express'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { fundedAccount } from '../../support/desk.js'
@@ -23,8 +24,10 @@ const urls: readonly (readonly [string, string])[] = [
   [
     'Express',
     `${await serveExpress((app) => {
-      app.post('/raw', expressPayment(gate, 'work'), (request, response) => {
-        response.send(Buffer.from(Object(request.body)).toString())
+      const sold = expressPayment(gate, 'work')
+      const parser = express.text({ type: '*/*' })
+      app.post('/raw', sold, parser, (request, response) => {
+        response.send(request.body)
       })
     })}/raw`,
   ],

@@ -1,0 +1,127 @@
+import type { HeaderValue } from './holdBack.js'
+
+type Listener = (...given: never[]) => void
+
+/** The part of a request of Node that we use to read its body. */
+export type BodyRequest = {
+  method: string
+  headers: Readonly<Record<string, HeaderValue>>
+  /** The result of a body parser in front of the gate. */
+  body?: unknown
+  /** True once the whole body has arrived. */
+  complete: boolean
+  destroyed: boolean
+  /** True if somebody has read from it. */
+  readableDidRead: boolean
+  readableLength: number
+  readableEncoding: BufferEncoding | null
+  read(): unknown
+  unshift(chunk: unknown, encoding?: BufferEncoding): void
+  pause(): unknown
+  resume(): unknown
+  rawListeners(name: string): unknown[]
+  on(name: string, listener: Listener): unknown
+  removeListener(name: string, listener: Listener): unknown
+}
+
+type RequestBody = {
+  content: Uint8Array<ArrayBuffer> | string | ReadableStream | null
+  /** True if it was read in front of the gate, and nothing shows what it was. */
+  isLost: boolean
+  /** Makes the body readable again, for the handlers. */
+  giveBack(): void
+  /** Reads the rest and drops it, so that the connection can go on. */
+  discard(): void
+}
+
+/** The body of a request. Nothing is read before the gate reads it. */
+export function toBody(request: BodyRequest): RequestBody {
+  const { method, headers, body } = request
+  const read = (content: RequestBody['content']): RequestBody => ({
+    content,
+    isLost: false,
+    giveBack: () => undefined,
+    discard: () => undefined,
+  })
+  if (method === 'GET' || method === 'HEAD') return read(null)
+  // A body parser has consumed the body, so its result takes that place.
+  if (body instanceof Uint8Array) return read(new Uint8Array(body))
+  if (body !== undefined) return read(JSON.stringify(body) ?? null)
+  const isSent =
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length']) > 0
+  if (!isSent) return read(null)
+  if (request.readableDidRead) return { ...read(null), isLost: true }
+  return toUnread(request)
+}
+
+/**
+ * Reads a body that nobody has read, and leaves it as it was: it is put back
+ * before the request has noticed its end.
+ */
+function toUnread(request: BodyRequest): RequestBody {
+  const inFront = takeListeners(request)
+  const chunks: unknown[] = []
+  let hasBegun = false
+  const pull = async (controller: ReadableStreamDefaultController) => {
+    hasBegun = true
+    while (request.readableLength === 0 && !request.complete) {
+      if (request.destroyed) throw new Error('The client left.')
+      await nextData(request)
+    }
+    // Reading at the end would announce the end.
+    if (request.readableLength > 0) {
+      const chunk = request.read()
+      chunks.push(chunk)
+      return controller.enqueue(toBytes(chunk, request.readableEncoding))
+    }
+    controller.close()
+    for (const chunk of chunks.splice(0).reverse())
+      request.unshift(chunk, request.readableEncoding ?? undefined)
+  }
+  return {
+    content: new ReadableStream({ pull }, { highWaterMark: 0 }),
+    isLost: false,
+    giveBack: inFront.giveBack,
+    discard: () => {
+      inFront.giveBack()
+      // A request that nobody began to read is dropped by Node.
+      if (hasBegun) request.resume()
+    },
+  }
+}
+
+/**
+ * Takes the listeners of middleware in front that have not got any data yet, so
+ * that they get each byte once.
+ */
+function takeListeners(request: BodyRequest): { giveBack(): void } {
+  const listeners = request.rawListeners('data') as Listener[]
+  for (const listener of listeners) request.removeListener('data', listener)
+  if (listeners.length > 0) request.pause()
+  return {
+    giveBack: () => {
+      const taken = listeners.splice(0)
+      for (const listener of taken) request.on('data', listener)
+      if (taken.length > 0) request.resume()
+    },
+  }
+}
+
+/** Waits until there may be more to read. */
+function nextData(request: BodyRequest): Promise<void> {
+  const names = ['readable', 'close', 'error']
+  return new Promise((resolve) => {
+    const end = () => {
+      for (const name of names) request.removeListener(name, end)
+      resolve()
+    }
+    for (const name of names) request.on(name, end)
+  })
+}
+
+function toBytes(chunk: unknown, encoding: BufferEncoding | null): Uint8Array {
+  return chunk instanceof Uint8Array
+    ? chunk
+    : Buffer.from(String(chunk), encoding ?? 'utf8')
+}

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { compareHono, honoParts } from '../../support/compareHono.js'
+import { drawCases, nameOf } from '../../support/drawCases.js'
+
+test.each(
+  drawCases(honoParts, { seed: 1, count: 20 }).map(
+    (one) => [nameOf(one), one] as const,
+  ),
+)('Hono answers the same with a gate: %s', async (_, one) => {
+  const { free, sold, kept } = await compareHono(one)
+  expect(sold).toEqual(free)
+  if (kept) expect(kept).toEqual(free)
+})
