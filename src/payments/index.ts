@@ -1,12 +1,13 @@
+export type { FailureKind } from '../chain/rpc/classifyFailure.js'
 export {
   DomainMismatchError,
   FinalityUnsupportedError,
   NodeAnswerError,
   NodeError,
-  type NodeFailure,
   UnsupportedTokenError,
 } from '../chain/rpc/errors.js'
 export type { BlockSelector } from '../chain/rpc/requestNode.js'
+export type { NodeFailure } from '../chain/rpc/types.js'
 export {
   type GetAuthorizationStateParameters,
   getAuthorizationState,

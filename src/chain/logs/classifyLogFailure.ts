@@ -1,17 +1,19 @@
-import type { NodeFailure } from '../rpc/errors.js'
+import { classifyFailure, type FailureKind } from '../rpc/classifyFailure.js'
+import type { NodeFailure } from '../rpc/types.js'
 
-/** Why a node did not answer a log request. */
-type LogFailureKind =
-  | 'headBehind'
-  | 'timeout'
-  | 'rateLimit'
-  | 'rangeTooWide'
-  | 'tooManyResults'
-  | 'unsupported'
-  | 'fault'
+/** The kinds of failure that a log request answers in a way of its own. */
+const kinds = [
+  'headBehind',
+  'timeout',
+  'rateLimit',
+  'pruned',
+  'rangeTooWide',
+  'tooManyResults',
+  'unsupported',
+] as const
 
 export type LogFailure = {
-  kind: LogFailureKind
+  kind: (typeof kinds)[number] | 'fault'
   /**
    * Most blocks in one request, according to the node's text; 0 if it names no
    * number.
@@ -19,50 +21,23 @@ export type LogFailure = {
   blocks?: bigint | undefined
 }
 
-/**
- * Providers word the same limits differently; the first pattern that fits
- * decides. A number in the text is the limit only where the pattern says so.
- */
-const wordings: readonly (readonly [LogFailureKind, RegExp])[] = [
-  [
-    'headBehind',
-    /beyond (the )?current head|out ?of ?range.*height|unknown block|\b(block|header)\b.*not found|blocks .*cannot be found|not available yet/i,
-  ],
-  [
-    'tooManyResults',
-    /more than [\d,]+ (results|logs)|max(imum)? (results|logs)|too many (logs|results)|response size|size exceeded/i,
-  ],
-  ['timeout', /time(d|-)? ?out|took too long|deadline exceeded/i],
-  [
-    'rangeTooWide',
-    /range|blocks distance|at most [\d,]+k? blocks|too (wide|many blocks)|block limit/i,
-  ],
-  [
-    'rateLimit',
-    /rate limit|too many requests|request limit|capacity|throttl|quota/i,
-  ],
-  ['unsupported', /not (supported|available|found)|unsupported|not exist/i],
-]
-
-/** Finds the allowed number of blocks in a text. The last match is the best. */
-const limitWording =
-  /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i
-
 /** Classifies a node's refusal of `eth_getLogs` by what to do next. */
+export function classifyLogRefusal(failure: NodeFailure): LogFailure {
+  const found: FailureKind = classifyFailure(failure)
+  return { kind: kinds.find((kind) => kind === found) ?? 'fault' }
+}
+
+/** As {@link classifyLogRefusal}, with the limit that the node's text names. */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
-  const kind = kindOf(failure)
+  const { kind } = classifyLogRefusal(failure)
   const { words } = failure
   const limit = kind === 'rangeTooWide' ? statedLimit(words) : undefined
   return { kind, blocks: statedRange(words) ?? limit }
 }
 
-function kindOf({ code, status, words }: NodeFailure): LogFailureKind {
-  if (status === 429) return 'rateLimit'
-  for (const [kind, pattern] of wordings) if (pattern.test(words)) return kind
-  if (status === 413) return 'tooManyResults'
-  const missing = code === -32601 || code === -32004 || status === 403
-  return missing ? 'unsupported' : 'fault'
-}
+/** Finds the allowed number of blocks in a text. The last match is the best. */
+const limitWording =
+  /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i
 
 /**
  * Returns the number of blocks that the node's text allows; 0 if it names none.

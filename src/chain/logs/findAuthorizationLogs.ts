@@ -1,13 +1,9 @@
 import type { Address, Client, Hash, Hex } from 'viem'
-import { isPassing, LogRangeError, type NodeFailure } from '../rpc/errors.js'
-import {
-  type BlockHead,
-  getBlockHead,
-  parseBytes,
-  parseList,
-} from '../rpc/requestNode.js'
-import type { LogFailure } from './classifyLogFailure.js'
+import { LogRangeError } from '../rpc/errors.js'
+import { type BlockHead, getBlockHead, parseBytes } from '../rpc/requestNode.js'
+import { classifyLogRefusal } from './classifyLogFailure.js'
 import { getLogRange, rangeLimit } from './getLogRange.js'
+import { getPendingPart } from './getPendingPart.js'
 import { requireBlockLogs } from './getReceiptLogs.js'
 
 /** A filter for the logs that show that a payment nonce was used. */
@@ -20,9 +16,7 @@ export type FindAuthorizationLogsParameters = {
   filter: SpentLogFilter
   /** Newest block to search. */
   toBlock: bigint
-  /**
-   * True when that block is not sealed yet. Then it is requested as `pending`.
-   */
+  /** True to search the pre-confirmed block too, if the node has one. */
   pending: boolean
   /** Unix seconds: the search goes back to this time. */
   since: bigint
@@ -44,40 +38,48 @@ export async function findAuthorizationLogs(
   parameters: FindAuthorizationLogsParameters,
 ): Promise<{ hashes: readonly Hash[]; searchedFrom: bigint }> {
   const { filter: wire, toBlock, since, findInBlock } = parameters
+  const ask = (first: bigint, last: bigint) =>
+    getLogRange(
+      client,
+      wire,
+      { first, last },
+      { classify: classifyLogRefusal, read: parseHashes },
+    )
   let range = parameters.maxBlockRange
   let searchedFrom = toBlock + 1n
+  let isWide = false
+  if (parameters.pending) {
+    const { logs, head } = await getPendingPart(client, wire, {
+      read: parseHashes,
+    })
+    if (logs.length > 0) return { hashes: logs, searchedFrom: toBlock }
+    if (head < toBlock) searchedFrom = head + 1n
+  }
   while (searchedFrom > 0n) {
     range = rangeLimit(client, range)
     const last = searchedFrom - 1n
     const first = last >= range ? last - range + 1n : 0n
-    const pending = parameters.pending && last === toBlock
     const [answer, head] = await Promise.all([
-      getLogRange(
-        client,
-        wire,
-        { first, last },
-        {
-          toBlock: pending ? 'pending' : undefined,
-          classify: classifyBriefly,
-          read: parseHashes,
-        },
-      ).catch(async (error: unknown) => {
-        if (pending || !(error instanceof LogRangeError)) throw error
+      ask(first, last).catch(async (error: unknown) => {
+        const isOfBlock = error instanceof LogRangeError && first === last
+        if (!isOfBlock) throw error
         await requireBlockLogs(client, wire, first, { refusal: error })
         return { logs: await findInBlock(first) }
       }),
       getBlockHead(client, first),
     ])
     if (!('logs' in answer)) {
-      if (!answer.narrower) throw answer.again
-      range = answer.narrower
+      const { again, narrower } = answer
+      // An outage that hides a limit: a single block is answered.
+      isWide ||= Boolean(narrower && again && 'logs' in (await ask(last, last)))
+      if (again && !(isWide && narrower)) throw again
+      range = narrower ?? 1n
       continue
     }
 
     const hashes = answer.logs
     searchedFrom = first
-    const sealed = first < last || !pending
-    if (hashes.length > 0 || (sealed && !head) || isBefore(head, since))
+    if (hashes.length > 0 || !head || isBefore(head, since))
       return { hashes, searchedFrom }
   }
   return { hashes: [], searchedFrom }
@@ -87,23 +89,8 @@ function isBefore(head: BlockHead | undefined, since: bigint): boolean {
   return head !== undefined && head.timestamp < since
 }
 
-function parseHashes(result: unknown): readonly Hash[] {
-  const method = 'eth_getLogs'
-  return parseList(result, method).map((log) =>
-    parseBytes(Object(log).transactionHash, method),
+function parseHashes(logs: readonly unknown[]): readonly Hash[] {
+  return logs.map((log) =>
+    parseBytes(Object(log).transactionHash, 'eth_getLogs'),
   )
-}
-
-/**
- * Simpler than `classifyLogFailure`, because this search finds few logs. The
- * search throws a temporary failure, and narrows the range after most others.
- */
-function classifyBriefly(failure: NodeFailure): LogFailure {
-  const { code, status, words } = failure
-  if (code === -32601 || status === 403) return { kind: 'unsupported' }
-  if (/time[d ]*out/i.test(words)) return { kind: 'timeout' }
-  const sized = /results|too large|at most/i.test(words)
-  if (isPassing(failure) && !sized) return { kind: 'rateLimit' }
-  if (/range|blocks/i.test(words)) return { kind: 'rangeTooWide' }
-  return { kind: sized ? 'tooManyResults' : 'fault' }
 }

@@ -3,21 +3,23 @@ import { wait } from '../../core/wait.js'
 import { LogRangeError, NodeAnswerError } from '../rpc/errors.js'
 import { classifyLogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
-import { type BlockRange, getLogRange, rangeLimit } from './getLogRange.js'
+import {
+  type BlockRange,
+  getLogRange,
+  type RangeAnswer,
+  rangeLimit,
+} from './getLogRange.js'
 import { getReceiptLogs } from './getReceiptLogs.js'
 import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
 import type { ReadLog } from './types.js'
 
-/** Most attempts for a range after temporary faults. */
-const attempts = 6
-
-/** Attempts for a whole range before narrower ranges are tried. */
-const attemptsWhole = 2
+/** Attempts after temporary faults, and after answers that are no logs. */
+const attempts = { fault: 6, answer: 4 }
 
 /**
  * Reads a range in pieces, several at once. Narrows a piece until the node
- * answers it.
+ * answers it; the other pieces wait meanwhile, and then are as narrow.
  */
 export async function getLogPieces(
   client: Client,
@@ -30,138 +32,204 @@ export async function getLogPieces(
     onProgress:
       | ((progress: { done: bigint; total: bigint; logs: number }) => void)
       | undefined
-    /** True when the newest piece includes the pre-confirmed block. */
-    toPending: boolean
   },
 ): Promise<ReadLog[]> {
-  const { maxBlockRange, signal, onProgress, toPending } = options
+  const { maxBlockRange, signal, onProgress } = options
   const total = range.last - range.first + 1n
   const found: ReadLog[][] = []
-  const refused: BlockRange[] = []
+  /** What is left of narrowed pieces. */
+  const rests: (BlockRange & { width: bigint })[] = []
   let next = range.first
+  let width = maxBlockRange
   let failed = false
   let done = 0n
   let logs = 0
+  let turn: Promise<unknown> = Promise.resolve()
 
   const take = (): BlockRange | undefined => {
-    const narrow = refused.pop()
     if (failed) return undefined
-    if (narrow || next > range.last) return narrow
-    const end = next + rangeLimit(client, maxBlockRange) - 1n
-    const piece = { first: next, last: end < range.last ? end : range.last }
-    next = piece.last + 1n
+    const rest = rests.pop()
+    const from = rest ?? { first: next, last: range.last, width }
+    if (from.first > from.last) return undefined
+    const last = from.first + rangeLimit(client, from.width) - 1n
+    const piece = {
+      first: from.first,
+      last: last < from.last ? last : from.last,
+    }
+    if (!rest) next = piece.last + 1n
+    else if (piece.last < rest.last)
+      rests.push({ ...rest, first: piece.last + 1n })
     return piece
+  }
+  const inTurn = (read: (width: bigint) => Promise<LogPiece>) => {
+    const mine = turn.then(() => {
+      if (failed) throw new Error('Another piece failed.')
+      return read(width)
+    })
+    turn = mine.catch(() => undefined)
+    return mine
   }
   const work = async (): Promise<void> => {
     for (let piece = take(); piece; piece = take()) {
-      const toBlock =
-        toPending && piece.last === range.last ? 'pending' : undefined
-      const answer = await getLogPiece(client, wire, piece, {
-        toBlock,
-        signal,
-      })
-      if ('narrower' in answer) {
-        // Pushed one by one: a call cannot take this many arguments.
-        for (const part of splitRange(piece, answer.narrower).reverse())
-          refused.push(part)
-        continue
-      }
+      const { first, last } = piece
+      const answer = await getLogPiece(client, wire, piece, { signal, inTurn })
+      const size = answer.last - first + 1n
+      if (answer.last < last) {
+        width = size
+        rests.push({ first: answer.last + 1n, last, width })
+      } else if (size >= width && width < maxBlockRange) width *= 2n
       found.push([...answer.logs])
-      done += piece.last - piece.first + 1n
+      done += size
       logs += answer.logs.length
       onProgress?.({ done, total, logs })
     }
   }
-  const workers = options.concurrency
   const stop = (error: unknown) => {
     failed = true
     throw error
   }
-  await Promise.all(Array.from({ length: workers }, () => work().catch(stop)))
+  const workers = Array.from({ length: options.concurrency }, () =>
+    work().catch(stop),
+  )
+  await Promise.all(workers)
   return sortLogs(found.flat())
 }
 
+/** The logs of the first blocks of a piece, up to `last`. */
+export type LogPiece = { logs: readonly ReadLog[]; last: bigint }
+
+type ReadingOptions = {
+  signal: AbortSignal | undefined
+  /**
+   * Runs the further requests for a piece after the first one failed. Passes
+   * the widest range to ask for.
+   */
+  inTurn: (read: (width: bigint) => Promise<LogPiece>) => Promise<LogPiece>
+}
+
 /**
- * Reads one piece. Retries temporary faults after growing pauses. Returns
- * `narrower`, a number of blocks, if the piece is too wide for the node.
+ * Reads a piece, or as many of its first blocks as the node answers.
+ *
+ * @throws {@link LogRangeError} when the node refuses even the first block.
+ * @throws {@link NodeError} {@link NodeAnswerError} when it keeps failing.
  */
 export async function getLogPiece(
   client: Client,
   wire: WireFilter,
   piece: BlockRange,
-  {
-    toBlock,
-    signal,
-  }: { toBlock: string | undefined; signal: AbortSignal | undefined },
-): Promise<{ logs: readonly ReadLog[] } | { narrower: bigint }> {
-  for (let attempt = 1; ; attempt++) {
+  { signal, inTurn }: ReadingOptions,
+): Promise<LogPiece> {
+  const { first } = piece
+  const read = async (
+    last: bigint,
+  ): Promise<RangeAnswer<readonly ReadLog[]>> => {
     signal?.throwIfAborted()
+    const asked = { first, last }
     const reading = {
       signal,
-      toBlock,
       classify: classifyLogFailure,
-      read: (result: unknown) =>
-        parseLogsOf(wire, result, toBlock ? { first: piece.first } : piece),
+      read: (result: unknown) => parseLogsOf(wire, result, asked),
     }
-    const fromReceipts = (refusal: Error, isMany: boolean) =>
-      getReceiptLogs(client, wire, piece.first, {
-        read: reading.read,
-        signal,
-        isMany,
-        refusal,
+    try {
+      return await getLogRange(client, wire, asked, reading)
+    } catch (error) {
+      if (!(error instanceof LogRangeError)) throw error
+      const { kind } = error.details
+      if (kind === 'pruned') throw error
+      return getReceiptLogs(client, wire, first, {
+        ...reading,
+        isMany: kind === 'tooManyResults',
+        refusal: error,
       })
-    const answer = await getLogRange(client, wire, piece, reading).catch(
-      (error: unknown) => {
-        // A block given by tag may be unsealed: it has no receipts by number.
-        if (!(error instanceof LogRangeError) || toBlock) throw error
-        return fromReceipts(error, error.details.kind === 'tooManyResults')
+    } finally {
+      signal?.throwIfAborted()
+    }
+  }
+  const fromReceipts = (refusal: Error) =>
+    getReceiptLogs(client, wire, first, {
+      signal,
+      read: (result) => parseLogsOf(wire, result, { first, last: first }),
+      isMany: false,
+      refusal,
+    })
+  const answer = await read(piece.last)
+  if ('logs' in answer) return { logs: answer.logs, last: piece.last }
+  return inTurn((width) => {
+    const last = first + width - 1n
+    const isKnown = last < piece.last
+    return persist(
+      { ...piece, last: isKnown ? last : piece.last },
+      {
+        read,
+        fromReceipts,
+        signal,
+        answer: isKnown ? undefined : answer,
       },
     )
-    signal?.throwIfAborted()
-    if ('logs' in answer || !answer.again) return answer
-    const { again, narrower } = answer
-    // Some providers report a range that is too wide as an internal error.
-    if (narrower && attempt >= attemptsWhole) return { narrower }
-    if (attempt >= (again instanceof NodeAnswerError ? 4 : attempts)) {
-      if (toBlock || piece.first < piece.last) throw again
-      // The block may have too many logs to arrive in time or complete.
-      const answer = await fromReceipts(again, false)
-      signal?.throwIfAborted()
-      if (!('logs' in answer)) throw again
-      return answer
+  })
+}
+
+/**
+ * Asks for a piece again while its faults may pass, and for ever fewer blocks
+ * while it may be too wide.
+ */
+async function persist(
+  { first, last }: BlockRange,
+  {
+    read,
+    fromReceipts,
+    signal,
+    answer: given,
+  }: {
+    read: (last: bigint) => Promise<RangeAnswer<readonly ReadLog[]>>
+    fromReceipts: (refusal: Error) => Promise<RangeAnswer<readonly ReadLog[]>>
+    signal: AbortSignal | undefined
+    answer: RangeAnswer<readonly ReadLog[]> | undefined
+  },
+): Promise<LogPiece> {
+  let answer = given ?? (await read(last))
+  let isWide = false
+  for (let attempt = 1; ; attempt++) {
+    if ('logs' in answer) return { logs: answer.logs, last }
+    const { again, narrower, isMalformed } = answer
+    // Some providers report a range that is too wide as an internal error, or
+    // as an outage: then they answer a single block.
+    if (again && narrower && attempt % 2 === 0)
+      isWide ||= 'logs' in (await read(first))
+    if (narrower && (!again || isWide)) {
+      last = first + narrower - 1n
+      attempt = 0
+    } else if (again) {
+      const most = isMalformed && !narrower ? attempts.answer : attempts.fault
+      if (attempt >= most && first < last) throw again
+      if (attempt >= most) {
+        // The block may have too many logs to arrive in time or complete.
+        const found = await fromReceipts(again)
+        if (!('logs' in found)) throw again
+        return { logs: found.logs, last }
+      }
+      await wait(50 * 2 ** attempt, signal)
     }
-    await wait(50 * 2 ** attempt, signal)
+    answer = await read(last)
   }
 }
 
 /**
- * Parses the logs of a range. Throws for a sealed log outside the range: the
- * answer belongs to another request. Drops a pre-confirmed log below the range:
- * it comes from an outdated snapshot.
+ * Parses the logs of a range. Throws for a log outside the range: the answer
+ * belongs to another request.
  */
 function parseLogsOf(
   wire: WireFilter,
   result: unknown,
-  { first, last }: { first: bigint; last?: bigint },
+  { first, last }: BlockRange,
 ): readonly ReadLog[] {
-  const logs = parseLogs(wire, result, 'eth_getLogs').filter(
-    ({ preconfirmed, blockNumber }) => !preconfirmed || blockNumber >= first,
-  )
+  const logs = parseLogs(wire, result, 'eth_getLogs')
   const isStray = ({ blockNumber }: ReadLog) =>
-    blockNumber < first || (last !== undefined && blockNumber > last)
+    blockNumber < first || blockNumber > last
   if (logs.some(isStray))
     throw new NodeAnswerError({
       method: 'eth_getLogs',
       problem: 'holds a log of other blocks',
     })
   return logs
-}
-
-function splitRange(range: BlockRange, size: bigint): BlockRange[] {
-  const pieces: BlockRange[] = []
-  for (let first = range.first; first <= range.last; first += size) {
-    const last = first + size - 1n
-    pieces.push({ first, last: last < range.last ? last : range.last })
-  }
-  return pieces
 }

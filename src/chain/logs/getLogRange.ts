@@ -1,12 +1,10 @@
 import type { Client } from 'viem'
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import {
-  LogRangeError,
-  NodeAnswerError,
-  NodeError,
-  type NodeFailure,
-} from '../rpc/errors.js'
-import { encodeBlock, tryRequest } from '../rpc/requestNode.js'
+import { isTemporary } from '../rpc/classifyFailure.js'
+import { LogRangeError, NodeAnswerError, NodeError } from '../rpc/errors.js'
+import { encodeBlock, parseList, tryRequest } from '../rpc/requestNode.js'
+import type { RpcOutcome } from '../rpc/rpcBatch.js'
+import type { NodeFailure } from '../rpc/types.js'
 import type { LogFailure } from './classifyLogFailure.js'
 import type { WireFilter } from './encodeLogFilter.js'
 
@@ -14,9 +12,22 @@ import type { WireFilter } from './encodeLogFilter.js'
 export type BlockRange = { first: bigint; last: bigint }
 
 const method = 'eth_getLogs'
+const ofBlock = 'eth_getBlockByNumber'
 
-/** By transport: the widest range that the endpoint is known to accept. */
-const learnedLimits = /* @__PURE__ */ new WeakMap<object, bigint>()
+/** The widest range that an endpoint is known to accept. */
+type LearnedLimit = {
+  blocks: bigint
+  /** Answers of this width until twice the width is tried. */
+  left: number
+  /** `left` after the next refusal. */
+  patience: number
+}
+
+/** By transport. */
+const learnedLimits = /* @__PURE__ */ new WeakMap<object, LearnedLimit>()
+
+/** Answers before a limit grows that the node did not state, or stated. */
+const patience = { guessed: 4, stated: 64, most: 1024 }
 
 /**
  * Returns the widest range that this endpoint is likely to answer.
@@ -30,64 +41,145 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
       shown(maxBlockRange),
       'a bigint of 1 or more',
     )
-  const learned = learnedLimits.get(client.transport) ?? maxBlockRange
+  const learned = learnedLimits.get(client.transport)?.blocks ?? maxBlockRange
   return learned < maxBlockRange ? learned : maxBlockRange
+}
+
+/**
+ * Remembers that the node refused more blocks. A limit that was learned and
+ * then grew in vain has to wait longer before it grows again.
+ */
+function learnLimit(
+  client: Client,
+  blocks: bigint,
+  { isStated }: { isStated: boolean },
+): void {
+  const known = learnedLimits.get(client.transport)
+  const hasGrown = known && known.left <= 0
+  const first = isStated ? patience.stated : patience.guessed
+  const next = hasGrown
+    ? Math.min(known.patience * 4, patience.most)
+    : Math.max(known?.patience ?? 0, first)
+  learnedLimits.set(client.transport, { blocks, left: next, patience: next })
+}
+
+/** Lets a learned limit grow: the node may have refused for another reason. */
+function confirmLimit({ transport }: Client, blocks: bigint): void {
+  const known = learnedLimits.get(transport)
+  if (!known || blocks < known.blocks) return
+  known.left--
+  if (known.left <= 0) known.blocks *= 2n
 }
 
 export type RangeAnswer<logs> =
   | { logs: logs }
   /** Refused: ask for at most this many blocks. */
-  | { narrower: bigint; again?: undefined }
+  | { narrower: bigint; again?: undefined; isMalformed?: undefined }
   /** Temporary fault: ask again, or ask for fewer blocks. */
-  | { again: NodeError | NodeAnswerError; narrower?: bigint | undefined }
+  | {
+      again: NodeError | NodeAnswerError
+      narrower?: bigint | undefined
+      isMalformed?: boolean
+    }
 
 export type RangeReading<logs> = {
   signal?: AbortSignal | undefined
-  /** Tag of the newest block, if it is not given by number. */
-  toBlock?: string | undefined
   classify: (failure: NodeFailure) => LogFailure
-  read: (result: unknown) => logs
+  read: (result: readonly unknown[]) => logs
 }
 
 /**
- * Requests the logs of a range once. If the node refuses, returns whether to
- * ask again, and for how many blocks. That number is always smaller than the
- * range, so narrowing ends.
+ * Requests the logs of a range once, together with its last block: a replica
+ * that is behind may leave out the newest logs without an error. If the node
+ * refuses, returns whether to ask again, and for how many blocks. That number
+ * is always smaller than the range, so narrowing ends.
  *
- * @throws {@link LogRangeError} when a single block is refused.
+ * @throws {@link LogRangeError} when a single block is refused, or the range
+ * is pruned.
  * @throws {@link NodeError} when narrowing cannot help.
  */
 export async function getLogRange<logs>(
   client: Client,
   wire: WireFilter,
-  { first, last }: BlockRange,
-  { toBlock = encodeBlock(last), signal, classify, read }: RangeReading<logs>,
+  range: BlockRange,
+  { signal, classify, read }: RangeReading<logs>,
 ): Promise<RangeAnswer<logs>> {
+  const { first, last } = range
+  const toBlock = encodeBlock(last)
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
+  const asked = tryRequest(client, ofBlock, [toBlock, false], { signal })
+  // Without a batch, the block has to be there before the logs are read.
+  const { type, isBatching }: { type?: string; isBatching?: boolean } = Object(
+    client.transport,
+  )
+  const isApart = type === 'http' && !isBatching
+  const early = isApart ? findLag(await asked, last) : undefined
+  if (early) return { again: early }
   const { result, failure } = await tryRequest(client, method, [filter], {
     signal,
   })
-  const size = last - first + 1n
-  const half = size > 1n ? (size + 1n) / 2n : undefined
-  if (!failure)
-    try {
-      return { logs: read(result) }
-    } catch (error) {
-      // A truncated answer is malformed too: ask again, or for fewer blocks.
-      if (!(error instanceof NodeAnswerError)) throw error
-      return { again: error, narrower: half }
-    }
+  if (failure) return judgeFailure(client, range, { failure, classify })
+  const behind = findLag(await asked, last)
+  if (behind) return { again: behind }
+  try {
+    const logs = read(parseList(result, method))
+    confirmLimit(client, last - first + 1n)
+    return { logs }
+  } catch (error) {
+    if (!(error instanceof NodeAnswerError)) throw error
+    // A truncated answer is malformed too: ask again, or for fewer blocks.
+    const narrower = Array.isArray(result) ? halfOf(range) : undefined
+    return { again: error, narrower, isMalformed: true }
+  }
+}
 
+const halfOf = ({ first, last }: BlockRange): bigint | undefined =>
+  last > first ? (last - first + 2n) / 2n : undefined
+
+/**
+ * @throws {@link NodeError} when the node refuses to show the block.
+ */
+function findLag(
+  { result, failure }: RpcOutcome,
+  last: bigint,
+): NodeError | NodeAnswerError | undefined {
+  if (failure) {
+    const error = new NodeError({ method: ofBlock, failure })
+    if (error.retryable) return error
+    throw error
+  }
+  if (result !== null) return undefined
+  const problem = `names no block ${last}, which may be a replica that is behind`
+  return new NodeAnswerError({ method: ofBlock, problem })
+}
+
+function judgeFailure(
+  client: Client,
+  range: BlockRange,
+  {
+    failure,
+    classify,
+  }: { failure: NodeFailure; classify: RangeReading<unknown>['classify'] },
+): Exclude<RangeAnswer<never>, { logs: never }> {
+  const { first, last } = range
+  const size = last - first + 1n
+  const half = halfOf(range)
+  const { kind, blocks = 0n } = classify(failure)
+  const refused = () =>
+    new LogRangeError({ block: first, kind, words: failure.words })
   const error = new NodeError({ method, failure })
-  const { kind, blocks } = classify(failure)
+  if (kind === 'pruned') throw refused()
   if (kind === 'unsupported') throw error
   if (kind === 'rateLimit' || kind === 'headBehind') return { again: error }
-  if (error.retryable && (kind === 'fault' || (kind === 'timeout' && !half)))
+  if (isTemporary(failure) && (kind === 'fault' || !half))
     return { again: error, narrower: half }
-  const narrower = blocks && blocks > 0n && blocks < size ? blocks : half
-  // A refused single block shows no limit for other ranges.
-  if (kind === 'rangeTooWide')
-    learnedLimits.set(client.transport, narrower ?? 2n ** 64n)
+  const isStated = blocks > 0n && blocks < size
+  const narrower = isStated ? blocks : half
+  if (kind === 'rangeTooWide') {
+    // A refused single block shows no limit for other ranges.
+    if (narrower) learnLimit(client, narrower, { isStated })
+    else learnedLimits.delete(client.transport)
+  }
   if (narrower) return { narrower }
-  throw new LogRangeError({ block: first, kind, words: failure.words })
+  throw refused()
 }

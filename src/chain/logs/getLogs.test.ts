@@ -57,7 +57,7 @@ test('both ends pending are sent as they are', async () => {
   expect(asked).toEqual([{ address, fromBlock: 'pending', toBlock: 'pending' }])
 })
 
-test('a range up to pending ends with a request for pending', async () => {
+test('a range up to pending is the sealed blocks by number, and pending apart', async () => {
   const { client, asked } = fakeNode(() => [])
   await getLogs(client, {
     address,
@@ -66,7 +66,11 @@ test('a range up to pending ends with a request for pending', async () => {
     maxBlockRange: 5n,
     concurrency: 1,
   })
-  expect(asked.map(({ toBlock }) => toBlock)).toEqual(['0x5f', 'pending'])
+  expect(asked.map(({ fromBlock, toBlock }) => [fromBlock, toBlock])).toEqual([
+    ['pending', 'pending'],
+    ['0x5b', '0x5f'],
+    ['0x60', '0x64'],
+  ])
 })
 
 test('logs come sorted and each once, the sealed copy first', async () => {
@@ -246,10 +250,9 @@ test('a stuck snapshot adds nothing to a range up to pending', async () => {
       ? [rpcLog(40, stuck), rpcLog(95), rpcLog(99, stuck), rpcLog(101, stuck)]
       : logsOf(filter),
   )
-  const range = { fromBlock: 95n, toBlock: 'pending' } as const
+  const range = { fromBlock: 99n, toBlock: 'pending' } as const
   const logs = await getLogs(client, { address, ...range })
   expect(logs.map((log) => [log.blockNumber, log.preconfirmed])).toEqual([
-    [95n, false],
     [99n, false],
     [100n, false],
     [101n, true],

@@ -16,7 +16,8 @@ import {
   type WireFilter,
 } from './encodeLogFilter.js'
 import { getLogPieces } from './getLogPieces.js'
-import { type BlockRange, rangeLimit } from './getLogRange.js'
+import { rangeLimit } from './getLogRange.js'
+import { getPendingPart } from './getPendingPart.js'
 import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
@@ -103,7 +104,7 @@ export async function getLogs(
   return endOnAbort(getFiltered(client, wire, filter, options), signal)
 }
 
-type LogReading = Omit<Parameters<typeof getLogPieces>[3], 'toPending'>
+type LogReading = Parameters<typeof getLogPieces>[3]
 
 async function getFiltered(
   client: Client,
@@ -112,7 +113,6 @@ async function getFiltered(
   options: LogReading,
 ): Promise<ReadLog[]> {
   const { signal } = options
-  const pending = () => getPendingLogs(client, wire, signal)
   if (filter.blockHash !== undefined) {
     const blockHash = parseBytes32(filter.blockHash, 'blockHash')
     const logs = await getLogPlace(client, wire, { blockHash }, signal)
@@ -120,8 +120,7 @@ async function getFiltered(
   }
   const from = parseBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
   const to = parseBlockSelector(filter.toBlock ?? 'latest', 'toBlock')
-  if (from === 'pending' && to === 'pending')
-    return finish(await pending(), options)
+  if (to === 'pending') return getUpToPending(client, wire, from, options)
   const newest =
     from === 'latest' &&
     to === 'latest' &&
@@ -129,14 +128,33 @@ async function getFiltered(
   if (newest) return finish(newest, options)
 
   const range = await pinRange(client, from, to, signal)
-  const toPending = to === 'pending'
-  if (range.last >= range.first)
-    return getPinned(client, wire, range, { ...options, toPending })
-  if (!toPending) return []
-  // Pre-confirmed logs are above the head.
-  const ahead = await pending()
-  const wanted = ahead.filter((log) => log.blockNumber >= range.first)
-  return finish(wanted, options)
+  if (range.last < range.first) return []
+  return getLogPieces(client, wire, range, options)
+}
+
+/**
+ * Reads the sealed blocks by number and the pre-confirmed logs apart, because
+ * some nodes answer a range up to `pending` with no logs at all.
+ */
+async function getUpToPending(
+  client: Client,
+  wire: WireFilter,
+  from: bigint | BlockTag,
+  options: LogReading,
+): Promise<ReadLog[]> {
+  const { signal } = options
+  const { logs, head } = await getPending(client, wire, signal)
+  if (from === 'pending') return finish(logs, options)
+  const first = await pinBlock(client, from, { head, signal })
+  const ahead = logs.filter(
+    ({ blockNumber }) => blockNumber > head && blockNumber >= first,
+  )
+  if (first > head) return finish(ahead, options)
+  const range = { first, last: head }
+  return sortLogs([
+    ...(await getLogPieces(client, wire, range, options)),
+    ...ahead,
+  ])
 }
 
 function finish(
@@ -147,27 +165,6 @@ function finish(
   const logs = sortLogs(found)
   onProgress?.({ done: 1n, total: 1n, logs: logs.length })
   return logs
-}
-
-async function getPinned(
-  client: Client,
-  wire: WireFilter,
-  range: BlockRange,
-  options: LogReading & { toPending: boolean },
-): Promise<ReadLog[]> {
-  const logs = await getLogPieces(client, wire, range, options)
-  const isStale = (log: ReadLog) =>
-    log.preconfirmed && log.blockNumber <= range.last
-  const stale = logs.find(isStale)
-  if (!stale) return logs
-  // These blocks are sealed now, so read their logs from the chain.
-  const sealed = await getLogPieces(
-    client,
-    wire,
-    { first: stale.blockNumber, last: range.last },
-    { ...options, onProgress: undefined, toPending: false },
-  )
-  return sortLogs([...logs.filter((log) => !isStale(log)), ...sealed])
 }
 
 /**
@@ -198,14 +195,31 @@ export async function getPendingLogs(
   wire: WireFilter,
   signal: AbortSignal | undefined,
 ): Promise<ReadLog[]> {
-  const place = { fromBlock: 'pending', toBlock: 'pending' }
-  const [logs, head] = await Promise.all([
-    getLogPlace(client, wire, place, signal),
-    requestQuantity(client, 'eth_blockNumber', [], { signal }),
-  ])
-  return sortLogs(
-    logs.filter((log) => !log.preconfirmed || log.blockNumber > head),
-  )
+  return sortLogs((await getPending(client, wire, signal)).logs)
+}
+
+/**
+ * A log above the head is pre-confirmed, although plain nodes invent a block
+ * hash for it.
+ */
+async function getPending(
+  client: Client,
+  wire: WireFilter,
+  signal: AbortSignal | undefined,
+): Promise<{ logs: readonly ReadLog[]; head: bigint }> {
+  const read = (result: unknown) =>
+    parseFrom(client, () => parseLogs(wire, result, method))
+  const { logs, head } = await getPendingPart(client, wire, { read, signal })
+  return {
+    head,
+    logs: logs
+      .map((log) =>
+        log.blockNumber > head
+          ? { ...log, blockHash: undefined, preconfirmed: true }
+          : log,
+      )
+      .filter((log) => !log.preconfirmed || log.blockNumber > head),
+  }
 }
 
 function pickFilter(filter: LogFilter): LogFilter {
@@ -227,19 +241,11 @@ export async function pinRange(
   const head = heads
     ? await requestQuantity(client, 'eth_blockNumber', [], { signal })
     : 0n
-  const pin = async (end: bigint | BlockTag) => {
-    if (typeof end === 'bigint') return end
-    if (end === 'earliest') return 0n
-    if (end === 'latest' || end === 'pending') return head
-    const block = await getBlockHead(client, end, { signal })
-    if (!block)
-      throw new NodeAnswerError({
-        method: 'eth_getBlockByNumber',
-        problem: `names no ${end} block`,
-      })
-    return block.number
-  }
-  const [first, last] = await Promise.all([pin(from), pin(to)])
+  const at = { head, signal }
+  const [first, last] = await Promise.all([
+    pinBlock(client, from, at),
+    pinBlock(client, to, at),
+  ])
   if (typeof from === 'bigint' && typeof to === 'bigint' && from > to)
     throw new InvalidFieldError(
       'toBlock',
@@ -247,6 +253,22 @@ export async function pinRange(
       `at least fromBlock, which is ${from}`,
     )
   return { first, last }
+}
+
+async function pinBlock(
+  client: Client,
+  end: bigint | BlockTag,
+  { head, signal }: { head: bigint; signal: AbortSignal | undefined },
+): Promise<bigint> {
+  if (typeof end === 'bigint') return end
+  if (end === 'earliest') return 0n
+  if (end === 'latest' || end === 'pending') return head
+  const block = await getBlockHead(client, end, { signal })
+  if (block) return block.number
+  throw new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names no ${end} block`,
+  })
 }
 
 type LogPlace = { blockHash: string } | { fromBlock: string; toBlock: string }

@@ -1,7 +1,8 @@
 import type { Client, Hex } from 'viem'
 import { zeroHash } from '../../core/receiptProof.js'
 import { askInChunks } from '../rpc/askInChunks.js'
-import { isPassing, NodeAnswerError, NodeError } from '../rpc/errors.js'
+import { isTemporary } from '../rpc/classifyFailure.js'
+import { NodeAnswerError, NodeError } from '../rpc/errors.js'
 import {
   encodeBlock,
   parseBytes,
@@ -119,9 +120,11 @@ export async function requireBlockLogs(
   const number = encodeBlock(block)
   const range = { fromBlock: number, toBlock: number }
   const filter = { ...(address && { address }), ...nothing, ...range }
-  const { failure } = await tryRequest(client, method, [filter], { signal })
-  if (failure)
-    throw isPassing(failure) ? new NodeError({ method, failure }) : refusal
+  const { result, failure } = await tryRequest(client, method, [filter], {
+    signal,
+  })
+  if (failure && isTemporary(failure)) throw new NodeError({ method, failure })
+  if (!Array.isArray(result)) throw refusal
 }
 
 async function getBlock(

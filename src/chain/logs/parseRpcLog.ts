@@ -36,7 +36,10 @@ export function parseRpcLog(answer: unknown, method: string): ReadLog {
         : parseTimestamp(log.blockTimestamp, method),
     transactionHash: transactionHash as Hash,
     transactionIndex: integer(log.transactionIndex, method),
-    logIndex: integer(log.logIndex, method),
+    logIndex:
+      preconfirmed && log.logIndex == null
+        ? undefined
+        : integer(log.logIndex, method),
     removed: log.removed === true,
     preconfirmed,
   }

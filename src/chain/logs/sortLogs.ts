@@ -22,9 +22,16 @@ export function sortLogs(logs: readonly ReadLog[]): ReadLog[] {
 function compare(a: ReadLog, b: ReadLog): number {
   if (a.blockNumber !== b.blockNumber)
     return a.blockNumber < b.blockNumber ? -1 : 1
-  return a.transactionIndex - b.transactionIndex || a.logIndex - b.logIndex
+  const { logIndex = 0 } = a
+  return a.transactionIndex - b.transactionIndex || logIndex - (b.logIndex ?? 0)
 }
 
+/** Without an index, two logs of a transaction may be alike. */
 function isSame(a: ReadLog, b: ReadLog): boolean {
-  return a.transactionHash === b.transactionHash && a.removed === b.removed
+  return (
+    a.transactionHash === b.transactionHash &&
+    a.removed === b.removed &&
+    a.logIndex !== undefined &&
+    b.logIndex !== undefined
+  )
 }

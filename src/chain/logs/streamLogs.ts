@@ -104,7 +104,10 @@ export async function* streamLogs(
   )
   const ahead = readAhead(
     (piece: BlockRange, signal) =>
-      getLogPiece(client, wire, piece, { toBlock: undefined, signal }),
+      getLogPiece(client, wire, piece, {
+        signal,
+        inTurn: (read) => read(maxBlockRange),
+      }),
     signal,
   )
   const limit = () => rangeLimit(client, maxBlockRange)
@@ -139,16 +142,16 @@ async function* takeChunks(
   fill(1)
   for (let taken = await ahead.take(); taken; taken = await ahead.take()) {
     const { piece, answer } = taken
-    if ('narrower' in answer) {
-      ahead.drop()
-      next = piece.first
-      size = answer.narrower
-      fill(1)
-      continue
-    }
-    const { first: fromBlock, last: toBlock } = piece
+    const { first: fromBlock } = piece
+    const { last: toBlock } = answer
     const logs = sortLogs(answer.logs)
     size = nextSize(toBlock - fromBlock + 1n, logs.length, limit())
+    if (toBlock < piece.last) {
+      // The node refused the rest, and so would refuse what was read ahead.
+      ahead.drop()
+      next = toBlock + 1n
+      size = toBlock - fromBlock + 1n
+    }
     fill(prefetch)
     yield { logs, fromBlock, toBlock, cursor: toBlock + 1n }
     fill(prefetch + 1)

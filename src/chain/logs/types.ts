@@ -34,7 +34,11 @@ export type ReadLog = {
   blockTimestamp: bigint | undefined
   transactionHash: Hash
   transactionIndex: number
-  logIndex: number
+  /**
+   * A sealed log always has one. A pre-confirmed log has none where the node
+   * gives none.
+   */
+  logIndex: number | undefined
   /** True when a reorganization removed it. */
   removed: boolean
   /** True when seen in a block that is not sealed yet. */

@@ -1,9 +1,10 @@
 import type { Client } from 'viem'
 import { endOnAbort } from '../../core/onAbort.js'
-import { type NodeFailure, parseFailure, RpcError } from './errors.js'
+import { parseFailure, RpcError } from './errors.js'
 import { mendSocket } from './mendSocket.js'
 import type { SendRpc } from './rpcBatch.js'
 import { tickSignals } from './tickSignals.js'
+import type { NodeFailure } from './types.js'
 
 /**
  * Has no error code, like a lost connection: the node may have carried out the

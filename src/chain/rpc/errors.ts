@@ -1,24 +1,14 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import { parseRetryAfter } from '../../core/parseRetryAfter.js'
 import { hideBytes, redact } from '../../core/redact.js'
+import {
+  classifyFailure,
+  type FailureKind,
+  isTemporary,
+} from './classifyFailure.js'
 import { hideKeys } from './hideKeys.js'
 import { hostOf } from './hostOf.js'
-
-/** The parts of an error of a node, a transport or a wallet that we keep. */
-export type NodeFailure = {
-  /** JSON-RPC error code. */
-  code?: number
-  /** HTTP status. */
-  status?: number
-  /** The error text without long hex, endpoint URLs and call data. */
-  words: string
-  /** Revert data. */
-  data?: `0x${string}`
-  /** Host of the endpoint: its path and credentials may be secret. */
-  host?: string | undefined
-  /** Milliseconds to wait before the next try, as the peer asks. */
-  retryAfter?: number | undefined
-}
+import type { NodeFailure } from './types.js'
 
 /**
  * A node did not answer a request, or refused it. Holds the node's text but not
@@ -27,6 +17,7 @@ export type NodeFailure = {
 export class NodeError extends CountersignError {
   override readonly name = 'NodeError'
   override readonly retryable: boolean
+  readonly kind: FailureKind
 
   constructor({
     method,
@@ -38,7 +29,8 @@ export class NodeError extends CountersignError {
     const { data: _, ...facts } = failure
     const at = facts.host ? ` at ${facts.host}` : ''
     super(`${method} failed${at}: ${describe(facts)}.`, { method, ...facts })
-    this.retryable = isPassing(failure)
+    this.retryable = isTemporary(failure)
+    this.kind = classifyFailure(failure)
   }
 }
 
@@ -163,11 +155,38 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     if (typeof data === 'string' && /^0x([\da-f]{2})*$/i.test(data))
       failure.data ??= data as `0x${string}`
     const words = at.details ?? (at.cause ? undefined : at.message)
-    if (typeof words === 'string' && words) failure.words = tidy(words)
+    if (typeof words === 'string' && words)
+      Object.assign(failure, parseWords(words))
   }
   failure.host ??= hostOf(Object(transport).url)
   failure.words = seen.reduce<string>(hideKeys, failure.words)
   return failure
+}
+
+/**
+ * viem's `http` gives the JSON-RPC error of an HTTP error as text, if it does
+ * not parse it.
+ */
+function parseWords(words: string): NodeFailure {
+  try {
+    if (/^[{"]/.test(words)) return parseRpcError(JSON.parse(words))
+  } catch {
+    // Not JSON: these are the words.
+  }
+  return { words: tidy(words) }
+}
+
+/** Parses a JSON-RPC error object. Its data may be revert bytes. */
+export function parseRpcError(error: unknown): NodeFailure {
+  const { code, message = error, data } = Object(error)
+  return {
+    words:
+      typeof message === 'string' ? tidy(message) : 'an error without words',
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(typeof data === 'string' && data.startsWith('0x')
+      ? { data: data as `0x${string}` }
+      : {}),
+  }
 }
 
 /** Matches words with a letter after a digit: they may be keys. */
@@ -182,25 +201,6 @@ export function tidy(words: string): string {
   return redact(whole.replace(/\w+:\/\/\S+/g, '(url)'))
     .replace(keyLike, '…')
     .replace(/\.$/, '')
-}
-
-/**
- * Codes for an internal error, limits, and timeouts of Geth, QuickNode and
- * Base.
- */
-const passingCodes = [-32603, -32005, -32002, -32007, -32016, 429]
-
-/** Texts of an overloaded node, and of a replica that is behind. */
-const passingWords =
-  /time[d ]*out|rate limit|too many requests|try again|temporar|unavailable|overloaded|pool is full|header not found|unknown block|beyond (the )?(current )?head|OutOfRange|indexing is in progress/i
-
-/** True when the same request may succeed later. */
-export function isPassing(failure: NodeFailure): boolean {
-  const { code, status = 500, words, data } = failure
-  if (code === undefined)
-    return status === 408 || status === 429 || status >= 500
-  if (passingCodes.includes(code)) return true
-  return code !== 3 && data === undefined && passingWords.test(words)
 }
 
 /** A JSON-RPC error for viem, which recognizes it by its code. */

@@ -9,9 +9,11 @@ export async function orNone<value>(
 ): Promise<value | undefined> {
   return asked.catch((error: unknown) => {
     if (!(error instanceof NodeError)) throw error
-    const words = String(error.details.words)
-    const isLimit = /\brate\b|limit|too many|quota|capacity/i.test(words)
-    const isMissing = /block|header/i.test(words) && !isLimit
+    const { kind, details } = error
+    // Some nodes report a missing block as an internal error.
+    const isMissing =
+      kind === 'headBehind' ||
+      (kind === 'internal' && /block|header/i.test(String(details.words)))
     if (error.retryable && !isMissing) throw error
     return undefined
   })

@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../core/parseRetryAfter.js'
-import { type NodeFailure, tidy } from './errors.js'
-import { parseRpcError } from './rpcBatch.js'
+import { parseRpcError, tidy } from './errors.js'
+import type { NodeFailure } from './types.js'
 
 export type PostOptions = {
   url: string

@@ -2,7 +2,6 @@ import { createTransport, type Transport } from 'viem'
 import { onAbort } from '../../core/onAbort.js'
 import { soon } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
-import type { NodeFailure } from './errors.js'
 import { RpcError } from './errors.js'
 import { decode } from './hideKeys.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
@@ -14,6 +13,7 @@ import {
   settleRpcCalls,
 } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
+import type { NodeFailure } from './types.js'
 
 export type ReadTransportOptions = PostOptions & {
   batchSize: number
@@ -27,7 +27,7 @@ export type ReadTransportOptions = PostOptions & {
  */
 export function readTransport(
   options: ReadTransportOptions,
-): Transport<'http', { url: string; send: SendRpc }> {
+): Transport<'http', { url: string; send: SendRpc; isBatching: boolean }> {
   return () => {
     const sender = createSender({ ...options, ...splitCredentials(options) })
     const { url, headers } = options
@@ -45,7 +45,7 @@ export function readTransport(
           return result as never
         },
       },
-      { url, send },
+      { url, send, isBatching: options.batchSize > 1 },
     )
   }
 }

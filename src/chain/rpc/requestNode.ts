@@ -1,12 +1,9 @@
 import type { BlockTag, Client, Hex } from 'viem'
-import {
-  NodeAnswerError,
-  NodeError,
-  type NodeFailure,
-  parseFailure,
-} from './errors.js'
+import { classifyFailure, isTemporary } from './classifyFailure.js'
+import { NodeAnswerError, NodeError, parseFailure } from './errors.js'
 import type { RpcOutcome, SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
+import type { NodeFailure } from './types.js'
 
 /** A block by number or tag; tags are those of the Ethereum JSON-RPC API. */
 export type BlockSelector = bigint | BlockTag
@@ -56,16 +53,12 @@ export async function tryRequest(
       return { failure: parseFailure(error, transport) }
     }
   }
-  return sendAgain([method], retryCount, attempt, signal, isRetriedByViem)
+  return sendAgain([method], retryCount, attempt, signal, isWorthIt)
 }
 
-/** Codes and HTTP statuses after which viem repeats a request. */
-const retriedByViem = [-32_603, -32_005, 403, 408, 413, 429, 500, 502, 503, 504]
-
-function isRetriedByViem({ code, status }: NodeFailure): boolean {
-  const shown = code ?? status
-  return shown === undefined || retriedByViem.includes(shown)
-}
+/** A replica that is behind needs longer than these pauses. */
+const isWorthIt = (failure: NodeFailure): boolean =>
+  isTemporary(failure) && classifyFailure(failure) !== 'headBehind'
 
 /**
  * Only the transport of a read client has `send`, which skips viem's layers.
@@ -112,7 +105,10 @@ export function parseBytes(value: unknown, method: string): Hex {
 
 export function parseList(value: unknown, method: string): readonly unknown[] {
   if (!Array.isArray(value))
-    throw new NodeAnswerError({ method, problem: 'is not a list' })
+    throw new NodeAnswerError({
+      method,
+      problem: value === null ? 'is null instead of a list' : 'is not a list',
+    })
   return value
 }
 

@@ -1,5 +1,7 @@
-import { isPassing, type NodeFailure, tidy } from './errors.js'
+import { classifyFailure, isTemporary } from './classifyFailure.js'
+import { parseRpcError } from './errors.js'
 import { isSentOnce } from './sendAgain.js'
+import type { NodeFailure } from './types.js'
 
 export type QueuedCall = {
   id: number
@@ -97,14 +99,15 @@ export function isOfBatch({ words }: NodeFailure): boolean {
  * large. The caller sends it again alone, unless it sends a transaction.
  */
 function isCutOff({ method }: QueuedCall, { failure }: RpcOutcome): boolean {
-  const isFull = failure?.code === -32003 && /too large/i.test(failure.words)
-  return isFull && !isSentOnce(method)
+  const isFull = failure && /response too large/i.test(failure.words)
+  return isFull === true && !isSentOnce(method)
 }
 
 /** True when the node is only busy. Then it may still support batches. */
 function isOverloaded(failure: NodeFailure): boolean {
-  if (failure.code === -32603 || isOfBatch(failure)) return false
-  return isPassing(failure)
+  if (classifyFailure(failure) === 'internal' || isOfBatch(failure))
+    return false
+  return isTemporary(failure)
 }
 
 function parseOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
@@ -114,17 +117,4 @@ function parseOutcome(answer: Record<string, unknown> | undefined): RpcOutcome {
   if (!('result' in answer))
     return { failure: { words: 'the answer has neither result nor error' } }
   return { result: answer.result }
-}
-
-/** Parses a JSON-RPC error object. Its data may be revert bytes. */
-export function parseRpcError(error: unknown): NodeFailure {
-  const { code, message = error, data } = Object(error)
-  return {
-    words:
-      typeof message === 'string' ? tidy(message) : 'an error without words',
-    ...(typeof code === 'number' ? { code } : {}),
-    ...(typeof data === 'string' && data.startsWith('0x')
-      ? { data: data as `0x${string}` }
-      : {}),
-  }
 }

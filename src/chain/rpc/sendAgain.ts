@@ -1,5 +1,5 @@
 import { wait } from '../../core/wait.js'
-import type { NodeFailure } from './errors.js'
+import type { NodeFailure } from './types.js'
 
 /** Most milliseconds that all pauses of one request take together. */
 const mostPaused = 30_000

@@ -79,7 +79,6 @@ test.each([
   ['0x20', '0x20'],
   ['0x0020', '0x20'],
   ['latest', 'latest'],
-  ['pending', 'pending'],
   ['safe', 'safe'],
   ['finalized', 'finalized'],
   ['earliest', 'earliest'],
@@ -238,9 +237,85 @@ test('pending receipts of a block in the making have no block hash', async () =>
 })
 
 test('a node whose pending receipts are the newest sealed ones says so', async () => {
-  const { client } = fakeNode(() => [rpcReceipt(0x20, one)])
+  const { client } = fakeNode(({ method }) =>
+    method === header ? rpcBlock(0x20, [one]) : [rpcReceipt(0x20, one)],
+  )
   const found = await getBlockReceipts(client, { block: 'pending' })
   expect(places(found)).toEqual([32n, hashOf(0x20), one])
+})
+
+test('pending receipts above the head are pre-confirmed, although the node names a block hash', async () => {
+  const log = {
+    address: `0x${'a2'.repeat(20)}`,
+    topics: [],
+    data: '0x',
+    blockNumber: numberToHex(0x21),
+    blockHash: hashOf(0x21),
+    transactionHash: one,
+    transactionIndex: '0x0',
+    logIndex: '0x0',
+  }
+  const { client, asked } = fakeNode(({ method }) =>
+    method === header
+      ? rpcBlock(0x20, [two])
+      : [{ ...rpcReceipt(0x21, one), logs: [log] }],
+  )
+  const found = await getBlockReceipts(client, { block: 'pending' })
+  expect(places(found)).toEqual([33n, undefined, one])
+  const early = { blockHash: undefined, preconfirmed: true }
+  expect(found.receipts).toMatchObject([{ ...early, logs: [early] }])
+  expect(asked).toEqual([`${list} pending`, `${header} latest`])
+})
+
+test('pending receipts with another hash than the block of their number are read again by number', async () => {
+  const { client, asked } = fakeNode(({ method, params }) => {
+    if (method === header) return rpcBlock(0x21, [one])
+    const receipt = rpcReceipt(0x21, one)
+    return params[0] === 'pending'
+      ? [{ ...receipt, blockHash: two }]
+      : [receipt]
+  })
+  const found = await getBlockReceipts(client, { block: 'pending' })
+  expect(places(found)).toEqual([33n, hashOf(0x21), one])
+  expect(asked.at(-1)).toBe(`${list} 0x21`)
+})
+
+/** What Geth says of a block whose receipts it does not have. */
+const lacking = (words: string): never => {
+  throw Object.assign(new Error(words), { code: -32603 })
+}
+
+test.each([
+  ['receipts length mismatch: 133 vs 0', 'none'],
+  ['receipts length mismatch: 133 vs 0', 'perTransaction'],
+  ['pending receipts is not available', 'none'],
+  ['pending receipts is not available', 'perTransaction'],
+] as const)(
+  'where pending says "%s", latest answers (fallback %s)',
+  async (words, fallback) => {
+    const { client } = fakeNode(({ params }) =>
+      params[0] === 'pending' ? lacking(words) : [rpcReceipt(0x20, one)],
+    )
+    const found = await getBlockReceipts(client, { block: 'pending', fallback })
+    expect(places(found)).toEqual([32n, hashOf(0x20), one])
+  },
+)
+
+test('receipts that a node lacks as a list are asked for one by one, where the caller allows it', async () => {
+  const { client, asked } = fakeNode(({ method }) => {
+    if (method === list) return lacking('receipts length mismatch: 1 vs 0')
+    return method === header ? rpcBlock(0x20, [one]) : rpcReceipt(0x20, one)
+  })
+  const read = () =>
+    getBlockReceipts(client, { block: 32n, fallback: 'perTransaction' })
+  expect(places(await read())).toEqual([32n, hashOf(0x20), one])
+  await read()
+  // The next block may have its list.
+  expect(asked.filter((it) => it.startsWith(list))).toHaveLength(2)
+  await expect(getBlockReceipts(client, { block: 32n })).rejects.toMatchObject({
+    name: 'NodeError',
+    retryable: false,
+  })
 })
 
 test('where pending has no receipts, latest answers, and says so', async () => {

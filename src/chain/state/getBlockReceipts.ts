@@ -7,7 +7,6 @@ import {
   BlockReceiptsForbiddenError,
   NodeAnswerError,
   NodeError,
-  type NodeFailure,
 } from '../rpc/errors.js'
 import {
   encodeBlock,
@@ -90,21 +89,20 @@ export async function getBlockReceipts(
       retryCount: 0,
     })
     if (!failure) return parseAnswer(client, block, result)
-    if (!isForbidden(failure)) throw new NodeError({ method, failure })
-    forbidding.add(endpoint)
+    const error = new NodeError({ method, failure })
+    if (error.retryable) throw error
+    const isOfBlock = lacksReceipts.test(failure.words)
+    if (error.kind === 'unsupported' && !isOfBlock) forbidding.add(endpoint)
+    else if (block === 'pending')
+      return getBlockReceipts(client, { block: 'latest', fallback })
+    else if (fallback !== 'perTransaction') throw error
   }
   if (fallback !== 'perTransaction') throw new BlockReceiptsForbiddenError()
   return getSingly(client, block)
 }
 
-/**
- * Also checks code and text: viem hides the HTTP status of an answer that holds
- * a JSON-RPC error.
- */
-function isForbidden({ status, code, words }: NodeFailure): boolean {
-  const isUnknown = code === -32601 || code === -32004
-  return status === 403 || isUnknown || /\bforbidden\b/i.test(words)
-}
+/** Geth and Bor, about one block: the method itself is served. */
+const lacksReceipts = /receipts length mismatch|pending receipts/i
 
 async function parseAnswer(
   client: Client,
@@ -112,7 +110,8 @@ async function parseAnswer(
   answer: unknown,
 ): Promise<BlockReceipts> {
   // Plain nodes have no receipts of pending transactions.
-  if (answer === null && block === 'pending')
+  const isPending = block === 'pending'
+  if (answer === null && isPending)
     return getBlockReceipts(client, { block: 'latest' })
   const receipts = parseFrom(client, () => {
     if (answer === null) throw refuse(`names no ${block} block`)
@@ -122,8 +121,37 @@ async function parseAnswer(
       block,
     )
   })
-  return describe(receipts) ?? getEmpty(client, block)
+  const found = describe(receipts)
+  if (!found) return getEmpty(client, block)
+  return isPending ? checkSealed(client, found) : found
 }
+
+/**
+ * Compares pending receipts with the head before they count as sealed: Geth
+ * names a block hash for a block that is not sealed.
+ */
+async function checkSealed(
+  client: Client,
+  found: BlockReceipts,
+): Promise<BlockReceipts> {
+  const { blockNumber, blockHash, receipts } = found
+  if (blockHash === undefined) return found
+  const { head } = await getTransactions(client, 'latest')
+  if (head.blockHash === blockHash) return found
+  if (blockNumber <= head.blockNumber)
+    return getBlockReceipts(client, { block: blockNumber })
+  return {
+    blockNumber,
+    blockHash: undefined,
+    receipts: receipts.map((receipt) => ({
+      ...receipt,
+      ...early,
+      logs: receipt.logs.map((log) => ({ ...log, ...early })),
+    })),
+  }
+}
+
+const early = { blockHash: undefined, preconfirmed: true }
 
 /**
  * Returns a block without receipts after checking that it has no transactions.

@@ -148,6 +148,17 @@ test('optional quantities that are null are absent', () => {
   expect(Object.keys(parseWith(nulls)).sort()).toEqual(Object.keys(read).sort())
 })
 
+test.each(['type', 'effectiveGasPrice', 'logsBloom'])(
+  'a receipt may lack %s, as those of older nodes do: no proof needs it',
+  (name) => {
+    for (const missing of [undefined, null])
+      expect(parseWith({ [name]: missing })).toEqual({
+        ...read,
+        [name]: undefined,
+      })
+  },
+)
+
 test('members nobody knows stay untouched', () => {
   const members = {
     gasUsedForL1: '0x2a',
@@ -209,7 +220,6 @@ test.each<[string, object]>([
   ['holds no blockNumber', { blockNumber: null }],
   ['holds no gasUsed', { gasUsed: undefined }],
   ['holds no cumulativeGasUsed', { cumulativeGasUsed: undefined }],
-  ['holds no effectiveGasPrice', { effectiveGasPrice: undefined }],
   ['holds no transactionHash', { transactionHash: undefined }],
   ['holds a malformed transactionHash', { transactionHash: '0x12' }],
   ['holds no transactionIndex', { transactionIndex: undefined }],
@@ -220,7 +230,6 @@ test.each<[string, object]>([
   ['holds a malformed contractAddress', { contractAddress: 7 }],
   ['holds a malformed status', { status: '0x2' }],
   ['holds a malformed status', { status: 'ok' }],
-  ['holds no type', { type: undefined }],
   ['holds a malformed type', { type: 2 }],
   ['holds a malformed logsBloom', { logsBloom: 'none' }],
   ['holds no logs', { logs: undefined }],

@@ -36,17 +36,21 @@ export type ReadReceipt = OpStackReceiptFields & {
   contractAddress: Address | null
   /** Absent in blocks older than Byzantium, which have a `root` instead. */
   status: 'success' | 'reverted' | undefined
-  /** Transaction type as hex; `0x7e` is a deposit. */
-  type: Hex
+  /**
+   * Transaction type as hex; `0x7e` is a deposit. Absent on nodes without typed
+   * transactions.
+   */
+  type: Hex | undefined
   gasUsed: bigint
   cumulativeGasUsed: bigint
-  /** Wei per gas. */
-  effectiveGasPrice: bigint
+  /** Wei per gas. Absent on nodes older than London. */
+  effectiveGasPrice: bigint | undefined
   /** On chains with a data-availability footprint, that footprint. */
   blobGasUsed?: bigint
   blobGasPrice?: bigint
   logs: readonly ReadLog[]
-  logsBloom: Hex
+  /** Absent on nodes that keep none. */
+  logsBloom: Hex | undefined
   /** Seen in a block that is not sealed yet. */
   preconfirmed: boolean
   [unknown: string]: unknown
@@ -73,12 +77,7 @@ const quantities = [
   'blockTimestamp',
 ] as const
 
-const required = [
-  'blockNumber',
-  'gasUsed',
-  'cumulativeGasUsed',
-  'effectiveGasPrice',
-] as const
+const required = ['blockNumber', 'gasUsed', 'cumulativeGasUsed'] as const
 
 const isHex = (value: unknown): value is Hex =>
   typeof value === 'string' && /^0x[\da-f]*$/i.test(value)
@@ -133,9 +132,9 @@ export function parseRpcReceipt(answer: unknown, method: string): ReadReceipt {
     method,
   )
   receipt.status = parseStatus(receipt.status, method)
-  receipt.type = expect(type, isHex, 'type', method)
+  receipt.type = optional(type, 'type', method)
   receipt.logs = parseReceiptLogs(receipt.logs, method)
-  receipt.logsBloom = expect(logsBloom, isHex, 'logsBloom', method)
+  receipt.logsBloom = optional(logsBloom, 'logsBloom', method)
   receipt.preconfirmed = preconfirmed
   return receipt as ReadReceipt
 }
@@ -154,6 +153,14 @@ function expect<value>(
 ): value {
   if (value === undefined) return fail(method, `holds no ${name}`)
   return test(value) ? value : fail(method, `holds a malformed ${name}`)
+}
+
+function optional(
+  value: unknown,
+  name: string,
+  method: string,
+): Hex | undefined {
+  return value == null ? undefined : expect(value, isHex, name, method)
 }
 
 function lowerCase(

@@ -73,8 +73,9 @@ async function runExecutor(
   ])
   if (failure) {
     const error = new NodeError({ method: 'eth_call', failure })
-    if (error.retryable && failure.code !== -32603) throw error
-    return { unsupported: failure.code === -32602 }
+    const { kind } = error
+    if (error.retryable && kind !== 'internal') throw error
+    return { unsupported: kind === 'invalidParams' || kind === 'unsupported' }
   }
   const answers = parseRun(result, steps?.length, calls.length)
   return { answers, unsupported: !answers }

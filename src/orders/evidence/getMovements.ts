@@ -72,13 +72,22 @@ export async function getMovements(
       })
     const { from, to, value } = event
     const blockTime = block.timestamp
-    const place = { transactionHash, blockHash, blockNumber, logIndex }
-    return { ...place, from, to, value, blockTime }
+    return {
+      transactionHash,
+      blockHash,
+      blockNumber,
+      // A sealed log always has one.
+      logIndex: Number(logIndex),
+      from,
+      to,
+      value,
+      blockTime,
+    }
   })
   return timed.sort(
     (one, other) =>
       Number(one.blockNumber - other.blockNumber) ||
-      one.logIndex - other.logIndex,
+      Number(one.logIndex) - Number(other.logIndex),
   )
 }
 

@@ -29,5 +29,6 @@ test('an audit decodes the logs of a range in one turn, and compares them in ano
     { fromBlock: 1n, toBlock: 9n, recorded: [] },
   )
   expect(tally.chain).toEqual({ count: 0, value: 0n })
-  expect(steps).toEqual(['eth_getLogs', 'eth_getLogs', 'turn', 'turn'])
+  const reads = steps.filter((step) => step !== 'eth_getBlockByNumber')
+  expect(reads).toEqual(['eth_getLogs', 'eth_getLogs', 'turn', 'turn'])
 })

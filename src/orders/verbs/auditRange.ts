@@ -136,7 +136,7 @@ const hashOf = ({ transactionHash }: { transactionHash: Hash }): Hash =>
 function movementOf(log: ReadLog): Movement[] {
   const event = decodeTokenLog(log)
   return event?.name === 'Transfer' && event.value > 0n
-    ? [{ ...log, value: event.value }]
+    ? [{ ...log, logIndex: Number(log.logIndex), value: event.value }]
     : []
 }
 
@@ -159,7 +159,10 @@ async function pickRefunds(
       const isOurs = attempt
         ? isRefundRowId(attempt.orderId)
         : (await findPayment(context, destination, one)) !== undefined
-      return isOurs ? [{ ...one.log, value: one.value, isRefund: true }] : []
+      const logIndex = Number(one.log.logIndex)
+      return isOurs
+        ? [{ ...one.log, logIndex, value: one.value, isRefund: true }]
+        : []
     }),
   )
   return refunds.flat()

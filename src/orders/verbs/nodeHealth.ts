@@ -129,15 +129,12 @@ function faultOf(error: unknown): Fault {
   return { fault, faultKind: kindOf(error) }
 }
 
-const rateCodes: readonly unknown[] = [429, -32005, -32007, -32016]
-
 function kindOf(error: unknown): NodeFault {
   if (error instanceof NodeAnswerError) return 'malformedAnswer'
   if (!(error instanceof NodeError)) return 'unreachable'
-  const { code, status, words } = error.details
-  const isLimit = /rate limit|too many requests/i.test(String(words))
-  if (isLimit || [code, status].some((it) => rateCodes.includes(it)))
-    return 'rateLimited'
-  if (/time[d ]*out|^no answer in/i.test(String(words))) return 'timedOut'
-  return (code ?? status) === undefined ? 'unreachable' : 'refused'
+  const { kind, details } = error
+  if (kind === 'rateLimit' || kind === 'limit') return 'rateLimited'
+  if (kind === 'timeout' || /^no answer in/.test(String(details.words)))
+    return 'timedOut'
+  return kind === 'unreachable' ? 'unreachable' : 'refused'
 }

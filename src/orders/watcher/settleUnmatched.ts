@@ -30,7 +30,8 @@ export function unmatchedOf(
     token,
     recipient,
     transactionHash: receipt.transactionHash,
-    logIndex: log.logIndex,
+    // The receipt has this log, so it is sealed.
+    logIndex: Number(log.logIndex),
     kind: 'unmatched',
     orderId: undefined,
     attempt: undefined,

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
-import type { NodeFailure } from '../../chain/rpc/errors.js'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
+import type { NodeFailure } from '../../chain/rpc/types.js'
 import {
   judgeReceipt,
   type OutcomeKind,
@@ -84,8 +84,9 @@ export async function capturePaymentSync(
   if (capture.account.type !== 'local')
     return wait(await sendCall(client, capture))
 
+  const givenNonce = capture.options.nonce
   const { hash, outcome } = await signAndSend(client, capture, (signed) =>
-    sendSync(client, { payment, kind }, signed),
+    sendSync(client, { payment, kind, givenNonce }, signed),
   )
   return outcome ?? wait(hash)
 }
@@ -93,6 +94,7 @@ export async function capturePaymentSync(
 type CapturedPayment = {
   payment: AnySignedPayment
   kind: OutcomeKind | undefined
+  givenNonce: number | undefined
 }
 
 /** Returns no outcome if the transaction was sent but has no receipt yet. */
@@ -108,7 +110,9 @@ async function sendSync(
   })
   if (!failure) return { hash, outcome: judgeAnswer(result, captured, hash) }
   // Sending the same bytes twice is safe, and every node has the plain method.
-  if (!isKnown(failure) && !isTimeout(failure)) await sendRaw(client, signed)
+  const { givenNonce } = captured
+  if (!isKnown(failure) && !isTimeout(failure))
+    await sendRaw(client, { hash, raw, givenNonce })
   return { hash }
 }
 

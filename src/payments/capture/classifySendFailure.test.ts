@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { NodeFailure } from '../../chain/rpc/errors.js'
+import type { NodeFailure } from '../../chain/rpc/types.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 
 /** As the sources of the nodes have them, the code unless told -32000. */

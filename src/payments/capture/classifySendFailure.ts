@@ -1,4 +1,5 @@
-import { isPassing, type NodeFailure } from '../../chain/rpc/errors.js'
+import { isOfGateway, isTemporary } from '../../chain/rpc/classifyFailure.js'
+import type { NodeFailure } from '../../chain/rpc/types.js'
 
 /** What a failed send means for the signed bytes. */
 export type SendStatus =
@@ -67,7 +68,10 @@ const wordings: readonly (readonly [RegExp, SendStatus])[] = [
 ]
 
 export function classifySendFailure(failure: NodeFailure): SendStatus {
-  const wording = wordings.find(([pattern]) => pattern.test(failure.words))
-  if (wording) return wording[1]
-  return isPassing(failure) ? 'unclear' : 'refused'
+  const [, status] =
+    wordings.find(([pattern]) => pattern.test(failure.words)) ?? []
+  if (status && status !== 'refused') return status
+  // What a gateway says is not what the node behind it did.
+  if (isOfGateway(failure)) return 'unclear'
+  return status ?? (isTemporary(failure) ? 'unclear' : 'refused')
 }

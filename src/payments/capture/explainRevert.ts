@@ -1,5 +1,9 @@
 import type { Client, Hash } from 'viem'
-import { isPassing, NodeError } from '../../chain/rpc/errors.js'
+import {
+  classifyFailure,
+  isTemporary,
+} from '../../chain/rpc/classifyFailure.js'
+import { NodeError } from '../../chain/rpc/errors.js'
 import {
   encodeBlock,
   parseQuantity,
@@ -26,10 +30,6 @@ type FailedReceipt = {
   gasUsed: bigint
 }
 
-/** Error texts of nodes that no longer have the state of a block. */
-const stateIsGone =
-  /missing trie node|state .*(not |un)available|historical state|pruned|archive/i
-
 /**
  * Finds out why a transaction failed by repeating it on the state after its
  * block, which still holds the cause. The reason is `simulationFailed` if the
@@ -47,8 +47,7 @@ export async function explainRevert(
     return await repeatFailed(client, receipt, payment)
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error
-    const words = String(error.details.words)
-    if (error.retryable && !stateIsGone.test(words)) throw error
+    if (error.retryable) throw error
     const { transactionHash } = receipt
     return new CaptureRevertedError({
       transactionHash,
@@ -74,8 +73,8 @@ async function repeatFailed(
     encodeBlock(blockNumber),
   ])
   const replayed = /revert|evm|gas|opcode/i.test(failure?.words ?? '')
-  const isGone = stateIsGone.test(failure?.words ?? '')
-  if (failure && (isGone || (isPassing(failure) && !replayed)))
+  const isGone = failure && classifyFailure(failure) === 'pruned'
+  if (failure && (isGone || (isTemporary(failure) && !replayed)))
     throw new NodeError({ method, failure })
   const refusal: { reason: RevertReason; words?: string } = failure
     ? parseRefusal(failure)

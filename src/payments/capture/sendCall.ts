@@ -13,7 +13,9 @@ export async function sendCall(
 ): Promise<Hash> {
   const { account, call, chainId, gas, options } = planned
   if (account.type === 'local')
-    return signAndSend(client, planned, (signed) => sendRaw(client, signed))
+    return signAndSend(client, planned, ({ hash, raw }) =>
+      sendRaw(client, { hash, raw, givenNonce: options.nonce }),
+    )
   return sendFromWallet(client, account, {
     to: call.to,
     data: call.data,

@@ -1,16 +1,24 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
-import { isPassing, type NodeFailure } from '../../chain/rpc/errors.js'
+import { isTemporary } from '../../chain/rpc/classifyFailure.js'
 import { getChainId, tryRequest } from '../../chain/rpc/requestNode.js'
+import type { NodeFailure } from '../../chain/rpc/types.js'
 import { encodeMembers } from '../../chain/state/executor.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
+import { isDeclined } from '../sign/isDeclined.js'
 import { AccountError, SendError } from './errors.js'
 import type { SignedTransaction } from './signTransaction.js'
+
+/** A signed transaction, and whether the next call uses another nonce. */
+type SentOnce = Pick<SignedTransaction, 'hash' | 'raw'> & {
+  /** The nonce that the caller chose; otherwise each call draws one. */
+  givenNonce: number | undefined
+}
 
 /** Sends signed bytes once. Succeeds if the node already has them. */
 export async function sendRaw(
   client: Client,
-  { hash, raw }: SignedTransaction,
+  { hash, raw, givenNonce }: SentOnce,
 ): Promise<Hash> {
   const { failure } = await tryRequest(
     client,
@@ -20,7 +28,7 @@ export async function sendRaw(
   )
   if (!failure || isKnown(failure) || (await isMined(client, failure, hash)))
     return hash
-  throw sendError(failure, hash)
+  throw sendError(failure, { transactionHash: hash, givenNonce })
 }
 
 /**
@@ -32,7 +40,7 @@ async function isMined(
   { words }: NodeFailure,
   hash: Hash,
 ): Promise<boolean> {
-  if (!/nonce (is )?too low|old nonce/i.test(words)) return false
+  if (!nonceTooLow.test(words)) return false
   const { result } = await tryRequest(client, 'eth_getTransactionByHash', [
     hash,
   ])
@@ -52,11 +60,12 @@ export async function sendFromWallet(
   const { result, failure } = await tryRequest(client, method, [fields], {
     retryCount: 0,
   })
-  if (failure?.code === 4001) throw new SigningDeclinedError()
-  if (failure) throw sendError(failure, undefined)
+  if (failure && isDeclined(failure)) throw new SigningDeclinedError()
+  const { nonce: givenNonce } = transaction
+  if (failure) throw sendError(failure, { givenNonce })
   if (typeof result === 'string' && /^0x[\da-f]{64}$/i.test(result))
     return result as Hash
-  throw sendError({ words: 'the wallet gave no hash' }, undefined)
+  throw sendError({ words: 'the wallet gave no hash' }, { givenNonce })
 }
 
 /**
@@ -86,16 +95,29 @@ export function isKnown({ words }: NodeFailure): boolean {
   )
 }
 
+const nonceTooLow = /nonce (is )?too low|old ?nonce/i
+
+/** Another transaction of the account has the nonce. */
+function isNonceTaken({ words }: NodeFailure): boolean {
+  return nonceTooLow.test(words) || /replacement .*underpriced/i.test(words)
+}
+
 /**
  * Without a clear answer, the transaction may have been sent. Only signed bytes
- * are safe to send again: a wallet would sign a second transaction.
+ * are safe to send again: a wallet would sign a second transaction. If another
+ * transaction has the nonce, the next call draws a new one.
  */
 function sendError(
   failure: NodeFailure,
-  transactionHash: Hash | undefined,
+  {
+    transactionHash,
+    givenNonce,
+  }: { transactionHash?: Hash; givenNonce: number | undefined },
 ): SendError {
   const { code, words } = failure
-  const maybeSent = isPassing(failure)
-  const retryable = maybeSent && transactionHash !== undefined
+  const maybeSent = isTemporary(failure)
+  const retryable = maybeSent
+    ? transactionHash !== undefined
+    : givenNonce === undefined && isNonceTaken(failure)
   return new SendError({ transactionHash, words, code, retryable, maybeSent })
 }

@@ -1,6 +1,7 @@
 import type { Account, Client, Hash, Hex } from 'viem'
 import { hashHex, type Keccak256, viemKeccak256 } from '../../core/keccak.js'
 import { SigningDeclinedError } from '../sign/errors.js'
+import { isDeclined } from '../sign/isDeclined.js'
 import { SendError } from './errors.js'
 import {
   type PlannedTransaction,
@@ -54,8 +55,8 @@ export async function signTransaction(
  * transaction.
  */
 function signerError(error: unknown): SendError | SigningDeclinedError {
-  const { code, name } = Object(error)
-  if (code === 4001) return new SigningDeclinedError()
+  if (isDeclined(error)) return new SigningDeclinedError()
+  const { name } = Object(error)
   const kind = /^\w{1,40}$/.test(String(name)) ? name : typeof error
   const words = `the signer failed (${kind})`
   return new SendError({ words, retryable: true, maybeSent: false })

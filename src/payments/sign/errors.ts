@@ -47,15 +47,19 @@ export class SigningDeclinedError extends CountersignError {
  */
 export class WalletError extends CountersignError {
   override readonly name = 'WalletError'
-  override readonly retryable = true
+  override readonly retryable: boolean
 
-  constructor(code?: number | undefined) {
+  /** @param answer `0x`, or the type of an answer that is no signature. */
+  constructor(code?: number | undefined, answer?: string | undefined) {
     const problem =
       code === 4100
         ? ': it is locked, or does not share this account'
         : code === 4200 || code === -32_601
           ? ': it does not support eth_signTypedData_v4'
-          : ''
-    super(`The wallet gave no signature${problem}.`, { code })
+          : answer === '0x' || answer === 'object'
+            ? `, but answered ${answer}: a Safe that signs on chain does so`
+            : ''
+    super(`The wallet gave no signature${problem}.`, { code, answer })
+    this.retryable = answer === undefined
   }
 }

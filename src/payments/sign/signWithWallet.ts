@@ -8,6 +8,7 @@ import {
   WalletError,
   WrongWalletError,
 } from './errors.js'
+import { isDeclined } from './isDeclined.js'
 
 /**
  * A viem client with an account, or an EIP-1193 provider. A provider signs with
@@ -43,10 +44,10 @@ export async function signWithWallet(
   if (signer.address.toLowerCase() !== payer)
     throw new WrongWalletError('account', signer.address, payer)
 
-  const signature = normalizeSignature(
-    await ask(wallet, signer, payload).catch(throwWalletError),
-  )
-  if (!signature) throw new WalletError()
+  const answer = await ask(wallet, signer, payload).catch(throwWalletError)
+  const signature = normalizeSignature(answer)
+  if (!signature)
+    throw new WalletError(undefined, answer === '0x' ? answer : typeof answer)
   return signature
 }
 
@@ -73,13 +74,17 @@ async function ask(
 }
 
 /**
- * Throws our error for a wallet's failure. The user's refusal (EIP-1193: 4001,
- * WalletConnect: 5000) may be wrapped in other errors.
+ * Throws our error for a wallet's failure. The user's refusal may be wrapped in
+ * other errors.
  */
-export function throwWalletError(error: unknown, depth = 0): never {
-  if (error instanceof WrongWalletError) throw error
-  const { code, cause } = Object(error)
-  if (code === 4001 || code === 5000) throw new SigningDeclinedError()
-  if (cause && depth < 9) throwWalletError(cause, depth + 1)
-  throw new WalletError(Number.isInteger(code) ? code : undefined)
+export function throwWalletError(error: unknown): never {
+  let code: number | undefined
+  for (let at = error, depth = 0; at && depth < 10; depth++) {
+    if (at instanceof WrongWalletError) throw at
+    if (isDeclined(at)) throw new SigningDeclinedError()
+    const { code: own, cause, originalError, data } = Object(at)
+    if (Number.isInteger(own)) code = own
+    at = cause ?? originalError ?? data
+  }
+  throw new WalletError(code)
 }

@@ -1,5 +1,6 @@
 import type { Client, Hash } from 'viem'
-import { isPassing, NodeError } from '../../chain/rpc/errors.js'
+import { isTemporary } from '../../chain/rpc/classifyFailure.js'
+import { NodeError } from '../../chain/rpc/errors.js'
 import {
   encodeBlock,
   requestNode,
@@ -35,7 +36,7 @@ export async function explainCharge(
   ])
   if (!failure) return 'simulationFailed'
   const isReplayed = /revert|evm|gas|opcode/i.test(failure.words)
-  if (isPassing(failure) && !isReplayed)
+  if (isTemporary(failure) && !isReplayed)
     throw new NodeError({ method, failure })
   const { data = '0x', words } = failure
   const reason = chargeReason(refusalOf({ data, words }).reason)

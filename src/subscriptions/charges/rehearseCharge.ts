@@ -1,9 +1,6 @@
 import type { Address, Client, Hex } from 'viem'
-import {
-  isPassing,
-  NodeAnswerError,
-  NodeError,
-} from '../../chain/rpc/errors.js'
+import { isTemporary } from '../../chain/rpc/classifyFailure.js'
+import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
 import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
 import { isTrue, isWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
@@ -136,7 +133,7 @@ async function withGas(
   ])
   if (failure) {
     const isRevert = /revert|evm|gas|opcode/i.test(failure.words)
-    if (isPassing(failure) && !isRevert)
+    if (isTemporary(failure) && !isRevert)
       throw new NodeError({ method, failure })
     return { ok: false, reason: 'simulationFailed' }
   }

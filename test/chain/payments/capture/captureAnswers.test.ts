@@ -79,8 +79,6 @@ test.each([
 
 test.each([
   [-32000, 'insufficient funds for gas * price + value'],
-  [-32003, 'nonce too low'],
-  [-32000, 'replacement transaction underpriced'],
   [-32000, 'unknown transaction type'],
   [-32602, 'invalid params'],
 ])('a node that answers %d "%s" refused for good', async (code, words) => {

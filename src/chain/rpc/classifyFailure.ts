@@ -1,0 +1,190 @@
+import type { NodeFailure } from './types.js'
+
+/** Why a request failed, and so what to do next. */
+export type FailureKind =
+  /** No answer. */
+  | 'unreachable'
+  /** Too many requests: ask again later. */
+  | 'rateLimit'
+  /** Over some limit: of requests, blocks or results. */
+  | 'limit'
+  /** A gateway has no node that answers. */
+  | 'unavailable'
+  /** The node failed, and does not say why. */
+  | 'internal'
+  /** The node gave up. A smaller request may be fast enough. */
+  | 'timeout'
+  /** The node does not have the block yet: a replica is behind. */
+  | 'headBehind'
+  /** The node deleted this part of the history. */
+  | 'pruned'
+  /** The answer would have too many logs, or be too large. */
+  | 'tooManyResults'
+  /** The request has too many blocks. */
+  | 'rangeTooWide'
+  /** The endpoint does not serve this method, or this block tag. */
+  | 'unsupported'
+  /** The node does not understand the parameters. */
+  | 'invalidParams'
+  /** Anything else: a revert, or a refusal of this request. */
+  | 'refused'
+
+const temporary: readonly FailureKind[] = [
+  'unreachable',
+  'rateLimit',
+  'limit',
+  'unavailable',
+  'internal',
+  'timeout',
+  'headBehind',
+]
+
+/** True when the same request may succeed later. */
+export function isTemporary(failure: NodeFailure): boolean {
+  return temporary.includes(classifyFailure(failure))
+}
+
+/** proxyd: no healthy backend, bad answer of a backend, not healthy. */
+const gatewayCodes = [-32011, -32013, -32018]
+
+/** A row applies if each of its members fits. */
+type Row = readonly [
+  FailureKind,
+  {
+    /** From, to. */
+    status?: readonly [number, number]
+    codes?: readonly number[]
+    words?: RegExp
+  },
+]
+
+/**
+ * The first row that fits decides, so that words count only where status and
+ * code leave the reason open. `docs/reads.md` has the same table.
+ */
+const rows: readonly Row[] = [
+  // HTTP (RFC 9110, RFC 6585). proxyd, in front of Base and other OP chains,
+  // adds a JSON-RPC error to 429, 500, 503 and 504.
+  ['rateLimit', { status: [429, 429] }],
+  ['timeout', { status: [408, 408] }],
+  ['timeout', { status: [504, 504] }],
+  ['unavailable', { status: [500, 599] }],
+  ['unsupported', { status: [403, 403] }],
+
+  // Codes with one meaning, whatever the words.
+  // Geth, Nethermind: pruned history (EIP-4444).
+  ['pruned', { codes: [4444] }],
+  // Geth, Reth, Erigon: execution reverted.
+  ['refused', { codes: [3] }],
+  // JSON-RPC 2.0: method not found. 403: the status, repeated in a batch.
+  ['unsupported', { codes: [-32601, 403] }],
+  // The status, repeated in a batch (Alchemy). proxyd: backend over capacity.
+  ['rateLimit', { codes: [429, -32012] }],
+  ['unavailable', { codes: gatewayCodes }],
+  // proxyd: block above the head that its backends agree on.
+  ['headBehind', { codes: [-32019] }],
+
+  // Words.
+  // Geth, Erigon, Nethermind, Reth.
+  [
+    'pruned',
+    {
+      words:
+        /missing trie node|\bprun(ed|ing)\b|history (is )?unavailable|state .*(not |un)available|historical state|archive|nor reproducible/i,
+    },
+  ],
+  ['refused', { words: /revert/i }],
+  // Geth, Nethermind (-39001): the chain has no block of this tag. Geth, Bor:
+  // the node has no receipts of this block.
+  [
+    'unsupported',
+    {
+      words:
+        /\b(safe|finalized) (block|header) not found|receipts length mismatch|pending receipts/i,
+    },
+  ],
+  // Reth and Geth (-32602), Nethermind, Erigon, Polygon, Avalanche. Reth and
+  // Nethermind say "invalid block range params" if `toBlock` is above the head.
+  [
+    'headBehind',
+    {
+      words:
+        /(beyond|above|past|ahead of|after|greater than|higher than|exceeds) (the )?((current|chain|last) )*(head|tip|latest|accepted|current block)\b|invalid block range(?!.*(limit|max|exceed|wide|large|more|most))|out ?of ?range.*height|OutOfRange|unknown block|\b(block|header)\b.*not found|blocks .*cannot be found|not (yet available|available yet)/i,
+    },
+  ],
+  // Infura, Reth, Ankr, Alchemy. Geth (-32003): the answer to a batch is full.
+  [
+    'tooManyResults',
+    {
+      words:
+        /more than [\d,]+ (results|logs)|max(imum)? (results|logs)|too many (logs|results)|response size|size exceeded|response too large/i,
+    },
+  ],
+  ['timeout', { words: /time(d|-)? ?out|took too long|deadline exceeded/i }],
+  // Base, QuickNode, Alchemy, Infura, Coinbase, Chainstack, dRPC, Ankr, Reth.
+  [
+    'rangeTooWide',
+    {
+      words:
+        /range|blocks distance|at most [\d,]+k? blocks|too (wide|many blocks)|block limit/i,
+    },
+  ],
+  [
+    'rateLimit',
+    {
+      words:
+        /rate limit|too many requests|request limit|capacity|throttl|quota/i,
+    },
+  ],
+  // proxyd (-32010), Geth while it indexes, sequencers with a full pool.
+  [
+    'unavailable',
+    {
+      words:
+        /try again|temporar|unavailable|overloaded|pool is full|indexing is in progress|backend offline|no healthy/i,
+    },
+  ],
+
+  // What a code means if the words say nothing.
+  // EIP-1474: limit exceeded.
+  ['limit', { codes: [-32005] }],
+  // QuickNode, proxyd (-32016, -32017).
+  ['rateLimit', { codes: [-32007, -32016, -32017] }],
+  // Geth: timeout. EIP-1474: resource unavailable.
+  ['timeout', { codes: [-32002] }],
+  ['internal', { codes: [-32603] }],
+  ['invalidParams', { codes: [-32602] }],
+  ['tooManyResults', { status: [413, 413] }],
+  // Method not supported (EIP-1474).
+  ['unsupported', { codes: [-32004] }],
+]
+
+/**
+ * True when a gateway answered in place of the node: what it failed to hear,
+ * the node may have done.
+ */
+export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
+  return (
+    status >= 500 || [408, 429].includes(status) || gatewayCodes.includes(code)
+  )
+}
+
+/** Classifies a failure by the table above. */
+export function classifyFailure(failure: NodeFailure): FailureKind {
+  const { code, status = 0, words, data = '0x' } = failure
+  // Only a contract gives revert data.
+  const shown = data === '0x' ? code : 3
+  const found = rows.find(
+    ([, row]) =>
+      (!row.status || (status >= row.status[0] && status <= row.status[1])) &&
+      (!row.codes || row.codes.some((one) => one === shown)) &&
+      (!row.words || row.words.test(words)),
+  )
+  if (found) return found[0]
+  if (shown === undefined && status === 0) return 'unreachable'
+  return unserved.test(words) ? 'unsupported' : 'refused'
+}
+
+/** Without a code and a status, these are words about the connection. */
+const unserved =
+  /not (supported|available|found)|unsupported|not exist|forbidden/i

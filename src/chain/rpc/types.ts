@@ -1,0 +1,15 @@
+/** The parts of an error of a node, a transport or a wallet that we keep. */
+export type NodeFailure = {
+  /** JSON-RPC error code. */
+  code?: number
+  /** HTTP status. */
+  status?: number
+  /** The error text without long hex, endpoint URLs and call data. */
+  words: string
+  /** Revert data. */
+  data?: `0x${string}`
+  /** Host of the endpoint: its path and credentials may be secret. */
+  host?: string | undefined
+  /** Milliseconds to wait before the next try, as the peer asks. */
+  retryAfter?: number | undefined
+}

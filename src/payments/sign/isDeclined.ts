@@ -1,0 +1,16 @@
+/** EIP-1193, WalletConnect, Ledger. */
+const codes: readonly unknown[] = [4001, 5000, 0x6985]
+
+/** Some wallets answer -32603 and say it in words only; ethers has a name. */
+const words =
+  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|deni|declin|cancel|refus)\w* by( the)? user|0x6985|ACTION_REJECTED/i
+
+/** True if this error of a wallet says that the user declined. */
+export function isDeclined(error: unknown): boolean {
+  const { code, statusCode, details, message } = Object(error)
+  return (
+    codes.includes(code) ||
+    codes.includes(statusCode) ||
+    words.test(`${code} ${details} ${message}`)
+  )
+}
