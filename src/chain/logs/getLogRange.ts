@@ -1,5 +1,6 @@
 import type { Client } from 'viem'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { soon } from '../../core/wait.js'
 import { isTemporary } from '../rpc/classifyFailure.js'
 import { LogRangeError, NodeAnswerError, NodeError } from '../rpc/errors.js'
 import { encodeBlock, parseList, tryRequest } from '../rpc/requestNode.js'
@@ -107,7 +108,7 @@ export async function getLogRange<logs>(
   const { first, last } = range
   const toBlock = encodeBlock(last)
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
-  const asked = tryRequest(client, ofBlock, [toBlock, false], { signal })
+  const asked = askBlock(client, toBlock, signal)
   // Without a batch, the block has to be there before the logs are read.
   const { type, isBatching }: { type?: string; isBatching?: boolean } = Object(
     client.transport,
@@ -128,9 +129,30 @@ export async function getLogRange<logs>(
   } catch (error) {
     if (!(error instanceof NodeAnswerError)) throw error
     // A truncated answer is malformed too: ask again, or for fewer blocks.
-    const narrower = Array.isArray(result) ? halfOf(range) : undefined
+    const narrower = result === null ? undefined : halfOf(range)
     return { again: error, narrower, isMalformed: true }
   }
+}
+
+/** By transport: the blocks that were asked for in this turn. */
+const askedNow = /* @__PURE__ */ new WeakMap<
+  object,
+  Map<string, Promise<RpcOutcome>>
+>()
+
+/** Ranges that are read together end at the same block: asks for it once. */
+function askBlock(
+  client: Client,
+  block: string,
+  signal: AbortSignal | undefined,
+): Promise<RpcOutcome> {
+  const now = askedNow.get(client.transport) ?? new Map()
+  askedNow.set(client.transport, now)
+  const asked =
+    now.get(block) ?? tryRequest(client, ofBlock, [block, false], { signal })
+  if (!now.has(block)) soon(() => now.delete(block))
+  now.set(block, asked)
+  return asked
 }
 
 const halfOf = ({ first, last }: BlockRange): bigint | undefined =>
