@@ -56,10 +56,10 @@ export class WalletError extends CountersignError {
         ? ': it is locked, or does not share this account'
         : code === 4200 || code === -32_601
           ? ': it does not support eth_signTypedData_v4'
-          : answer === '0x' || answer === 'object'
-            ? `, but answered ${answer}: a Safe that signs on chain does so`
+          : answer
+            ? `: it gave ${answer}, as a Safe does that signs on chain`
             : ''
     super(`The wallet gave no signature${problem}.`, { code, answer })
-    this.retryable = answer === undefined
+    this.retryable = !answer
   }
 }

@@ -1,16 +1,12 @@
-/** EIP-1193, WalletConnect, Ledger. */
-const codes: readonly unknown[] = [4001, 5000, 0x6985]
-
-/** Some wallets answer -32603 and say it in words only; ethers has a name. */
-const words =
-  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|deni|declin|cancel|refus)\w* by( the)? user|0x6985|ACTION_REJECTED/i
+/**
+ * Codes of EIP-1193, WalletConnect and Ledger (0x6985). Some wallets answer
+ * -32603 and say it in words only; ethers has a name for it.
+ */
+const declined =
+  /^(4001|5000|27013),|user.*(reject|den[iy]|declin|cancel)|ed by( the)? user|0x6985|ACTION_REJ/i
 
 /** True if this error of a wallet says that the user declined. */
 export function isDeclined(error: unknown): boolean {
-  const { code, statusCode, details, message } = Object(error)
-  return (
-    codes.includes(code) ||
-    codes.includes(statusCode) ||
-    words.test(`${code} ${details} ${message}`)
-  )
+  const { code, statusCode = code, details, message } = Object(error)
+  return declined.test([statusCode, code, details, message].join())
 }

@@ -82,9 +82,9 @@ export function throwWalletError(error: unknown): never {
   for (let at = error, depth = 0; at && depth < 10; depth++) {
     if (at instanceof WrongWalletError) throw at
     if (isDeclined(at)) throw new SigningDeclinedError()
-    const { code: own, cause, originalError, data } = Object(at)
+    const { code: own, cause, data } = Object(at)
     if (Number.isInteger(own)) code = own
-    at = cause ?? originalError ?? data
+    at = cause ?? data?.originalError
   }
   throw new WalletError(code)
 }

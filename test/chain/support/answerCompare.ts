@@ -34,7 +34,7 @@ const isOurs = (name: string): boolean =>
   aside.includes(name) || isCacheField(name)
 
 /** What a client sees of a response of the fetch standard. */
-export async function seenOf(response: Response): Promise<SeenAnswer> {
+async function seenOf(response: Response): Promise<SeenAnswer> {
   const { status, statusText: reason, headers } = response
   const body = Buffer.from(await response.arrayBuffer()).toString('latin1')
   const others = [...headers].filter(([name]) => !isOurs(name))
@@ -50,7 +50,7 @@ export async function seenOf(response: Response): Promise<SeenAnswer> {
 type Answer = { response: Response; length: string | undefined }
 
 /** Sends a request as it is: `fetch` would add headers of its own. */
-export const ask = (
+const ask = (
   url: string,
   { method, headers, body }: AskedRequest,
 ): Promise<Answer> =>
