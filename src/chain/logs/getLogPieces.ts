@@ -66,7 +66,9 @@ export async function getLogPieces(
       if (failed) throw new Error('Another piece failed.')
       return read(width)
     })
-    turn = mine.catch(() => undefined)
+    turn = mine.catch(() => {
+      failed = true
+    })
     return mine
   }
   const work = async (): Promise<void> => {

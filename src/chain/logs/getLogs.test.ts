@@ -273,3 +273,56 @@ test('a client made from another shares what its endpoint has shown', async () =
   await getLogs(other, { ...range, address })
   expect(asked.map(sizeOf)).toEqual([7, 7])
 })
+
+test('a pending log above the head is pre-confirmed, although the node names a block hash', async () => {
+  const { client } = fakeNode(() => [rpcLog(100), rpcLog(101)])
+  const logs = await getLogs(client, {
+    address,
+    fromBlock: 'pending',
+    toBlock: 'pending',
+  })
+  expect(logs.map((log) => [log.preconfirmed, log.blockHash])).toEqual([
+    [false, rpcLog(100).blockHash],
+    [true, undefined],
+  ])
+})
+
+test('a node that answers a range up to pending with no logs loses none', async () => {
+  const { client } = fakeNode((filter) =>
+    filter.toBlock === 'pending' ? [] : logsOf(filter),
+  )
+  const range = { fromBlock: 97n, toBlock: 'pending' } as const
+  expect(await getLogs(client, { address, ...range })).toHaveLength(4)
+})
+
+test('a node that has no pending logs gives the sealed ones', async () => {
+  const { client } = fakeNode((filter) =>
+    filter.toBlock === 'pending'
+      ? refuse(-32000, 'pending logs are not supported')
+      : logsOf(filter),
+  )
+  const range = { fromBlock: 97n, toBlock: 'pending' } as const
+  expect(await getLogs(client, { address, ...range })).toHaveLength(4)
+})
+
+test('a pre-confirmed log may have no index, a sealed one may not', async () => {
+  const early = { blockHash: null, logIndex: null }
+  const { client } = fakeNode((filter) =>
+    filter.toBlock === 'pending'
+      ? [rpcLog(101, early), rpcLog(101, early)]
+      : logsOf(filter),
+  )
+  const range = { fromBlock: 100n, toBlock: 'pending' } as const
+  const logs = await getLogs(client, { address, ...range })
+  expect(logs.map((log) => [log.preconfirmed, log.logIndex])).toEqual([
+    [false, 0],
+    [true, undefined],
+    [true, undefined],
+  ])
+  const sealed = fakeNode(() => [rpcLog(1, { logIndex: null })])
+  await expect(
+    getLogs(sealed.client, { address, fromBlock: 1n, toBlock: 1n }),
+  ).rejects.toMatchObject({
+    details: { problem: 'holds a malformed quantity' },
+  })
+})

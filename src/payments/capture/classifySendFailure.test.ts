@@ -229,6 +229,9 @@ test.each<[string, NodeFailure]>([
   ['HTTP 429', { status: 429, words: 'HTTP 429' }],
   ['HTTP 503', { status: 503, words: 'HTTP 503' }],
   ['an internal error', { code: -32603, words: 'internal error' }],
+  ['a gateway', { code: -32013, status: 500, words: 'invalid response' }],
+  ['a gateway, in a batch', { code: -32013, words: 'invalid response' }],
+  ['a large answer', { code: -32020, status: 500, words: 'too large' }],
 ])('%s leaves open whether the bytes were taken', (_, failure) => {
   expect(classifySendFailure(failure)).toBe('unclear')
 })

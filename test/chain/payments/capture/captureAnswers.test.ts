@@ -6,7 +6,7 @@ import {
   WrongWalletError,
   waitForOutcome,
 } from 'countersign'
-import { parseTransaction } from 'viem'
+import { HttpRequestError, parseTransaction } from 'viem'
 import { expect, test } from 'vitest'
 import {
   chain,
@@ -98,6 +98,54 @@ test.each([
     },
   })
 })
+
+test.each([
+  [-32003, 'nonce too low'],
+  [-32000, 'replacement transaction underpriced'],
+])(
+  'a nonce that another process took (%d "%s") is worth another call, which draws a new one',
+  async (code, words) => {
+    const payment = await draft(chain)
+    const client = refusing(code, words)
+    const said = { name: 'SendError', maybeSent: false }
+    await expect(capturePayment(client, { payment })).rejects.toMatchObject({
+      ...said,
+      retryable: true,
+    })
+    const { nonce } = await signCapture(merchant, { payment })
+    await expect(
+      capturePayment(client, { payment, nonce }),
+    ).rejects.toMatchObject({ ...said, retryable: false })
+  },
+)
+
+test.each([
+  [500, -32013, 'backend returned an invalid response'],
+  [500, -32020, 'backend response too large'],
+  [503, -32011, 'no backend is currently healthy to serve traffic'],
+  [504, -32015, 'gateway timeout'],
+  [429, -32016, 'over rate limit'],
+])(
+  'a gateway that answers a send with %d, %d never says that nothing was sent',
+  async (status, code, message) => {
+    const { client } = fakeNode(
+      chain,
+      async ({ method }, forward) => {
+        if (method !== 'eth_sendRawTransaction') return forward()
+        throw new HttpRequestError({
+          url: 'http://node',
+          status,
+          details: JSON.stringify({ code, message }),
+        })
+      },
+      seller,
+    )
+    const payment = await draft(chain)
+    const error = await capturePayment(client, { payment }).catch((e) => e)
+    expect(error).toMatchObject({ name: 'SendError', maybeSent: true })
+    expect(error).toMatchObject({ retryable: true, details: { code } })
+  },
+)
 
 test('a full pool is a reason to send the same bytes later', async () => {
   const payment = await draft(chain)

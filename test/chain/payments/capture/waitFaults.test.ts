@@ -15,6 +15,16 @@ import { chain, merchant, node, wait } from '../../support/waitDesk.js'
 
 const faults: [string, () => unknown][] = [
   ['HTTP 500', () => new HttpRequestError({ url: 'http://node', status: 500 })],
+  [
+    'a gateway without a node',
+    () =>
+      new HttpRequestError({
+        url: 'http://node',
+        status: 503,
+        details: '{"code":-32011,"message":"no backend is currently healthy"}',
+      }),
+  ],
+  ['a gateway without a node, in a batch', () => rpcError(-32011, 'no')],
   ['HTTP 429', () => new HttpRequestError({ url: 'http://node', status: 429 })],
   ['a dropped connection', () => new TypeError('fetch failed')],
   ['a timeout', () => new TimeoutError({ body: {}, url: 'http://node' })],

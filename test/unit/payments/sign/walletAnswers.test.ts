@@ -76,6 +76,29 @@ test.each<[string, unknown]>([
   ['a plain object', { code: 4001, message: 'User rejected' }],
   ['a cause', new Error('outer', { cause: coded(4001) })],
   ['a cause of a cause', coded(-32603, new Error('b', { cause: coded(4001) }))],
+  ['the name that ethers gives', coded('ACTION_REJECTED')],
+  [
+    'the words of MetaMask',
+    {
+      code: -32603,
+      message: 'MetaMask Message Signature: User denied message signature.',
+    },
+  ],
+  ['words', { code: -32603, message: 'Request was cancelled by the user' }],
+  [
+    'an original error',
+    {
+      code: -32603,
+      message: 'Internal JSON-RPC error.',
+      data: { originalError: { code: 4001 } },
+    },
+  ],
+  [
+    'the status of a Ledger',
+    Object.assign(new Error('Ledger device: Condition of use not satisfied'), {
+      statusCode: 0x6985,
+    }),
+  ],
 ])('a user who declines by %s is named as such', async (_, error) => {
   const wallet = failing(error)
   await expect(signPayment(wallet, parameters)).rejects.toBeInstanceOf(
@@ -208,3 +231,19 @@ test("a smart wallet's longer signature passes as it is", async () => {
   const { signature } = await signPayment(signing(long), parameters)
   expect(signature).toBe(long)
 })
+
+test.each<[string, unknown, string]>([
+  ['0x', '0x', 'answered 0x'],
+  ['an object', { r: '0x5ec2e7', s: '0x1', v: 27 }, 'answered object'],
+])(
+  'a wallet that answers %s is named with the kind, as a Safe that signs on chain does',
+  async (_, answer, kind) => {
+    const thrown = await signPayment(signing(answer), parameters).catch(
+      (caught: unknown) => caught,
+    )
+    expect(thrown).toMatchObject({ name: 'WalletError', retryable: false })
+    expect(String(thrown)).toContain(kind)
+    expect(String(thrown)).toContain('Safe that signs on chain')
+    expect(inspect(thrown, { depth: 9 })).not.toContain('5ec2e7')
+  },
+)
