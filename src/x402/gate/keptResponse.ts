@@ -6,7 +6,6 @@ const dropped: readonly string[] = [
   'connection',
   'content-length',
   'keep-alive',
-  'transfer-encoding',
 ]
 
 /** Reads a response to keep it; `undefined` when it is longer than allowed. */

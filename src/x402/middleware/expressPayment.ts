@@ -155,12 +155,16 @@ function urlOf({
   return `${protocol}://${named}${path.startsWith('/') ? '' : '/'}${path}`
 }
 
+/** Headers that say how a body is sent. Here it is sent at once. */
+const framing: readonly string[] = ['content-length', 'transfer-encoding']
+
 function send(
   response: ExpressResponse,
   answer: Response,
   body: Uint8Array,
 ): void {
   const { headers, status, statusText } = answer
+  for (const name of framing) headers.delete(name)
   for (const name of Object.keys(response.getHeaders()))
     if (!headers.has(name) && name !== 'connection') response.removeHeader(name)
   response.statusCode = status

@@ -16,11 +16,8 @@ export function withoutFront(inFront: Headers, answer: Response): Response {
   const headers = new Headers()
   for (const [name, value] of given)
     if (name !== cookie && inFront.get(name) !== value) headers.set(name, value)
-  const cookies = given.getSetCookie()
-  const before = inFront.getSetCookie()
-  const hasAll = before.every((one) => cookies.includes(one))
-  for (const one of cookies)
-    if (!hasAll || !before.includes(one)) headers.append(cookie, one)
+  const { own, hasAll } = ownCookies(inFront, given)
+  for (const one of own) headers.append(cookie, one)
   const removed = [...inFront.keys()].filter((name) =>
     name === cookie ? !hasAll : !given.has(name),
   )
@@ -38,7 +35,7 @@ export function withFront(inFront: Headers, answer: Response): Response {
   const removed = given.get(removedHeader)?.split(',') ?? []
   const headers = new Headers()
   for (const [name, value] of inFront)
-    if (!removed.includes(name) && !isCacheField(name) && !framing.has(name))
+    if (!removed.includes(name) && !isCacheField(name))
       headers.append(name, value)
   for (const [name, value] of given)
     if (name === cookie) headers.append(name, value)
@@ -48,11 +45,19 @@ export function withFront(inFront: Headers, answer: Response): Response {
 
 const cookie = 'set-cookie'
 
-/** Headers that belong to one body. */
-const framing: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  'content-length',
-  'transfer-encoding',
-])
+/** All cookies, if the handlers removed some that were set in front. */
+function ownCookies(
+  inFront: Headers,
+  given: Headers,
+): { own: readonly string[]; hasAll: boolean } {
+  const own = given.getSetCookie()
+  for (const one of inFront.getSetCookie()) {
+    const at = own.indexOf(one)
+    if (at < 0) return { own: given.getSetCookie(), hasAll: false }
+    own.splice(at, 1)
+  }
+  return { own, hasAll: true }
+}
 
 function withHeaders(
   { body, status, statusText }: Response,

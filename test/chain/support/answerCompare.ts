@@ -1,4 +1,5 @@
 import { request as openRequest } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import type { PrivateKeyAccount } from 'viem'
 import { isCacheField } from '../../../src/x402/wire/isCacheField.js'
 import { signFor } from './x402Desk.js'
@@ -36,7 +37,10 @@ const isOurs = (name: string): boolean =>
 /** What a client sees of a response of the fetch standard. */
 async function seenOf(response: Response): Promise<SeenAnswer> {
   const { status, statusText: reason, headers } = response
-  const body = Buffer.from(await response.arrayBuffer()).toString('latin1')
+  const bytes = Buffer.from(await response.arrayBuffer())
+  // Equal texts in other pieces are compressed to other bytes.
+  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b
+  const body = (isZipped ? gunzipSync(bytes) : bytes).toString('latin1')
   const others = [...headers].filter(([name]) => !isOurs(name))
   return {
     status,
