@@ -56,8 +56,8 @@ export class WalletError extends CountersignError {
         ? ': it is locked, or does not share this account'
         : code === 4200 || code === -32_601
           ? ': it does not support eth_signTypedData_v4'
-          : answer
-            ? `: it gave ${answer}, as a Safe does that signs on chain`
+          : answer === '0x' || answer === 'object'
+            ? `: it answered ${answer}, as a Safe that signs on chain`
             : ''
     super(`The wallet gave no signature${problem}.`, { code, answer })
     this.retryable = !answer

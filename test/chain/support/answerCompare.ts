@@ -35,7 +35,7 @@ const isOurs = (name: string): boolean =>
   aside.includes(name) || isCacheField(name)
 
 /** What a client sees of a response of the fetch standard. */
-async function seenOf(response: Response): Promise<SeenAnswer> {
+export async function seenOf(response: Response): Promise<SeenAnswer> {
   const { status, statusText: reason, headers } = response
   const bytes = Buffer.from(await response.arrayBuffer())
   // Equal texts in other pieces are compressed to other bytes.
