@@ -62,10 +62,13 @@ export function joinThrows(signature) {
   signature.comment.blockTags.push(new CommentTag('@throws', content))
 }
 
-/** What a method's page says: its guide, its fields, its result, its reasons. */
-export function methodBody(context, signature) {
+/** What the page of a method or a function says, so that it needs no other. */
+export function callBody(context, signature) {
   const { parent, parameters = [], type } = signature
-  const fields = parameters.flatMap((it) => fieldsOf(it.type))
+  const fields = parameters.flatMap((it) => {
+    const inside = fieldsOf(it.type)
+    return inside.length ? inside : [it]
+  })
   const result = type?.typeArguments?.[0] ?? type
   const target = result?.reflection
   const reasons = reasonsOf(target?.type)
@@ -81,7 +84,8 @@ export function methodBody(context, signature) {
     JSX.Fragment,
     null,
     context.commentSummary(signature),
-    guideLink(context, parent.name),
+    isMethod(parent) && guideLink(context, parent.name),
+    tagsOf(context, signature, (tag) => tag === '@example'),
     fields.length > 0 && [heading('Fields'), fieldList(context, fields)],
     type && [
       heading('Result'),
@@ -90,8 +94,17 @@ export function methodBody(context, signature) {
       target?.children && fieldList(context, target.children),
     ],
     reasons.length > 0 && [heading('Reasons'), reasonTable(context, reasons)],
-    context.commentTags(signature),
+    tagsOf(context, signature, (tag) => tag !== '@example'),
   )
+}
+
+/** Some of a comment's tags, where all together would stand at its end. */
+function tagsOf(context, signature, isWanted) {
+  const tags = signature.comment?.blockTags ?? []
+  for (const it of tags) it.skipRendering = !isWanted(it.tag)
+  const shown = context.commentTags(signature)
+  for (const it of tags) it.skipRendering = false
+  return shown
 }
 
 function guideLink(context, name) {
@@ -124,7 +137,8 @@ function fieldList(context, fields) {
   const byName = new Map(
     fields.map(({ name }) => [name, fields.filter((it) => it.name === name)]),
   )
-  const isOptional = (all) => all.every(({ flags }) => flags.isOptional)
+  const isOptional = (all) =>
+    all.every(({ flags, defaultValue }) => flags.isOptional || defaultValue)
   return h(
     'dl',
     { class: 'fields' },
@@ -139,7 +153,8 @@ function fieldList(context, fields) {
 
 function field(context, it, isOptional) {
   const { content } = it.comment?.getTag('@default') ?? {}
-  const [, code] = /^```\w*\n(.*)\n```$/s.exec(content?.[0]?.text ?? '') ?? []
+  const [, code = it.defaultValue] =
+    /^```\w*\n(.*)\n```$/s.exec(content?.[0]?.text ?? '') ?? []
   const fallback = code ? h('code', null, code) : context.displayParts(content)
   return [
     h(
@@ -154,7 +169,7 @@ function field(context, it, isOptional) {
       'dd',
       null,
       context.commentSummary(it),
-      content && h('div', { class: 'default' }, 'Default: ', fallback),
+      fallback && h('div', { class: 'default' }, 'Default: ', fallback),
     ),
   ]
 }

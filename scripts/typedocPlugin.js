@@ -13,7 +13,7 @@ import {
   ReflectionKind,
   RendererEvent,
 } from 'typedoc'
-import { isMethod, joinThrows, methodBody, tasks } from './siteMethods.js'
+import { callBody, isMethod, joinThrows, tasks } from './siteMethods.js'
 
 /** Pages for people who build this library, after all others. */
 const inside = 'Contributing'
@@ -105,9 +105,10 @@ class SiteContext extends DefaultThemeRenderContext {
         JSX.createElement('h1', null, name),
       )
     }
+    const isCall = (it) => isMethod(it) || it.kindOf(ReflectionKind.Function)
     this.memberSignatureBody = (signature, options) =>
-      isMethod(signature.parent) && signature.parent === this.model
-        ? methodBody(this, signature)
+      signature.parent === this.model && isCall(signature.parent)
+        ? callBody(this, signature)
         : memberSignatureBody(signature, options)
     this.documentTemplate = (page) => [documentTemplate(page), neighbours(this)]
     this.indexTemplate = (page) =>

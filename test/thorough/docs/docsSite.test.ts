@@ -273,6 +273,14 @@ test('the page of a method shows its fields, defaults, result and reasons', asyn
   await page.context().close()
 })
 
+test('the page of a function shows the same, without the name of a guide', () => {
+  const html = readText('functions/countersign.parseAmount.html')
+  expect(html).toContain('<h1>parseAmount</h1>')
+  const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
+  expect(text).toContain('decimals number optional Default: 6')
+  expect(text).toContain('Returns bigint.')
+})
+
 test.each([
   ['error', 'Reasons, outcomes and errors'],
   ['refund', 'Refunds'],
