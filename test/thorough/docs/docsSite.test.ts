@@ -190,8 +190,10 @@ test('the groups of the sidebar are open, by task, until somebody closes one', a
   await page.context().close()
 })
 
-/** The names of the results, as the page ranks them. */
-async function findOnPage(page: Page, words: string): Promise<string[]> {
+type Hit = { name: string; snippet: string }
+
+/** The results, as the page ranks and shows them. */
+async function findOnPage(page: Page, words: string): Promise<Hit[]> {
   await page.locator('#tsd-search-trigger').click()
   // Words that are typed before the index is there find nothing.
   await page.locator('#tsd-search-status:empty').waitFor({ state: 'attached' })
@@ -201,7 +203,13 @@ async function findOnPage(page: Page, words: string): Promise<string[]> {
   }, words)
   const results = page.locator('#tsd-search-results [role=option]')
   await results.first().waitFor()
-  return results.allTextContents()
+  return results.evaluateAll((all) =>
+    all.map((it) => {
+      const textOf = (kind: string) =>
+        it.querySelector(`.${kind}`)?.textContent ?? ''
+      return { name: textOf('name'), snippet: textOf('snippet') }
+    }),
+  )
 }
 
 /** The methods that an interface of orders writes out itself. */
@@ -215,17 +223,119 @@ function methodsOf(name: string): string[] {
 
 const methods = [...methodsOf('Orders'), ...methodsOf('DestinationOrders')]
 
-test('each method of orders has a page, is in the sidebar and is found first', async () => {
+test('each method of orders has a page, and is in the sidebar once, by task', async () => {
   const page = await openPage('index.html')
   expect(methods).toEqual(expect.arrayContaining(['capture', 'close', 'run']))
-  for (const name of methods) {
-    expect(filesIn(/^methods\//)).toContain(`methods/orders.${name}.html`)
-    const link = `.tsd-navigation a[href$="/methods/orders.${name}.html"]`
-    expect(await page.locator(link).count()).toBe(1)
-  }
-  const [first = ''] = await findOnPage(page, 'capture')
-  expect(first.replace(/\s/g, '')).toBe('countersign/orders.Orders.capture')
-  await page.locator('#tsd-search-results a').first().click()
-  await page.waitForURL('**/methods/orders.capture.html')
+  const links = page.locator('.tsd-navigation a[href*="/methods/orders."]')
+  const names = await links.allTextContents()
+  expect([...names].sort()).toEqual(
+    [...new Set(methods)].map((name) => `orders.${name}`).sort(),
+  )
+  expect(names.slice(0, 3)).toEqual([
+    'orders.draft',
+    'orders.accept',
+    'orders.capture',
+  ])
+  expect(names.at(-1)).toBe('orders.close')
+  const glossary = page.locator('.tsd-navigation a', { hasText: /^Glossary$/ })
+  expect(await glossary.count()).toBe(1)
   await page.context().close()
+})
+
+test.each(methods)(
+  'the page of orders.%s is called so, and names its guide',
+  (name) => {
+    const html = readText(`methods/orders.${name}.html`)
+    expect(html).toContain(`<h1>orders.${name}</h1>`)
+    expect(html).toContain(`<title>orders.${name} |`)
+    expect(html).toMatch(/Guide: <a href="[^"]*documents\//)
+    const signatures = html.split('class="tsd-description"').length - 1
+    expect(
+      html.split('<h4 class="tsd-anchor-link" id="throws').length - 1,
+    ).toBeLessThanOrEqual(signatures)
+  },
+)
+
+test('the page of a method shows its fields, defaults, result and reasons', async () => {
+  const page = await openPage('methods/orders.capture.html')
+  const fields = page.locator('.fields').first()
+  const texts = await fields.locator('dt, dd').allTextContents()
+  expect(texts[0]).toBe('orderId string')
+  const at = texts.indexOf('timeout number optional')
+  expect(texts[at + 1]).toMatch(/Milliseconds to wait.*Default: 60_000$/s)
+  const headings = await page.locator('.tsd-description h2').allTextContents()
+  expect(headings).toEqual(['Fields', 'Result', 'Reasons'])
+  const reason = page.locator('.reasons tr', { hasText: 'feeTooHigh' })
+  expect(await reason.textContent()).toContain('Try when gas is cheaper')
+  expect(await findFaults(page)).toEqual([])
+  await page.getByRole('link', { name: "An order's life" }).last().click()
+  await page.waitForURL('**/documents/An_order_s_life.html')
+  await page.context().close()
+})
+
+test('the page of a function shows the same, without the name of a guide', () => {
+  const html = readText('functions/countersign.parseAmount.html')
+  expect(html).toContain('<h1>parseAmount</h1>')
+  const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
+  expect(text).toContain('decimals number optional Default: 6')
+  expect(text).toContain('Returns bigint.')
+})
+
+test.each([
+  ['error', 'Reasons, outcomes and errors'],
+  ['refund', 'Refunds'],
+  ['webhook', 'Webhooks'],
+  ['capture', 'orders.capture'],
+  ['signPayment', 'signPayment'],
+])(
+  'a search on the page for %s finds %s first, and shows where',
+  async (words, name) => {
+    const page = await openPage('index.html')
+    const hits = await findOnPage(page, words)
+    expect(hits[0]?.name).toBe(name)
+    expect(hits.filter((hit) => hit.name === name)).toHaveLength(1)
+    expect(hits[0]?.snippet.length).toBeGreaterThan(40)
+    await page.context().close()
+  },
+)
+
+test('a result opens the page, at the part that says the words', async () => {
+  const page = await openPage('index.html')
+  const [first] = await findOnPage(page, 'failover to a standby')
+  expect(first?.name).toBe('Backups and failover')
+  await page.locator('#tsd-search-results a').first().click()
+  await page.waitForURL('**/Backups_and_failover.html#failover-to-a-standby')
+  await page.context().close()
+})
+
+test('the front page has code, one picture and two ways to begin', async () => {
+  const page = await openPage('index.html')
+  const front = page.locator('.front')
+  expect(await front.locator('pre').count()).toBe(2)
+  expect(await front.locator('img').count()).toBe(1)
+  const ways = front.locator('table').first().locator('a')
+  expect(await ways.allTextContents()).toEqual([
+    'Quick start for a dapp',
+    'Quick start for a backend',
+  ])
+  await page.context().close()
+})
+
+test('each guide leads to the next, from the first to the last', () => {
+  const next = (file: string) => {
+    const [, link] =
+      /<a rel="next" href="\.\.\/([^"]+)"/.exec(readText(file)) ?? []
+    return link
+  }
+  const guides = readdirSync('docs').filter((file) => /\.md$/.test(file))
+  const seen = new Set<string>()
+  for (
+    let file: string | undefined =
+      'documents/Two_questions_before_you_begin.html';
+    file && !seen.has(file);
+    file = next(file)
+  )
+    seen.add(file)
+  // With security and the changelog, and without the front page.
+  expect(seen.size).toBe(guides.length + 1)
 })
