@@ -2,7 +2,7 @@ import { refuse } from '../gate/answers.js'
 import type { X402Gate } from '../gate/types.js'
 import { isPreflight } from '../wire/isPreflight.js'
 import { type ExpressResponse, type HeaderValue, holdBack } from './holdBack.js'
-import { withFront, withoutFront } from './inFront.js'
+import { toPreflightAnswer, withFront, withoutFront } from './inFront.js'
 import { type BodyRequest, toBody } from './requestBody.js'
 
 /** The part of an Express request that we use. */
@@ -26,7 +26,7 @@ type Next = (error?: unknown) => void
  * It collects the whole answer, up to the gate's `mostAnswerBytes`, before it
  * sends it. An offer that streams is kept like others.
  *
- * A browser's preflight passes unpaid; its answer has no body.
+ * A browser's preflight passes unpaid; only the headers that it asks for leave.
  *
  * Throws nothing itself: passes errors to Express, such as an
  * {@link InvalidFieldError} when the gate has no such offer, or when the body
@@ -86,7 +86,7 @@ export function expressPayment(
       const answer = !asked
         ? withFront(inFront, refuse(400, 'malformed_request'))
         : isPreflight(asked)
-          ? withoutBody(await work())
+          ? toPreflightAnswer(inFront, await work())
           : await sell(asked)
       const bytes = new Uint8Array(await answer.arrayBuffer())
       if (held.isAbandoned()) return
@@ -100,11 +100,6 @@ export function expressPayment(
       body?.discard()
     }
   }
-}
-
-/** A preflight sells nothing: handlers of all methods run for it, too. */
-function withoutBody({ status, statusText, headers }: Response): Response {
-  return new Response(null, { status, statusText, headers })
 }
 
 function headersOf(given: Readonly<Record<string, HeaderValue>>): Headers {

@@ -1,7 +1,7 @@
 import { failBy } from '../gate/runHandler.js'
 import type { X402Gate, X402Payment } from '../gate/types.js'
 import { isPreflight } from '../wire/isPreflight.js'
-import { withFront, withoutFront } from './inFront.js'
+import { toPreflightAnswer, withFront, withoutFront } from './inFront.js'
 
 /** The part of a Hono context that we use. */
 type HonoContext = {
@@ -32,7 +32,7 @@ export type X402Variables = {
  * Handlers find the payment in the variable `x402Payment`. Validators and
  * others in front of it may read the body by the methods of `context.req`.
  *
- * A browser's preflight passes unpaid; its answer has no body.
+ * A browser's preflight passes unpaid; only the headers that it asks for leave.
  *
  * @throws {@link InvalidFieldError} at a request, when the gate has no such
  * offer, or when the body was read from `context.req.raw`.
@@ -55,14 +55,15 @@ export function honoPayment(
   offer: string | readonly string[],
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
   return async (context, next) => {
-    if (isPreflight(context.req.raw)) {
-      await next()
-      const { status, headers } = context.res
-      replace(context, new Response(null, { status, headers }))
-      return
-    }
     // Reading `context.res` instead would change how Hono merges headers.
     const inFront = new Headers(context.newResponse(null).headers)
+    if (isPreflight(context.req.raw)) {
+      await next()
+      const { res } = context
+      replace(context, toPreflightAnswer(inFront, res))
+      await res.body?.cancel()
+      return
+    }
     const answer = await gate.answer(await toUnread(context), {
       offer,
       handler: async (_, payment) => {

@@ -43,6 +43,20 @@ export function withFront(inFront: Headers, answer: Response): Response {
   return withHeaders(answer, headers)
 }
 
+/**
+ * The part of the answer to a preflight that a browser asks for. A handler of
+ * all methods runs for it, too, and nothing that it sells may leave unpaid.
+ */
+export function toPreflightAnswer(
+  inFront: Headers,
+  { status, headers: given }: Response,
+): Response {
+  const headers = new Headers(inFront)
+  for (const [name, value] of given)
+    if (/^(access-control-.+|allow|vary)$/.test(name)) headers.set(name, value)
+  return new Response(null, { status, headers })
+}
+
 const cookie = 'set-cookie'
 
 /** All cookies, if the handlers removed some that were set in front. */

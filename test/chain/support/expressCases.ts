@@ -263,6 +263,8 @@ export const expressHandlers: Readonly<Record<string, RequestHandler>> = {
 
 /** Answers errors, unless part of the answer is sent already. */
 export const answerError: ErrorRequestHandler = (error, _, response, next) => {
+  // Express shows the stack, in which the gate stands.
+  error.stack = error.message
   if (response.headersSent || error.status) return next(error)
   response.status(500).json({ caught: error.message })
 }

@@ -2,6 +2,7 @@ import process from 'node:process'
 import { createOrders } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
 import { createX402Gate, nextPayment } from 'countersign/x402'
+import { notFound, redirect } from 'next/navigation.js'
 import type { NextRequest } from 'next/server.js'
 import { type Address, createClient, defineChain, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -40,10 +41,15 @@ type City = { params: Promise<{ city: string }> }
 export const GET = nextPayment(
   gate,
   'weather',
-  async (request: NextRequest, { params }: City) =>
-    Response.json({
-      city: (await params).city,
+  async (request: NextRequest, { params }: City, { payer }) => {
+    const { city } = await params
+    if (city === 'atlantis') notFound()
+    if (city === 'bonn') redirect('/weather/berlin')
+    return Response.json({
+      city,
       day: request.nextUrl.searchParams.get('day'),
+      payer,
       runs: ++runs,
-    }),
+    })
+  },
 )

@@ -65,14 +65,20 @@ async function bundleRoute(outfile: string): Promise<void> {
   await build({
     absWorkingDir: root,
     entryPoints: ['test/chain/support/nextRoute.ts'],
-    alias: Object.fromEntries(
-      Object.entries(entryFiles).map(([entry, path]) => [
-        importPathOf(entry),
-        join(root, path),
-      ]),
-    ),
+    alias: {
+      ...Object.fromEntries(
+        Object.entries(entryFiles).map(([entry, path]) => [
+          importPathOf(entry),
+          join(root, path),
+        ]),
+      ),
+      // Next knows its own modules by this name.
+      'next/navigation.js': 'next/navigation',
+    },
     outfile,
     bundle: true,
+    // What Next catches must be its own.
+    external: ['next/*'],
     platform: 'node',
     format: 'esm',
     target: 'node20',

@@ -157,6 +157,9 @@ test.each(urls)(
   async (_, url) => {
     const response = await fetch(`${url}/sold`, preflight)
     expect([response.status, await response.text()]).toEqual([200, ''])
+    expect(response.headers.get('x-own')).toBe(null)
+    expect(response.headers.getSetCookie()).not.toContain('paid=1')
+    expectFront(response, 'Origin, Accept')
   },
 )
 

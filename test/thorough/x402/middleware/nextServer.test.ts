@@ -25,7 +25,11 @@ const url = `${server.url}/weather/ulm?day=2`
 test('a running Next server sells the answer of a route handler to a stock client', async () => {
   const { account, fetch } = await payingFetch()
   const response = await fetch(url)
-  expect(await response.json()).toMatchObject({ city: 'ulm', day: '2' })
+  expect(await response.json()).toMatchObject({
+    city: 'ulm',
+    day: '2',
+    payer: account.address.toLowerCase(),
+  })
   expect(response.headers.get('cache-control')).toBe('private, no-store')
   expect(settlementOf(response)).toMatchObject({ success: true })
   expect(await balanceOf(account.address)).toBe(0n)
@@ -42,3 +46,22 @@ test('a running Next server gives the same answer to the same payment', async ()
   expect(settlementOf(again)).toEqual(settlementOf(first))
   expect(await balanceOf(account.address)).toBe(price)
 })
+
+test.each([
+  ['notFound()', 'atlantis', 404, null],
+  ['redirect()', 'bonn', 307, '/weather/berlin'],
+])(
+  'a running Next server answers %s of a handler as without a gate, and nothing is taken',
+  async (_, city, status, location) => {
+    const account = await fundedAccount(chain, price)
+    const address = `${server.url}/weather/${city}`
+    const header = await signFor(account, await fetch(address))
+    const response = await fetch(address, {
+      headers: { 'PAYMENT-SIGNATURE': header },
+      redirect: 'manual',
+    })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('location')).toBe(location)
+    expect(await balanceOf(account.address)).toBe(price)
+  },
+)
