@@ -30,7 +30,7 @@ export async function benchX402Paid(): Promise<Row[]> {
       ratio: alone.ratio,
       goal: 3,
       unit: 'time',
-      why: 'It makes 4 durable writes of 4 to 12 ms each; the peer keeps nothing.',
+      why: 'It makes 3 durable writes of 4 to 12 ms each; the peer keeps nothing.',
     },
     {
       name: `${crowd} paid requests at once`,

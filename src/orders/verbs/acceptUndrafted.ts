@@ -81,7 +81,7 @@ export type AcceptUndraftedVerdict =
       order: Order
       at: JudgedAt | undefined
       /** The order as it was written. */
-      record: OrderRecord
+      stored: StoredOrder
     }
   | Extract<AcceptVerdict, { ok: false }>
   | {
@@ -282,8 +282,14 @@ async function storeUndrafted(
     await tables.events.append([drafted.event, ...planned.events])
     await also?.(tables, order)
     const shown = { ...planned.shown, requested: dues.requested }
-    const record = { ...order, ...dues, version: 1, position }
-    return { ok: true, order: shown, at: planned.at, record }
+    const row = { ...attempt, version: first }
+    const stored: StoredOrder = {
+      order: { ...order, ...dues, version: 1, position },
+      attempt: row,
+      attempts: [row],
+      proofs: [],
+    }
+    return { ok: true, order: shown, at: planned.at, stored }
   }
   const { value, nonce, validBefore } = found.attempt
   const drafted = withEvent(found.order, {

@@ -232,14 +232,14 @@ async function begin(
       await tables.notes.insert([named])
     },
   })
-  if (verdict.ok && verdict.record.needsReview) {
+  if (verdict.ok && verdict.stored.order.needsReview) {
     // A capture of this payer failed on chain. Only the merchant ends a review.
     await desk.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
   if (verdict.ok) {
     const note = { key, until, data, version: 1 }
-    return { note, isOurs: true, order: verdict.record }
+    return { note, isOurs: true, stored: verdict.stored }
   }
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   if (verdict.reason !== 'otherPayment')
