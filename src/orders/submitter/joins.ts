@@ -36,6 +36,8 @@ export type Joins = {
   offer(capture: PlannedJoin): Promise<OrderRecord | undefined>
   /** Orders whose captures are offered, as they will be once requested. */
   offered(): StoredOrder[]
+  /** Gives a look more time for these orders, because it makes progress. */
+  prolong(orderIds: readonly string[]): void
   /** True for an order that this look or the last one got from here. */
   has(orderId: string): boolean
   /**
@@ -60,11 +62,13 @@ type Join = {
   capture: PlannedJoin
   isOpen: boolean
   isWriting: boolean
+  /** Restarts the time after which the caller no longer waits. */
+  prolong(): void
   end(order: OrderRecord | undefined): void
 }
 
-/** Milliseconds after which a caller no longer waits for a look that hangs. */
-const patience = 500
+/** Milliseconds without progress after which a caller no longer waits. */
+const patience = 1_000
 
 export function openJoins(): Joins {
   const known = new Map<string, Join>()
@@ -79,13 +83,16 @@ export function openJoins(): Joins {
     offer: (capture) =>
       new Promise((resolve) => {
         const { id } = capture.stored.order
-        const timer = setTimeout(() => {
-          if (!join.isWriting) join.end(undefined)
-        }, patience)
+        let timer: ReturnType<typeof setTimeout> | undefined
         const join: Join = {
           capture,
           isOpen: true,
           isWriting: false,
+          prolong: () => {
+            clearTimeout(timer)
+            if (!join.isOpen || join.isWriting) return
+            timer = setTimeout(() => join.end(undefined), patience)
+          },
           end: (order) => {
             clearTimeout(timer)
             join.isOpen = false
@@ -94,14 +101,21 @@ export function openJoins(): Joins {
         }
         refuse([id])
         known.set(id, join)
+        join.prolong()
       }),
     offered: () => offered().map(({ capture }) => capture.stored),
+    prolong: (orderIds) => {
+      for (const id of orderIds) known.get(id)?.prolong()
+    },
     has: (orderId) => known.has(orderId),
     begin: (orderIds) => {
       const joins = orderIds.flatMap((id) => known.get(id) ?? [])
       if (joins.some(({ isOpen }) => !isOpen))
         throw new StaleRecordError({ table: 'orders' })
-      for (const join of joins) join.isWriting = true
+      for (const join of joins) {
+        join.isWriting = true
+        join.prolong()
+      }
       return joins.map(({ capture }) => capture)
     },
     settle: (orders) => {

@@ -214,6 +214,7 @@ async function sendDue(
     !(await continueNonces(context, submitter, view))
   )
     return done
+  submitter.joins.prolong(storedOrders.map(({ order }) => order.id))
   const fees = feesOf(view)
   const { open, refusals } = sortDue(storedOrders, view, policy)
   const { drafts: ready, others } = takeRehearsed(context, open, {
@@ -299,6 +300,7 @@ async function sendDrafts(
   if (account.type !== 'local')
     return sendByWallet(context, submitter, sendable, fees)
   await keepSubmitter(context, submitter)
+  submitter.joins.prolong(sendable.map(({ stored }) => stored.order.id))
   const recorded = await signAndRecord(context, submitter, sendable, {
     fees,
     now: view.head.timestamp,

@@ -6,12 +6,11 @@ import {
   acceptUndrafted,
 } from '../../orders/verbs/acceptUndrafted.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
-import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { isSignedByKey } from '../wire/isSignedByKey.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
 import { type Asked, answerOutcome, refuse, requirePayment } from './answers.js'
-import { exchangeKey, insertExchange } from './exchanges.js'
+import { exchangeKey, noteOf } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
@@ -57,16 +56,17 @@ export async function answerRequest(
 
   const { terms, payment } = paid
   const { from: payer } = payment.message
+  const orderId = orderIdOf(payment, desk.context.keccak256)
   const call: PaidCall = {
-    orderId: orderIdOf(payment),
+    orderId,
     terms,
     request,
     waiting: [request],
     handler,
     isStream: terms.offer.stream && stream !== false,
-    place: placeOfAnswer(orderIdOf(payment), payment),
+    place: placeOfAnswer(orderId, payment),
     payment: {
-      orderId: orderIdOf(payment),
+      orderId,
       offer: terms.offer.name,
       payer,
       amount: formatAmount(terms.value, terms.token.decimals),
@@ -220,16 +220,15 @@ async function begin(
       // exchange.
       return liveness.hold()
     },
-    also: async (tables, { needsReview }) => {
+    also: async (_, { needsReview }, { notes }) => {
       const begun: Exchange = needsReview ? { ...data, step: 'over' } : data
-      await insertExchange(tables, { key, until, data: begun })
+      notes.push(noteOf({ key, until, data: begun }))
       if (paid.identifier === undefined) return
-      const named: Omit<NoteRecord, 'version'> = {
+      notes.push({
         key: paid.identifier,
         until,
         data: { payload: paid.payload, orderId: call.orderId },
-      }
-      await tables.notes.insert([named])
+      })
     },
   })
   if (verdict.ok && verdict.stored.order.needsReview) {
