@@ -1,7 +1,6 @@
 import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
-import { hashText } from '../../core/hashText.js'
-import type { Keccak256 } from '../../core/keccak.js'
+import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 
 /** What one payment pays for. */
 export type Binding = {
@@ -16,7 +15,7 @@ export type Binding = {
 
 /** Hashes everything that a payment is bound to. */
 export function hashBinding(binding: Binding, keccak256?: Keccak256): Hex {
-  return hashText(canonicalJson(binding), keccak256)
+  return hashTextBy(canonicalJson(binding), keccak256)
 }
 
 /**

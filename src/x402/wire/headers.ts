@@ -1,8 +1,7 @@
 import type { PaymentPayload } from '@x402/core/types'
 import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
-import { hashText } from '../../core/hashText.js'
-import type { Keccak256 } from '../../core/keccak.js'
+import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
 /** Header of a request that carries a payment. It is a credential. */
@@ -71,7 +70,7 @@ export function parsePaymentPayload(
     ? {
         ok: true,
         payload: value,
-        hash: hashText(canonicalJson(value), keccak256),
+        hash: hashTextBy(canonicalJson(value), keccak256),
       }
     : { ok: false, code: 'invalid_payload' }
 }

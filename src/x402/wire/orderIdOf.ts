@@ -1,5 +1,4 @@
-import { hashText } from '../../core/hashText.js'
-import type { Keccak256 } from '../../core/keccak.js'
+import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 import type { Payment } from '../../core/types.js'
 
 /**
@@ -13,7 +12,7 @@ export function orderIdOf(
 ): string {
   const { chainId, verifyingContract } = domain
   const { from, nonce } = message
-  const hash = hashText(
+  const hash = hashTextBy(
     `${chainId}:${verifyingContract}:${from}:${nonce}`,
     keccak256,
   )
