@@ -1,3 +1,5 @@
+import { soon } from './wait.js'
+
 type GatherCallsParameters<input, output> = {
   /** Works on several inputs. Returns their outputs in the same order. */
   work: (inputs: readonly input[]) => Promise<readonly output[]>
@@ -7,6 +9,8 @@ type GatherCallsParameters<input, output> = {
   choose: (waiting: readonly input[]) => readonly input[]
   /** Most groups that run at the same time. */
   atOnce: number
+  /** True to wait for other calls of the same turn before a group starts. */
+  waitsForTurn?: boolean | undefined
   /**
    * True if the calls of a group that failed with this error run again one by
    * one.
@@ -23,12 +27,14 @@ type Call<input, output> = {
 /**
  * Turns a function for many inputs into a function for one. A call starts at
  * once while fewer than `atOnce` groups run; later calls wait and form the next
- * groups. So a single call never waits, and hundreds of calls need few groups.
+ * groups. So a single call never waits, except for its turn, and hundreds of
+ * calls need few groups.
  */
 export function gatherCalls<input extends object, output>({
   work,
   choose,
   atOnce,
+  waitsForTurn = false,
   isWorthAlone,
 }: GatherCallsParameters<input, output>): (input: input) => Promise<output> {
   let waiting: Call<input, output>[] = []
@@ -63,6 +69,7 @@ export function gatherCalls<input extends object, output>({
   return (input) =>
     new Promise((settle, fail) => {
       waiting.push({ input, settle, fail })
-      start()
+      if (!waitsForTurn) start()
+      else if (waiting.length === 1) soon(start)
     })
 }

@@ -14,6 +14,14 @@ export function hashHex(data: Hex, keccak256: Keccak256): Hex {
   return bytesToHex(keccak256(hexToBytes(data)))
 }
 
+/** Hashes a text as UTF-8, as `hashText` does, by a function of the caller. */
+export function hashTextBy(
+  text: string,
+  keccak256: Keccak256 = viemKeccak256,
+): Hex {
+  return bytesToHex(keccak256(new TextEncoder().encode(text)))
+}
+
 /** @throws {@link InvalidFieldError} when `keccak256` is not a function. */
 export function checkKeccak(keccak256: unknown): void {
   if (typeof keccak256 !== 'function')

@@ -25,10 +25,10 @@ import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
-  { wallet, holders, keptUntil }: Driver,
+  { wallet, holders, keptUntil, joins }: Driver,
 ): boolean {
   const isKept = performance.now() < keptUntil
-  const isAwaited = waits.count(wallet.submitter) > 0
+  const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
   return !stopping.aborted && (holders > 0 || isKept || isAwaited)
 }
 
@@ -135,10 +135,12 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
   while (isWanted(shared, driver) && !signal.aborted) {
     driver.isIdle = false
     driver.isChanged = false
+    const endLook = driver.joins.startLook()
     const looking = look({ ...shared, context }, driver, wallet, shared.context)
     const next = await looking.catch((error: unknown) =>
       recover(shared, driver, error),
     )
+    endLook()
     if (isWanted(shared, driver))
       await driver.pause.wait(Math.min(next, restOf(shared, driver)))
   }
@@ -149,9 +151,9 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
 
 /** Milliseconds until the loop may end, unless a caller extends it. */
 function restOf({ waits }: SharedByDrivers, driver: Driver): number {
-  const { wallet, holders, keptUntil } = driver
-  if (holders > 0 || waits.count(wallet.submitter) > 0)
-    return Number.POSITIVE_INFINITY
+  const { wallet, holders, keptUntil, joins } = driver
+  const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
+  if (holders > 0 || isAwaited) return Number.POSITIVE_INFINITY
   return Math.max(0, keptUntil - performance.now())
 }
 
@@ -217,13 +219,14 @@ async function takeTurn(
   wallet: OrderWallet,
 ): Promise<SubmitterLook | undefined> {
   const { context, waits } = own
-  const { submitter: before, aside } = driver
+  const { submitter: before, aside, joins } = driver
   const isEarly = performance.now() < driver.notBefore
   if (!isWanted(own, driver) || isEarly) return undefined
   const submitter = await openSubmitter(context, {
     wallet,
     submitter: before,
     aside,
+    joins,
   })
   if (submitter !== before)
     await before?.broadcasts.sending.catch(() => undefined)
@@ -237,7 +240,7 @@ async function takeTurn(
     return undefined
   }
   driver.denied = 0
-  const isAwaited = waits.count(wallet.submitter) > 0
+  const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
   const ready = context.recipients.filter(driver.isReady)
   submitter.orders.sendFor(isAwaited ? context.recipients : ready)
   return holdSubmitter(context, submitter, async () =>

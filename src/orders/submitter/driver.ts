@@ -3,6 +3,7 @@ import type { Lease } from '../../store/types.js'
 import type { Limit } from '../model/limitTo.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
+import type { Joins } from './joins.js'
 import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
 
@@ -31,6 +32,8 @@ export type Driver = {
    * nonce or an order.
    */
   readonly aside: Aside
+  /** Captures that callers offer to join. */
+  readonly joins: Joins
   /**
    * Number of `holdDriver` calls that keep the loop running. Callers that wait
    * for an order are not counted.

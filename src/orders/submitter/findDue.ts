@@ -129,7 +129,7 @@ export async function findWork(
   { store, recipients: own }: OrdersContext,
   submitter: SubmitterState,
 ): Promise<SubmitterWork> {
-  const { inFlight, wallet } = submitter
+  const { inFlight, wallet, joins } = submitter
   const { recipients } = submitter.orders
   const now = performance.now()
   const isKnown = inFlight.rows.length > 0 && now - inFlight.loadedAt < maxAge
@@ -143,7 +143,8 @@ export async function findWork(
     }
     if (suspended === true) return { ...nothing, suspended }
     if (!isKnown) await loadSubmitter(tables, submitter, now)
-    if (inFlight.rows.length > 0) return { ...nothing, isBusy: true }
+    if (inFlight.rows.length > 0 || joins.isAwaited)
+      return { ...nothing, isBusy: true }
     const due = await tables.orders.find({
       sendDue: wallet.submitter,
       recipients,
@@ -210,7 +211,8 @@ export async function peekDue(
 
 /**
  * Finds the orders that are due by the chain's time, the soonest deadline
- * first. Uses those that `peekDue` loaded if they are enough.
+ * first. Uses those that `peekDue` loaded if they are enough. Adds those whose
+ * captures are offered to be joined.
  */
 export async function findDue(
   context: OrdersContext,
@@ -230,8 +232,9 @@ export async function findDue(
   const storedOrders = isAll
     ? due.slice(0, limit)
     : await loadSendDue(context, submitter, until, limit)
-  submitter.orders.rememberDue(storedOrders)
-  return storedOrders
+  const all = [...storedOrders, ...submitter.joins.offered()]
+  submitter.orders.rememberDue(all)
+  return all
     .filter((stored) => isReady(submitter, stored))
     .filter(({ order }) => isReadable(submitter, order))
     .filter((stored) => !isOpening(context, submitter, stored))

@@ -7,6 +7,7 @@ import type { StoreReader, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
+import type { Joins } from './joins.js'
 import {
   createSubmitter,
   type SubmitterState,
@@ -25,10 +26,12 @@ export async function openSubmitter(
     wallet,
     submitter,
     aside,
+    joins,
   }: {
     wallet: OrderWallet
     submitter: SubmitterState | undefined
     aside: Aside
+    joins?: Joins | undefined
   },
 ): Promise<SubmitterState | undefined> {
   const { store, policy, owner } = context
@@ -42,7 +45,12 @@ export async function openSubmitter(
   })
   if (!lease) return undefined
   if (submitter?.lease.fence !== lease.fence)
-    return createSubmitter(context, wallet, { lease, leasedAt: now, aside })
+    return createSubmitter(context, wallet, {
+      lease,
+      leasedAt: now,
+      aside,
+      joins,
+    })
   submitter.renew(lease, now)
   return submitter
 }

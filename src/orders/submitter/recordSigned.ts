@@ -1,5 +1,5 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
-import type { TransactionRecord } from '../../store/types.js'
+import type { OrderRecord, TransactionRecord } from '../../store/types.js'
 import {
   type Changes,
   moveOrder,
@@ -9,6 +9,7 @@ import {
 } from '../model/changes.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
+import { writeJoined } from './joins.js'
 import { loadBumps } from './loadBumps.js'
 import type { DueDraft } from './rehearseDue.js'
 import {
@@ -20,9 +21,10 @@ import {
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
- * Writes signed transactions with their orders, before any is sent. If an order
- * changed in between, or a nonce already has a row, it writes none and the
- * drafts must be signed again.
+ * Writes signed transactions with their orders, before any is sent, and what is
+ * joined with them. If an order changed in between, or a nonce already has a
+ * row, it writes none and the drafts must be signed again, without the joined
+ * ones if an order changed.
  *
  * @param isLastTry `true`: throws instead of returning drafts to sign again.
  */
@@ -42,7 +44,10 @@ export async function recordSigned(
     if (!(isStale || isTaken) || isLastTry) throw error
     const again = [...ready, ...left.drafts]
     if (isStale) {
-      const fresh = await dropStale(context, again)
+      const { joins } = submitter
+      joins.refuse(again.map(({ stored }) => stored.order.id))
+      const own = again.filter(({ stored }) => !joins.has(stored.order.id))
+      const fresh = await dropStale(context, own)
       return { recorded: [], left: { drafts: fresh, bumps: drafts.bumps } }
     }
     // A closed transaction may be on record at one of these nonces.
@@ -61,24 +66,45 @@ async function writeSigned(
   { ready, signed }: SignedDrafts,
 ): Promise<void> {
   if (ready.length === 0) return
-  const { wallet, nonces, inFlight, orders, aside, lease } = submitter
+  const { wallet, nonces, inFlight, orders, joins, aside, lease } = submitter
   const nextNonce = nonces.value.nextNonce + ready.length
   const value = { ...nonces.value, nextNonce }
-  const changes = planRecord(ready, signed, context.now())
-  await context.store.write(
+  const joined = joins.begin(ready.map(({ stored }) => stored.order.id))
+  const written = await context.store.write(
     async (tables) => {
+      const asked = await writeJoined(context, tables, joined)
+      const { orders, events, ...others } = planRecord(
+        ready.map((draft) => withOrder(draft, asked)),
+        signed,
+        context.now(),
+      )
+      const requests = joined.map(({ event }) => event)
+      const changes = { ...others, orders, events: [...requests, ...events] }
       await writeChanges(tables, changes)
       await tables.setValue(submitterKey(wallet.submitter), value)
+      return orders
     },
     { lease },
   )
   nonces.keep(value)
-  orders.rememberRecorded(changes.orders)
+  orders.rememberRecorded(written)
+  joins.settle(
+    written.map((order) => ({ ...order, version: order.version + 1 })),
+  )
   inFlight.add(signed.map(({ row }) => ({ ...row, version: 1 })))
   for (const draft of ready) {
     inFlight.rememberEnds(draft.stored.attempt)
     aside.clear(signingOf(draft.stored.order.id))
   }
+}
+
+function withOrder(
+  draft: DueDraft,
+  orders: ReadonlyMap<string, OrderRecord>,
+): DueDraft {
+  const { stored } = draft
+  const order = orders.get(stored.order.id)
+  return order ? { ...draft, stored: { ...stored, order } } : draft
 }
 
 /** Returns the drafts whose orders have not changed since they were found. */

@@ -99,27 +99,9 @@ export async function writeCaptureRequests(
   for (const order of await tables.orders.find({ ids })) {
     if (!isInDestinations(order, context.destinations)) continue
     orders.set(order.id, order)
-    if (!isToBeAsked(order) || (skipsReview && order.needsReview)) continue
-    const asked = withEvent(
-      order,
-      {
-        type: 'captureRequested',
-        at,
-        data:
-          order.captureValue === undefined
-            ? {}
-            : { value: String(order.captureValue) },
-      },
-      {
-        requested: 'capture',
-        sendDue: 0n,
-        needsReview: false,
-        reason: undefined,
-        // If the order's wallet was removed, another wallet sends the order.
-        submitter:
-          senderOf(context, order)?.submitter.account ?? order.submitter,
-      },
-    )
+    const isLeft = skipsReview && order.needsReview
+    const asked = isLeft ? undefined : planCaptureRequest(context, order, at)
+    if (!asked) continue
     orders.set(order.id, asked.order)
     changes.orders.push(asked.order)
     changes.events.push(asked.event)
@@ -137,6 +119,35 @@ export async function writeCaptureRequests(
   }
   await writeChanges(tables, changes)
   return orders
+}
+
+/**
+ * Plans the request to capture an order, and its event; `undefined` when there
+ * is nothing to request.
+ */
+export function planCaptureRequest(
+  context: OrdersContext,
+  order: OrderRecord,
+  at: bigint,
+): ReturnType<typeof withEvent> | undefined {
+  if (!isToBeAsked(order)) return undefined
+  const { captureValue } = order
+  return withEvent(
+    order,
+    {
+      type: 'captureRequested',
+      at,
+      data: captureValue === undefined ? {} : { value: String(captureValue) },
+    },
+    {
+      requested: 'capture',
+      sendDue: 0n,
+      needsReview: false,
+      reason: undefined,
+      // If the order's wallet was removed, another wallet sends the order.
+      submitter: senderOf(context, order)?.submitter.account ?? order.submitter,
+    },
+  )
 }
 
 /**

@@ -149,7 +149,11 @@ async function putOffUnsigned(
     one,
     pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
   }))
-  const late = paused.filter(({ pause }) => pause >= repeated)
+  // The caller of a joined capture requests it again by itself.
+  const late = paused.filter(
+    ({ one, pause }) =>
+      pause >= repeated && !submitter.joins.has(one.draft.stored.order.id),
+  )
   const dues = new Map(
     late.map(({ one, pause }) => [
       one.draft.stored.order.id,

@@ -14,13 +14,25 @@ import {
   noticeChange,
   startDriver,
 } from './driveSubmitter.js'
-import { type CaptureRequest, requestCaptures } from './requestCaptures.js'
+import { type JoinedCapture, openJoins } from './joins.js'
+import {
+  type CaptureRequest,
+  planCaptureRequest,
+  requestCaptures,
+} from './requestCaptures.js'
 import { submitterKey } from './submitterState.js'
 import { waitForOrders } from './waitForOrders.js'
 
 /** Drives the submitters of one instance, each in one loop for all callers. */
 export type SubmitterEngine = {
   requestCapture: CaptureRequest
+  /**
+   * Requests a capture in the unit of work that records its transaction.
+   * Resolves to the order as it was written; to `undefined` when nothing was
+   * written, because this process cannot send it now. Then request it in a unit
+   * of its own.
+   */
+  joinCapture(capture: JoinedCapture): Promise<OrderRecord | undefined>
   /**
    * Drives the order's submitter until the order is decided or the time is
    * over.
@@ -89,6 +101,23 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
   }
   return {
     requestCapture: requestCaptures(context),
+    joinCapture: async ({ stored, ...others }) => {
+      const planned = stored.order.needsReview
+        ? undefined
+        : planCaptureRequest(context, stored.order, context.now())
+      if (!planned || stopped.aborted) return undefined
+      const { order, event } = planned
+      const { chainId, submitter: account } = order
+      const driver = driverOf({ chainId, account })
+      // Do not wait for a submitter that another process has, or a wallet that
+      // sends what it signs.
+      if (driver?.wallet.account.type !== 'local' || driver.denied > 0)
+        return undefined
+      const asked = { ...stored, order }
+      const joined = driver.joins.offer({ ...others, stored: asked, event })
+      startDriver(shared, driver)
+      return joined
+    },
     waitFor: (order, timeout, answerAt) => {
       const { chainId, submitter: account } = order
       // Nothing reports outcomes after `stop`.
@@ -116,6 +145,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       stopping.abort()
       endChanges?.()
       waits.end()
+      for (const { joins } of drivers.values()) joins.startLook()()
       const ends = [...drivers.values()].map((driver) =>
         finishDriver(shared, driver),
       )
@@ -135,6 +165,7 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     }),
     holders: 0,
     keptUntil: 0,
+    joins: openJoins(),
     isIdle: false,
     isChanged: false,
     limit: (work) => work(),

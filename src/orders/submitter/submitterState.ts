@@ -11,6 +11,7 @@ import {
   openBroadcasts,
   openInFlight,
 } from './inFlight.js'
+import { type Joins, openJoins } from './joins.js'
 import { type LookPace, openLookPace } from './lookPace.js'
 import { type Openings, startOpenings } from './openings.js'
 import { type OrderMemory, openOrderMemory } from './orderMemory.js'
@@ -28,6 +29,8 @@ export type SubmitterState = {
   readonly kinds: OrderKinds
   /** Failed work (orders, nonces, steps) that waits for its next try. */
   readonly aside: Aside
+  /** Captures to record together with their requests. */
+  readonly joins: Joins
   readonly lease: Lease
   /** Milliseconds of `performance`: the wall clock may be set back. */
   readonly leasedAt: number
@@ -53,7 +56,9 @@ export type SubmitterState = {
 export function createSubmitter(
   context: OrdersContext,
   wallet: OrderWallet,
-  held: Pick<SubmitterState, 'lease' | 'leasedAt' | 'aside'>,
+  held: Pick<SubmitterState, 'lease' | 'leasedAt' | 'aside'> & {
+    joins?: Joins | undefined
+  },
 ): SubmitterState {
   let { lease, leasedAt } = held
   return {
@@ -61,6 +66,7 @@ export function createSubmitter(
     reader: readerOf(context, wallet.submitter.chainId),
     kinds: context.kinds,
     aside: held.aside,
+    joins: held.joins ?? openJoins(),
     get lease() {
       return lease
     },

@@ -51,7 +51,7 @@ import { watchWallet } from './watchWallet.js'
  *
  * and then, in `sendDue`, sends due orders:
  *
- *  5. `findDue`              finds the orders,
+ *  5. `findDue`              finds the orders, and the joined captures,
  *  6. `continueNonces`       sets the next account nonce,
  *  7. `sortDue`              sets apart those to refuse by their record,
  *  8. `rehearseGroups`       rehearses the calls of the others, group by group,
@@ -61,7 +61,8 @@ import { watchWallet } from './watchWallet.js'
  *
  *  9. `canPay`               keeps as many as the account can pay for,
  * 10. `signDrafts`           signs and seals the transactions,
- * 11. `recordSigned`         records them; their orders are `capturing`,
+ * 11. `recordSigned`         records them; their orders are `capturing`; writes
+ *                            what is joined with them,
  * 12. `sendRecorded`         sends them (`eth_sendRawTransaction`);
  *
  * and finally
@@ -213,6 +214,7 @@ async function sendDue(
     !(await continueNonces(context, submitter, view))
   )
     return done
+  submitter.joins.prolong(storedOrders.map(({ order }) => order.id))
   const fees = feesOf(view)
   const { open, refusals } = sortDue(storedOrders, view, policy)
   const { drafts: ready, others } = takeRehearsed(context, open, {
@@ -245,7 +247,12 @@ async function sendDue(
       await sendReady(isLast)
     }
     await sendReady(true)
-    const certain = refusals.filter((refusal) => isCertain(submitter, refusal))
+    // The callers of joined captures request them again by themselves.
+    const certain = refusals.filter(
+      (refusal) =>
+        isCertain(submitter, refusal) &&
+        !submitter.joins.has(refusal.stored.order.id),
+    )
     done.isDoubted = certain.length < refusals.length
     done.refused = certain.length
     await refuseDue(context, submitter, certain, now)
@@ -293,6 +300,7 @@ async function sendDrafts(
   if (account.type !== 'local')
     return sendByWallet(context, submitter, sendable, fees)
   await keepSubmitter(context, submitter)
+  submitter.joins.prolong(sendable.map(({ stored }) => stored.order.id))
   const recorded = await signAndRecord(context, submitter, sendable, {
     fees,
     now: view.head.timestamp,

@@ -27,7 +27,7 @@ import { parseMetadata } from './parseMetadata.js'
 import { fillDraft } from './planDraft.js'
 import { rehearseGathered } from './rehearseGathered.js'
 import { findExposure, planAccepted, signAttempt } from './storeAccepted.js'
-import { writeGathered } from './writeGathered.js'
+import { type NewRows, writeGathered } from './writeGathered.js'
 import {
   type Overdrawn,
   type PayerFunds,
@@ -63,11 +63,15 @@ export type AcceptUndraftedParameters = {
    * Runs while the node judges the payment. The order is written after both.
    */
   meanwhile?: ((order: OrderRecord) => Promise<void>) | undefined
-  /** Writes more in the unit of work that creates the order. */
+  /**
+   * Writes more in the unit of work that creates the order, or adds notes to
+   * those that it inserts.
+   */
   also?:
     | ((
         tables: StoreWriter,
         order: Pick<OrderRecord, 'needsReview'>,
+        rows: Pick<NewRows, 'notes'>,
       ) => Promise<void>)
     | undefined
 }
@@ -81,7 +85,7 @@ export type AcceptUndraftedVerdict =
       order: Order
       at: JudgedAt | undefined
       /** The order as it was written. */
-      record: OrderRecord
+      stored: StoredOrder
     }
   | Extract<AcceptVerdict, { ok: false }>
   | {
@@ -241,12 +245,14 @@ async function storeUndrafted(
       signAttempt(context, found.attempt, payment),
     ),
   )
+  const exposure = `exposure:${chainId}:${token}:${payer}`
+  const locks = early ? [atRiskLock, exposure] : [exposure]
   const write = async (
     tables: StoreWriter,
+    rows: NewRows,
     funds: PayerFunds,
   ): Promise<AcceptUndraftedVerdict | Overdrawn> => {
-    if (early) await tables.lock(atRiskLock)
-    await tables.lock(`exposure:${chainId}:${token}:${payer}`)
+    for (const lock of locks) await tables.lock(lock)
     const others = await findExposure(tables, found, payer)
     const open = countOpen(others, judged.at.time)
     if (mostOpen !== undefined && open >= mostOpen)
@@ -277,13 +283,19 @@ async function storeUndrafted(
       lookDue: order.deadline,
     }
     const { version: first, ...attempt } = planned.attempt
-    await tables.orders.insert([{ ...order, ...dues }])
-    await tables.attempts.insert([attempt])
-    await tables.events.append([drafted.event, ...planned.events])
-    await also?.(tables, order)
+    rows.orders.push({ ...order, ...dues })
+    rows.attempts.push(attempt)
+    rows.events.push(drafted.event, ...planned.events)
+    if (also) rows.also.push(() => also(tables, order, rows))
     const shown = { ...planned.shown, requested: dues.requested }
-    const record = { ...order, ...dues, version: 1, position }
-    return { ok: true, order: shown, at: planned.at, record }
+    const row = { ...attempt, version: first }
+    const stored: StoredOrder = {
+      order: { ...order, ...dues, version: 1, position },
+      attempt: row,
+      attempts: [row],
+      proofs: [],
+    }
+    return { ok: true, order: shown, at: planned.at, stored }
   }
   const { value, nonce, validBefore } = found.attempt
   const drafted = withEvent(found.order, {
@@ -297,9 +309,8 @@ async function storeUndrafted(
       { ...accepted, order: found.order },
       (funds) =>
         writeGathered(context, {
-          write: (tables) => write(tables, funds),
-          // Those that take the lock of sums at risk come first.
-          lock: `${early ? '' : '~'}exposure:${chainId}:${token}:${payer}`,
+          write: (tables, rows) => write(tables, rows, funds),
+          locks,
         }),
     )
   } catch (error) {

@@ -2,16 +2,34 @@ import { gatherCalls } from '../../core/gatherCalls.js'
 import { StoreError } from '../../store/errors.js'
 import type { PaymentStore, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { NewEvent } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Work that writes one thing or nothing. */
-type GatheredWrite = {
-  write: (tables: StoreWriter) => Promise<unknown>
-  /** Name of the lock that it takes. */
-  lock: string
+type Inserted<table extends 'orders' | 'attempts' | 'notes'> = Parameters<
+  StoreWriter[table]['insert']
+>[0][number]
+
+/** Rows to insert at the end of a unit of work, in a few statements. */
+export type NewRows = {
+  orders: Inserted<'orders'>[]
+  attempts: Inserted<'attempts'>[]
+  /** Runs once orders and attempts are inserted, and may add notes. */
+  also: (() => Promise<void>)[]
+  notes: Inserted<'notes'>[]
+  events: NewEvent[]
 }
 
-type Write = (one: GatheredWrite) => Promise<unknown>
+type GatheredWrite<result> = {
+  /** Writes one thing or nothing, or adds to the rows to insert. */
+  write: (tables: StoreWriter, rows: NewRows) => Promise<result>
+  /**
+   * Names of the locks that it takes, in this order. It sees the rows of those
+   * before it in the unit that take one of them, too.
+   */
+  locks: readonly string[]
+}
+
+type Write = (one: GatheredWrite<unknown>) => Promise<unknown>
 
 const known = /* @__PURE__ */ new WeakMap<PaymentStore, Write>()
 
@@ -24,18 +42,15 @@ const most = 25
  */
 export async function writeGathered<result>(
   { store }: Pick<OrdersContext, 'store'>,
-  {
-    write,
-    lock,
-  }: { write: (tables: StoreWriter) => Promise<result>; lock: string },
+  { write, locks }: GatheredWrite<result>,
 ): Promise<result> {
   const gathered = known.get(store) ?? createWrite(store)
   known.set(store, gathered)
   let results: result[] = []
   await gathered({
-    lock,
-    write: async (tables) => {
-      results = [await write(tables)]
+    locks,
+    write: async (tables, rows) => {
+      results = [await write(tables, rows)]
     },
   })
   const [result] = results
@@ -43,19 +58,47 @@ export async function writeGathered<result>(
 }
 
 function createWrite(store: PaymentStore): Write {
-  return gatherCalls<GatheredWrite, unknown>({
+  return gatherCalls<GatheredWrite<unknown>, unknown>({
     work: (group) =>
       writeAgain({ store }, async (tables) => {
-        for (const { write } of group) await write(tables)
+        const rows = noRows()
+        const taken = new Set<string>()
+        for (const { write, locks } of group) {
+          if (locks.some((lock) => taken.has(lock)))
+            await insertRows(tables, rows)
+          for (const lock of locks) taken.add(lock)
+          await write(tables, rows)
+        }
+        await insertRows(tables, rows)
         return group
       }),
     // Take several locks in the same order everywhere, to avoid deadlocks.
     choose: (waiting) =>
       waiting
         .slice(0, most)
-        .sort((one, other) => (one.lock < other.lock ? -1 : 1)),
+        .sort((one, other) => (one.locks.join() < other.locks.join() ? -1 : 1)),
     atOnce: 1,
     // If the database failed, nobody knows whether the unit was committed.
     isWorthAlone: (error) => !(error instanceof StoreError && error.retryable),
   })
+}
+
+const noRows = (): NewRows => ({
+  orders: [],
+  attempts: [],
+  also: [],
+  notes: [],
+  events: [],
+})
+
+/** Inserts the rows, and removes them from the list. */
+async function insertRows(
+  tables: StoreWriter,
+  { orders, attempts, also, notes, events }: NewRows,
+): Promise<void> {
+  if (orders.length > 0) await tables.orders.insert(orders.splice(0))
+  if (attempts.length > 0) await tables.attempts.insert(attempts.splice(0))
+  for (const write of also.splice(0)) await write()
+  if (notes.length > 0) await tables.notes.insert(notes.splice(0))
+  if (events.length > 0) await tables.events.append(events.splice(0))
 }

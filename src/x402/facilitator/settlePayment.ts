@@ -199,7 +199,7 @@ async function takePayment(
       )
     : undefined
   if (verdict?.ok)
-    return verdict.order.needsReview ? 'held' : { order: verdict.record }
+    return verdict.order.needsReview ? 'held' : { order: verdict.stored.order }
   // Judged again, so that `/settle` returns the same code as `/verify`.
   const judged = await judgeCall(desk, call, client)
   if (!judged.ok) return judged

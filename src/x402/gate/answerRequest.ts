@@ -6,7 +6,6 @@ import {
   acceptUndrafted,
 } from '../../orders/verbs/acceptUndrafted.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
-import type { NoteRecord } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { isPreflight } from '../wire/isPreflight.js'
 import { isSignedByKey } from '../wire/isSignedByKey.js'
@@ -18,7 +17,7 @@ import {
   refuseAddress,
   requirePayment,
 } from './answers.js'
-import { exchangeKey, insertExchange } from './exchanges.js'
+import { exchangeKey, noteOf } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
@@ -67,16 +66,17 @@ export async function answerRequest(
 
   const { terms, payment } = paid
   const { from: payer } = payment.message
+  const orderId = orderIdOf(payment, desk.context.keccak256)
   const call: PaidCall = {
-    orderId: orderIdOf(payment),
+    orderId,
     terms,
     request,
     waiting: [request],
     handler,
     isStream: terms.offer.stream && stream !== false,
-    place: placeOfAnswer(orderIdOf(payment), payment),
+    place: placeOfAnswer(orderId, payment),
     payment: {
-      orderId: orderIdOf(payment),
+      orderId,
       offer: terms.offer.name,
       payer,
       amount: formatAmount(terms.value, terms.token.decimals),
@@ -230,26 +230,25 @@ async function begin(
       // exchange.
       return liveness.hold()
     },
-    also: async (tables, { needsReview }) => {
+    also: async (_, { needsReview }, { notes }) => {
       const begun: Exchange = needsReview ? { ...data, step: 'over' } : data
-      await insertExchange(tables, { key, until, data: begun })
+      notes.push(noteOf({ key, until, data: begun }))
       if (paid.identifier === undefined) return
-      const named: Omit<NoteRecord, 'version'> = {
+      notes.push({
         key: paid.identifier,
         until,
         data: { payload: paid.payload, orderId: call.orderId },
-      }
-      await tables.notes.insert([named])
+      })
     },
   })
-  if (verdict.ok && verdict.record.needsReview) {
+  if (verdict.ok && verdict.stored.order.needsReview) {
     // A capture of this payer failed on chain. Only the merchant ends a review.
     await desk.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
   if (verdict.ok) {
     const note = { key, until, data, version: 1 }
-    return { note, isOurs: true, order: verdict.record }
+    return { note, isOurs: true, stored: verdict.stored }
   }
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   if (verdict.reason !== 'otherPayment')

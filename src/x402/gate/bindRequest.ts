@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
-import { hashText } from '../../core/hashText.js'
+import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 
 /** What one payment pays for. */
 export type Binding = {
@@ -14,8 +14,8 @@ export type Binding = {
 }
 
 /** Hashes everything that a payment is bound to. */
-export function hashBinding(binding: Binding): Hex {
-  return hashText(canonicalJson(binding))
+export function hashBinding(binding: Binding, keccak256?: Keccak256): Hex {
+  return hashTextBy(canonicalJson(binding), keccak256)
 }
 
 /**

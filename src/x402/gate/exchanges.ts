@@ -37,14 +37,6 @@ export function exchangeOf(
   return note && { ...note, data: note.data as unknown as Exchange }
 }
 
-/** Begins an exchange, in the unit of work that makes its order. */
-export async function insertExchange(
-  { notes }: Pick<StoreWriter, 'notes'>,
-  note: Omit<ExchangeNote, 'version'>,
-): Promise<void> {
-  await notes.insert([noteOf(note)])
-}
-
 /** Returns the row of an exchange without its version. */
 export function noteOf({
   key,

@@ -1,9 +1,15 @@
 import { nextTurn } from '../../core/wait.js'
 import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
-import type { StoreWriter } from '../../store/types.js'
+import type { NoteRecord, OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noteOf } from './exchanges.js'
-import type { AnswerToKeep, GateDesk, KeepAnswer, KeptAnswer } from './types.js'
+import type {
+  AnswerToKeep,
+  ExchangeNote,
+  GateDesk,
+  KeepAnswer,
+  KeptAnswer,
+} from './types.js'
 
 type Waiting = {
   answer: AnswerToKeep
@@ -15,11 +21,36 @@ type Waiting = {
 const mostAnswers = 100
 const mostLength = 4_194_304
 
+type Desk = Pick<GateDesk, 'context' | 'instance'>
+
+/**
+ * Keeps an answer in the unit of work that records the transaction of its
+ * capture, if the submitter can send it now; else in one with other answers.
+ */
+export function keepAnswers(desk: Desk): KeepAnswer {
+  const collect = collectAnswers(desk.context)
+  return async (answer) => {
+    const order = await joinAnswer(desk, answer)
+    return order ? { order } : collect(answer)
+  }
+}
+
+async function joinAnswer(
+  { instance }: Desk,
+  { note, answer, captures, stored, early }: AnswerToKeep,
+): Promise<OrderRecord | undefined> {
+  const isLong = answer.length > mostLength / mostAnswers
+  if (!captures || !stored || isLong) return undefined
+  return instance
+    .drive()
+    .joinCapture({ stored, early, notes: [doneNote(note, answer)] })
+}
+
 /**
  * Collects answers, so that hundreds at once need only a few writes. If a unit
  * of work with several fails, each is written alone.
  */
-export function keepAnswers(context: GateDesk['context']): KeepAnswer {
+function collectAnswers(context: GateDesk['context']): KeepAnswer {
   let queue: Waiting[] = []
   let isWriting = false
   const write = async (batch: readonly Waiting[]): Promise<void> => {
@@ -92,12 +123,15 @@ async function writeAnswers(
         })
   if (own.length > 0)
     await tables.notes.update(
-      own.map(({ note, answer }) => ({
-        ...noteOf({ ...note, data: { ...note.data, step: 'done', answer } }),
-        version: note.version,
-      })),
+      own.map(({ note, answer }) => doneNote(note, answer)),
     )
   return new Map(
     own.map((one) => [one, { order: orders?.get(one.orderId) }] as const),
   )
+}
+
+/** The note of an exchange that is done, to update. */
+function doneNote(note: ExchangeNote, answer: string): NoteRecord {
+  const data = { ...note.data, step: 'done', answer } as const
+  return { ...noteOf({ ...note, data }), version: note.version }
 }

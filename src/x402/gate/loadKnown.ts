@@ -18,6 +18,8 @@ export function loadKnown({
     work: (wanted) => store.read((tables) => findKnown(tables, wanted)),
     choose: (waiting) => waiting.slice(0, most),
     atOnce,
+    // A read of SQLite ends before the next request comes.
+    waitsForTurn: true,
     // A malformed row must not hide the others.
     isWorthAlone: (error) => Object(error).retryable !== true,
   })

@@ -65,7 +65,7 @@ export function parseGate(parameters: X402GateParameters): GateDesk {
     keepFor,
     takeOverFrom,
     owner: drawNonce().slice(2, 34),
-    keepAnswer: keepAnswers(context),
+    keepAnswer: keepAnswers({ context, instance }),
     loadKnown: loadKnown(context),
     working: new Map(),
     streams: new Set(),

@@ -41,6 +41,7 @@ export async function readPaid(
   request: Request,
   asked: Asked,
 ): Promise<ReadRequest> {
+  const { keccak256 } = desk.context
   const refused = (response: Response): ReadRequest => ({
     ok: false,
     response,
@@ -57,7 +58,7 @@ export async function readPaid(
   const decoded =
     header.length > mostHeaderLength
       ? ({ ok: false, code: 'invalid_payload' } as const)
-      : decodePaymentHeader(header)
+      : decodePaymentHeader(header, keccak256)
   if (!decoded.ok) {
     const message =
       decoded.code === 'invalid_x402_version'
@@ -99,13 +100,16 @@ export async function readPaid(
     isRecorded: false,
     payment,
     payload: hash,
-    bound: hashBinding({
-      offer: terms.offer.name,
-      method: request.method,
-      resource: asked.resource,
-      body,
-      payload: hash,
-    }),
+    bound: hashBinding(
+      {
+        offer: terms.offer.name,
+        method: request.method,
+        resource: asked.resource,
+        body,
+        payload: hash,
+      },
+      keccak256,
+    ),
     identifier:
       identifier === undefined
         ? undefined
@@ -129,13 +133,14 @@ async function findRecorded(
   desk: GateDesk,
   { request, asked, payload, hash }: Unmatched,
 ): Promise<ReadRequest | undefined> {
+  const { keccak256 } = desk.context
   for (const terms of asked.terms) {
     const found = toSignedPayment(payload, terms.token.domain)
     if (!found.ok) continue
     const { payment } = found
     const { nonce, value } = payment.message
     const { note } = await desk.loadKnown({
-      orderId: orderIdOf(payment),
+      orderId: orderIdOf(payment, keccak256),
       nonce,
       payload: hash,
       identifier: undefined,
@@ -143,13 +148,16 @@ async function findRecorded(
     if (note?.data.offer !== terms.offer.name) continue
     const body = await digestBody(request, desk.mostRequestBytes)
     if (body === undefined) continue
-    const bound = hashBinding({
-      offer: note.data.offer,
-      method: request.method,
-      resource: asked.resource,
-      body,
-      payload: hash,
-    })
+    const bound = hashBinding(
+      {
+        offer: note.data.offer,
+        method: request.method,
+        resource: asked.resource,
+        body,
+        payload: hash,
+      },
+      keccak256,
+    )
     if (note.data.bound !== bound) continue
     const { paymentFlow } = payload.accepted.extra ?? {}
     const flow = paymentFlow === 'upfront' ? 'upfront' : 'authorization'

@@ -1,6 +1,9 @@
 import { OrderNotFoundError } from '../../orders/model/errors.js'
 import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
-import type { EarlyLimits } from '../../orders/submitter/reserveEarly.js'
+import {
+  atRiskLock,
+  type EarlyLimits,
+} from '../../orders/submitter/reserveEarly.js'
 import { writeGathered } from '../../orders/verbs/writeGathered.js'
 import type { OrderRecord } from '../../store/types.js'
 import { exchangeKey } from './exchanges.js'
@@ -19,7 +22,7 @@ export async function requestCapture(
   early: EarlyLimits | undefined,
 ): Promise<OrderRecord> {
   const found = await writeGathered(context, {
-    lock: exchangeKey(orderId),
+    locks: early ? [atRiskLock, exchangeKey(orderId)] : [exchangeKey(orderId)],
     write: (tables) =>
       writeCaptureRequests(context, tables, [orderId], {
         skipsReview: true,

@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
 import { loadOrder } from '../../orders/model/loadOrders.js'
+import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { CaptureResult } from '../../orders/model/types.js'
 import { waitForCapture } from '../../orders/verbs/captureOrder.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
@@ -47,7 +48,7 @@ export type BegunExchange = {
   /** True when this process has just begun it. */
   isOurs: boolean
   /** The order as this process has just written it. */
-  order?: OrderRecord | undefined
+  stored?: StoredOrder | undefined
 }
 
 /** Milliseconds between two polls of another process's exchange. */
@@ -80,7 +81,7 @@ export async function runExchange(
  */
 async function takeStep(
   tools: Tools,
-  { note, isOurs, order }: BegunExchange,
+  { note, isOurs, stored }: BegunExchange,
   end: number,
 ): Promise<Outcome | undefined> {
   const { step } = note.data
@@ -95,15 +96,15 @@ async function takeStep(
       : paid
   }
   if (step === 'working' && !isOurs) return takeOver(tools, note, end)
-  if (flow === 'authorization' && isOurs) return work(tools, note, undefined)
+  if (flow === 'authorization' && isOurs) return work(tools, note, { stored })
 
-  const paid = await captureFirst(tools, order)
+  const paid = await captureFirst(tools, stored?.order)
   if (paid && paid.kind !== 'paid') return paid
   // Nobody is left to get the stream, which is not kept.
   if (paid && call.isStream && hasLeft(call))
     return { kind: 'pending', transaction: paid.transaction }
   const claimed = await claim(tools, note)
-  return claimed && work(tools, claimed, paid?.transaction)
+  return claimed && work(tools, claimed, { transaction: paid?.transaction })
 }
 
 /** True when no client waits any more. */
@@ -143,7 +144,7 @@ async function takeOver(
   const paid = await captureFirst(tools)
   return paid && paid.kind !== 'paid'
     ? paid
-    : work(tools, claimed, paid?.transaction)
+    : work(tools, claimed, { transaction: paid?.transaction })
 }
 
 /**
@@ -170,7 +171,7 @@ async function captureFirst(
 async function work(
   tools: Tools,
   note: ExchangeNote,
-  transaction: Hash | undefined,
+  { transaction, stored }: Pick<WorkEnd, 'transaction' | 'stored'>,
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
   const finished = await runHandler(desk, {
@@ -180,7 +181,12 @@ async function work(
     isStream: call.isStream,
   })
   if (finished.kind === 'live') return stream(tools, note, finished)
-  const outcome = await storeWork(tools, { note, finished, transaction })
+  const outcome = await storeWork(tools, {
+    note,
+    finished,
+    transaction,
+    stored,
+  })
   const signal = finished.kind === 'failed' ? finished.signal : undefined
   // The work is on record as failed.
   return signal && ['failed', 'gone'].includes(outcome?.kind ?? '')
@@ -231,7 +237,7 @@ function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
  */
 async function tryStore(
   tools: Tools,
-  { note, finished, transaction }: WorkEnd,
+  { note, finished, transaction, stored }: WorkEnd,
 ): Promise<Outcome | undefined> {
   const { desk, call } = tools
   if (finished.kind === 'passedOn') {
@@ -245,6 +251,7 @@ async function tryStore(
     answer: await sealAnswer(desk, response, call.place),
     orderId: call.orderId,
     captures: transaction === undefined,
+    stored,
     early: call.terms.offer.early,
   })
   if (!done) return undefined

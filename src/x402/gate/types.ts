@@ -5,6 +5,7 @@ import type { MembersOf } from '../../core/checkMembers.js'
 import type { Instance } from '../../orders/createInstance.js'
 import type { DestinationOrders } from '../../orders/DestinationOrders.js'
 import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
+import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import type { EarlyLimits } from '../../orders/submitter/reserveEarly.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
@@ -285,7 +286,9 @@ export type Signal = { thrown: unknown }
 export type WorkEnd = {
   note: ExchangeNote
   finished: Exclude<Finished, { kind: 'live' }> | { kind: 'passedOn' }
-  transaction: Hash | undefined
+  transaction?: Hash | undefined
+  /** The order, if this process wrote it last. */
+  stored?: StoredOrder | undefined
 }
 
 /**
@@ -337,6 +340,8 @@ export type AnswerToKeep = {
   orderId: string
   /** True to request the capture in the same unit of work. */
   captures: boolean
+  /** The order, if this process wrote it last. */
+  stored: StoredOrder | undefined
   /** With `captures`: limits of an answer at `preconfirmed`. */
   early: EarlyLimits | undefined
 }

@@ -1,7 +1,7 @@
 import type { PaymentPayload } from '@x402/core/types'
 import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
-import { hashText } from '../../core/hashText.js'
+import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
 /** Header of a request that carries a payment. It is a credential. */
@@ -40,8 +40,11 @@ export type DecodedPayload =
   | { ok: false; code: X402ErrorCode }
 
 /** Decodes the header of a payment and checks its outer form. */
-export function decodePaymentHeader(header: string): DecodedPayload {
-  return parsePaymentPayload(decodeHeader(header))
+export function decodePaymentHeader(
+  header: string,
+  keccak256?: Keccak256,
+): DecodedPayload {
+  return parsePaymentPayload(decodeHeader(header), keccak256)
 }
 
 /**
@@ -49,7 +52,10 @@ export function decodePaymentHeader(header: string): DecodedPayload {
  * members in any order. The `payload` inside is checked by
  * {@link toSignedPayment}.
  */
-export function parsePaymentPayload(value: unknown): DecodedPayload {
+export function parsePaymentPayload(
+  value: unknown,
+  keccak256?: Keccak256,
+): DecodedPayload {
   if (!isObject(value) || isDeeper(value, mostLevels))
     return { ok: false, code: 'invalid_payload' }
   if (value.x402Version !== 2)
@@ -61,7 +67,11 @@ export function parsePaymentPayload(value: unknown): DecodedPayload {
           : 'invalid_payload',
     }
   return isPaymentPayload(value)
-    ? { ok: true, payload: value, hash: hashText(canonicalJson(value)) }
+    ? {
+        ok: true,
+        payload: value,
+        hash: hashTextBy(canonicalJson(value), keccak256),
+      }
     : { ok: false, code: 'invalid_payload' }
 }
 

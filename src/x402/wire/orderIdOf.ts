@@ -1,4 +1,4 @@
-import { hashText } from '../../core/hashText.js'
+import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 import type { Payment } from '../../core/types.js'
 
 /**
@@ -6,9 +6,15 @@ import type { Payment } from '../../core/types.js'
  * so that gate, facilitator and every process find the same order, and only one
  * can insert it.
  */
-export function orderIdOf({ domain, message }: Payment): string {
+export function orderIdOf(
+  { domain, message }: Payment,
+  keccak256?: Keccak256,
+): string {
   const { chainId, verifyingContract } = domain
   const { from, nonce } = message
-  const hash = hashText(`${chainId}:${verifyingContract}:${from}:${nonce}`)
+  const hash = hashTextBy(
+    `${chainId}:${verifyingContract}:${from}:${nonce}`,
+    keccak256,
+  )
   return `x402-${hash.slice(2, 42)}`
 }

@@ -53,8 +53,8 @@ async function openCounted(
 }
 
 test.each([
-  // Accepted, kept and requested, recorded, settled.
-  ['work', 4],
+  // Accepted; kept, requested and recorded; settled.
+  ['work', 3],
   // Accepted and requested, recorded, settled, claimed, kept.
   ['upfront', 5],
 ] as const)(
@@ -120,7 +120,7 @@ test('payments that come at once are judged and accepted together, each by itsel
   expect(responses.map(({ status }) => status)).toEqual(
     Array.from({ length: count }, (_, at) => (at % 4 === 3 ? 402 : 200)),
   )
-  // Alone, each would need four writes and one rehearsal at least.
+  // Alone, each would need three writes and one rehearsal at least.
   expect(writes.filter((one) => one === 'write').length).toBeLessThan(count)
   expect(methods.filter((one) => one === 'eth_call').length).toBeLessThan(count)
   expect(await balanceOf(shop.recipient)).toBe(30n * price)

@@ -1,0 +1,164 @@
+import { StaleRecordError } from '../../store/errors.js'
+import type { NoteRecord, OrderRecord, StoreWriter } from '../../store/types.js'
+import type { NewEvent } from '../model/changes.js'
+import type { StoredOrder } from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
+import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
+
+/**
+ * A capture that is requested in the unit of work that records its transaction,
+ * so that both cost one write.
+ */
+export type JoinedCapture = {
+  /** The order as it was written last. */
+  stored: StoredOrder
+  /** Limits of an answer at `preconfirmed`, if one is wanted. */
+  early: EarlyLimits | undefined
+  /** Notes of the caller to update in the same unit of work. */
+  notes: readonly NoteRecord[]
+}
+
+/** The same, once its request is planned. */
+type PlannedJoin = JoinedCapture & {
+  /** The event that reports the request, which `stored` has. */
+  event: NewEvent
+}
+
+/** Captures to join, of one submitter. */
+export type Joins = {
+  /** True while a caller waits. */
+  readonly isAwaited: boolean
+  /**
+   * Offers a capture to the next look. Resolves to the order once its
+   * transaction is on record; to `undefined` when nothing was written, and then
+   * nothing will be.
+   */
+  offer(capture: PlannedJoin): Promise<OrderRecord | undefined>
+  /** Orders whose captures are offered, as they will be once requested. */
+  offered(): StoredOrder[]
+  /** Gives a look more time for these orders, because it makes progress. */
+  prolong(orderIds: readonly string[]): void
+  /** True for an order that this look or the last one got from here. */
+  has(orderId: string): boolean
+  /**
+   * Returns those of the orders that are to be joined. From now on they are not
+   * taken back.
+   *
+   * @throws {@link StaleRecordError} when one was taken back already.
+   */
+  begin(orderIds: readonly string[]): PlannedJoin[]
+  /** Answers the callers of orders that were written. */
+  settle(orders: readonly OrderRecord[]): void
+  /** Answers callers that nothing will be written. */
+  refuse(orderIds: readonly string[]): void
+  /**
+   * Begins a look. Returns the function that ends it: it refuses what was
+   * offered before the look, and was not written by it.
+   */
+  startLook(): () => void
+}
+
+type Join = {
+  capture: PlannedJoin
+  isOpen: boolean
+  isWriting: boolean
+  /** Restarts the time after which the caller no longer waits. */
+  prolong(): void
+  end(order: OrderRecord | undefined): void
+}
+
+/** Milliseconds without progress after which a caller no longer waits. */
+const patience = 1_000
+
+export function openJoins(): Joins {
+  const known = new Map<string, Join>()
+  const offered = () => [...known.values()].filter(({ isOpen }) => isOpen)
+  const refuse = (orderIds: readonly string[]) => {
+    for (const id of orderIds) known.get(id)?.end(undefined)
+  }
+  return {
+    get isAwaited() {
+      return offered().length > 0
+    },
+    offer: (capture) =>
+      new Promise((resolve) => {
+        const { id } = capture.stored.order
+        let timer: ReturnType<typeof setTimeout> | undefined
+        const join: Join = {
+          capture,
+          isOpen: true,
+          isWriting: false,
+          prolong: () => {
+            clearTimeout(timer)
+            if (!join.isOpen || join.isWriting) return
+            timer = setTimeout(() => join.end(undefined), patience)
+          },
+          end: (order) => {
+            clearTimeout(timer)
+            join.isOpen = false
+            resolve(order)
+          },
+        }
+        refuse([id])
+        known.set(id, join)
+        join.prolong()
+      }),
+    offered: () => offered().map(({ capture }) => capture.stored),
+    prolong: (orderIds) => {
+      for (const id of orderIds) known.get(id)?.prolong()
+    },
+    has: (orderId) => known.has(orderId),
+    begin: (orderIds) => {
+      const joins = orderIds.flatMap((id) => known.get(id) ?? [])
+      if (joins.some(({ isOpen }) => !isOpen))
+        throw new StaleRecordError({ table: 'orders' })
+      for (const join of joins) {
+        join.isWriting = true
+        join.prolong()
+      }
+      return joins.map(({ capture }) => capture)
+    },
+    settle: (orders) => {
+      for (const order of orders) {
+        known.get(order.id)?.end(order)
+        known.delete(order.id)
+      }
+    },
+    refuse,
+    startLook: () => {
+      const before = new Map(known)
+      return () => {
+        for (const [id, join] of before) {
+          join.end(undefined)
+          if (known.get(id) === join) known.delete(id)
+        }
+      }
+    },
+  }
+}
+
+/**
+ * Writes what the callers of joined captures want written with them. Returns
+ * the orders by id, with the answers that are reserved, for the caller to
+ * write.
+ */
+export async function writeJoined(
+  context: OrdersContext,
+  tables: StoreWriter,
+  captures: readonly JoinedCapture[],
+): Promise<ReadonlyMap<string, OrderRecord>> {
+  const wanted = captures.flatMap(({ stored: { order }, early }) =>
+    early ? [{ order, limits: early }] : [],
+  )
+  // Before any row, as everybody takes it.
+  if (wanted.length > 0) await tables.lock(atRiskLock)
+  const reserved = await reserveEarly(context, tables, wanted)
+  const notes = captures.flatMap((one) => one.notes)
+  if (notes.length > 0) await tables.notes.update(notes)
+  return new Map(
+    captures.map(({ stored: { order } }) => [
+      order.id,
+      reserved.get(order.id) ?? order,
+    ]),
+  )
+}
