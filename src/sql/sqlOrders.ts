@@ -20,7 +20,7 @@ import {
   mergeRows,
   mostNamed,
   partsOf,
-  type TokenPart,
+  type SearchedPart,
 } from './tables/sqlDestinations.js'
 import type { SqlList } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
@@ -41,7 +41,7 @@ export async function findOrders(
   if ('chargesOf' in query) return findCharges(finder, query)
   if ('sendDue' in query) return findDue(finder, query)
   const destinations = destinationsOf(query)
-  const find = (parts: readonly TokenPart[]) =>
+  const find = (parts: readonly SearchedPart[]) =>
     'listed' in query
       ? listOrders(finder, query, parts)
       : searchOrders(finder, query, parts)
@@ -165,7 +165,7 @@ type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 async function listOrders(
   { session, dialect }: Finder,
   { states, payer, before, limit }: Listing,
-  places: readonly TokenPart[],
+  places: readonly SearchedPart[],
 ): Promise<OrderRecord[]> {
   const from = (condition: RawBuilder<boolean>) => {
     let part = session
@@ -240,7 +240,7 @@ async function findDue(
 async function searchOrders(
   finder: Finder,
   query: DestinationSearch,
-  parts: readonly TokenPart[],
+  parts: readonly SearchedPart[],
 ): Promise<OrderRecord[]> {
   const found: OrderRecord[] = []
   for (const part of parts)
@@ -255,7 +255,7 @@ async function searchOrders(
 function searchToken(
   { session, dialect, locks }: Finder,
   query: DestinationSearch,
-  part: TokenPart,
+  part: SearchedPart,
 ): Promise<object[]> {
   const { limit } = query
   const orders = session.selectFrom('orders').selectAll().limit(BigInt(limit))

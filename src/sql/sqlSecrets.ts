@@ -8,7 +8,7 @@ import {
   groupByToken,
   mergeRows,
   mostNamed,
-  type TokenPart,
+  type SearchedPart,
 } from './tables/sqlDestinations.js'
 import type { SqlDialect } from './tables/sqlEngine.js'
 
@@ -89,7 +89,7 @@ const columns: readonly SecretColumn[] = [
 /** Uses `cross join`, because SQLite would otherwise scan all orders first. */
 function secretsOf(
   dialect: SqlDialect,
-  { chainId, token, recipients }: TokenPart,
+  { chainId, token, recipients }: SearchedPart,
   { table, name }: SecretColumn,
 ): RawBuilder<unknown> {
   const from = sql`from ${sql.table(table)} cross join orders

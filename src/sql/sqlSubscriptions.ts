@@ -8,7 +8,7 @@ import {
   mergeRows,
   mostNamed,
   partsOf,
-  type TokenPart,
+  type SearchedPart,
 } from './tables/sqlDestinations.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { subscriptionTable } from './tables/sqlTables.js'
@@ -21,7 +21,7 @@ export async function findSubscriptions(
   if ('due' in query)
     return decodeRows(subscriptionTable, await findDue(finder, query))
   const { listed } = query
-  const list = (parts: readonly TokenPart[]) =>
+  const list = (parts: readonly SearchedPart[]) =>
     listSubscriptions(finder, query, parts)
   return listed.length > mostNamed
     ? findOfMany(listed, finder, list)
@@ -65,7 +65,7 @@ function findDue(
 async function listSubscriptions(
   { session, dialect }: Finder,
   { payer, before, limit }: Extract<SubscriptionQuery, { listed: unknown }>,
-  places: readonly TokenPart[],
+  places: readonly SearchedPart[],
 ): Promise<SubscriptionRecord[]> {
   const parts = places.map((place) => {
     let part = session

@@ -78,13 +78,13 @@ export function countStates(
   destinations: readonly Destination[],
 ): Partial<Record<OrderState, number>> {
   const counts: Partial<Record<OrderState, number>> = {}
-  for (const { state, count } of countEach(rows, destinations))
+  for (const { state, count } of countEachState(rows, destinations))
     counts[state] = (counts[state] ?? 0) + count
   return counts
 }
 
 /** Counts the orders of each of these destinations by state. */
-export function countEach(
+export function countEachState(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
 ): OrderCount[] {

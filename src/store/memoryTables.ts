@@ -10,7 +10,7 @@ import {
 } from './memoryLedger.js'
 import { filterNotes, noteKeys } from './memoryNotes.js'
 import {
-  countEach,
+  countEachState,
   countStates,
   filterEarly,
   filterOrders,
@@ -125,7 +125,7 @@ export function stageReader(
     orders: {
       find: async (query) => filterOrders(orders, query),
       count: async (destinations) => countStates(orders, destinations),
-      countEach: async (destinations) => countEach(orders, destinations),
+      countEach: async (destinations) => countEachState(orders, destinations),
       findEarly: async (query) => filterEarly(orders, query),
     },
     attempts: { find: async (query) => filterAttempts(attempts, query) },

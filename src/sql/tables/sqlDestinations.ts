@@ -18,7 +18,7 @@ export function inDestination({
  * Rows of one token that a query searches by index: those of some recipients,
  * or of all.
  */
-export type TokenPart = Pick<Destination, 'chainId' | 'token'> & {
+export type SearchedPart = Pick<Destination, 'chainId' | 'token'> & {
   recipients: readonly Destination['recipient'][] | 'all'
 }
 
@@ -29,7 +29,7 @@ export type TokenPart = Pick<Destination, 'chainId' | 'token'> & {
  */
 export function inPart(
   dialect: SqlDialect,
-  { chainId, token, recipients }: TokenPart,
+  { chainId, token, recipients }: SearchedPart,
   by: 'indexed' | 'filtered' = 'indexed',
 ): RawBuilder<boolean> {
   const ofToken = sql<boolean>`chain_id = ${BigInt(chainId)}
@@ -46,7 +46,7 @@ export function inPart(
 }
 
 /** A part for each destination. */
-export function partsOf(destinations: readonly Destination[]): TokenPart[] {
+export function partsOf(destinations: readonly Destination[]): SearchedPart[] {
   return distinctDestinations(destinations).map(({ recipient, ...token }) => ({
     ...token,
     recipients: [recipient],
@@ -56,10 +56,10 @@ export function partsOf(destinations: readonly Destination[]): TokenPart[] {
 /** A part for each token, with its recipients. */
 export function groupByToken(
   destinations: readonly Destination[],
-): TokenPart[] {
+): SearchedPart[] {
   const groups = new Map<
     string,
-    TokenPart & { recipients: Destination['recipient'][] }
+    SearchedPart & { recipients: Destination['recipient'][] }
   >()
   for (const { chainId, token, recipient } of destinations) {
     const key = `${chainId} ${token}`
@@ -82,7 +82,7 @@ export const mostNamed = 100
 export async function findOfMany<row extends Destination>(
   destinations: readonly Destination[],
   { locks }: { locks: boolean },
-  find: (parts: readonly TokenPart[]) => Promise<row[]>,
+  find: (parts: readonly SearchedPart[]) => Promise<row[]>,
 ): Promise<row[]> {
   const { has, tokens } = indexDestinations(destinations)
   // Locks of rows of others would stop their shops.
