@@ -82,6 +82,11 @@ export const benches: readonly Bench[] = [
     run: async () => (await import('./ordersCapture.js')).benchOrdersCapture(),
   },
   {
+    name: 'recipients',
+    minutes: 15,
+    run: async () => (await import('./recipients.js')).benchRecipients(),
+  },
+  {
     name: 'x402Paid',
     minutes: 20,
     run: async () => (await import('./x402Paid.js')).benchX402Paid(),

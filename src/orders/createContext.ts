@@ -48,8 +48,8 @@ export function createContext(
   const relayers = parseRelayers(parameters.relayers, wallets)
   for (const token of tokens)
     checkRelayed(token.chainId, { wallets, relayers, others })
-  const destinations = tokens.flatMap((token) =>
-    destinationsOf(token, wallets, others),
+  const destinations = Object.freeze(
+    tokens.flatMap((token) => destinationsOf(token, wallets, others)),
   )
   return {
     store,
@@ -105,8 +105,8 @@ export function narrowContext(
   return {
     ...context,
     recipients: context.recipients.filter((address) => wanted.has(address)),
-    destinations: context.destinations.filter(({ recipient }) =>
-      wanted.has(recipient),
+    destinations: Object.freeze(
+      context.destinations.filter(({ recipient }) => wanted.has(recipient)),
     ),
   }
 }

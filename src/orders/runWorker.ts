@@ -231,8 +231,11 @@ const changesWithin = 200
 
 /** Listens to changes of the store from now on, if the store reports them. */
 function hearChanges({ onChange }: Pick<PaymentStore, 'onChange'>): {
-  /** Waits for a change since the last wait, at most until this time. */
-  wait(until: number, signal: AbortSignal): Promise<void>
+  /**
+   * Waits for a change since the last wait, at most until this time. Returns
+   * true if there may have been one.
+   */
+  wait(until: number, signal: AbortSignal): Promise<boolean>
   stop(): void
 } {
   let isChanged = false
@@ -250,8 +253,10 @@ function hearChanges({ onChange }: Pick<PaymentStore, 'onChange'>): {
       wake = () => over.abort()
       if (!isChanged) await wait(longest, over.signal)
       forget()
+      if (stop && !isChanged) return false
       await wait(Math.min(changesWithin, until - performance.now()), signal)
       isChanged = false
+      return true
     },
     stop: () => stop?.(),
   }
@@ -274,10 +279,12 @@ async function waitForLook(
   if (isFailed) return wait(pause, signal)
   const step = policy.lease / 3
   let until = performance.now() + pause
-  let prolongAt = performance.now() + step
+  // The next look takes the lease again, and is usually soon enough.
+  let prolongAt = performance.now() + (pause < 2 * step ? pause : step)
   while (!signal.aborted && performance.now() < until) {
     const end = Math.min(until, prolongAt)
-    if (isQuiet) await changes.wait(end, signal)
+    let isChanged = false
+    if (isQuiet) isChanged = await changes.wait(end, signal)
     else await wait(end - performance.now(), signal)
     if (signal.aborted || performance.now() >= until) return
     if (performance.now() >= prolongAt) {
@@ -285,7 +292,7 @@ async function waitForLook(
       await watcher.prolong().catch(() => undefined)
       prolongAt = performance.now() + step
     }
-    if (!isQuiet) continue
+    if (!isChanged) continue
     const next = await watcher.findNextLook().catch(() => pause)
     until = Math.min(until, performance.now() + next)
   }

@@ -1,9 +1,16 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Destination, OrderState } from '../store/types.js'
+import type { Address } from 'viem'
+import { addAll } from '../core/addAll.js'
+import {
+  type DestinationIndex,
+  indexDestinations,
+} from '../store/isInDestinations.js'
+import type { Destination, OrderCount, OrderState } from '../store/types.js'
 import { type Finder, findOrders } from './sqlOrders.js'
+import { beginsWith } from './tables/beginsWith.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import type { SeenRows, VersionedRow } from './tables/seenRows.js'
-import { distinctDestinations } from './tables/sqlDestinations.js'
+import { mostNamed } from './tables/sqlDestinations.js'
 import { orderTable } from './tables/sqlTables.js'
 
 const states: Readonly<Record<OrderState, true>> = {
@@ -42,31 +49,79 @@ function counterOf(row: object): string {
 
 /** Counts the orders of these destinations by state, from the counters. */
 export async function countOrders(
-  { session, dialect }: Finder,
+  finder: Finder,
   destinations: readonly Destination[],
 ): Promise<Partial<Record<OrderState, number>>> {
+  const counts: Partial<Record<OrderState, number>> = {}
+  for (const { state, count } of await countEach(finder, destinations))
+    counts[state] = (counts[state] ?? 0) + count
+  return counts
+}
+
+/** Counts the orders of each of these destinations by state. */
+export async function countEach(
+  finder: Finder,
+  destinations: readonly Destination[],
+): Promise<OrderCount[]> {
+  if (destinations.length > mostNamed)
+    return countTokens(finder, indexDestinations(destinations))
   const names = new Map(
-    distinctDestinations(destinations).flatMap((destination) =>
+    destinations.flatMap((destination) =>
       Object.keys(states).map((state) => [
         counterName({ ...destination, state }),
-        state,
+        destination,
       ]),
     ),
   )
+  const { session, dialect } = finder
+  const list = dialect.listOf('text', [...names.keys()])
   const found = await session
     .selectFrom('counters')
     .select(['name', 'last'])
-    .where(
-      dialect.among('name', 'text', dialect.listOf('text', [...names.keys()])),
-    )
+    .where(dialect.among('name', 'text', list))
     .where('last', '>', 0n)
     .execute()
-  const counts: Record<string, number> = {}
-  for (const { name, last } of found) {
-    const state = names.get(name) ?? ''
-    counts[state] = (counts[state] ?? 0) + Number(last)
+  return found.flatMap((counter) => {
+    const destination = names.get(counter.name)
+    return destination ? [{ ...parseCounter(counter), ...destination }] : []
+  })
+}
+
+/** Reads the counters of whole tokens, and returns those of destinations. */
+async function countTokens(
+  { session }: Finder,
+  { tokens, has }: DestinationIndex,
+): Promise<OrderCount[]> {
+  const counts: OrderCount[] = []
+  for (const { chainId, token } of tokens) {
+    const prefix = `orders ${chainId} ${token} `.toLowerCase()
+    const found = await session
+      .selectFrom('counters')
+      .select(['name', 'last'])
+      .where(beginsWith('name', prefix))
+      .where('last', '>', 0n)
+      .execute()
+    addAll(counts, found.map(parseCounter).filter(has))
   }
   return counts
+}
+
+/** The inverse of `counterName`: all its parts come from `counterOf`. */
+function parseCounter({
+  name,
+  last,
+}: {
+  name: string
+  last: bigint
+}): OrderCount {
+  const [, chainId, token, recipient, state] = name.split(' ')
+  return {
+    chainId: Number(chainId),
+    token: token as Address,
+    recipient: recipient as Address,
+    state: state as OrderState,
+    count: Number(last),
+  }
 }
 
 /** Collects how a unit of work changes the counters of orders. */

@@ -1,4 +1,4 @@
-import { type CompiledQuery, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type {
   AttemptQuery,
   AttemptRecord,
@@ -15,13 +15,14 @@ import { toBytes } from './tables/sqlColumns.js'
 import {
   type DestinationValues,
   distinctDestinations,
-  inAny,
+  findOfMany,
   inDestination,
+  inPart,
   inSlots,
   inSubmitter,
   merge,
   mergeRows,
-  mostApart,
+  mostNamed,
   withDestinations,
 } from './tables/sqlDestinations.js'
 import type { SqlList } from './tables/sqlEngine.js'
@@ -161,21 +162,24 @@ export async function findProofs(
   const { session, dialect } = finder
   if ('destinations' in query) {
     const { fromBlock = 0n, limit } = query
+    if (query.destinations.length > mostNamed)
+      return findOfMany(query.destinations, finder, async (parts) => {
+        const found = parts.map((part) =>
+          session
+            .selectFrom('proofs')
+            .selectAll()
+            .where(inPart(dialect, part))
+            .where('block_number', '>=', fromBlock)
+            .orderBy('block_number')
+            .orderBy('log_index')
+            .limit(BigInt(limit)),
+        )
+        const order = 'block_number, chain_id, log_index'
+        const rows = await mergeRows(session, found, { order, limit })
+        return decodeRows(proofTable, rows)
+      })
     const destinations = distinctDestinations(query.destinations)
     if (destinations.length === 0) return []
-    if (destinations.length > mostApart) {
-      const rows = await session
-        .selectFrom('proofs')
-        .selectAll()
-        .where(inAny(dialect, destinations))
-        .where('block_number', '>=', fromBlock)
-        .orderBy('block_number')
-        .orderBy('chain_id')
-        .orderBy('log_index')
-        .limit(BigInt(limit))
-        .execute()
-      return decodeRows(proofTable, rows)
-    }
     const { rows } = await runQuery(finder, proofsFrom, {
       shape: { destinations: destinations.length },
       values: withDestinations(destinations, {
@@ -261,32 +265,35 @@ export async function findEvents(
       .limit(1n)
     if (query.newest === 'all')
       return decodeRows(eventTable, await last.execute())
-    const newest = distinctDestinations(query.newest)
-    if (newest.length > mostApart) {
-      const rows = await last.where(inAny(dialect, newest)).execute()
+    const findLast = async (conditions: readonly RawBuilder<boolean>[]) => {
+      const lasts = conditions.map((condition) => last.where(condition))
+      const order = 'cursor desc'
+      const rows = await mergeRows(session, lasts, { order, limit: 1 })
       return decodeRows(eventTable, rows)
     }
-    const lasts = newest.map((destination) =>
-      last.where(inDestination(destination)),
-    )
-    const order = 'cursor desc'
-    const rows = await mergeRows(session, lasts, { order, limit: 1 })
-    return decodeRows(eventTable, rows)
+    if (query.newest.length > mostNamed)
+      return findOfMany(query.newest, finder, (parts) =>
+        findLast(parts.map((part) => inPart(dialect, part))),
+      )
+    return findLast(distinctDestinations(query.newest).map(inDestination))
   }
   const { after, limit } = query
+  if (query.destinations.length > mostNamed)
+    return findOfMany(query.destinations, finder, async (parts) => {
+      const found = parts.map((part) =>
+        session
+          .selectFrom('events')
+          .selectAll()
+          .where(inPart(dialect, part))
+          .where('cursor', '>', after)
+          .orderBy('cursor')
+          .limit(BigInt(limit)),
+      )
+      const rows = await mergeRows(session, found, { order: 'cursor', limit })
+      return decodeRows(eventTable, rows)
+    })
   const destinations = distinctDestinations(query.destinations)
   if (destinations.length === 0) return []
-  if (destinations.length > mostApart) {
-    const rows = await session
-      .selectFrom('events')
-      .selectAll()
-      .where(inAny(dialect, destinations))
-      .where('cursor', '>', after)
-      .orderBy('cursor')
-      .limit(BigInt(limit))
-      .execute()
-    return decodeRows(eventTable, rows)
-  }
   const { rows } = await runQuery(finder, eventsAfter, {
     shape: { destinations: destinations.length },
     values: withDestinations(destinations, {

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { addAll } from '../core/addAll.js'
-import { orderPlace } from '../store/memoryOrders.js'
+import { destinationsOf, orderPlace } from '../store/memoryOrders.js'
 import { sortRows } from '../store/memoryRows.js'
 import type {
   Destination,
@@ -13,15 +13,14 @@ import type {
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
-  distinctDestinations,
+  findOfMany,
   groupByToken,
-  inAny,
-  inDestination,
+  inPart,
   inSubmitter,
-  inToken,
   mergeRows,
-  mostApart,
-  type TokenDestinations,
+  mostNamed,
+  partsOf,
+  type SearchedPart,
 } from './tables/sqlDestinations.js'
 import type { SqlList } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
@@ -40,11 +39,16 @@ export async function findOrders(
   if ('ids' in query) return findByIds(finder, query.ids)
   if ('refundsOf' in query) return findRefunds(finder, query.refundsOf)
   if ('chargesOf' in query) return findCharges(finder, query)
-  if ('listed' in query)
-    return decodeRows(orderTable, await listOrders(finder, query))
-  if ('sendDue' in query)
-    return decodeRows(orderTable, await findDue(finder, query))
-  return searchOrders(finder, query)
+  if ('sendDue' in query) return findDue(finder, query)
+  const destinations = destinationsOf(query)
+  const find = (parts: readonly SearchedPart[]) =>
+    'listed' in query
+      ? listOrders(finder, query, parts)
+      : searchOrders(finder, query, parts)
+  if (destinations.length > mostNamed)
+    return findOfMany(destinations, finder, find)
+  if (!('listed' in query)) return find(groupByToken(destinations))
+  return find(partsOf(destinations))
 }
 
 async function findByIds(
@@ -117,7 +121,8 @@ function ordersAnswered(
       .where(dialect.among('early', 'text', slot('states')))
       // The condition of the index.
       .where(sql<boolean>`early is not null and early <> 'paid'`)
-      .orderBy('position')
+      // Not `position`: SQLite would go through all orders in its order.
+      .orderBy(sql`position + 0`)
       .compile()
   )
 }
@@ -159,10 +164,9 @@ type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 
 async function listOrders(
   { session, dialect }: Finder,
-  { listed, states, payer, before, limit }: Listing,
-): Promise<object[]> {
-  if (states?.length === 0) return []
-  const destinations = distinctDestinations(listed)
+  { states, payer, before, limit }: Listing,
+  places: readonly SearchedPart[],
+): Promise<OrderRecord[]> {
   const from = (condition: RawBuilder<boolean>) => {
     let part = session
       .selectFrom('orders')
@@ -177,19 +181,18 @@ async function listOrders(
     if (before !== undefined) part = part.where('position', '<', before)
     return part
   }
-  if (destinations.length > mostApart) {
-    const all = from(inAny(dialect, destinations))
-    return (states ? all.where('state', 'in', [...states]) : all).execute()
-  }
-  const parts = destinations.flatMap((destination) =>
+  const parts = places.flatMap((place) => {
+    const part = from(inPart(dialect, place))
     // The index of states sorts within each state, not across states.
-    states
-      ? [...new Set(states)].map((state) =>
-          from(inDestination(destination)).where('state', '=', state),
-        )
-      : [from(inDestination(destination))],
+    return states
+      ? [...new Set(states)].map((state) => part.where('state', '=', state))
+      : [part]
+  })
+  const order = 'position desc'
+  return decodeRows(
+    orderTable,
+    await mergeRows(session, parts, { order, limit }),
   )
-  return mergeRows(session, parts, { order: 'position desc', limit })
 }
 
 type Search = Exclude<
@@ -204,23 +207,30 @@ type SubmitterSearch = Extract<Search, { sendDue: Submitter }>
 
 type DestinationSearch = Exclude<Search, SubmitterSearch>
 
-function findDue(
+/** Names the recipients only if it has to, like `findOfMany`. */
+async function findDue(
   { session, dialect, locks }: Finder,
   { sendDue, recipients, until, limit }: SubmitterSearch,
-): Promise<object[]> {
-  return session
+): Promise<OrderRecord[]> {
+  const due = session
     .selectFrom('orders')
     .selectAll()
     .limit(BigInt(limit))
     .where(inSubmitter(sendDue, 'submitter'))
-    .where(
-      dialect.among('recipient', 'bytes', dialect.listOf('bytes', recipients)),
-    )
     .where('send_due', '<=', until)
     .orderBy('deadline')
     .orderBy('position')
-    .$if(locks, (due) => due.forUpdate().skipLocked())
+  if (recipients.length > mostNamed && !locks) {
+    const rows = decodeRows(orderTable, await due.execute())
+    const own = new Set(rows.length > 0 ? recipients : [])
+    if (rows.every(({ recipient }) => own.has(recipient))) return rows
+  }
+  const list = dialect.listOf('bytes', recipients)
+  const rows = await due
+    .where(dialect.among('recipient', 'bytes', list))
+    .$if(locks, (found) => found.forUpdate().skipLocked())
     .execute()
+  return decodeRows(orderTable, rows)
 }
 
 /**
@@ -230,60 +240,56 @@ function findDue(
 async function searchOrders(
   finder: Finder,
   query: DestinationSearch,
+  parts: readonly SearchedPart[],
 ): Promise<OrderRecord[]> {
   const found: OrderRecord[] = []
-  const tokens = groupByToken(destinationsOf(query))
-  for (const destinations of tokens) {
-    const rows = await searchToken(finder, query, destinations)
-    addAll(found, decodeRows(orderTable, rows))
-  }
-  if (tokens.length < 2) return found
+  for (const part of parts)
+    addAll(
+      found,
+      decodeRows(orderTable, await searchToken(finder, query, part)),
+    )
+  if (parts.length < 2) return found
   return sortRows(found, orderPlace(query)).slice(0, query.limit)
-}
-
-function destinationsOf(query: DestinationSearch): readonly Destination[] {
-  if ('lookDue' in query) return query.lookDue
-  if ('settled' in query) return query.settled
-  if ('oldest' in query) return [query.oldest]
-  return 'refundsDue' in query ? query.refundsDue : query.unsettled
 }
 
 function searchToken(
   { session, dialect, locks }: Finder,
   query: DestinationSearch,
-  destinations: TokenDestinations,
+  part: SearchedPart,
 ): Promise<object[]> {
-  const orders = session
-    .selectFrom('orders')
-    .selectAll()
-    .where(inToken(dialect, destinations))
-    .limit(BigInt(query.limit))
+  const { limit } = query
+  const orders = session.selectFrom('orders').selectAll().limit(BigInt(limit))
+  const own = orders.where(inPart(dialect, part))
   if ('lookDue' in query)
-    return orders
+    return own
       .where('look_due', '<=', query.until)
       .orderBy('look_due')
       .orderBy('position')
       .$if(locks, (due) => due.forUpdate().skipLocked())
       .execute()
   if ('settled' in query)
-    return orders
+    return own
       .where('finality', '=', query.finality)
+      .$if(query.finality !== 'finalized', (found) =>
+        // The condition of an index.
+        found.where(sql<boolean>`finality <> 'finalized'`),
+      )
       .where('settled_block', '>=', query.fromBlock ?? 0n)
       .where('settled_block', '<=', query.toBlock ?? maxInteger)
       .orderBy('settled_block')
       .orderBy('position')
       .execute()
-  if ('oldest' in query) return orders.orderBy('position').execute()
-  if ('refundsDue' in query)
-    return orders
-      .where(sql<boolean>`refund_of is not null and state = 'drafted'`)
-      .where('position', '>', query.after ?? -1n)
-      .orderBy('position')
-      .execute()
-  return orders
-    .where(sql<boolean>`payer is not null and look_due is not null`)
+  if ('oldest' in query) return own.orderBy('position').execute()
+  const open = orders
+    .where(inPart(dialect, part, 'filtered'))
     .where('position', '>', query.after ?? -1n)
     .orderBy('position')
+  if ('refundsDue' in query)
+    return open
+      .where(sql<boolean>`refund_of is not null and state = 'drafted'`)
+      .execute()
+  return open
+    .where(sql<boolean>`payer is not null and look_due is not null`)
     .execute()
 }
 

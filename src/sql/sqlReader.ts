@@ -1,5 +1,5 @@
 import type { StoreReader } from '../store/types.js'
-import { countOrders } from './orderCounts.js'
+import { countEach, countOrders } from './orderCounts.js'
 import {
   findAttempts,
   findEvents,
@@ -10,7 +10,7 @@ import { loadSqlLease } from './sqlLeases.js'
 import { findNotes } from './sqlNotes.js'
 import { type Finder, findEarly, findOrders } from './sqlOrders.js'
 import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
-import { loadValue, parseValue } from './sqlSettings.js'
+import { findValues, loadValue, parseValue } from './sqlSettings.js'
 import { findSubscriptions } from './sqlSubscriptions.js'
 import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
@@ -40,6 +40,8 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
       find: (query) => see(orderTable, () => findOrders(finder, query)),
       count: (destinations) =>
         unit.run(() => countOrders(finder, destinations)),
+      countEach: (destinations) =>
+        unit.run(() => countEach(finder, destinations)),
       findEarly: (query) => unit.run(() => findEarly(finder, query)),
     },
     attempts: {
@@ -60,6 +62,7 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     },
     getValue: (key) =>
       unit.run(async () => parseValue(await loadValue(finder, key))),
+    findValues: (prefix) => unit.run(() => findValues(finder, prefix)),
     getLease: (key) => unit.run(() => loadSqlLease(session, dialect, key)),
     secrets: {
       countKeys: (destinations) =>

@@ -1,31 +1,55 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Address } from 'viem'
+import { indexDestinations } from '../store/isInDestinations.js'
 import type { Destination, SecretQuery } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
-import { toBytes } from './tables/sqlColumns.js'
-import { distinctDestinations, mergeRows } from './tables/sqlDestinations.js'
+import { decodeCell, toBytes } from './tables/sqlColumns.js'
+import {
+  groupByToken,
+  mergeRows,
+  mostNamed,
+  type SearchedPart,
+} from './tables/sqlDestinations.js'
 import type { SqlDialect } from './tables/sqlEngine.js'
 
 export async function countSecretKeys(
   { session, dialect }: Finder,
   destinations: readonly Destination[],
 ): Promise<Record<string, number>> {
-  const parts = distinctDestinations(destinations).flatMap((destination) =>
+  const { has, tokens } = indexDestinations(destinations)
+  const places =
+    destinations.length > mostNamed
+      ? tokens.map((token) => ({ ...token, recipients: 'all' }) as const)
+      : groupByToken(destinations)
+  const parts = places.flatMap((place) =>
     columns.map((column) => {
       const key = keyOf(dialect, column)
-      const from = secretsOf(destination, column)
-      return sql`(select ${key} as key_name, count(*) as secrets
-        ${from} group by ${key})`
+      return sql`(select ${key} as key_name, orders.chain_id, orders.token,
+          orders.recipient, count(*) as secrets
+        ${secretsOf(dialect, place, column)}
+        group by ${key}, orders.chain_id, orders.token, orders.recipient)`
     }),
   )
   const limit = Number.MAX_SAFE_INTEGER
   const rows = await mergeRows(session, parts, { order: 'key_name', limit })
   const counts = new Map<string, number>()
   for (const row of rows) {
+    if (destinations.length > mostNamed && !has(destinationOf(row))) continue
     const name = String(Reflect.get(row, 'key_name'))
     const found = Number(Reflect.get(row, 'secrets'))
     counts.set(name, (counts.get(name) ?? 0) + found)
   }
   return Object.fromEntries(counts)
+}
+
+function destinationOf(row: object): Destination {
+  const read = (kind: 'number' | 'bytes', column: string) =>
+    decodeCell(kind, Reflect.get(row, column))
+  return {
+    chainId: read('number', 'chain_id') as number,
+    token: read('bytes', 'token') as Address,
+    recipient: read('bytes', 'recipient') as Address,
+  }
 }
 
 /**
@@ -35,12 +59,12 @@ export async function findSecretOrders(
   { session, dialect }: Finder,
   { destinations, except, after = '', limit }: SecretQuery,
 ): Promise<string[]> {
-  const parts = distinctDestinations(destinations).flatMap((destination) =>
+  const parts = groupByToken(destinations).flatMap((place) =>
     columns.map(({ table, name }) => {
       const orderId = sql.ref(`${table}.order_id`)
       const key = keyOf(dialect, { table, name })
       return sql`(select distinct ${orderId} as id
-        ${secretsOf(destination, { table, name })}
+        ${secretsOf(dialect, place, { table, name })}
         and ${key} <> ${except} and ${orderId} > ${after}
         order by ${orderId} limit ${BigInt(limit)})`
     }),
@@ -64,15 +88,18 @@ const columns: readonly SecretColumn[] = [
 
 /** Uses `cross join`, because SQLite would otherwise scan all orders first. */
 function secretsOf(
-  { chainId, token, recipient }: Destination,
+  dialect: SqlDialect,
+  { chainId, token, recipients }: SearchedPart,
   { table, name }: SecretColumn,
 ): RawBuilder<unknown> {
-  return sql`from ${sql.table(table)} cross join orders
+  const from = sql`from ${sql.table(table)} cross join orders
     where orders.id = ${sql.ref(`${table}.order_id`)}
     and ${sql.ref(`${table}.${name}`)} is not null
     and orders.chain_id = ${BigInt(chainId)}
-    and orders.token = ${toBytes(token)}
-    and orders.recipient = ${toBytes(recipient)}`
+    and orders.token = ${toBytes(token)}`
+  if (recipients === 'all') return from
+  const list = dialect.listOf('bytes', recipients)
+  return sql`${from} and ${dialect.among('orders.recipient', 'bytes', list)}`
 }
 
 function keyOf(

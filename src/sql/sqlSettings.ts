@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { StoredValue, StoreWriter } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import type { SqlUnit } from './sqlUnit.js'
+import { beginsWith } from './tables/beginsWith.js'
 import { SqlFault } from './tables/sqlFault.js'
 
 /**
@@ -46,6 +47,19 @@ export async function loadValue(
     .where('key', '=', key)
     .execute()
   return row?.value
+}
+
+export async function findValues(
+  { session }: Finder,
+  prefix: string,
+): Promise<{ key: string; value: StoredValue }[]> {
+  const rows = await session
+    .selectFrom('settings')
+    .selectAll()
+    .where(beginsWith('key', prefix))
+    .orderBy('key')
+    .execute()
+  return rows.map(({ key, value }) => ({ key, value: JSON.parse(value) }))
 }
 
 export function parseValue(value: string | undefined): StoredValue | undefined {

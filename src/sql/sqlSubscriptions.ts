@@ -2,9 +2,13 @@ import type { SubscriptionQuery, SubscriptionRecord } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
-  distinctDestinations,
+  findOfMany,
   inDestination,
+  inPart,
   mergeRows,
+  mostNamed,
+  partsOf,
+  type SearchedPart,
 } from './tables/sqlDestinations.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { subscriptionTable } from './tables/sqlTables.js'
@@ -14,11 +18,14 @@ export async function findSubscriptions(
   query: SubscriptionQuery,
 ): Promise<SubscriptionRecord[]> {
   if ('ids' in query) return findByIds(finder, query.ids)
-  const rows =
-    'due' in query
-      ? await findDue(finder, query)
-      : await listSubscriptions(finder, query)
-  return decodeRows(subscriptionTable, rows)
+  if ('due' in query)
+    return decodeRows(subscriptionTable, await findDue(finder, query))
+  const { listed } = query
+  const list = (parts: readonly SearchedPart[]) =>
+    listSubscriptions(finder, query, parts)
+  return listed.length > mostNamed
+    ? findOfMany(listed, finder, list)
+    : list(partsOf(listed))
 }
 
 async function findByIds(
@@ -55,25 +62,23 @@ function findDue(
     .execute()
 }
 
-function listSubscriptions(
-  { session }: Finder,
-  {
-    listed,
-    payer,
-    before,
-    limit,
-  }: Extract<SubscriptionQuery, { listed: unknown }>,
-): Promise<object[]> {
-  const parts = distinctDestinations(listed).map((destination) => {
+async function listSubscriptions(
+  { session, dialect }: Finder,
+  { payer, before, limit }: Extract<SubscriptionQuery, { listed: unknown }>,
+  places: readonly SearchedPart[],
+): Promise<SubscriptionRecord[]> {
+  const parts = places.map((place) => {
     let part = session
       .selectFrom('subscriptions')
       .selectAll()
-      .where(inDestination(destination))
+      .where(inPart(dialect, place))
       .orderBy('position', 'desc')
       .limit(BigInt(limit))
     if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))
     if (before !== undefined) part = part.where('position', '<', before)
     return part
   })
-  return mergeRows(session, parts, { order: 'position desc', limit })
+  const order = 'position desc'
+  const rows = await mergeRows(session, parts, { order, limit })
+  return decodeRows(subscriptionTable, rows)
 }

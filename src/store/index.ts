@@ -27,6 +27,7 @@ export type {
   Lease,
   NoteQuery,
   NoteRecord,
+  OrderCount,
   OrderQuery,
   OrderReason,
   OrderRecord,

@@ -1,13 +1,59 @@
 import type { Destination } from './types.js'
 
+/** True when a row belongs to one of these destinations. */
 export function isInDestinations(
   row: Destination,
   destinations: readonly Destination[],
 ): boolean {
-  return destinations.some(
-    ({ chainId, token, recipient }) =>
-      row.chainId === chainId &&
-      row.token === token &&
-      row.recipient === recipient,
-  )
+  return Object.isFrozen(destinations)
+    ? indexDestinations(destinations).has(row)
+    : destinations.some(
+        ({ chainId, token, recipient }) =>
+          row.chainId === chainId &&
+          row.token === token &&
+          row.recipient === recipient,
+      )
 }
+
+/** A list of destinations, prepared to look up many rows. */
+export type DestinationIndex = {
+  has(row: Destination): boolean
+  /** Each token of the destinations, once. */
+  tokens: readonly Pick<Destination, 'chainId' | 'token'>[]
+}
+
+/** The indexes of lists that cannot change. */
+const known = /* @__PURE__ */ new WeakMap<object, DestinationIndex>()
+
+/** Prepares a list of destinations. Does so once for a list that is frozen. */
+export function indexDestinations(
+  destinations: readonly Destination[],
+): DestinationIndex {
+  const found = known.get(destinations)
+  if (found) return found
+  const tokens = new Map<
+    string,
+    { chainId: number; token: Destination['token']; recipients: Set<string> }
+  >()
+  for (const { chainId, token, recipient } of destinations) {
+    const key = tokenWord({ chainId, token })
+    const one = tokens.get(key) ?? { chainId, token, recipients: new Set() }
+    tokens.set(key, one)
+    one.recipients.add(recipient)
+  }
+  const index: DestinationIndex = {
+    has: (row) =>
+      tokens.get(tokenWord(row))?.recipients.has(row.recipient) === true,
+    tokens: [...tokens.values()].map(({ chainId, token }) => ({
+      chainId,
+      token,
+    })),
+  }
+  if (Object.isFrozen(destinations)) known.set(destinations, index)
+  return index
+}
+
+const tokenWord = ({
+  chainId,
+  token,
+}: Pick<Destination, 'chainId' | 'token'>): string => `${chainId} ${token}`

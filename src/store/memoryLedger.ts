@@ -1,5 +1,5 @@
 import type { Hash } from 'viem'
-import { isInDestinations } from './isInDestinations.js'
+import { indexDestinations } from './isInDestinations.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
@@ -113,12 +113,10 @@ export function filterProofs(
       .filter(({ chainId }) => chainId === query.chainId)
       .filter(({ transactionHash }) => query.hashes.includes(transactionHash))
   const { destinations, fromBlock = 0n, limit } = query
+  const { has } = indexDestinations(destinations)
   const found = rows
     .all()
-    .filter(
-      (row) =>
-        row.blockNumber >= fromBlock && isInDestinations(row, destinations),
-    )
+    .filter((row) => row.blockNumber >= fromBlock && has(row))
   return sortRows(found, ({ blockNumber, chainId, logIndex }) => [
     blockNumber,
     BigInt(chainId),
@@ -134,18 +132,20 @@ export function filterEvents(
     return sortRows(pickOrders(rows, query.orderIds), ({ cursor }) => [cursor])
   if ('newest' in query) {
     const { newest } = query
+    const has = newest === 'all' ? () => true : indexDestinations(newest).has
     return rows
       .all()
-      .filter((row) => newest === 'all' || isInDestinations(row, newest))
+      .filter(has)
       .sort((one, other) => (one.cursor < other.cursor ? 1 : -1))
       .slice(0, 1)
   }
+  const { has } = indexDestinations(query.destinations)
   const found: EventRecord[] = []
   let cursor = query.after > 0n ? query.after + 1n : 1n
   while (found.length < query.limit) {
     const row = rows.get(String(cursor++))
     if (!row) break
-    if (isInDestinations(row, query.destinations)) found.push(row)
+    if (has(row)) found.push(row)
   }
   return found
 }

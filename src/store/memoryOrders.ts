@@ -1,10 +1,11 @@
-import { isInDestinations } from './isInDestinations.js'
+import { type DestinationIndex, indexDestinations } from './isInDestinations.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
   Destination,
   EarlyQuery,
   EarlyRow,
+  OrderCount,
   OrderQuery,
   OrderRecord,
   OrderState,
@@ -28,8 +29,9 @@ export function filterOrders(
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
   if ('refundsOf' in query) return findRefunds(rows, query.refundsOf)
   if ('chargesOf' in query) return findCharges(rows, query)
+  const meant = indexDestinations(destinationsOf(query))
   return sortRows(
-    rows.all().filter((row) => isWanted(row, query)),
+    rows.all().filter((row) => isWanted(row, query, meant)),
     orderPlace(query),
   ).slice(0, query.limit)
 }
@@ -76,10 +78,26 @@ export function countStates(
   destinations: readonly Destination[],
 ): Partial<Record<OrderState, number>> {
   const counts: Partial<Record<OrderState, number>> = {}
-  for (const row of rows.all())
-    if (isListed(row) && isInDestinations(row, destinations))
-      counts[row.state] = (counts[row.state] ?? 0) + 1
+  for (const { state, count } of countEachState(rows, destinations))
+    counts[state] = (counts[state] ?? 0) + count
   return counts
+}
+
+/** Counts the orders of each of these destinations by state. */
+export function countEachState(
+  rows: Rows<OrderRecord>,
+  destinations: readonly Destination[],
+): OrderCount[] {
+  const { has } = indexDestinations(destinations)
+  const counts = new Map<string, OrderCount>()
+  for (const row of rows.all()) {
+    if (!isListed(row) || !has(row)) continue
+    const { chainId, token, recipient, state } = row
+    const key = `${chainId} ${token} ${recipient} ${state}`
+    const count = (counts.get(key)?.count ?? 0) + 1
+    counts.set(key, { chainId, token, recipient, state, count })
+  }
+  return [...counts.values()]
 }
 
 /** Finds the orders of a token with one of these states of `early`. */
@@ -114,12 +132,26 @@ export type OrderSearch = Exclude<
   { ids: readonly string[] } | { refundsOf: readonly string[] } | ChargeSearch
 >
 
-function isWanted(row: OrderRecord, query: OrderSearch): boolean {
+/** The destinations that a query names; none if it names a submitter. */
+export function destinationsOf(query: OrderSearch): readonly Destination[] {
+  if ('sendDue' in query) return []
+  if ('listed' in query) return query.listed
+  if ('lookDue' in query) return query.lookDue
+  if ('settled' in query) return query.settled
+  if ('oldest' in query) return [query.oldest]
+  return 'refundsDue' in query ? query.refundsDue : query.unsettled
+}
+
+function isWanted(
+  row: OrderRecord,
+  query: OrderSearch,
+  meant: DestinationIndex,
+): boolean {
   if ('listed' in query) {
-    const { listed, states = [row.state], payer = row.payer } = query
+    const { states = [row.state], payer = row.payer } = query
     const isBefore = row.position < (query.before ?? row.position + 1n)
     const isMeant = states.includes(row.state) && payer === row.payer
-    return isListed(row) && isBefore && isMeant && isInDestinations(row, listed)
+    return isListed(row) && isBefore && isMeant && meant.has(row)
   }
   if ('sendDue' in query)
     return (
@@ -129,30 +161,28 @@ function isWanted(row: OrderRecord, query: OrderSearch): boolean {
       query.recipients.includes(row.recipient)
     )
   if ('lookDue' in query)
-    return (
-      isDue(row.lookDue, query.until) && isInDestinations(row, query.lookDue)
-    )
+    return isDue(row.lookDue, query.until) && meant.has(row)
   if ('settled' in query)
     return (
       row.finality === query.finality &&
       row.settledBlock !== undefined &&
       row.settledBlock >= (query.fromBlock ?? 0n) &&
       row.settledBlock <= (query.toBlock ?? row.settledBlock) &&
-      isInDestinations(row, query.settled)
+      meant.has(row)
     )
-  if ('oldest' in query) return isInDestinations(row, [query.oldest])
+  if ('oldest' in query) return meant.has(row)
   if ('refundsDue' in query)
     return (
       row.refundOf !== undefined &&
       row.state === 'drafted' &&
       row.position > (query.after ?? -1n) &&
-      isInDestinations(row, query.refundsDue)
+      meant.has(row)
     )
   return (
     row.payer !== undefined &&
     row.lookDue !== undefined &&
     row.position > (query.after ?? -1n) &&
-    isInDestinations(row, query.unsettled)
+    meant.has(row)
   )
 }
 

@@ -1,4 +1,4 @@
-import { isInDestinations } from './isInDestinations.js'
+import { indexDestinations } from './isInDestinations.js'
 import type { Rows } from './memoryRows.js'
 import type {
   AttemptRecord,
@@ -28,9 +28,9 @@ function countKeys(
   destinations: readonly Destination[],
 ): Record<string, number> {
   const counts = new Map<string, number>()
+  const { has } = indexDestinations(destinations)
   for (const { key, order } of listSecrets(tables))
-    if (isInDestinations(order, destinations))
-      counts.set(key, (counts.get(key) ?? 0) + 1)
+    if (has(order)) counts.set(key, (counts.get(key) ?? 0) + 1)
   return Object.fromEntries(counts)
 }
 
@@ -38,9 +38,10 @@ function findOrderIds(
   tables: Tables,
   { destinations, except, after, limit }: SecretQuery,
 ): string[] {
+  const { has } = indexDestinations(destinations)
   const found = listSecrets(tables)
     .filter(({ key }) => key !== except)
-    .filter(({ order }) => isInDestinations(order, destinations))
+    .filter(({ order }) => has(order))
     .map(({ order }) => order.id)
     .filter((id) => after === undefined || id > after)
   return [...new Set(found)].sort().slice(0, limit)

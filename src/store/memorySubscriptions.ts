@@ -1,4 +1,4 @@
-import { isInDestinations } from './isInDestinations.js'
+import { indexDestinations } from './isInDestinations.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type { SubscriptionQuery, SubscriptionRecord } from './types.js'
@@ -17,9 +17,10 @@ export function filterSubscriptions(
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
   if ('due' in query) {
     const { until, limit } = query
+    const { has } = indexDestinations([query.due])
     const found = rows
       .all()
-      .filter((row) => isInDestinations(row, [query.due]))
+      .filter(has)
       .filter(({ due }) => due !== undefined && due <= until)
     const place = ({ due = 0n, position }: SubscriptionRecord) => [
       due,
@@ -30,7 +31,7 @@ export function filterSubscriptions(
   const { listed, payer, before, limit } = query
   const found = rows
     .all()
-    .filter((row) => isInDestinations(row, listed))
+    .filter(indexDestinations(listed).has)
     .filter((row) => payer === undefined || row.payer === payer)
     .filter(({ position }) => before === undefined || position < before)
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)

@@ -10,6 +10,7 @@ import {
 } from './memoryLedger.js'
 import { filterNotes, noteKeys } from './memoryNotes.js'
 import {
+  countEachState,
   countStates,
   filterEarly,
   filterOrders,
@@ -124,6 +125,7 @@ export function stageReader(
     orders: {
       find: async (query) => filterOrders(orders, query),
       count: async (destinations) => countStates(orders, destinations),
+      countEach: async (destinations) => countEachState(orders, destinations),
       findEarly: async (query) => filterEarly(orders, query),
     },
     attempts: { find: async (query) => filterAttempts(attempts, query) },
@@ -137,6 +139,8 @@ export function stageReader(
       find: async (query) => filterSubscriptions(subscriptions, query),
     },
     getValue: async (key) => values.get(key)?.value,
+    findValues: async (prefix) =>
+      values.all().filter(({ key }) => key.startsWith(prefix)),
     secrets: secretsReader(stages),
   }
 }

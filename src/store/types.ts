@@ -186,6 +186,9 @@ export type EarlyRow = Pick<
   'id' | 'recipient' | 'payer' | 'value' | 'captureValue' | 'earlyFor'
 >
 
+/** How many orders of a destination are in one state. */
+export type OrderCount = Destination & { state: OrderState; count: number }
+
 /** State of a subscription's schedule. */
 export type ScheduleState =
   /** The newest charge was paid, or none is due yet. */
@@ -517,6 +520,11 @@ export type StoreReader = {
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
     /**
+     * Like `count`, for each of these destinations by itself. Leaves out
+     * counts of 0.
+     */
+    countEach(destinations: readonly Destination[]): Promise<OrderCount[]>
+    /**
      * Finds the orders of a token with one of these states of `early`, oldest
      * first.
      */
@@ -530,6 +538,8 @@ export type StoreReader = {
   subscriptions: Reader<SubscriptionRecord, SubscriptionQuery>
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
+  /** Returns the values of all keys that begin with this text. */
+  findValues(prefix: string): Promise<{ key: string; value: StoredValue }[]>
   /** Returns who holds a lease now, by the database's clock. */
   getLease(key: string): Promise<HeldLease | undefined>
   /**

@@ -1,5 +1,6 @@
 import type {
   Destination,
+  OrderCount,
   OrderQuery,
   OrderState,
   PaymentStore,
@@ -8,6 +9,7 @@ import {
   drawAddress,
   drawDestination,
   drawId,
+  drawSubmitter,
   type NewOrder,
   sampleEvent,
   sampleOrder,
@@ -248,6 +250,16 @@ export const orderQueryCases: readonly StoreCase[] = [
         })
         expectSame('Of none', await count(), {})
         expectSame('Of a new one', await count(drawDestination()), {})
+        const each = await store.read((it) =>
+          it.orders.countEach([destination, other.destination]),
+        )
+        const textOf = (one: OrderCount) =>
+          `${one.recipient} ${one.state} ${one.count}`
+        expectRows('Of each', each.map(textOf), [
+          `${destination.recipient} stored 2`,
+          `${destination.recipient} captured 1`,
+          `${other.destination.recipient} stored 1`,
+        ])
       }),
   },
   {
@@ -352,10 +364,21 @@ export const orderQueryCases: readonly StoreCase[] = [
           drawDestination({ token: tokens[at % 2] ?? drawAddress() }),
         )
         const own = [...all.slice(0, 3), ...all.slice(-1)]
+        // Other shops have newer rows, of these tokens and of another one.
+        const others = [undefined, ...tokens].map((token) =>
+          drawDestination(token && { token }),
+        )
+        const submitter = drawSubmitter()
         const ids: string[] = []
-        for (const [at, destination] of [...own, drawDestination()].entries()) {
+        for (const [at, destination] of [...own, ...others].entries()) {
           const order = sampleOrder(destination, {
             state: at === 1 ? 'captured' : 'stored',
+            submitter: submitter.account,
+            payer: drawAddress(),
+            finality: 'safe',
+            settledBlock: BigInt(9 - at),
+            sendDue: 1n,
+            deadline: BigInt(9 - at),
             lookDue: BigInt(9 - at),
           })
           ids.push(order.id)
@@ -376,11 +399,27 @@ export const orderQueryCases: readonly StoreCase[] = [
         const due = { lookDue: all, until: 9n, limit }
         const byTime = [fourth, third, second, first]
         expectSame('Due', await findIds(store, due), byTime)
+        const next = { ...due, limit: 1 }
+        expectSame('The first due', await findIds(store, next), [fourth])
+        const send = {
+          sendDue: submitter,
+          recipients: all.map(({ recipient }) => recipient),
+          until: 9n,
+          limit: 3,
+        }
+        expectSame('To send', await findIds(store, send), byTime.slice(0, 3))
+        const settled = { settled: all, finality: 'safe', limit: 2 } as const
+        const lowest = byTime.slice(0, 2)
+        expectSame('Settled', await findIds(store, settled), lowest)
+        const open = { unsettled: all, limit: 9 }
+        const inOrder = [first, second, third, fourth]
+        expectSame('Open', await findIds(store, open), inOrder)
         const found = await store.read(async (it) => ({
           proofs: await it.proofs.find({ destinations: all, limit }),
           events: await it.events.find({ destinations: all, after: 0n, limit }),
           newest: await it.events.find({ newest: all }),
           counts: await it.orders.count(all),
+          each: await it.orders.countEach(all),
         }))
         expectSame('Proofs', found.proofs.length, own.length)
         const recipients = found.events.map(({ recipient }) => recipient)
@@ -388,6 +427,8 @@ export const orderQueryCases: readonly StoreCase[] = [
         expectSame('Events', recipients, expected)
         expectSame('Newest', found.newest[0]?.recipient, expected.at(-1))
         expectSame('Counts', found.counts, { stored: 3, captured: 1 })
+        const counted = found.each.map(({ recipient }) => recipient)
+        expectRows('Counts of each', counted, expected)
       }),
   },
 ]

@@ -320,6 +320,18 @@ export const recordCases: readonly StoreCase[] = [
         })
         const long = { second: 'x'.repeat(100_000) }
         expectSame('The new value', await get(key), long)
+        await store.write((it) => it.setValue(`${key}:`, { third: 1 }))
+        const find = (prefix: string) =>
+          store.read(async (it) =>
+            (await it.findValues(prefix)).sort((left, right) =>
+              left.key < right.key ? -1 : 1,
+            ),
+          )
+        const after = { key: `${key}:`, value: { third: 1 } }
+        const both = [{ key, value: long }, after]
+        expectSame('The values that begin so', await find(key), both)
+        expectSame('The value that begins so', await find(`${key}:`), [after])
+        expectSame('No values', await find(`${key};`), [])
       }),
   },
 ]

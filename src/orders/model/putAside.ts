@@ -206,6 +206,17 @@ export async function loadAside(
   )
 }
 
+/** Finds the lists with failures whose keys begin with this text. */
+export async function findAsideKeys(
+  tables: Pick<StoreReader, 'findValues'>,
+  prefix: string,
+): Promise<string[]> {
+  const values = await tables.findValues(asideKey(prefix))
+  return values
+    .filter(({ value }) => Object.keys(Object(value.entries)).length > 0)
+    .map(({ key }) => key.slice(asideKey('').length))
+}
+
 function asideKey(key: string): string {
   return `aside:${key}`
 }

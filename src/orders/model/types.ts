@@ -247,6 +247,7 @@ export type OrdersContext = {
   /** Submitters of wallets that send for recipients without a wallet. */
   relayers: readonly Submitter[]
   recipients: readonly Address[]
+  /** Frozen, so that it is prepared for look-ups once. */
   destinations: readonly Destination[]
   /** Name of each chain's watch, by chain id: a hash of its destinations. */
   watches: ReadonlyMap<number, string>

@@ -10,12 +10,16 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import { findOrphans } from '../model/knownSubmitters.js'
-import { loadAside } from '../model/putAside.js'
+import { findAsideKeys, loadAside } from '../model/putAside.js'
 import { storeKey } from '../model/storeState.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { parseSubmitterValue } from '../submitter/accountNonces.js'
 import { submitterKey } from '../submitter/submitterState.js'
-import { destinationKey, loadCursor } from '../watcher/destinationCursor.js'
+import {
+  destinationKey,
+  destinationPrefix,
+  loadReconciled,
+} from '../watcher/destinationCursor.js'
 import { watchKey } from '../watcher/watchKeys.js'
 import { findBehind } from './findBehind.js'
 import {
@@ -130,10 +134,9 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   ])
   const headOf = (chainId: number) =>
     chains.find((chain) => chain.chainId === chainId)?.block
-  const destinations = kept.destinations.map((destination) => ({
-    ...destination,
-    lag: lagOf(destination.reconciledTo, headOf(destination.chainId)),
-  }))
+  const destinations = kept.tokens.flatMap((token) =>
+    showDestinations(token, headOf(token.chainId)),
+  )
   return {
     identity: kept.identity,
     suspended: kept.suspended,
@@ -159,29 +162,32 @@ async function loadKept(
   identity: string | undefined
   suspended: boolean
   sealKeys: Readonly<Record<string, number>>
-  destinations: Omit<DestinationHealth, 'lag'>[]
+  tokens: TokenHealth[]
   submitters: Omit<SubmitterHealth, keyof Funds>[]
   orphans: SubmitterHealth[]
 }> {
   const { destinations, tokens } = context
   const state = Object(await tables.getValue(storeKey))
-  const kept: Omit<DestinationHealth, 'lag'>[] = []
-  const sums = await sumEarly(context, tables)
-  for (const destination of destinations) {
-    const cursor = await loadCursor(tables, destination)
+  const counts = await countOrders(tables, destinations)
+  const kept: TokenHealth[] = []
+  for (const { chainId, token } of tokens) {
+    const key = watchKey(context, { chainId, token }, 'cursor')
+    const own = destinations.filter(
+      (one) => one.chainId === chainId && one.token === token,
+    )
     kept.push({
-      ...destination,
-      counts: await tables.orders.count([destination]),
-      reconciledTo: cursor?.last.number,
-      atRisk: sums.atRisk.get(wordOf(destination)) ?? 0n,
-      servedUnpaid: sums.unpaid.get(wordOf(destination)) ?? 0n,
-      putAside: [
-        ...(await loadWatchAside(context, tables, destination)),
-        ...(await loadPutAside(
-          tables,
-          destinationKey('schedule', destination),
-        )),
-      ],
+      chainId,
+      token,
+      destinations: own,
+      counts: counts.get(tokenWord({ chainId, token })),
+      reconciled: await loadReconciled(tables, key, own),
+      atRisk: await sumEarly(tables, {
+        chainId,
+        token,
+        early: ['reserved', 'answered'],
+      }),
+      unpaid: await sumEarly(tables, { chainId, token, early: ['unpaid'] }),
+      asidesOf: await loadAsides(context, tables, { chainId, token }),
     })
   }
   const submitters: Omit<SubmitterHealth, keyof Funds>[] = []
@@ -195,53 +201,108 @@ async function loadKept(
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
     sealKeys: await tables.secrets.countKeys(destinations),
-    destinations: kept,
+    tokens: kept,
     submitters,
     orphans,
   }
 }
 
-/**
- * Loads the failures of the watch that concern the destination, its token or
- * its chain.
- */
-async function loadWatchAside(
-  context: OrdersContext,
-  tables: StoreReader,
-  destination: Destination,
-): Promise<PutAside[]> {
-  const { chainId, token } = destination
-  const leaseKey = watchKey(context, { chainId })
-  const found: PutAside[] = []
-  for (const part of [{ chainId }, { chainId, token }, destination]) {
-    const key = watchKey(context, part)
-    addAll(found, await loadPutAside(tables, key, leaseKey))
-  }
-  return found
+type TokenOf = Omit<Destination, 'recipient'>
+
+const tokenWord = ({ chainId, token }: TokenOf): string => `${chainId} ${token}`
+
+type Counts = ReadonlyMap<Address, DestinationHealth['counts']>
+
+/** What is on record about the destinations of a token, by recipient. */
+type TokenHealth = TokenOf & {
+  destinations: readonly Destination[]
+  counts: Counts | undefined
+  reconciled: ReadonlyMap<Address, bigint>
+  atRisk: ReadonlyMap<Address, bigint>
+  unpaid: ReadonlyMap<Address, bigint>
+  asidesOf: (destination: Destination) => PutAside[]
 }
 
-const wordOf = ({ chainId, token, recipient }: Destination): string =>
-  `${chainId} ${token} ${recipient}`
+function showDestinations(
+  { destinations, counts, reconciled, atRisk, unpaid, asidesOf }: TokenHealth,
+  head: bigint | undefined,
+): DestinationHealth[] {
+  return destinations.map((destination) => {
+    // Without a spread, which takes most of the time for thousands of them.
+    const { chainId, token, recipient } = destination
+    const reconciledTo = reconciled.get(recipient)
+    return {
+      chainId,
+      token,
+      recipient,
+      counts: counts?.get(recipient) ?? {},
+      reconciledTo,
+      lag: lagOf(reconciledTo, head),
+      atRisk: atRisk.get(recipient) ?? 0n,
+      servedUnpaid: unpaid.get(recipient) ?? 0n,
+      putAside: asidesOf(destination),
+    }
+  })
+}
 
-/** Sums the payments that were answered at `preconfirmed`, by destination. */
-async function sumEarly(
-  { tokens }: Pick<OrdersContext, 'tokens'>,
+/** Counts the orders of destinations by state, by token and recipient. */
+async function countOrders(
   { orders }: Pick<StoreReader, 'orders'>,
-): Promise<Record<'atRisk' | 'unpaid', ReadonlyMap<string, bigint>>> {
-  const sum = async (early: EarlyQuery['early']) => {
-    const sums = new Map<string, bigint>()
-    for (const { chainId, token } of tokens)
-      for (const row of await orders.findEarly({ chainId, token, early })) {
-        const { recipient, value, captureValue = value } = row
-        const word = wordOf({ chainId, token, recipient })
-        sums.set(word, (sums.get(word) ?? 0n) + captureValue)
-      }
-    return sums
+  destinations: readonly Destination[],
+): Promise<ReadonlyMap<string, Counts>> {
+  const tokens = new Map<string, Map<Address, DestinationHealth['counts']>>()
+  for (const one of await orders.countEach(destinations)) {
+    const counts = tokens.get(tokenWord(one)) ?? new Map()
+    tokens.set(tokenWord(one), counts)
+    const { recipient, state, count } = one
+    counts.set(recipient, { ...counts.get(recipient), [state]: count })
   }
-  return {
-    atRisk: await sum(['reserved', 'answered']),
-    unpaid: await sum(['unpaid']),
+  return tokens
+}
+
+/**
+ * Loads the failures of the watch and of the schedules in a token. Returns a
+ * function that finds those that concern a destination, its token or its chain.
+ */
+async function loadAsides(
+  context: OrdersContext,
+  tables: StoreReader,
+  token: TokenOf,
+): Promise<(destination: Destination) => PutAside[]> {
+  const { chainId } = token
+  const leaseKey = watchKey(context, { chainId })
+  const ofWatch = watchKey(context, token)
+  const ofAll = [
+    ...(await loadPutAside(tables, leaseKey, leaseKey)),
+    ...(await loadPutAside(tables, ofWatch, leaseKey)),
+  ]
+  const own = new Map<string, PutAside[]>()
+  for (const key of await findAsideKeys(tables, `${ofWatch}:`))
+    own.set(key, await loadPutAside(tables, key, leaseKey))
+  for (const key of await findAsideKeys(
+    tables,
+    destinationPrefix('schedule', token),
+  ))
+    own.set(key, await loadPutAside(tables, key))
+  if (own.size === 0) return () => ofAll
+  return (destination) => [
+    ...ofAll,
+    ...(own.get(watchKey(context, destination)) ?? []),
+    ...(own.get(destinationKey('schedule', destination)) ?? []),
+  ]
+}
+
+/** Sums payments of a token answered at `preconfirmed`, by recipient. */
+async function sumEarly(
+  { orders }: Pick<StoreReader, 'orders'>,
+  query: EarlyQuery,
+): Promise<ReadonlyMap<Address, bigint>> {
+  const sums = new Map<Address, bigint>()
+  for (const row of await orders.findEarly(query)) {
+    const { recipient, value, captureValue = value } = row
+    sums.set(recipient, (sums.get(recipient) ?? 0n) + captureValue)
   }
+  return sums
 }
 
 async function loadPutAside(

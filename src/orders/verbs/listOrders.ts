@@ -132,7 +132,7 @@ function parseStates(
 function pickDestinations(
   { destinations }: OrdersContext,
   { chainId, ...given }: ListOrdersParameters,
-): Destination[] {
+): readonly Destination[] {
   if (chainId !== undefined && !Number.isSafeInteger(chainId))
     throw new InvalidFieldError(
       'chainId',
@@ -141,6 +141,7 @@ function pickDestinations(
     )
   const token = parseAddress(given.token, 'token')
   const recipient = parseAddress(given.recipient, 'recipient')
+  if ((chainId ?? token ?? recipient) === undefined) return destinations
   return destinations.filter(
     (destination) =>
       (chainId ?? destination.chainId) === destination.chainId &&

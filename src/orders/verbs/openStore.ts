@@ -23,13 +23,22 @@ const seenKey = ({ chainId, token, recipient }: Destination): string =>
 export async function openStore(context: OrdersContext): Promise<void> {
   const { identity } = await context.store.open()
   if (context.store.isAttached) return
+  const values = await context.store.read((tables) =>
+    tables.findValues(`${storeKey}:`),
+  )
+  const seenIn = new Map(values.map(({ key, value }) => [key, value.identity]))
   await writeAgain(context, async (tables) => {
     const known = await tables.getValue(storeKey)
     const isReplaced = known !== undefined && known.identity !== identity
     if (known?.identity !== identity)
       await tables.setValue(storeKey, { identity, suspended: isReplaced })
     await rememberSubmitters(context, tables)
-    for (const destination of context.destinations) {
+    const told = isReplaced
+      ? context.destinations
+      : context.destinations.filter(
+          (destination) => seenIn.get(seenKey(destination)) !== identity,
+        )
+    for (const destination of told) {
       const seen = await tables.getValue(seenKey(destination))
       if (seen?.identity !== identity)
         await tables.setValue(seenKey(destination), { identity })

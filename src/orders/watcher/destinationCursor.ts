@@ -93,8 +93,14 @@ const mostSeen = 80
 /** The key in the store of a destination's cursor, or of its schedules. */
 export const destinationKey = (
   kind: 'cursor' | 'schedule',
-  { chainId, token, recipient }: Destination,
-): string => `${kind}:${chainId}:${token}:${recipient}`
+  { recipient, ...token }: Destination,
+): string => `${destinationPrefix(kind, token)}${recipient}`
+
+/** The beginning of the keys of all destinations of a token. */
+export const destinationPrefix = (
+  kind: 'cursor' | 'schedule',
+  { chainId, token }: Omit<Destination, 'recipient'>,
+): string => `${kind}:${chainId}:${token}:`
 
 /**
  * Adds a head to the seen ones. Keeps only one head at least 64 blocks below
@@ -125,15 +131,47 @@ export async function loadCursor(
 }
 
 /**
- * Loads the shared cursor of a token: how far its destinations in step, which
- * are read together, are read.
+ * The cursor of a token's destinations in step, which are read together. `alone`
+ * has the others. Absent in rows that older releases wrote.
  */
+export type SharedCursor = DestinationCursor & {
+  alone?: readonly Address[] | undefined
+}
+
+/** Loads how far the destinations of a token that are in step are read. */
 export async function loadSharedCursor(
   tables: Values,
   sharedKey: string,
-): Promise<DestinationCursor | undefined> {
+): Promise<SharedCursor | undefined> {
   const value = await tables.getValue(sharedKey)
-  return value && parseCursor(value)
+  if (!value) return undefined
+  const { alone } = value
+  return Array.isArray(alone)
+    ? { ...parseCursor(value), alone }
+    : parseCursor(value)
+}
+
+/**
+ * Loads up to which block no payment to these destinations of a token is
+ * missing, by recipient.
+ */
+export async function loadReconciled(
+  tables: Values,
+  sharedKey: string,
+  destinations: readonly Destination[],
+): Promise<ReadonlyMap<Address, bigint>> {
+  const shared = await loadSharedCursor(tables, sharedKey)
+  const own = shared?.alone && new Set(shared.alone)
+  const blocks = new Map<Address, bigint>()
+  for (const destination of destinations) {
+    const { recipient } = destination
+    const cursor =
+      own && !own.has(recipient)
+        ? shared
+        : await loadCursor(tables, destination)
+    if (cursor) blocks.set(recipient, cursor.last.number)
+  }
+  return blocks
 }
 
 /** How far the recipients of a token are read. Those in step share a cursor. */
@@ -150,8 +188,11 @@ export type Places = {
 
 /** A destination that begins to use the shared cursor of its token. */
 export type Joining = Destination & {
-  /** The first block that was ever read for it, if none is on record. */
-  from?: bigint | undefined
+  /**
+   * The first block that was ever read for it: `new` if it is that of this
+   * reading. Absent if the record has it.
+   */
+  from?: bigint | 'new' | undefined
 }
 
 /**
@@ -159,9 +200,11 @@ export type Joining = Destination & {
  * as the shared cursor, and those without open orders, which have nothing to
  * read. Without a shared cursor, the highest cursor of a destination takes its
  * place.
+ *
+ * @param token.destinations all destinations of the watch in this token.
  */
 export async function placeRecipients(
-  tables: Values & Pick<StoreReader, 'orders'>,
+  tables: Pick<StoreReader, 'getValue' | 'findValues' | 'orders'>,
   {
     sharedKey,
     destinations,
@@ -172,25 +215,18 @@ export async function placeRecipients(
     head: { number: bigint }
   },
 ): Promise<Places> {
-  const rows: {
-    destination: Destination
-    cursor: DestinationCursor | undefined
-    isMember: boolean
-  }[] = []
-  for (const destination of destinations) {
-    const key = destinationKey('cursor', destination)
-    const isMember = (await tables.getValue(key))?.shared === sharedKey
-    const cursor = isMember ? undefined : await loadCursor(tables, destination)
-    rows.push({ destination, cursor, isMember })
-  }
   const onRecord = await loadSharedCursor(tables, sharedKey)
+  if (onRecord?.alone)
+    return { alone: new Set(onRecord.alone), joining: [], start: undefined }
+  const rows = await loadCursors(tables, destinations)
+  const strangers = destinations.filter(({ recipient }) => !rows.has(recipient))
+  const open = await findOpenRecipients(tables, strangers)
+  const others = [...rows.values()].filter(({ shared }) => shared !== sharedKey)
   const shared =
     onRecord ??
-    rows.reduce<DestinationCursor | undefined>(
+    others.reduce<DestinationCursor | undefined>(
       (high, { cursor }) =>
-        high && cursor && high.last.number >= cursor.last.number
-          ? high
-          : (cursor ?? high),
+        high && high.last.number >= cursor.last.number ? high : cursor,
       undefined,
     )
   const places: Places = {
@@ -198,27 +234,75 @@ export async function placeRecipients(
     joining: [],
     start: onRecord ? undefined : shared,
   }
-  for (const { destination, cursor, isMember } of rows) {
-    if (isMember) continue
-    const isRead = cursor && shared && cursor.last.number >= shared.last.number
-    if (isRead || !shared) places.joining.push({ ...destination })
-    else if (cursor || (await hasOpen(tables, destination)))
-      places.alone.add(destination.recipient)
+  for (const destination of destinations) {
+    const { recipient } = destination
+    const row = rows.get(recipient)
+    if (row?.shared === sharedKey) continue
+    const isRead = row && shared && row.cursor.last.number >= shared.last.number
+    if (isRead) places.joining.push({ ...destination, from: row.cursor.from })
+    else if (!shared) places.joining.push({ ...destination, from: 'new' })
+    else if (row || open.has(recipient)) places.alone.add(recipient)
     else places.joining.push({ ...destination, from: head.number })
   }
   return places
 }
 
-async function hasOpen(
+/** The row of a destination: its cursor, and the key of a shared one. */
+type CursorRow = { cursor: DestinationCursor; shared: string | undefined }
+
+/** Loads the rows of the destinations of a token, by recipient. */
+async function loadCursors(
+  tables: Pick<StoreReader, 'getValue' | 'findValues'>,
+  destinations: readonly Destination[],
+): Promise<ReadonlyMap<Address, CursorRow>> {
+  const [first] = destinations
+  const rows = new Map<Address, CursorRow>()
+  if (!first) return rows
+  const prefix = destinationPrefix('cursor', first)
+  const values = new Map(
+    (await tables.findValues(prefix)).map(({ key, value }) => [key, value]),
+  )
+  const known = new Map<string, SharedCursor | undefined>()
+  for (const destination of destinations) {
+    const own = values.get(destinationKey('cursor', destination))
+    if (!own) continue
+    const { shared, from } = own
+    if (typeof shared === 'string' && !known.has(shared))
+      known.set(shared, await loadSharedCursor(tables, shared))
+    const cursor =
+      typeof shared === 'string'
+        ? withFrom(known.get(shared), from)
+        : parseCursor(own)
+    if (cursor)
+      rows.set(destination.recipient, {
+        cursor,
+        shared: typeof shared === 'string' ? shared : undefined,
+      })
+  }
+  return rows
+}
+
+const withFrom = (
+  cursor: DestinationCursor | undefined,
+  from: unknown,
+): DestinationCursor | undefined =>
+  cursor && { ...cursor, from: BigInt(String(from)) }
+
+/** Most orders to read at first to find the recipients that have open ones. */
+const mostRead = 1_000
+
+/** Finds which of these destinations of a token have open orders. */
+async function findOpenRecipients(
   { orders }: Pick<StoreReader, 'orders'>,
-  destination: Destination,
-): Promise<boolean> {
-  const found = await orders.find({
-    lookDue: [destination],
-    until: endOfTime,
-    limit: 1,
-  })
-  return found.length > 0
+  destinations: readonly Destination[],
+): Promise<ReadonlySet<Address>> {
+  if (destinations.length === 0) return new Set()
+  for (let limit = mostRead; ; limit *= 4) {
+    const query = { lookDue: destinations, until: endOfTime, limit }
+    const found = await orders.find(query)
+    if (found.length < limit)
+      return new Set(found.map(({ recipient }) => recipient))
+  }
 }
 
 /** Most destinations to ask for heads that earlier looks have seen. */
@@ -334,6 +418,11 @@ export async function moveCursor(
   )
 }
 
+const encodeShared = (
+  cursor: DestinationCursor,
+  alone: ReadonlySet<Address>,
+) => ({ ...encodeCursor(cursor), alone: [...alone] })
+
 /**
  * Writes the shared cursor of a token, and which further destinations use it
  * from now on.
@@ -345,10 +434,13 @@ export async function moveSharedCursor(
   { store }: { store: PaymentStore },
   {
     sharedKey,
+    alone,
     joining,
     lease,
   }: {
     sharedKey: string
+    /** The recipients that are not in step. */
+    alone: ReadonlySet<Address>
     joining: readonly Joining[]
     lease: Lease | undefined
   },
@@ -358,16 +450,16 @@ export async function moveSharedCursor(
     async (tables) => {
       await tables.lock(sharedKey)
       const current = await loadSharedCursor(tables, sharedKey)
-      const next = furtherOf(current, { before, after })
-      if (next) await tables.setValue(sharedKey, encodeCursor(next))
-      for (const { from = after.from, ...destination } of joining) {
-        const key = destinationKey('cursor', destination)
-        const known = (await loadCursor(tables, destination))?.from
-        const place: StoredPlace = {
-          from: String(known ?? from),
-          shared: sharedKey,
-        }
-        await tables.setValue(key, place)
+      const next = furtherOf(current, { before, after }) ?? current
+      if (next) await tables.setValue(sharedKey, encodeShared(next, alone))
+      for (const { from, ...destination } of joining) {
+        const known =
+          from === 'new'
+            ? after.from
+            : (from ?? (await loadCursor(tables, destination))?.from)
+        const first = known ?? after.from
+        const place: StoredPlace = { from: String(first), shared: sharedKey }
+        await tables.setValue(destinationKey('cursor', destination), place)
       }
     },
     { lease },
@@ -393,16 +485,28 @@ export async function leaveSharedCursor(
   { store }: { store: PaymentStore },
   {
     destination,
+    sharedKey,
+    alone,
     lease,
-  }: { destination: Destination; lease: Lease | undefined },
+  }: {
+    destination: Destination
+    sharedKey: string
+    /** The recipients that are not in step, this one included. */
+    alone: ReadonlySet<Address>
+    lease: Lease | undefined
+  },
   cursor: DestinationCursor,
 ): Promise<void> {
   const key = destinationKey('cursor', destination)
   await store.write(
     async (tables) => {
+      await tables.lock(sharedKey)
+      const shared = await loadSharedCursor(tables, sharedKey)
       const known = await loadCursor(tables, destination)
       const from = known?.from ?? cursor.from
       await tables.setValue(key, encodeCursor({ ...cursor, from }))
+      // In the same unit of work, so that no process takes it for one in step.
+      if (shared) await tables.setValue(sharedKey, encodeShared(shared, alone))
     },
     { lease },
   )

@@ -1,4 +1,8 @@
-import type { EventRecord, StoreReader } from '../../store/types.js'
+import type {
+  Destination,
+  EventRecord,
+  StoreReader,
+} from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 import type { WatchPace } from './paceOf.js'
 import type { WatchMemory } from './watchState.js'
@@ -43,17 +47,29 @@ export async function findNextLook(
   context: OrdersContext,
   chainId: number,
   {
+    destinations,
     memory: { fresh, freshTo },
     last: { at, time, calledBy },
     pace: { interval, quiet },
-  }: { memory: WatchMemory; last: LastLook; pace: WatchPace },
+  }: {
+    /** All destinations of the chain. */
+    destinations: readonly Destination[]
+    memory: WatchMemory
+    last: LastLook
+    pace: WatchPace
+  },
 ): Promise<NextLook> {
   const since = performance.now() - at
   const full = Math.max(0, interval - since)
   const busy = { milliseconds: full, isQuiet: false, calledBy }
   if (fresh.size > 0 || quiet <= interval) return busy
   const { events, isSent, due } = await context.store.read((tables) =>
-    loadReasons(context, tables, { chainId, freshTo, until: time }),
+    loadReasons(context, tables, {
+      chainId,
+      destinations,
+      freshTo,
+      until: time,
+    }),
   )
   const urgent = events.filter(isUrgent)
   const newest = urgent.at(-1)?.cursor ?? calledBy
@@ -72,15 +88,20 @@ const isUrgent = ({ type, data }: EventRecord): boolean =>
 const horizon = 3600n
 
 async function loadReasons(
-  { destinations: all, wallets }: OrdersContext,
+  { wallets }: OrdersContext,
   tables: Pick<StoreReader, 'events' | 'transactions' | 'orders'>,
   {
     chainId,
+    destinations,
     freshTo = 0n,
     until,
-  }: { chainId: number; freshTo: bigint | undefined; until: bigint },
+  }: {
+    chainId: number
+    destinations: readonly Destination[]
+    freshTo: bigint | undefined
+    until: bigint
+  },
 ) {
-  const destinations = all.filter((one) => one.chainId === chainId)
   const events = await tables.events.find({
     destinations,
     after: freshTo,

@@ -202,8 +202,10 @@ async function readInStep(
     )
     if (refused.length === 0) throw error
     for (const destination of refused) {
-      await leaveSharedCursor(context, { destination, lease }, cursor)
-      places.alone.add(destination.recipient)
+      const alone = new Set([...places.alone, destination.recipient])
+      const leaving = { destination, sharedKey, alone, lease }
+      await leaveSharedCursor(context, leaving, cursor)
+      places.alone = alone
       aside.at(destination).put(reconciliationStep, error)
     }
     await read(destinations.filter((one) => !refused.includes(one)))
@@ -468,7 +470,8 @@ async function loadPlaces(
 function inStepOf(
   { destinations }: TokenWatch,
   { alone }: Places,
-): Destination[] {
+): readonly Destination[] {
+  if (alone.size === 0) return destinations
   return destinations.filter(({ recipient }) => !alone.has(recipient))
 }
 
@@ -502,8 +505,10 @@ function sharedCursor(
         loadSharedCursor(tables, sharedKey),
       )),
     move: async (cursors) => {
+      const { alone } = places
       const joining = [...places.joining]
-      await moveSharedCursor(context, { sharedKey, joining, lease }, cursors)
+      const moving = { sharedKey, alone, joining, lease }
+      await moveSharedCursor(context, moving, cursors)
       places.joining = places.joining.filter((one) => !joining.includes(one))
       places.start = undefined
     },

@@ -1,6 +1,7 @@
+import type { Address } from 'viem'
 import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
-import type { Lease } from '../../store/types.js'
+import type { Destination, Lease } from '../../store/types.js'
 import { checkChain } from '../evidence/checkChain.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
@@ -88,9 +89,7 @@ export function watchChain(
 ): ChainWatcher {
   const { store, policy, owner } = context
   const client = readerOf(context, chainId)
-  const destinations = context.destinations.filter(
-    (destination) => destination.chainId === chainId,
-  )
+  const destinations = groupByToken(context, chainId)
   const pace = paceOf(policy, client, chainId)
   const key = watchKey(context, { chainId })
   const milliseconds = policy.lease
@@ -100,7 +99,12 @@ export function watchChain(
   // Nothing shortens the pause after a failed look, or without the lease.
   const findNext = async (): Promise<NextLook | undefined> => {
     if (!last || !lease) return undefined
-    const found = await findNextLook(context, chainId, { memory, last, pace })
+    const found = await findNextLook(context, chainId, {
+      destinations: destinations.all,
+      memory,
+      last,
+      pace,
+    })
     last = { ...last, calledBy: found.calledBy }
     return found
   }
@@ -126,11 +130,13 @@ export function watchChain(
         if (!isHeadKnown(memory, heads)) await checkChain(client, chainId)
         const { apart } = memory
         const aside = asides.chain
-        const seen = { client, chainId, destinations, heads, memory, lease }
-        const watch = { ...seen, aside, apart }
+        const { all } = destinations
+        const seen = { client, chainId, heads, memory, lease }
+        const watch = { ...seen, destinations: all, aside, apart }
         const every = reconcileEvery ?? reconcileEveryOf(pace, memory)
         const reading = { reconcileEvery: every, mostOpen }
-        await lookOnce(context, { ...watch, asides, ...reading })
+        const { tokens } = destinations
+        await lookOnce(context, { ...watch, tokens, asides, ...reading })
         const { timestamp: time } = heads.latest
         last = { time, at: performance.now(), calledBy: memory.freshTo ?? 0n }
       })
@@ -214,7 +220,31 @@ function reconcileEveryOf(
 
 type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }
 
-type Looking = Reconciling & { asides: WatchAsides }
+/** The destinations of a chain: lists that never change. */
+type ChainDestinations = {
+  all: readonly Destination[]
+  tokens: ReadonlyMap<Address, readonly Destination[]>
+}
+
+function groupByToken(
+  context: Pick<OrdersContext, 'destinations'>,
+  chainId: number,
+): ChainDestinations {
+  const all = Object.freeze(
+    context.destinations.filter((one) => one.chainId === chainId),
+  )
+  const names = [...new Set(all.map(({ token }) => token))]
+  const tokens = new Map(
+    names.map((name) => [
+      name,
+      Object.freeze(all.filter(({ token }) => token === name)),
+    ]),
+  )
+  return { all, tokens }
+}
+
+type Looking = Reconciling &
+  Pick<ChainDestinations, 'tokens'> & { asides: WatchAsides }
 
 /** A look at each token of a chain. */
 function tokensOf(
@@ -222,11 +252,9 @@ function tokensOf(
   watch: Watch & Looking,
 ): (TokenWatch & Reconciling)[] {
   const { chainId, memory, asides } = watch
-  const tokens = [...new Set(watch.destinations.map(({ token }) => token))]
-  return tokens.map((token) => {
+  return [...watch.tokens].map(([token, all]) => {
     const tokenMemory = memory.tokens.get(token) ?? newTokenMemory()
     memory.tokens.set(token, tokenMemory)
-    const all = watch.destinations.filter((one) => one.token === token)
     return {
       ...watch,
       client: clientOf(context, { chainId, token }),

@@ -5,6 +5,7 @@ import { addKinds } from './schemaKinds.js'
 import { addNotes } from './schemaNotes.js'
 import { addRefunds } from './schemaRefunds.js'
 import { addSubscriptions } from './schemaSubscriptions.js'
+import { findByToken } from './schemaTokens.js'
 import { version1 } from './schemaVersion1.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
 
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   addKinds,
   addSubscriptions,
   addEarly,
+  findByToken,
 ]
 
 /**

@@ -1,4 +1,5 @@
 import { type Expression, type RawBuilder, sql } from 'kysely'
+import { indexDestinations } from '../../store/isInDestinations.js'
 import type { Destination, Submitter } from '../../store/types.js'
 import type { Slot } from './runQuery.js'
 import { toBytes } from './sqlColumns.js'
@@ -13,54 +14,86 @@ export function inDestination({
     and token = ${toBytes(token)} and recipient = ${toBytes(recipient)}`
 }
 
-/** Destinations of one token on one chain: at least one. */
-export type TokenDestinations = readonly [Destination, ...Destination[]]
+/**
+ * Rows of one token that a query searches by index: those of some recipients,
+ * or of all.
+ */
+export type SearchedPart = Pick<Destination, 'chainId' | 'token'> & {
+  recipients: readonly Destination['recipient'][] | 'all'
+}
 
-/** Groups destinations by chain and token. */
+/**
+ * The condition that a row belongs to this part of its token.
+ *
+ * @param by `filtered`: the database must not choose an index of recipients.
+ */
+export function inPart(
+  dialect: SqlDialect,
+  { chainId, token, recipients }: SearchedPart,
+  by: 'indexed' | 'filtered' = 'indexed',
+): RawBuilder<boolean> {
+  const ofToken = sql<boolean>`chain_id = ${BigInt(chainId)}
+    and token = ${toBytes(token)}`
+  if (recipients === 'all') return ofToken
+  const [only] = recipients
+  const ofRecipients =
+    only !== undefined && recipients.length === 1
+      ? sql<boolean>`recipient = ${toBytes(only)}`
+      : dialect.among('recipient', 'bytes', dialect.listOf('bytes', recipients))
+  return by === 'indexed'
+    ? sql<boolean>`${ofToken} and ${ofRecipients}`
+    : sql<boolean>`${ofToken} and (${ofRecipients}) is true`
+}
+
+/** A part for each destination. */
+export function partsOf(destinations: readonly Destination[]): SearchedPart[] {
+  return distinctDestinations(destinations).map(({ recipient, ...token }) => ({
+    ...token,
+    recipients: [recipient],
+  }))
+}
+
+/** A part for each token, with its recipients. */
 export function groupByToken(
   destinations: readonly Destination[],
-): TokenDestinations[] {
-  const groups = new Map<string, [Destination, ...Destination[]]>()
-  for (const destination of destinations) {
-    const key = `${destination.chainId} ${destination.token}`
+): SearchedPart[] {
+  const groups = new Map<
+    string,
+    SearchedPart & { recipients: Destination['recipient'][] }
+  >()
+  for (const { chainId, token, recipient } of destinations) {
+    const key = `${chainId} ${token}`
     const group = groups.get(key)
-    if (group) group.push(destination)
-    else groups.set(key, [destination])
+    if (group) group.recipients.push(recipient)
+    else groups.set(key, { chainId, token, recipients: [recipient] })
   }
   return [...groups.values()]
 }
 
-/**
- * The condition that a row belongs to one of these destinations of one token.
- */
-export function inToken(
-  dialect: SqlDialect,
-  destinations: TokenDestinations,
-): RawBuilder<boolean> {
-  const [first] = destinations
-  if (destinations.length === 1) return inDestination(first)
-  const recipients = destinations.map(({ recipient }) => recipient)
-  const list = dialect.listOf('bytes', recipients)
-  return sql<boolean>`chain_id = ${BigInt(first.chainId)}
-    and token = ${toBytes(first.token)}
-    and ${dialect.among('recipient', 'bytes', list)}`
-}
+/** Most destinations that a statement names. */
+export const mostNamed = 100
 
 /**
- * Most destinations that a query searches one by one, each by index. With more
- * destinations, one condition names all of them.
+ * Finds rows of these destinations. A statement that names thousands of
+ * recipients takes longer to read than to answer. So this asks for rows of all
+ * recipients of the tokens, and names ours only if there are others among the
+ * rows, as in a store that several shops share.
  */
-export const mostApart = 100
-
-/** The condition that a row belongs to one of these destinations, of any token. */
-export function inAny(
-  dialect: SqlDialect,
+export async function findOfMany<row extends Destination>(
   destinations: readonly Destination[],
-): RawBuilder<boolean> {
-  const tokens = groupByToken(destinations).map(
-    (group) => sql`(${inToken(dialect, group)})`,
-  )
-  return sql<boolean>`(${sql.join(tokens, sql` or `)})`
+  { locks }: { locks: boolean },
+  find: (parts: readonly SearchedPart[]) => Promise<row[]>,
+): Promise<row[]> {
+  const { has, tokens } = indexDestinations(destinations)
+  // Locks of rows of others would stop their shops.
+  if (!locks) {
+    const all = tokens.map(
+      (token) => ({ ...token, recipients: 'all' }) as const,
+    )
+    const rows = await find(all)
+    if (rows.every(has)) return rows
+  }
+  return find(groupByToken(destinations))
 }
 
 /** Values of destinations in a query, numbered from 0. */

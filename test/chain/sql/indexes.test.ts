@@ -36,6 +36,7 @@ import type {
 } from '../../../src/sql/tables/sqlEngine.js'
 import { updateRows } from '../../../src/sql/tables/sqlRows.js'
 import { attemptTable, orderTable } from '../../../src/sql/tables/sqlTables.js'
+import { drawAddress } from '../../../src/testing/storeCasesSamples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))
@@ -299,6 +300,85 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   ],
 ]
 
+/** So many recipients that no statement names them. */
+const many = Array.from({ length: 150 }, (_, at) => ({
+  ...destination,
+  recipient: at === 0 ? destination.recipient : drawAddress(),
+}))
+
+const manyQueries: typeof queries = [
+  [
+    'orders of many recipients listed',
+    '(orders_token|orders_pkey)',
+    (it) => findOrders(it, { listed: many, limit }),
+  ],
+  [
+    'orders of many recipients listed by state',
+    'orders_token_state',
+    (it) => findOrders(it, { listed: many, states: ['stored'], limit }),
+  ],
+  [
+    'orders of many recipients listed by payer',
+    'orders_token_payer',
+    (it) => findOrders(it, { listed: many, payer, limit }),
+  ],
+  [
+    'what a submitter has to send for many recipients',
+    'orders_send_due',
+    (it) =>
+      findOrders(it, {
+        sendDue: submitter,
+        recipients: many.map(({ recipient }) => recipient),
+        until: 10_000n,
+        limit,
+      }),
+  ],
+  [
+    'what the chain has to be asked for many recipients',
+    'orders_look_due',
+    (it) => findOrders(it, { lookDue: many, until: 10_000n, limit }),
+  ],
+  [
+    'orders of many recipients by the finality of their settlement',
+    'orders_settled',
+    (it) => findOrders(it, { settled: many, finality: 'included', limit }),
+  ],
+  [
+    'orders of many recipients that are open',
+    'orders_unsettled',
+    (it) => findOrders(it, { unsettled: many, after: 5n, limit }),
+  ],
+  [
+    'refunds of many recipients to sign',
+    'orders_refunds_due',
+    (it) => findOrders(it, { refundsDue: many, after: 5n, limit }),
+  ],
+  [
+    'how many orders of many recipients',
+    '(counters_pkey)',
+    (it) => countOrders(it, many),
+  ],
+  [
+    'proofs of many recipients by block',
+    'proofs_token',
+    (it) => findProofs(it, { destinations: many, fromBlock: 9n, limit }),
+  ],
+  [
+    'events of many recipients',
+    '(events_token|events_pkey)',
+    (it) => findEvents(it, { destinations: many, after: 9n, limit }),
+  ],
+  [
+    'the newest event of many recipients',
+    '(events_token|events_pkey)',
+    (it) => findEvents(it, { newest: many }),
+  ],
+]
+queries.push(...manyQueries)
+
+/** Those whose statements name no recipient if no other shop has rows. */
+const unnamed = new Set(manyQueries.map(([, , ask]) => ask))
+
 /** Of no row: only the plan matters. */
 const row = { id: 'none', orderId: 'none', number: 1, version: 1 }
 
@@ -410,7 +490,7 @@ test('in PostgreSQL, the claim of a submitter and the count of orders touch as m
   await fillOrders(99_000, 1_000)
   await pool.query('vacuum analyze orders')
   const many = await touched()
-  expect(few).toHaveLength(2)
+  expect(few).toHaveLength(4)
   for (const [at, pages] of few.entries()) {
     expect(pages).toBeGreaterThan(0)
     expect(many[at]).toBeLessThan(pages * 2 + 10)
@@ -455,6 +535,8 @@ async function record(
   const finder = { session: session as SqlSession, dialect, locks: false }
   // An update finds no row of that version, which is as good here.
   await ask?.(finder).catch(() => undefined)
-  expect(statements).toHaveLength(1)
-  return statements
+  // Nothing decodes the addresses of this pool, so they look like others and
+  // are named in a second statement.
+  expect(statements.length).toBeLessThanOrEqual(ask && unnamed.has(ask) ? 2 : 1)
+  return statements.slice(0, 1)
 }

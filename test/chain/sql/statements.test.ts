@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDevChain } from 'countersign/devchain'
 import { sqliteStore } from 'countersign/sql'
-import Database from 'libsql'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { openDesk, sell } from '../support/httpDesk.js'
+import { watchStatements } from '../support/watchStatements.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 const folder = mkdtempSync(join(tmpdir(), 'countersign-statements-'))
@@ -14,34 +14,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-type Statement = {
-  readonly reader: boolean
-  all(values: unknown): unknown
-  run(values: unknown): unknown
-}
-
 /** Notes every statement that the database runs until the test ends. */
-function watchStatements(): string[] {
+function noteStatements(): string[] {
   const ran: string[] = []
-  const { prepare } = Database.prototype
-  const noting = function (this: unknown, text: string) {
-    const statement: Statement = Reflect.apply(prepare, this, [text])
-    const note = (name: 'all' | 'run') => (values: unknown) => {
-      ran.push(text)
-      return statement[name](values)
-    }
-    const { reader } = statement
-    return { reader, all: note('all'), run: note('run') }
-  }
-  Reflect.set(Database.prototype, 'prepare', noting)
-  onTestFinished(() => {
-    Reflect.set(Database.prototype, 'prepare', prepare)
-  })
+  onTestFinished(watchStatements((text) => ran.push(text)))
   return ran
 }
 
 test('a purchase over HTTP makes few statements until its payment is stored', async () => {
-  const ran = watchStatements()
+  const ran = noteStatements()
   const store = sqliteStore({ file: join(folder, 'orders.db') })
   const desk = await openDesk(chain, { store })
   // The first purchase also opens connections and reads the submitter's funds.
@@ -78,7 +59,7 @@ test('a purchase over HTTP makes few statements until its payment is stored', as
 })
 
 test('the events of an order take two queries, also after its newest one', async () => {
-  const ran = watchStatements()
+  const ran = noteStatements()
   const store = sqliteStore({ file: join(folder, 'events.db') })
   const { orders } = await openDesk(chain, { store })
   const { order } = await orders.draft({ amount: '12.50' })

@@ -202,7 +202,10 @@ export const brokenWrites: readonly BrokenStore[] = [
             ...orders,
             count: (destinations) =>
               store.read((it) => it.orders.count(destinations)),
+            countEach: (destinations) =>
+              store.read((it) => it.orders.countEach(destinations)),
           },
+          findValues: (prefix) => store.read((it) => it.findValues(prefix)),
           getLease: (key) => store.read((it) => it.getLease(key)),
           secrets: {
             countKeys: (destinations) =>

@@ -44,8 +44,9 @@ export const inFinds = (twist: (reader: Finds) => Partial<Finds>): Broken =>
           countKeys: async () => ({}),
           findOrderIds: async () => [],
         }
-        const orders = { ...it.orders, count }
-        const found = twist({ ...it, orders, secrets })
+        const orders = { ...it.orders, count, countEach: async () => [] }
+        const findValues = async () => []
+        const found = twist({ ...it, orders, findValues, secrets })
         return work({
           orders: { ...it.orders, ...found.orders },
           attempts: { ...it.attempts, ...found.attempts },

@@ -185,6 +185,43 @@ test('a recipient whose logs the node does not give delays no other, and catches
   expect(after.destinations.flatMap(({ putAside }) => putAside)).toEqual([])
 })
 
+test('a recipient that is behind is still read from its own place by the next process', async () => {
+  const recipients = addresses(40)
+  const [refused = drawAddress()] = recipients
+  let hidden: string | undefined
+  const answer: Parameters<typeof fakeNode>[1] = (asked, forward) =>
+    hidden !== undefined &&
+    (asked.method === 'eth_getBlockReceipts' ||
+      (asked.method === 'eth_getLogs' && isAbout(asked, refused)) ||
+      (asked.method === 'eth_getTransactionReceipt' &&
+        Object(asked.params)[0] === hidden))
+      ? Promise.reject(rpcError(-32_000, 'index is broken'))
+      : forward()
+  const { context, watcher } = openMany(recipients, answer)
+  await mineBlocks(chain, 1)
+  await watcher.look()
+  hidden = await transferTo(refused, 5n)
+  await watcher.look()
+  // Far above the block of the payment: nobody in step reads it again.
+  await mineBlocks(chain, 100)
+  await watcher.look()
+  expect(await typesOf(context)).toEqual([])
+  const { destinations } = await getHealth(context)
+  const blockOf = (address: Address | undefined) =>
+    destinations.find(({ recipient }) => recipient === address)?.reconciledTo
+  const behind = blockOf(refused) ?? 0n
+  expect((blockOf(recipients[1]) ?? 0n) - behind).toBeGreaterThan(99n)
+  const lease = watcher.lease()
+  if (lease) await context.store.releaseLease(lease)
+  hidden = undefined
+  const next = openMany(recipients, answer, { store: context.store })
+  await eventually(async () => {
+    await mineBlocks(chain, 1)
+    await next.watcher.look()
+    return typesOf(next.context)
+  }).toEqual(['unmatched'])
+})
+
 test('a recipient that is added later is read from its oldest order on', async () => {
   const recipients = addresses(3)
   const { context, watcher } = openMany(recipients)

@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createOrders, type Orders } from 'countersign/orders'
+import { createReadClient } from 'countersign/reads'
+import { sqliteStore } from 'countersign/sql'
+import Database from 'libsql'
+import { type Address, createClient, custom, pad, toHex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { watchStatements } from '../test/chain/support/watchStatements.js'
+import { sendLast } from './childMessages.js'
+import { median } from './compare.js'
+import type { ShopPlace } from './ordersShop.js'
+
+/** What a process is told: how many recipients its shop has, and where. */
+export type RecipientsShop = {
+  dev: Parameters<typeof import('./ordersShop.js').openShop>[0]
+  url: ShopPlace['url']
+  count: number
+  file: string
+}
+
+/** What a shop cost. */
+export type RecipientsCost = {
+  /** Milliseconds from `createOrders` to the end of the first look of `run`. */
+  start: number
+  /** Milliseconds of calls, the medians. */
+  verbs: Record<string, number>
+  /** A minute of a quiet worker. */
+  statements: number
+  calls: number
+  /** Milliseconds of CPU a second of a quiet worker. */
+  cpu: number
+  /** Megabytes of the process. */
+  memory: number
+}
+
+/** Orders in the database. */
+const numOrders = 200
+const rounds = 15
+const minute = 60_000
+
+const [told] = await once(process, 'message')
+await sendLast(await measureShop(told))
+process.exit()
+
+async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
+  let statements = 0
+  watchStatements((text) => {
+    // Asks for a counter in memory, ten times a second.
+    if (text !== 'pragma data_version') statements++
+  })
+  let calls = 0
+  const { dev, url, count, file } = shop
+  const node = createReadClient({ url, chain: dev.chain })
+  const client = createClient({
+    chain: dev.chain,
+    transport: custom({
+      request: (asked) => {
+        calls++
+        return node.request(asked)
+      },
+    }),
+  })
+  const account = privateKeyToAccount(generatePrivateKey())
+  const others = Array.from({ length: count - 1 }, (_, at) =>
+    pad(toHex(at + 1), { size: 20, dir: 'right' }),
+  )
+  const open = () =>
+    createOrders({
+      store: sqliteStore({ file }),
+      seal: 'none',
+      tokens: [{ client, token: dev.token }],
+      wallets: [
+        createClient({ account, chain: dev.chain, transport: custom(node) }),
+      ],
+      recipients: others,
+      // A development chain is never quiet by default.
+      policy: { pollingInterval: 2_000, quietInterval: 15_000 },
+    })
+  const filling = open()
+  const recipients = [account.address, ...others]
+  const ids = await fill(filling, recipients)
+  await filling.close()
+
+  const begin = performance.now()
+  const orders = open()
+  const ending = new AbortController()
+  const running = orders.run({ signal: ending.signal })
+  await firstLook(file)
+  const start = performance.now() - begin
+  // The second look confirms the heads of the first.
+  await sleep(20_000)
+  const before = { statements, calls, cpu: process.cpuUsage() }
+  await sleep(minute)
+  const { user, system } = process.cpuUsage(before.cpu)
+  const cost = {
+    start,
+    statements: statements - before.statements,
+    calls: calls - before.calls,
+    cpu: (user + system) / 1000 / (minute / 1000),
+  }
+  globalThis.gc?.()
+  const memory = process.memoryUsage().rss / 1e6
+  ending.abort()
+  await running
+  const verbs = await timeVerbs(orders, ids)
+  await orders.close()
+  return { ...cost, memory, verbs }
+}
+
+/** Drafts orders of recipients all over the list. */
+async function fill(
+  orders: Orders,
+  recipients: readonly Address[],
+): Promise<string[]> {
+  const ids: string[] = []
+  for (let at = 0; at < numOrders; at++) {
+    const place = Math.floor((at * recipients.length) / numOrders)
+    const { order } = await orders.draft({
+      amount: '1',
+      primaryType: 'TransferWithAuthorization',
+      recipient: recipients[place],
+    })
+    ids.push(order.id)
+  }
+  return ids
+}
+
+/** Waits until a look has written how far it has read. */
+async function firstLook(file: string): Promise<void> {
+  const database = new Database(file)
+  const cursors = database.prepare(
+    `select key from settings where key like 'cursor:%'
+      and value like '%"block"%' limit 1`,
+  )
+  while (cursors.all().length === 0) await sleep(10)
+  database.close()
+}
+
+async function timeVerbs(
+  orders: Orders,
+  ids: readonly string[],
+): Promise<Record<string, number>> {
+  const verbs: Record<string, () => Promise<unknown>> = {
+    list: () => orders.list(),
+    events: () => orders.events(),
+    health: () => orders.health(),
+    get: () => orders.get({ orderId: String(ids[ids.length >> 1]) }),
+  }
+  const times: Record<string, number> = {}
+  for (const [name, call] of Object.entries(verbs)) {
+    const all: number[] = []
+    // The first rounds warm up code and caches.
+    for (let round = -2; round < rounds; round++) {
+      const begin = performance.now()
+      await call()
+      if (round >= 0) all.push(performance.now() - begin)
+    }
+    times[name] = median(all)
+  }
+  return times
+}
