@@ -3,14 +3,10 @@ const codes: readonly unknown[] = [4001, 5000, 0x6985]
 
 /** Some wallets answer -32603 and say it in words only; ethers has a name. */
 const words =
-  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|deni|declin|cancel|refus)\w* by( the)? user|0x6985|ACTION_REJECTED/i
+  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ/i
 
 /** True if this error of a wallet says that the user declined. */
 export function isDeclined(error: unknown): boolean {
-  const { code, statusCode, details, message } = Object(error)
-  return (
-    codes.includes(code) ||
-    codes.includes(statusCode) ||
-    words.test(`${code} ${details} ${message}`)
-  )
+  const { code, statusCode, message } = Object(error)
+  return codes.includes(statusCode ?? code) || words.test(`${code}${message}`)
 }
