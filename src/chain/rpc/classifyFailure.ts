@@ -90,7 +90,7 @@ const rows: readonly Row[] = [
     'pruned',
     {
       words:
-        /missing trie node|\bprun(ed|ing)\b|history (is )?unavailable|state .*(not |un)available|historical state|archive|nor reproducible/i,
+        /missing trie node|\bprun(ed|ing)|history unavailable|state .*(not |un)available|historical state|archive/i,
     },
   ],
   ['refused', { words: /revert/i }],
@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
     'headBehind',
     {
       words:
-        /(beyond|above|past|ahead of|after|greater than|higher than|exceeds) (the )?((current|chain|last) )*(head|tip|latest|accepted|current block)\b|invalid block range(?!.*(limit|max|exceed|wide|large|more|most))|out ?of ?range.*height|OutOfRange|unknown block|\b(block|header)\b.*not found|blocks .*cannot be found|not (yet available|available yet)/i,
+        /(beyond|above|after|greater than|higher than|exceeds) (the )?((current|chain|last) )*(head|latest|accepted|current block)|invalid block range(?!.*(limit|max|exceed|wide|large|more|most))|out ?of ?range.*height|unknown block|\b(block|header)\b.*not found|blocks .*cannot be found|not (yet available|available yet)/i,
     },
   ],
   // Infura, Reth, Ankr, Alchemy. Geth (-32003): the answer to a batch is full.

@@ -60,7 +60,8 @@ export async function sendFromWallet(
   const { result, failure } = await tryRequest(client, method, [fields], {
     retryCount: 0,
   })
-  if (failure && isDeclined(failure)) throw new SigningDeclinedError()
+  if (failure && isDeclined({ code: failure.code, message: failure.words }))
+    throw new SigningDeclinedError()
   const { nonce: givenNonce } = transaction
   if (failure) throw sendError(failure, { givenNonce })
   if (typeof result === 'string' && /^0x[\da-f]{64}$/i.test(result))

@@ -1,12 +1,12 @@
-/**
- * Codes of EIP-1193, WalletConnect and Ledger (0x6985). Some wallets answer
- * -32603 and say it in words only; ethers has a name for it.
- */
-const declined =
-  /^(4001|5000|27013),|user.*(reject|den[iy]|declin|cancel)|ed by( the)? user|0x6985|ACTION_REJ/i
+/** EIP-1193, WalletConnect, Ledger. */
+const codes: readonly unknown[] = [4001, 5000, 0x6985]
+
+/** Some wallets answer -32603 and say it in words only; ethers has a name. */
+const words =
+  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ/i
 
 /** True if this error of a wallet says that the user declined. */
 export function isDeclined(error: unknown): boolean {
-  const { code, statusCode = code, details, message } = Object(error)
-  return declined.test([statusCode, code, details, message].join())
+  const { code, statusCode, message } = Object(error)
+  return codes.includes(statusCode ?? code) || words.test(`${code}${message}`)
 }

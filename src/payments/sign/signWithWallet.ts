@@ -47,7 +47,7 @@ export async function signWithWallet(
   const answer = await ask(wallet, signer, payload).catch(throwWalletError)
   const signature = normalizeSignature(answer)
   if (!signature)
-    throw new WalletError(undefined, answer === '0x' ? answer : typeof answer)
+    throw new WalletError(undefined, answer === '0x' ? '0x' : typeof answer)
   return signature
 }
 
@@ -77,14 +77,11 @@ async function ask(
  * Throws our error for a wallet's failure. The user's refusal may be wrapped in
  * other errors.
  */
-export function throwWalletError(error: unknown): never {
-  let code: number | undefined
-  for (let at = error, depth = 0; at && depth < 10; depth++) {
-    if (at instanceof WrongWalletError) throw at
-    if (isDeclined(at)) throw new SigningDeclinedError()
-    const { code: own, cause, data } = Object(at)
-    if (Number.isInteger(own)) code = own
-    at = cause ?? data?.originalError
-  }
-  throw new WalletError(code)
+export function throwWalletError(error: unknown, depth = 0): never {
+  if (error instanceof WrongWalletError) throw error
+  if (isDeclined(error)) throw new SigningDeclinedError()
+  const { code, cause, data } = Object(error)
+  const inner = cause ?? Object(data).originalError
+  if (inner && depth < 9) throwWalletError(inner, depth + 1)
+  throw new WalletError(Number.isInteger(code) ? code : undefined)
 }
