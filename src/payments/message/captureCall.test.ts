@@ -177,6 +177,7 @@ test.each<[string, unknown]>([
   ['short', `0x${'12'.repeat(63)}`],
   ['zero', `0x${'00'.repeat(65)}`],
   ['a wrapped short one', wrapped('0x12')],
+  ['one that is wrapped twice', wrapped(wrapped(plain))],
   ['an object', { r, s, v: 27 }],
 ])('a signature that is %s makes no call', (_, given) => {
   for (const run of [

@@ -4,7 +4,7 @@ import {
   type SignedCancellation,
 } from 'countersign'
 import type { OrderRecord } from 'countersign/store'
-import { type Hex, keccak256 } from 'viem'
+import { type Hex, keccak256, serializeErc6492Signature } from 'viem'
 import { expect, test } from 'vitest'
 import { fundedAccount, mined, revoke } from '../../support/desk.js'
 import {
@@ -176,6 +176,24 @@ test('a signature for something else cancels nothing', async () => {
     cancellation: { ...cancellation, signature },
   })
   expect(verdict).toMatchObject({ ok: false, reason: 'wrongSigner' })
+  expect((await rowsOf(shop, id)).attempts[0]?.cancellation).toBeUndefined()
+})
+
+test('a cancellation whose signature is wrapped twice is no signature', async () => {
+  const { id, cancellation } = await paid(shop)
+  const { authorizer: address } = cancellation.message
+  const wrap = (signature: Hex) =>
+    serializeErc6492Signature({ address, data: '0x1234', signature })
+  const signature = wrap(wrap(cancellation.signature))
+  await expect(
+    orders.cancel({
+      orderId: id,
+      cancellation: { ...cancellation, signature },
+    }),
+  ).rejects.toMatchObject({
+    name: 'InvalidFieldError',
+    details: { field: 'signature' },
+  })
   expect((await rowsOf(shop, id)).attempts[0]?.cancellation).toBeUndefined()
 })
 

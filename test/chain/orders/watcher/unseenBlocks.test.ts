@@ -134,6 +134,38 @@ test('a block that the node does not have decides nothing, and holds up only its
   expect(await typesOf(context, first.id)).toEqual(['captured', 'fulfil'])
 })
 
+test('while head and blocks come from different branches, a proof is neither taken back nor fulfilled', async () => {
+  let other: bigint | undefined
+  const { client } = fakeNode(chain, async ({ method, params }, forward) => {
+    const answer = await forward()
+    const [asked] = (params ?? []) as [string]
+    if (other === undefined) return answer
+    if (method === 'eth_getTransactionReceipt') return null
+    const isOfOther =
+      method === 'eth_getBlockByNumber' &&
+      asked.startsWith('0x') &&
+      BigInt(asked) >= other
+    return isOfOther ? { ...answer, hash: `0x${'cd'.repeat(32)}` } : answer
+  })
+  const tokens = [{ client, token: chain.token }]
+  const context = contextOf(chain, { tokens, policy })
+  const look = watcherOf(context)
+  await look()
+  const { id, write } = await putSettled(context, 'capture')
+  await mineBlocks(chain, 1)
+  await write()
+  other = (await orderOf(context, id)).settledBlock
+  for (let at = 0; at < 3; at++) await look()
+  expect(await typesOf(context, id)).toEqual(['captured'])
+  other = undefined
+  await expect
+    .poll(async () => {
+      await look()
+      return typesOf(context, id)
+    })
+    .toEqual(['captured', 'fulfil'])
+})
+
 test('two looks ask about the block of a fresh proof, and no later look', async () => {
   const { hidden, context } = contextWithout()
   const { look } = watchOf(context)

@@ -1,3 +1,4 @@
+import { createReadClient } from 'countersign/reads'
 import { type Client, createClient, custom } from 'viem'
 import { mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
@@ -5,6 +6,7 @@ import { usedTopic } from '../../../../src/subscriptions/charges/findUses.js'
 import { spendCall } from '../../../../src/subscriptions/permission/spendCalls.js'
 import { send } from '../../support/baseAccount.js'
 import { type Asked, rpcError } from '../../support/desk.js'
+import { startSilentNode } from '../../support/silentNode.js'
 import {
   chargesOf,
   openSubscriptionShop,
@@ -99,6 +101,40 @@ test('a subscription whose permission cannot be read holds up the reconciliation
     settled: 0,
     adopted: 1,
   })
+})
+
+test('a node that never answers holds up the reconciliation of no other destination', async () => {
+  const node = await startSilentNode(chain.urls.http)
+  const client = createReadClient({
+    chain: chain.chain,
+    url: node.url,
+    timeout: 600_000,
+  })
+  const token = '0x00000000000000000000000000000000000000aa'
+  // Its node is asked second.
+  const shop = await openSubscriptionShop(chain, {
+    changes: { client, tokens: [{ client: chain.clients.public, token }] },
+  })
+  const { id } = await shop.subscribe({
+    allowance: '100',
+    token: chain.token,
+  })
+  const charge = { subscriptionId: id, chargeId: 'a', amount: '1' }
+  await shop.subscriptions.charge(charge)
+  await shop.workUntil(async () => (await countPaid(shop, id)) === 1)
+  await chargeUnrecorded(shop, id, 'b')
+  // Its manager has the charges of this recipient in every token.
+  await shop.store.write(async ({ orders, subscriptions }) => {
+    const [row] = await subscriptions.find({ ids: [id] })
+    const [order] = await orders.find({ ids: [id] })
+    if (!row || !order) throw new Error(`no subscription ${id}`)
+    await subscriptions.insert([{ ...row, id: 'other', token }])
+    await orders.insert([{ ...order, id: 'other', token }])
+  })
+  node.silence(() => true)
+  void shop.subscriptions.reconcile().catch(() => undefined)
+  await expect.poll(() => countPaid(shop, id), { timeout: 20_000 }).toBe(2)
+  expect(node.waiting()).toBeGreaterThan(0)
 })
 
 test('a manager whose charges cannot be read holds up the reconciliation of no other manager', async () => {

@@ -3,6 +3,7 @@ import {
   encodePaymentSignatureHeader,
 } from '@x402/core/http'
 import type { PaymentPayload } from '@x402/core/types'
+import { type Address, type Hex, serializeErc6492Signature } from 'viem'
 import { expect, test } from 'vitest'
 import { fundedAccount } from '../../support/desk.js'
 import {
@@ -52,6 +53,17 @@ const withAuthorization = (
     authorization: { ...authorizationOf(payload), ...changes },
   },
 })
+
+const withSignature = (payload: PaymentPayload, signature: Hex) => ({
+  ...payload,
+  payload: { ...payload.payload, signature },
+})
+
+/** As for a wallet that this call deploys (ERC-6492). */
+const wrap = (signature: Hex) => {
+  const address: Address = `0x${'12'.repeat(20)}`
+  return serializeErc6492Signature({ address, data: '0x1234', signature })
+}
 
 const withAccepted = (
   payload: PaymentPayload,
@@ -136,7 +148,12 @@ const spoiled: readonly (readonly [
   ],
   [
     'a signature of too few bytes',
-    (one) => ({ ...one, payload: { ...one.payload, signature: '0x1234' } }),
+    (one) => withSignature(one, '0x1234'),
+    `${evm}signature`,
+  ],
+  [
+    'a signature that is wrapped twice',
+    (one) => withSignature(one, wrap(wrap(Object(one.payload).signature))),
     `${evm}signature`,
   ],
   [
