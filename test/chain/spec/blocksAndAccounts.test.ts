@@ -151,10 +151,12 @@ test('errors, eth_getLogs: a very large range that is rejected is read in parts'
 test('limits, block range: at most 2,000 blocks in one request', async () => {
   const { client, asked } = nodeOf({ eth_getLogs: [] })
   await client.getLogs({ address: token, fromBlock: 1n, toBlock: 4500n })
-  const ranges = asked.map(({ params: [filter] }) => {
-    const { fromBlock, toBlock } = Object(filter)
-    return [Number(fromBlock), Number(toBlock)]
-  })
+  const ranges = asked
+    .filter(({ method }) => method === 'eth_getLogs')
+    .map(({ params: [filter] }) => {
+      const { fromBlock, toBlock } = Object(filter)
+      return [Number(fromBlock), Number(toBlock)]
+    })
   expect(ranges.sort(([a = 0], [b = 0]) => a - b)).toEqual([
     [1, 2000],
     [2001, 4000],
