@@ -54,7 +54,7 @@ export async function seenOf(response: Response): Promise<SeenAnswer> {
 type Answer = { response: Response; length: string | undefined }
 
 /** Sends a request as it is: `fetch` would add headers of its own. */
-export const ask = (
+const ask = (
   url: string,
   { method, headers, body }: AskedRequest,
 ): Promise<Answer> =>

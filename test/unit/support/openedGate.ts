@@ -5,7 +5,7 @@ import type { Express } from 'express'
 import { afterEach } from 'vitest'
 
 /** The payment that everybody has made. */
-export const openedPayment: X402Payment = {
+const openedPayment: X402Payment = {
   orderId: 'order',
   offer: 'work',
   payer: `0x${'1'.repeat(40)}`,
