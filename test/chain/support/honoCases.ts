@@ -98,7 +98,11 @@ export const honoHandlers: Readonly<Record<string, Handler>> = {
     return new Response('raw', { headers, status: 203, statusText: 'Fine' })
   },
   rawEmpty: () => new Response(null),
-  fetched: () => fetch('data:text/plain,fetched'),
+  fetched: async () => {
+    const fetched = await fetch('data:text/plain,fetched')
+    // Otherwise middleware that adds headers fails, unless a gate copies it.
+    return new Response(fetched.body, fetched)
+  },
   removes: (context) => {
     context.header('x-list', undefined)
     deleteCookie(context, 'theme')
