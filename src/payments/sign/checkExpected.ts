@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { parseAddress } from '../../core/fields.js'
-import { knownTokens } from '../../core/knownTokens.js'
+import { knownDomain } from '../../core/knownDomain.js'
 import type { TokenDomain } from '../../core/types.js'
 import { UnexpectedPaymentError } from './errors.js'
 
@@ -28,10 +28,7 @@ export function domainChecks(
 ): Check[] {
   const { chainId } = expect
   const token = parseAddress(expect.token, 'expect.token')
-  const known =
-    knownTokens.find(
-      (one) => one.address === token && one.chainId === chainId,
-    ) ?? domain
+  const known = knownDomain(chainId, token) ?? domain
   const { name = known.name, version = known.version } = expect
   return [
     ['chainId', domain.chainId, chainId],
