@@ -145,7 +145,9 @@ test('while head and blocks come from different branches, a proof is neither tak
       method === 'eth_getBlockByNumber' &&
       asked.startsWith('0x') &&
       BigInt(asked) >= other
-    return isOfOther ? { ...answer, hash: `0x${'cd'.repeat(32)}` } : answer
+    return isOfOther
+      ? { ...Object(answer), hash: `0x${'cd'.repeat(32)}` }
+      : answer
   })
   const tokens = [{ client, token: chain.token }]
   const context = contextOf(chain, { tokens, policy })
