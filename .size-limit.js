@@ -20,23 +20,23 @@ export default [
   check('browser', '{ decodePayment, signPayment }', 3125, {
     external: [],
   }),
-  check('checkout', '{ preparePayment, signPayment, signCancellation }', 9545),
-  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 17080),
+  check('checkout', '{ preparePayment, signPayment, signCancellation }', 9520),
+  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 17000),
   check('buildPayment', '{ buildPayment }', 1735),
-  check('verifyPayment', '{ verifyPayment }', 10550),
-  check('capturePayment', '{ capturePayment }', 11560),
+  check('verifyPayment', '{ verifyPayment }', 10480),
+  check('capturePayment', '{ capturePayment }', 11520),
   check(
     'reads',
     '{ getLogs, getBlockReceipts, getTransactionCount, getBalance }',
-    9790,
+    9720,
     { path: 'dist/reads.js' },
   ),
   check('everything', '*', 24920),
-  check('ceiling', '*', 17280, { path: 'dist/checkout.js' }),
+  check('ceiling', '*', 17220, { path: 'dist/checkout.js' }),
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3810, {
     path: 'dist/checkout.js',
   }),
-  check('handler', '*', 20660, {
+  check('handler', '*', 20580, {
     path: 'dist/http.js',
     external: ['zod'],
   }),

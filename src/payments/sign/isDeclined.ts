@@ -8,5 +8,9 @@ const words =
 /** True if this error of a wallet says that the user declined. */
 export function isDeclined(error: unknown): boolean {
   const { code, statusCode, message } = Object(error)
-  return codes.includes(statusCode ?? code) || words.test(`${code}${message}`)
+  return (
+    codes.includes(code) ||
+    codes.includes(statusCode) ||
+    words.test(`${code}${message}`)
+  )
 }
