@@ -72,7 +72,7 @@ try {
   console.log('More than the ceiling:')
   await capture(taxi, '50.01')
 
-  const asked = await orders.requestCancellation({ orderId: taxi })
+  const asked = await orders.cancellationToSign({ orderId: taxi })
   if (!asked.ok) throw new Error(asked.reason)
   const { cancellation } = asked
   const expect = { chainId, token }

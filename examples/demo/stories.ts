@@ -55,7 +55,7 @@ const canceled: Story = {
     const { orders } = scene.shop
     const { orderId, payment } = await signedAndAccepted(scene)
 
-    const request = await orders.requestCancellation({ orderId })
+    const request = await orders.cancellationToSign({ orderId })
     if (!request.ok) throw new Error(request.reason)
     const cancellation = await signCancellation(scene.chain.clients.payer, {
       cancellation: request.cancellation,

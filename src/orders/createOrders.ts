@@ -21,6 +21,7 @@ import { runWorker } from './runWorker.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
 import { acceptRefund } from './verbs/acceptRefund.js'
 import { auditOrders } from './verbs/auditOrders.js'
+import { cancellationToSign } from './verbs/cancellationToSign.js'
 import { cancelOrder } from './verbs/cancelOrder.js'
 import { captureOrder } from './verbs/captureOrder.js'
 import type {
@@ -38,7 +39,6 @@ import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
 import { refundOrder } from './verbs/refundOrder.js'
 import { refundToSign } from './verbs/refundToSign.js'
 import { refundWithinLimit } from './verbs/refundWithinLimit.js'
-import { requestCancellation } from './verbs/requestCancellation.js'
 import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
 import { suspendOrders } from './verbs/suspendOrders.js'
@@ -154,9 +154,9 @@ function createMethods(
         hold(captureOrder(context, drive(), given)),
       ),
     void: (given) => perform('void', given, () => voidOrder(context, given)),
-    requestCancellation: (given) =>
-      perform('requestCancellation', given, () =>
-        requestCancellation(context, given),
+    cancellationToSign: (given) =>
+      perform('cancellationToSign', given, () =>
+        cancellationToSign(context, given),
       ),
     cancel: (given) =>
       perform('cancel', given, () => cancelOrder(context, given)),

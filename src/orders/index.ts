@@ -46,7 +46,7 @@ export type {
   AcceptRefusal,
   AcceptVerdict,
   AnyDraftedPayment,
-  CancellationRequest,
+  CancellationToSignVerdict,
   CancelVerdict,
   CaptureRefusal,
   CaptureResult,
@@ -72,6 +72,7 @@ export type {
   DestinationAudit,
 } from './verbs/auditOrders.js'
 export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
+export type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
 export type { CancelOrderParameters } from './verbs/cancelOrder.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
 export type {
@@ -103,7 +104,6 @@ export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RefundOrderParameters } from './verbs/refundOrder.js'
 export type { RefundToSignParameters } from './verbs/refundToSign.js'
-export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 export type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 export type { VoidOrderParameters } from './verbs/voidOrder.js'
 export type {

@@ -15,7 +15,7 @@ import type { SchedulePolicy, SettledSchedule } from './schedule/types.js'
 import { acceptSubscription } from './verbs/acceptSubscription.js'
 import { cancelSubscription } from './verbs/cancelSubscription.js'
 import { chargeSubscription } from './verbs/chargeSubscription.js'
-import type { SubscriptionsDesk } from './verbs/desk.js'
+import type { SubscriptionsContext } from './verbs/desk.js'
 import { draftSubscription } from './verbs/draftSubscription.js'
 import {
   getSubscription,
@@ -23,7 +23,7 @@ import {
   listSubscriptions,
 } from './verbs/listSubscriptions.js'
 import { reconcileCharges } from './verbs/reconcileCharges.js'
-import { resumeSubscription } from './verbs/resumeSubscription.js'
+import { restartSubscription } from './verbs/restartSubscription.js'
 import { runSchedule } from './verbs/runSchedule.js'
 
 /** Parameters of {@link createSubscriptions}. */
@@ -72,7 +72,7 @@ export function createSubscriptions(
 ): Subscriptions {
   checkMembers(parameters, members)
   const { context, instance } = contextOf(parameters.orders)
-  const desk: SubscriptionsDesk = {
+  const desk: SubscriptionsContext = {
     context,
     instance,
     kind: requireKind(context),
@@ -91,7 +91,8 @@ export function createSubscriptions(
     accept: (given) => perform('accept', () => acceptSubscription(desk, given)),
     charge: (given) => perform('charge', () => chargeSubscription(desk, given)),
     cancel: (given) => perform('cancel', () => cancelSubscription(desk, given)),
-    resume: (given) => perform('resume', () => resumeSubscription(desk, given)),
+    resume: (given) =>
+      perform('resume', () => restartSubscription(desk, given)),
     get: (given) => perform('get', () => getSubscription(desk, given)),
     list: (given = {}) => perform('list', () => listSubscriptions(desk, given)),
     charges: (given) => perform('charges', () => listCharges(desk, given)),

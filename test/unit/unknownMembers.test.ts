@@ -109,8 +109,8 @@ const calls: Readonly<Record<string, readonly [Call, object]>> = {
     (given) => webhooks.runWebhooks(orders, given),
     { store, targets: [target], signal },
   ],
-  readWebhookLag: [
-    (given) => webhooks.readWebhookLag(orders, given),
+  getWebhookLag: [
+    (given) => webhooks.getWebhookLag(orders, given),
     { store, target: 'warehouse' },
   ],
   startDevChain: [devchain.startDevChain, { binary: 'no-such-anvil' }],
@@ -193,7 +193,7 @@ const verbs = {
   accept: { orderId: '1', payment },
   reauthorize: { orderId: '1' },
   void: { orderId: '1' },
-  requestCancellation: { orderId: '1' },
+  cancellationToSign: { orderId: '1' },
   cancel: { orderId: '1', approve: true },
   reconcile: {},
   get: { orderId: '1' },

@@ -71,7 +71,7 @@ function cancellationRoutes(): readonly Route[] {
       summary: 'Gives the cancellation to sign',
       answers: { 200: 'CancellationToSign' },
       run: async ({ orders, orderId }) => {
-        const asked = await orders.requestCancellation({ orderId })
+        const asked = await orders.cancellationToSign({ orderId })
         if (!asked.ok) return refusal(asked.reason, 'state', asked.order.state)
         return answer(200, { cancellation: asked.cancellation })
       },

@@ -59,7 +59,7 @@ export async function keepRequested(
   const { order, event } = withEvent(
     found.order,
     {
-      type: 'cancelRequested',
+      type: 'cancellationAccepted',
       at: context.now(),
       data: { relayed: asked === 'cancel' },
     },
@@ -90,7 +90,11 @@ export async function relayCancel(
     return accept(found)
   const changed = withEvent(
     order,
-    { type: 'cancelRequested', at: context.now(), data: { relayed: true } },
+    {
+      type: 'cancellationAccepted',
+      at: context.now(),
+      data: { relayed: true },
+    },
     { requested: 'cancel', sendDue: 0n, reason: undefined },
   )
   await tables.orders.update([changed.order])
@@ -108,7 +112,7 @@ async function setAside(
   if (order.state === 'voided' && wasKept(found)) return accept(found)
   const at = context.now()
   const changed = withEvent(order, {
-    type: 'cancelRequested',
+    type: 'cancellationAccepted',
     at,
     data: { relayed: false },
   })

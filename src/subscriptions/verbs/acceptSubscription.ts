@@ -23,7 +23,7 @@ import {
   type Subscription,
   showSubscription,
 } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Parameters of `accept`. */
@@ -50,7 +50,7 @@ export type AcceptSubscriptionVerdict =
 
 /** Implements `accept` of `Subscriptions`. */
 export async function acceptSubscription(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   parameters: AcceptSubscriptionParameters,
 ): Promise<AcceptSubscriptionVerdict> {
   checkMembers(parameters, members)
@@ -121,7 +121,7 @@ export async function acceptSubscription(
 }
 
 function judge(
-  { context, kind }: SubscriptionsDesk,
+  { context, kind }: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
   signature: Hex,
 ): Promise<SpendPermissionVerdict> {

@@ -26,7 +26,7 @@ import {
   type StoredSubscription,
   stateOf,
 } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
@@ -84,7 +84,7 @@ export type ChargeVerdict =
 
 /** Implements `charge` of `Subscriptions`. */
 export async function chargeSubscription(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   parameters: ChargeSubscriptionParameters,
 ): Promise<ChargeVerdict> {
   checkMembers(parameters, members)
@@ -122,7 +122,7 @@ export async function chargeSubscription(
 }
 
 async function addCharge(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   found: StoredSubscription,
   wanted: { chargeId: string; value: bigint; period: SpendPeriod; now: bigint },
 ): Promise<ChargeVerdict> {
@@ -157,7 +157,7 @@ async function addCharge(
  * refused before it was sent.
  */
 async function repeatCharge(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   { id, chargeId, value }: { id: string; chargeId: string; value: bigint },
 ): Promise<ChargeVerdict | undefined> {
@@ -240,7 +240,7 @@ function isChargeable({ row, held }: StoredSubscription): boolean {
  * answer.
  */
 export async function getChainTime(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   destination: Destination,
 ): Promise<bigint> {
   const client = clientOf(context, destination)

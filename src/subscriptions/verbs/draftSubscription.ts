@@ -25,7 +25,7 @@ import {
   type Subscription,
   showSubscription,
 } from '../schedule/showSubscription.js'
-import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
+import { loadSubscriptions, type SubscriptionsContext } from './desk.js'
 
 /** Parameters of `draft`. */
 export type DraftSubscriptionParameters = {
@@ -90,7 +90,7 @@ export type DraftedSubscription = {
 
 /** Implements `draft` of `Subscriptions`. */
 export async function draftSubscription(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   parameters: DraftSubscriptionParameters,
 ): Promise<DraftedSubscription> {
   checkMembers(parameters, members)
@@ -112,7 +112,7 @@ type Terms = {
 }
 
 async function getFacts(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   parameters: DraftSubscriptionParameters,
 ): Promise<Terms> {
   const { amount, allowance = amount } = parameters
@@ -190,7 +190,7 @@ async function getFacts(
  * itself.
  */
 function checkWallet(
-  { wallets }: SubscriptionsDesk['context'],
+  { wallets }: SubscriptionsContext['context'],
   { chainId, spender }: { chainId: number; spender: Address },
 ): void {
   const isSending = wallets.some(
@@ -229,7 +229,7 @@ export function parseSubscriptionId(
 }
 
 async function writeDraft(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   tables: StoreWriter,
   terms: Terms,
 ): Promise<DraftedSubscription> {
@@ -265,7 +265,7 @@ async function writeDraft(
 
 /** Idempotent: equal terms return the permission of the first call. */
 async function redraft(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   { facts, price, given }: Terms,
 ): Promise<DraftedSubscription> {

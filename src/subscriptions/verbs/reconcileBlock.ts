@@ -14,7 +14,7 @@ import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import { chargeIdOf, nonceOfMark } from '../schedule/chargeIds.js'
 import { factsOf, planCharge } from '../schedule/orderRow.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
-import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
+import { loadSubscriptions, type SubscriptionsContext } from './desk.js'
 
 /** What `reconcile` found on the chain and wrote. */
 export type ReconciledCharges = {
@@ -35,7 +35,7 @@ export type ChargeLook = {
 
 /** Writes the charges of one permission in one block to the record. */
 export async function reconcileBlock(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   destination: Destination,
   look: ChargeLook,
 ): Promise<ReconciledCharges> {
@@ -72,7 +72,7 @@ export async function reconcileBlock(
 
 async function findByHash(
   tables: StoreReader,
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   hash: string,
 ): Promise<StoredSubscription | undefined> {
   const nonces = [`0x${hash.slice(2).toLowerCase()}` as const]
@@ -84,7 +84,7 @@ async function findByHash(
 
 /** Settles a stored charge that is not known to be paid. */
 async function settleKnown(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   look: ChargeLook,
   { orderId, transactionHash }: { orderId: string; transactionHash: Hash },
 ): Promise<boolean> {
@@ -99,7 +99,7 @@ async function settleKnown(
 }
 
 async function settle(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   { client }: ChargeLook,
   { stored, transactionHash }: { stored: StoredOrder; transactionHash: Hash },
   insert: Parameters<typeof writeAgain<void>>[1],
@@ -124,7 +124,7 @@ async function settle(
 
 /** Stores a charge that only the chain knows. */
 async function adopt(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
   look: ChargeLook,
   charge: FoundCharge & { mark: string },

@@ -18,7 +18,7 @@ import {
   settledBlock,
 } from './chargesCursor.js'
 import { findManagers, withoutProof } from './chargesOnRecord.js'
-import type { SubscriptionsDesk } from './desk.js'
+import type { SubscriptionsContext } from './desk.js'
 import { type ReconciledCharges, reconcileBlock } from './reconcileBlock.js'
 
 /** Parameters of `reconcile`. */
@@ -38,7 +38,7 @@ const members: MembersOf<ReconcileChargesParameters> = { fromBlock: true }
  * are read.
  */
 export async function reconcileCharges(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   parameters: ReconcileChargesParameters,
 ): Promise<ReconciledCharges> {
   checkMembers(parameters, members)
@@ -73,7 +73,7 @@ const mostBlocks = 1_000_000n
  * block, unless `isContinued`.
  */
 export async function reconcileChargesAt(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   destination: Destination,
   {
     fromBlock,
@@ -117,7 +117,7 @@ export async function reconcileChargesAt(
 }
 
 type ManagerReading = {
-  desk: SubscriptionsDesk
+  desk: SubscriptionsContext
   destination: Destination
   client: Client
   heads: ChainHeads

@@ -3,7 +3,7 @@ import { clientOf } from '../../orders/evidence/clientOf.js'
 import { getHeads } from '../../orders/evidence/getHeads.js'
 import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import type { Destination } from '../../store/types.js'
-import type { SubscriptionsDesk } from './desk.js'
+import type { SubscriptionsContext } from './desk.js'
 import { openScheduleAside, revocationOf, wholeLook } from './scheduleAside.js'
 import {
   type ScheduledLook,
@@ -13,7 +13,7 @@ import {
 import { settleRevoked } from './settleRevoked.js'
 
 /** What one run of all due schedules did. */
-export type ScheduleReport = {
+export type ChargeDueReport = {
   /** Charges that became due, retries included. */
   charged: number
 }
@@ -23,8 +23,8 @@ export type ScheduleReport = {
  * or a subscription fails, `observe` reports it and the others go on.
  */
 export async function runSchedule(
-  desk: SubscriptionsDesk,
-): Promise<ScheduleReport> {
+  desk: SubscriptionsContext,
+): Promise<ChargeDueReport> {
   const { context } = desk
   const counts = await Promise.all(
     context.destinations.map((destination) => runOnce(desk, destination)),
@@ -34,7 +34,7 @@ export async function runSchedule(
 
 /** @returns the number of charges that became due. */
 async function runOnce(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   destination: Destination,
 ): Promise<number> {
   // A new list, because the caller wants every due subscription tried now.
@@ -64,7 +64,7 @@ async function runOnce(
  * The caller searches for the revocations, because that can take long.
  */
 export async function lookAtSchedule(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   destination: Destination,
   memory: ScheduleMemory,
 ): Promise<ScheduledLook> {

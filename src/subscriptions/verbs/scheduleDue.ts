@@ -21,7 +21,7 @@ import { planSchedule } from '../schedule/planSchedule.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { ScheduleStep } from '../schedule/types.js'
 import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './desk.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
 /** Subscriptions of a page, which are advanced in parallel. */
@@ -68,7 +68,7 @@ export type ScheduleHeads = {
  * only if something is due, so that an idle pass makes no more requests.
  */
 export async function scheduleDue(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   destination: Destination,
   {
     aside,
@@ -128,7 +128,7 @@ type Advanced = {
 }
 
 async function advance(
-  desk: SubscriptionsDesk,
+  desk: SubscriptionsContext,
   id: string,
   heads: ScheduleHeads,
 ): Promise<Advanced> {
@@ -186,7 +186,7 @@ async function advance(
 
 /** Writes the step if another process already inserted its charge. */
 function adoptCharge(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   { row }: StoredSubscription,
   step: ScheduleStep,
 ): Promise<boolean> {
@@ -199,7 +199,7 @@ function adoptCharge(
 }
 
 function planStep(
-  { schedule }: SubscriptionsDesk,
+  { schedule }: SubscriptionsContext,
   { row, held }: StoredSubscription,
   {
     charge,
@@ -252,7 +252,7 @@ function isEnded(
 
 /** Ends a subscription whose permission is over, and erases its signature. */
 async function writeEnd(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   { id, heads: { finalized } }: { id: string; heads: ScheduleHeads },
 ): Promise<void> {
@@ -269,7 +269,7 @@ async function writeEnd(
 }
 
 async function writeStep(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   {
     found: { held },

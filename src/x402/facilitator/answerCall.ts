@@ -4,9 +4,9 @@ import { contextOf } from '../../orders/contextOf.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import {
   clientFor,
-  type FacilitatorDesk,
+  type FacilitatorContext,
   type SettledCaller,
-} from './facilitatorDesk.js'
+} from './facilitatorContext.js'
 import {
   type FacilitatorCall,
   type ParsedCall,
@@ -25,7 +25,7 @@ type Asked = {
 
 /** Answers `/verify`. Never rejects: turns errors into answers. */
 export async function answerVerify(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   { body, caller }: Asked,
 ): Promise<Verified> {
   const served = findServed(desk, caller, body)
@@ -45,7 +45,7 @@ export async function answerVerify(
 
 /** Answers `/settle`. Never rejects: turns errors into answers. */
 export async function answerSettle(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   { body, caller, signal }: Asked,
 ): Promise<Settled> {
   const served = findServed(desk, caller, body)
@@ -74,7 +74,7 @@ type Outcome = {
 
 /** Runs the work, and reports its duration and outcome to `observe`. */
 async function watchCall(
-  { context }: FacilitatorDesk,
+  { context }: FacilitatorContext,
   call: 'verify' | 'settle',
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -104,7 +104,7 @@ type Served = Pick<ParsedCall, 'network' | 'payer'> &
 
 /** Parses the call, and checks that this caller may make it. */
 function findServed(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   caller: SettledCaller,
   body: unknown,
 ): Served {

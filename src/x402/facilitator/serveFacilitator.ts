@@ -2,7 +2,7 @@ import type { SupportedResponse } from '@x402/core/types'
 import { CountersignError } from '../../core/CountersignError.js'
 import { networkOf } from '../wire/requirements.js'
 import { answerSettle, answerVerify } from './answerCall.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { parseCaller } from './parseFacilitator.js'
 import { readJson } from './readJson.js'
 
@@ -10,7 +10,7 @@ import { readJson } from './readJson.js'
 export function supportedBy({
   context,
   assets,
-}: Pick<FacilitatorDesk, 'context' | 'assets'>): SupportedResponse {
+}: Pick<FacilitatorContext, 'context' | 'assets'>): SupportedResponse {
   const served = context.tokens.filter(({ token }) => assets.includes(token))
   const chainIds = [...new Set(served.map(({ chainId }) => chainId))]
   const signers = context.wallets
@@ -29,7 +29,7 @@ export function supportedBy({
 
 /** Answers a request. Never rejects: turns errors into answers. */
 export async function serveFacilitator(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   request: Request,
 ): Promise<Response> {
   const leaving = new AbortController()
@@ -58,7 +58,7 @@ const methods: Readonly<Record<string, string>> = {
 }
 
 async function serveRoute(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   request: Request,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -89,7 +89,7 @@ async function serveRoute(
 }
 
 async function admit(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   request: Request,
 ): Promise<SettledCaller | undefined> {
   return parseCaller(desk, await desk.authorize(request))

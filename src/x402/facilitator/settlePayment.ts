@@ -10,7 +10,7 @@ import type { OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { type KeptGas, reserveCallerGas, settleGas } from './gasBudget.js'
 import { judgeCall } from './judgeCall.js'
 import {
@@ -54,7 +54,7 @@ const failed: X402ErrorCode = 'unexpected_settle_error'
  * returned a success.
  */
 export async function settlePayment(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   parameters: SettleParameters,
 ): Promise<SettleOutcome> {
   const orderId = orderIdOf(parameters.call.payment)
@@ -83,7 +83,7 @@ type Alone = SettleParameters & {
 }
 
 async function settleAlone(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   alone: Alone,
 ): Promise<SettleOutcome> {
   const { call, caller, orderId } = alone
@@ -125,7 +125,7 @@ function giveBack(
  * Pure.
  */
 export function refuseOwned(
-  { context }: Pick<FacilitatorDesk, 'context'>,
+  { context }: Pick<FacilitatorContext, 'context'>,
   owned: OwnedPayment,
   { caller, call }: Pick<SettleParameters, 'caller' | 'call'>,
 ): Extract<SettleOutcome, { ok: false }> | undefined {
@@ -169,7 +169,7 @@ function closedCode(state: string): X402ErrorCode {
 
 /** Creates an order from the payment, or returns why not. */
 async function takePayment(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   { call, caller, client, orderId }: Alone,
   kept: KeptGas,
 ): Promise<{ order: OrderRecord } | 'held' | SettleOutcome> {
@@ -213,7 +213,7 @@ async function takePayment(
  * without one, the capture is requested.
  */
 async function capture(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   alone: Alone,
   asked?: OrderRecord,
 ): Promise<SettleOutcome> {
@@ -245,7 +245,7 @@ async function capture(
 
 /** Limits of an answer at `preconfirmed`; `undefined` if none is wanted. */
 function earlyOf(
-  { preconfirmedUpTo: upTo }: Pick<FacilitatorDesk, 'preconfirmedUpTo'>,
+  { preconfirmedUpTo: upTo }: Pick<FacilitatorContext, 'preconfirmedUpTo'>,
   { call, caller }: Pick<SettleParameters, 'call' | 'caller'>,
 ): EarlyLimits | undefined {
   if (!call.isEarly || upTo === undefined) return undefined
@@ -255,7 +255,7 @@ function earlyOf(
 
 /** Returns the success to the first call whose client still waits. */
 async function answer(
-  { context }: FacilitatorDesk,
+  { context }: FacilitatorContext,
   { orderId, held, caller, signal }: Alone,
   {
     transactionHash: hash,
@@ -286,7 +286,7 @@ async function answer(
  * sent for it. A transaction that was already sent can still be mined.
  */
 async function giveUp(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   { orderId, caller }: Alone,
   code: X402ErrorCode,
 ): Promise<Extract<SettleOutcome, { ok: false }>> {
@@ -305,7 +305,7 @@ async function giveUp(
  * can still be mined, or was mined.
  */
 async function explainUnsettled(
-  { context }: Pick<FacilitatorDesk, 'context'>,
+  { context }: Pick<FacilitatorContext, 'context'>,
   orderId: string,
   otherwise: X402ErrorCode,
 ): Promise<Extract<SettleOutcome, { ok: false }>> {

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { hasGas } from './gasBudget.js'
 import { judgeCall } from './judgeCall.js'
 import { loadOwned } from './ownedPayment.js'
@@ -21,7 +21,7 @@ export type VerifyOutcome =
  * the work and settles again.
  */
 export async function verifyCall(
-  desk: FacilitatorDesk,
+  desk: FacilitatorContext,
   {
     call,
     caller,

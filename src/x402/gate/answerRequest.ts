@@ -31,14 +31,14 @@ import { placeOfAnswer } from './sealAnswer.js'
 import type {
   AnswerParameters,
   Exchange,
-  GateDesk,
+  GateContext,
   Outcome,
   Refusal,
   Run,
   WantedPayment,
 } from './types.js'
 
-type Tools = { desk: GateDesk; liveness: Liveness }
+type Tools = { desk: GateContext; liveness: Liveness }
 type Paid = Extract<ReadRequest, { ok: true }>
 
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
@@ -171,7 +171,7 @@ async function refuseConflict({ asked, paid }: Given): Promise<Refusal> {
 }
 
 async function readAsked(
-  desk: GateDesk,
+  desk: GateContext,
   request: Request,
   offer: AnswerParameters['offer'],
 ): Promise<Asked> {
@@ -281,7 +281,7 @@ const removeEvery = 60_000
  * Returns a function that removes expired notes in the background, at most once
  * a minute.
  */
-export function createCleaner({ context }: GateDesk): () => void {
+export function createCleaner({ context }: GateContext): () => void {
   let last = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()

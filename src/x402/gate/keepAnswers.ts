@@ -6,7 +6,7 @@ import { noteOf } from './exchanges.js'
 import type {
   AnswerToKeep,
   ExchangeNote,
-  GateDesk,
+  GateContext,
   KeepAnswer,
   KeptAnswer,
 } from './types.js'
@@ -21,7 +21,7 @@ type Waiting = {
 const mostAnswers = 100
 const mostLength = 4_194_304
 
-type Desk = Pick<GateDesk, 'context' | 'instance'>
+type Desk = Pick<GateContext, 'context' | 'instance'>
 
 /**
  * Keeps an answer in the unit of work that records the transaction of its
@@ -50,7 +50,7 @@ async function joinAnswer(
  * Collects answers, so that hundreds at once need only a few writes. If a unit
  * of work with several fails, each is written alone.
  */
-function collectAnswers(context: GateDesk['context']): KeepAnswer {
+function collectAnswers(context: GateContext['context']): KeepAnswer {
   let queue: Waiting[] = []
   let isWriting = false
   const write = async (batch: readonly Waiting[]): Promise<void> => {
@@ -97,7 +97,7 @@ function fitting(queue: readonly Waiting[]): number {
 
 /** Writes the answers whose exchanges have not changed since. */
 async function writeAnswers(
-  context: GateDesk['context'],
+  context: GateContext['context'],
   tables: StoreWriter,
   answers: readonly AnswerToKeep[],
 ): Promise<ReadonlyMap<AnswerToKeep, KeptAnswer>> {

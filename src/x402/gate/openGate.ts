@@ -3,7 +3,7 @@ import { parseAmount } from '../../core/amount.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { requirementsOf } from '../wire/requirements.js'
 import { X402SetupError } from './errors.js'
-import type { GateDesk, SettledOffer, Terms } from './types.js'
+import type { GateContext, SettledOffer, Terms } from './types.js'
 
 /**
  * Opens the store, proves each token, and saves which database takes payments
@@ -14,7 +14,7 @@ import type { GateDesk, SettledOffer, Terms } from './types.js'
  *
  * @throws {@link X402SetupError} when a recipient is open in another database.
  */
-export async function openGate(desk: GateDesk): Promise<void> {
+export async function openGate(desk: GateContext): Promise<void> {
   const { context, instance, offers, takeOverFrom } = desk
   await instance.open()
   const { identity } = await context.store.open()

@@ -13,7 +13,7 @@ import { toSignedPayment } from '../wire/toSignedPayment.js'
 import { type Asked, refuse, requirePayment } from './answers.js'
 import { digestBody, hashBinding } from './bindRequest.js'
 import { identifierKey, parseIdentifier } from './identifier.js'
-import type { GateDesk, Terms } from './types.js'
+import type { GateContext, Terms } from './types.js'
 
 /** A request with a payment that could fit, or the answer that refuses it. */
 export type ReadRequest =
@@ -37,7 +37,7 @@ export type ReadRequest =
  * store only for terms that are not offered.
  */
 export async function readPaid(
-  desk: GateDesk,
+  desk: GateContext,
   request: Request,
   asked: Asked,
 ): Promise<ReadRequest> {
@@ -130,7 +130,7 @@ type Unmatched = {
  * changed. Its terms stay those that the client accepted then.
  */
 async function findRecorded(
-  desk: GateDesk,
+  desk: GateContext,
   { request, asked, payload, hash }: Unmatched,
 ): Promise<ReadRequest | undefined> {
   const { keccak256 } = desk.context

@@ -17,7 +17,7 @@ import { findUnstored, storeEnd } from './storeEnd.js'
 import type {
   ExchangeNote,
   Finished,
-  GateDesk,
+  GateContext,
   KeptResponse,
   Outcome,
   SettledOffer,
@@ -54,7 +54,7 @@ export type BegunExchange = {
 /** Milliseconds between two polls of another process's exchange. */
 const lookEvery = 200
 
-type Tools = { desk: GateDesk; liveness: Liveness; call: PaidCall }
+type Tools = { desk: GateContext; liveness: Liveness; call: PaidCall }
 
 /**
  * Continues an exchange from its saved step to its outcome. Claims each step by

@@ -3,7 +3,7 @@ import { isSignal } from './isSignal.js'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type {
   Finished,
-  GateDesk,
+  GateContext,
   KeptResponse,
   X402Handler,
   X402Payment,
@@ -18,7 +18,7 @@ export type Work = {
   isStream: boolean
 }
 
-type Desk = Pick<GateDesk, 'context' | 'mostAnswerBytes'>
+type Desk = Pick<GateContext, 'context' | 'mostAnswerBytes'>
 
 const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
   error: 'answer_too_long',

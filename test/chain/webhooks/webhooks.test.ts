@@ -144,7 +144,7 @@ test('a receiver that fails for a while is told everything once it is back', asy
 /** An order whose buyer takes the payment back. */
 async function cancel(shop: Shop): Promise<SignedPayment> {
   const { id, buyer, signed } = await storedOrder(chain, shop)
-  const asked = await shop.orders.requestCancellation({ orderId: id })
+  const asked = await shop.orders.cancellationToSign({ orderId: id })
   if (!asked.ok) throw new Error(asked.reason)
   const wallet = createClient({
     account: buyer,

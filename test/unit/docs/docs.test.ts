@@ -86,7 +86,7 @@ const refusals: Record<RefusalReason, true> = {
 }
 
 const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
-  wrongSender: true,
+  wrongSubmitter: true,
   unsimulatedWallet: true,
 }
 
@@ -121,7 +121,7 @@ const orderReasons: Record<
   allowanceUsed: true,
   canceled: true,
   needsReview: true,
-  released: true,
+  replaced: true,
   signingDeclined: true,
   voided: true,
   walletRefused: true,

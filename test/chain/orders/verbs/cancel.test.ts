@@ -40,7 +40,7 @@ test('a relayed cancellation waits for its submitter, and no capture goes out', 
   expect(await eventsOf(relaying, id)).toEqual([
     'drafted',
     'accepted',
-    'cancelRequested',
+    'cancellationAccepted',
   ])
 })
 
@@ -57,7 +57,7 @@ test('a cancellation that is not relayed voids, and gives the buyer the call', a
   expect(await eventsOf(shop, id)).toEqual([
     'drafted',
     'accepted',
-    'cancelRequested',
+    'cancellationAccepted',
     'voided',
   ])
   if (!('call' in verdict)) throw new Error('no call')
@@ -110,7 +110,7 @@ test.each([
     expect(await eventsOf(shop, id)).toEqual([
       'drafted',
       'accepted',
-      'cancelRequested',
+      'cancellationAccepted',
     ])
     expect(
       await shop.orders.cancel({ orderId: id, approve: true }),
@@ -141,7 +141,7 @@ test.each(['void first', 'cancellation first'])(
     const [attempt] = rows.attempts
     expect(attempt?.cancellation).toBe(`none ${cancellation.signature}`)
     expect(await eventsOf(relaying, id)).toEqual([
-      ...['drafted', 'accepted', 'cancelRequested'],
+      ...['drafted', 'accepted', 'cancellationAccepted'],
     ])
   },
 )
@@ -253,7 +253,7 @@ test.each<[OrderRecord['state'], string]>([
     ok: false,
     reason,
   })
-  expect(await orders.requestCancellation({ orderId })).toEqual({
+  expect(await orders.cancellationToSign({ orderId })).toEqual({
     ok: false,
     reason: 'notOpen',
     order: await orders.get({ orderId }),

@@ -231,7 +231,7 @@ test('what shops of one store do not share they do not see', async () => {
     other.orders.cancel({ orderId, approve: true }),
   ).rejects.toMatchObject(gone)
   await expect(
-    other.orders.requestCancellation({ orderId }),
+    other.orders.cancellationToSign({ orderId }),
   ).rejects.toMatchObject(gone)
   await expect(
     other.orders.draft({ orderId, amount: '1' }),

@@ -56,7 +56,7 @@ test('accept answers that the sealer does not, and accepts the same payment late
 test('cancel answers that the sealer does not, and cancels later', async () => {
   const { shop, hanging } = await openHangingShop()
   const { id, buyer, signed } = await storedOrder(chain, shop)
-  await shop.orders.requestCancellation({ orderId: id })
+  await shop.orders.cancellationToSign({ orderId: id })
   const cancellation = await revoke(chain, signed, buyer)
   const cancel = () => shop.orders.cancel({ orderId: id, cancellation })
   hanging.hang(() => true)

@@ -14,20 +14,20 @@ import {
   type SubscriptionIdParameters,
 } from './cancelSubscription.js'
 import { getChainTime } from './chargeSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Whether the schedule was restarted. */
-export type ResumeSubscriptionVerdict =
+export type RestartSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
   /** The subscription is not `unpaid`. */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
 /** Implements `resume` of `Subscriptions`. */
-export async function resumeSubscription(
-  desk: SubscriptionsDesk,
+export async function restartSubscription(
+  desk: SubscriptionsContext,
   parameters: SubscriptionIdParameters,
-): Promise<ResumeSubscriptionVerdict> {
+): Promise<RestartSubscriptionVerdict> {
   checkMembers(parameters, idMembers)
   const { context } = desk
   const id = parseSubscriptionId(parameters.subscriptionId)
