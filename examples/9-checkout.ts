@@ -77,7 +77,7 @@ try {
   const { cancellation } = asked
   const expect = { chainId, token }
   const signed = await signCancellation(payer, { cancellation, expect })
-  await orders.cancel({ orderId: taxi, cancellation: signed })
+  await orders.acceptCancellation({ orderId: taxi, cancellation: signed })
   while ((await orders.get({ orderId: taxi })).state !== 'canceled')
     await setTimeout(50)
   console.log('After the payer canceled it:')

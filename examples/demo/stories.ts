@@ -66,7 +66,7 @@ const canceled: Story = {
       },
     })
     await scene.tell('payer', 'signs a cancellation, which costs no gas')
-    const verdict = await orders.cancel({ orderId, cancellation })
+    const verdict = await orders.acceptCancellation({ orderId, cancellation })
     equal(verdict.ok || verdict.reason, true)
     await scene.tell('merchant', 'accepts it, and will not capture any more')
 

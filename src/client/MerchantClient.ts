@@ -271,10 +271,12 @@ export interface MerchantClient {
    * import type { MerchantClient } from 'countersign/client'
    *
    * export const approve = (merchant: MerchantClient, orderId: string) =>
-   *   merchant.cancel({ orderId })
+   *   merchant.approveCancellation({ orderId })
    * ```
    */
-  cancel(parameters: OrderParameters): Promise<Answers['CancellationApproved']>
+  approveCancellation(
+    parameters: OrderParameters,
+  ): Promise<Answers['CancellationApproved']>
 
   /**
    * Requests a refund, once for each `refundId`. Retried after transient

@@ -229,7 +229,7 @@ export interface SubscriptionsClient {
    *   subscriptions.restart({ subscriptionId })
    * ```
    */
-  resume(
+  restart(
     parameters: SubscriptionParameters,
   ): Promise<Answers['SubscriptionAnswer']>
 }

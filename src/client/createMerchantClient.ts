@@ -95,7 +95,8 @@ export function createMerchantClient(
         },
         () => undefined,
       ),
-    cancel: (given) => post(`${orderPath(given)}/cancel`, given),
+    approveCancellation: (given) =>
+      post(`${orderPath(given)}/cancellation/approve`, given),
     refund: ({ orderId, signal, ...body }) =>
       post(`${orderPath({ orderId })}/refunds`, { signal }, body),
     listRefunds: (given) => get(`${orderPath(given)}/refunds`, given),

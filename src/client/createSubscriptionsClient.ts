@@ -90,10 +90,10 @@ export function createSubscriptionsClient(
         body: {},
         signal: given.signal,
       }),
-    resume: (given) =>
+    restart: (given) =>
       ask(
         line,
-        { path: `${pathOf(given)}/resume`, body: {}, signal: given.signal },
+        { path: `${pathOf(given)}/restart`, body: {}, signal: given.signal },
         () => undefined,
       ),
   }

@@ -9,18 +9,19 @@ import type {
   AcceptVerdict,
   AnyDraftedPayment,
   CancellationToSignVerdict,
-  CancelVerdict,
+  CancellationVerdict,
   CaptureResult,
   DraftedOrder,
   Order,
   ReauthorizeVerdict,
   VoidVerdict,
 } from './model/types.js'
+import type { AcceptCancellationParameters } from './verbs/acceptCancellation.js'
 import type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
 import type { AcceptRefundParameters } from './verbs/acceptRefund.js'
+import type { ApproveCancellationParameters } from './verbs/approveCancellation.js'
 import type { AuditParameters, AuditReport } from './verbs/auditOrders.js'
 import type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
-import type { CancelOrderParameters } from './verbs/cancelOrder.js'
 import type { CaptureOrderParameters } from './verbs/captureOrder.js'
 import type {
   DraftOrderParameters,
@@ -47,7 +48,7 @@ import type {
 /**
  * Orders of some recipients. Orders of other recipients are not found here.
  * Every method throws {@link StoreError} when the store cannot be used.
- * `draft`, `accept`, `reauthorize`, `capture` and `cancel` throw
+ * `draft`, `accept`, `reauthorize`, `capture` and the cancellation methods throw
  * {@link OrdersSetupError} when a secret on record needs a sealing key that is
  * missing.
  */
@@ -221,7 +222,7 @@ export interface DestinationOrders {
    * Returns the cancellation of an order for its buyer to sign.
    *
    * This changes nothing, and neither does the signature until you pass it to
-   * `cancel`.
+   * `acceptCancellation`.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
@@ -239,17 +240,16 @@ export interface DestinationOrders {
   ): Promise<CancellationToSignVerdict>
 
   /**
-   * Accepts a buyer's signed cancellation, or with `approve` sends the one on
-   * record. We start no capture of the order any more.
-   * `policy.relayCancellations` decides whether we send it; otherwise the
-   * result holds the call to send.
+   * Accepts a buyer's signed cancellation. We start no capture of the order any
+   * more. `policy.relayCancellations` decides whether we send the cancellation;
+   * otherwise the result holds the call to send.
    *
    * The order is `canceled` only once the chain shows it: a capture in flight
    * can still win, and a cancellation that nobody sends ends nothing.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the cancellation is malformed or not
-   * signed, or there is neither a cancellation nor `approve: true`.
+   * signed.
    * @throws {@link ClockSkewError} when chain and wall clock differ by over
    * 120 s.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -258,12 +258,37 @@ export interface DestinationOrders {
    * @example
    * ```ts
    * import type { Orders } from 'countersign/orders'
+   * import type { SignedCancellation } from 'countersign'
    *
-   * export const approve = (orders: Orders, orderId: string) =>
-   *   orders.cancel({ orderId, approve: true })
+   * export const keep = (
+   *   orders: Orders,
+   *   orderId: string,
+   *   cancellation: SignedCancellation,
+   * ) => orders.acceptCancellation({ orderId, cancellation })
    * ```
    */
-  cancel(parameters: CancelOrderParameters): Promise<CancelVerdict>
+  acceptCancellation(
+    parameters: AcceptCancellationParameters,
+  ): Promise<CancellationVerdict>
+
+  /**
+   * Sends the cancellation that `acceptCancellation` stored, at your cost. The
+   * reason `notOpen` says that there is none.
+   *
+   * @throws {@link OrderNotFoundError} when there is no such order.
+   * @throws {@link InvalidFieldError} when the id is malformed.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export const send = (orders: Orders, orderId: string) =>
+   *   orders.approveCancellation({ orderId })
+   * ```
+   */
+  approveCancellation(
+    parameters: ApproveCancellationParameters,
+  ): Promise<CancellationVerdict>
 
   /**
    * Compares the record with the chain and adds missing entries: payments and

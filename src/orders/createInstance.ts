@@ -54,7 +54,8 @@ const sealingVerbs: readonly string[] = [
   'accept',
   'reauthorize',
   'capture',
-  'cancel',
+  'acceptCancellation',
+  'approveCancellation',
   'acceptRefund',
   'reseal',
 ]

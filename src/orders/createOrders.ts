@@ -18,11 +18,12 @@ import type {
 } from './model/types.js'
 import type { Orders } from './Orders.js'
 import { runWorker } from './runWorker.js'
+import { acceptCancellation } from './verbs/acceptCancellation.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
 import { acceptRefund } from './verbs/acceptRefund.js'
+import { approveCancellation } from './verbs/approveCancellation.js'
 import { auditOrders } from './verbs/auditOrders.js'
 import { cancellationToSign } from './verbs/cancellationToSign.js'
-import { cancelOrder } from './verbs/cancelOrder.js'
 import { captureOrder } from './verbs/captureOrder.js'
 import type {
   DraftOrderParameters,
@@ -158,8 +159,14 @@ function createMethods(
       perform('cancellationToSign', given, () =>
         cancellationToSign(context, given),
       ),
-    cancel: (given) =>
-      perform('cancel', given, () => cancelOrder(context, given)),
+    acceptCancellation: (given) =>
+      perform('acceptCancellation', given, () =>
+        acceptCancellation(context, given),
+      ),
+    approveCancellation: (given) =>
+      perform('approveCancellation', given, () =>
+        approveCancellation(context, given),
+      ),
     reconcile: (given = {}) =>
       perform('reconcile', given, () => untilSignal(context, given, reconcile)),
     get: (given) => perform('get', given, () => getOrder(context, given)),

@@ -47,7 +47,7 @@ export type {
   AcceptVerdict,
   AnyDraftedPayment,
   CancellationToSignVerdict,
-  CancelVerdict,
+  CancellationVerdict,
   CaptureRefusal,
   CaptureResult,
   CreateOrdersParameters,
@@ -64,8 +64,10 @@ export type {
 } from './model/types.js'
 export type { Orders, WithinParameters } from './Orders.js'
 export type { RunWorkerParameters } from './runWorker.js'
+export type { AcceptCancellationParameters } from './verbs/acceptCancellation.js'
 export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
 export type { AcceptRefundParameters } from './verbs/acceptRefund.js'
+export type { ApproveCancellationParameters } from './verbs/approveCancellation.js'
 export type {
   AuditParameters,
   AuditReport,
@@ -73,7 +75,6 @@ export type {
 } from './verbs/auditOrders.js'
 export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
 export type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
-export type { CancelOrderParameters } from './verbs/cancelOrder.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
 export type {
   DraftOrderParameters,

@@ -164,7 +164,7 @@ export interface Subscriptions {
    *   subscriptions.restart({ subscriptionId })
    * ```
    */
-  resume(
+  restart(
     parameters: SubscriptionIdParameters,
   ): Promise<RestartSubscriptionVerdict>
 
@@ -231,7 +231,7 @@ export interface Subscriptions {
    *   subscriptions.chargeDue()
    * ```
    */
-  schedule(): Promise<ChargeDueReport>
+  chargeDue(): Promise<ChargeDueReport>
 
   /**
    * Reads the charges of all subscriptions from the chain, and writes those that

@@ -91,12 +91,12 @@ export function createSubscriptions(
     accept: (given) => perform('accept', () => acceptSubscription(desk, given)),
     charge: (given) => perform('charge', () => chargeSubscription(desk, given)),
     cancel: (given) => perform('cancel', () => cancelSubscription(desk, given)),
-    resume: (given) =>
-      perform('resume', () => restartSubscription(desk, given)),
+    restart: (given) =>
+      perform('restart', () => restartSubscription(desk, given)),
     get: (given) => perform('get', () => getSubscription(desk, given)),
     list: (given = {}) => perform('list', () => listSubscriptions(desk, given)),
     charges: (given) => perform('charges', () => listCharges(desk, given)),
-    schedule: () => perform('schedule', () => runSchedule(desk)),
+    chargeDue: () => perform('chargeDue', () => runSchedule(desk)),
     reconcile: (given = {}) =>
       perform('reconcile', () => reconcileCharges(desk, given)),
     run: (given) =>

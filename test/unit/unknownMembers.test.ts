@@ -194,7 +194,8 @@ const verbs = {
   reauthorize: { orderId: '1' },
   void: { orderId: '1' },
   cancellationToSign: { orderId: '1' },
-  cancel: { orderId: '1', approve: true },
+  acceptCancellation: { orderId: '1', cancellation: {} },
+  approveCancellation: { orderId: '1' },
   reconcile: {},
   get: { orderId: '1' },
   refund: { orderId: '1', refundId: 'one' },
@@ -235,11 +236,11 @@ test('the verbs with parameters are all named here', () => {
   )
 })
 
-test('a signature beside the order is not mistaken for a missing approval', async () => {
+test('a signature in place of the whole cancellation is refused', async () => {
   const given = { orderId: '1', signature: '0x12' } as never
-  expect(await thrownBy(() => orders.cancel(given))).toMatchObject({
+  expect(await thrownBy(() => orders.acceptCancellation(given))).toMatchObject({
     message:
-      'parameters must be an object with only the members orderId, cancellation, approve, not "signature".',
+      'parameters must be an object with only the members orderId, cancellation, not "signature".',
   })
 })
 

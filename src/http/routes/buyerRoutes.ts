@@ -84,7 +84,10 @@ function cancellationRoutes(): readonly Route[] {
       body: 'SignedCancellation',
       answers: { 200: 'CancellationTaken' },
       run: async ({ orders, orderId, body }) => {
-        const verdict = await orders.cancel({ orderId, cancellation: body })
+        const verdict = await orders.acceptCancellation({
+          orderId,
+          cancellation: body,
+        })
         if (!verdict.ok)
           return refusal(verdict.reason, 'state', verdict.order.state)
         const order = buyerOrder(verdict.order)

@@ -98,7 +98,7 @@ function ownRoutes(
     merchantRoute({
       name: 'restartSubscription',
       method: 'POST',
-      path: '/merchant/subscriptions/{subscriptionId}/resume',
+      path: '/merchant/subscriptions/{subscriptionId}/restart',
       summary: 'Lets an unpaid subscription be charged again',
       body: 'Nothing',
       answers: { 200: 'SubscriptionAnswer' },

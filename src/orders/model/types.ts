@@ -417,7 +417,7 @@ export type VoidVerdict =
   | { ok: false; reason: 'captureInFlight' | 'notOpen'; order: Order }
 
 /** Whether the cancellation is accepted, and who sends it. */
-export type CancelVerdict =
+export type CancellationVerdict =
   | { ok: true; order: Order }
   /** Voided. We do not send the cancellation: the buyer can send this call. */
   | { ok: true; order: Order; call: { to: Address; data: Hex } }

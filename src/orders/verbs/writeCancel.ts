@@ -8,16 +8,41 @@ import {
 import { lastSecondOf } from '../model/endsOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { CancelVerdict, OrdersContext } from '../model/types.js'
+import type { CancellationVerdict, OrdersContext } from '../model/types.js'
 import { isRelaying } from '../submitter/rejectOrder.js'
 
-export type CancelRefusal = Extract<CancelVerdict, { ok: false }>['reason']
+export type CancelRefusal = Extract<
+  CancellationVerdict,
+  { ok: false }
+>['reason']
 
 export function refuseCancel(
   found: StoredOrder,
   reason: CancelRefusal,
-): CancelVerdict {
+): CancellationVerdict {
   return { ok: false, reason, order: showOrder(found) }
+}
+
+/** Returns why an order in this state takes no cancellation. */
+export function findRefusal({
+  order,
+  attempt,
+}: StoredOrder): CancelRefusal | undefined {
+  // The permission of a subscription is revoked instead.
+  if (order.subscriptionId !== undefined) return 'notOpen'
+  switch (order.state) {
+    case 'captured':
+    case 'canceled':
+    case 'consumed':
+      return 'consumed'
+    case 'expired':
+      return 'expired'
+    case 'drafted':
+      return 'notOpen'
+    default:
+      // The order may have been voided before the buyer signed.
+      return attempt.payer === undefined ? 'notOpen' : undefined
+  }
 }
 
 /**
@@ -28,7 +53,7 @@ export async function writeCancel(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { order, attempt } = found
   if (order.state === 'canceling') return accept(found)
   const isRelayed = await mayRelay(context, tables, found)
@@ -49,7 +74,7 @@ export async function keepRequested(
   tables: StoreWriter,
   found: StoredOrder,
   asked: 'cancel' | 'void',
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { requested: before } = found.order
   // With relaying, the cancellation is sent after a void too: keep `void`.
   const isVoided = before === 'void' && isRelaying(context)
@@ -84,7 +109,7 @@ export async function relayCancel(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { order } = found
   if (order.state === 'canceling' || order.requested === 'cancel')
     return accept(found)
@@ -107,7 +132,7 @@ async function setAside(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { order, attempt } = found
   if (order.state === 'voided' && wasKept(found)) return accept(found)
   const at = context.now()
@@ -138,7 +163,7 @@ async function setAside(
   return accept({ ...found, order: last.order })
 }
 
-function accept(found: StoredOrder): CancelVerdict {
+function accept(found: StoredOrder): CancellationVerdict {
   return { ok: true, order: showOrder(found) }
 }
 

@@ -9,7 +9,7 @@ import type { SpendPeriod } from '../permission/types.js'
  * - `pastDue`: the newest charge failed, or a period passed without one. The
  *   schedule tries again, or charges the next period.
  * - `unpaid`: the schedule gave up, and charges nothing until you call
- *   `resume`. Your own `charge` still works.
+ *   `restart`. Your own `charge` still works.
  * - `canceling`: the revocation is sent or about to be. `canceled`: the chain
  *   shows it, or nothing was signed.
  * - `ended`: the last period is over.

@@ -17,7 +17,7 @@ import {
 import { loadSubscription, type SubscriptionsContext } from './desk.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
-/** Parameters of `cancel`, `get` and `resume`. */
+/** Parameters of `cancel`, `get` and `restart`. */
 export type SubscriptionIdParameters = { subscriptionId: string }
 
 export const idMembers: MembersOf<SubscriptionIdParameters> = {

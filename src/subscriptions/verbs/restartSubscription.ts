@@ -23,7 +23,7 @@ export type RestartSubscriptionVerdict =
   /** The subscription is not `unpaid`. */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
-/** Implements `resume` of `Subscriptions`. */
+/** Implements `restart` of `Subscriptions`. */
 export async function restartSubscription(
   desk: SubscriptionsContext,
   parameters: SubscriptionIdParameters,
@@ -46,20 +46,20 @@ export async function restartSubscription(
         subscription: showSubscription({ row, held }),
       }
     const chargeId = row.period === current ? chargeIdOf(row.period) : undefined
-    const resumed = {
+    const restarted = {
       ...row,
       state: 'pastDue' as const,
       chargeId,
       tries: 0,
       due: 0n,
     }
-    await tables.subscriptions.update([resumed])
+    await tables.subscriptions.update([restarted])
     // Requested now, because the usual pause could outlast the period.
     if (chargeId !== undefined)
       await writeCaptureRequests(context, tables, [chargeOrderId(id, chargeId)])
     return {
       ok: true,
-      subscription: showSubscription({ row: resumed, held }),
+      subscription: showSubscription({ row: restarted, held }),
     }
   })
 }

@@ -19,7 +19,7 @@ export type ChargeDueReport = {
 }
 
 /**
- * `schedule` of `Subscriptions`: runs all due schedules once. If a destination
+ * `chargeDue` of `Subscriptions`: runs all due schedules once. If a destination
  * or a subscription fails, `observe` reports it and the others go on.
  */
 export async function runSchedule(

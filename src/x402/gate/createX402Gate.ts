@@ -74,7 +74,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
   }
   return {
     mostAnswerBytes: desk.mostAnswerBytes,
-    open,
+    claimRecipients: open,
     answer,
     protect: (offer, handler) => (request) =>
       answer(request, { offer, handler }),

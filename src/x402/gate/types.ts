@@ -177,7 +177,7 @@ export type X402Gate = {
    * @throws {@link X402SetupError} when a recipient is open in another
    * database.
    */
-  open(): Promise<void>
+  claimRecipients(): Promise<void>
   /**
    * Answers one request. Faults of the node or the database become answers,
    * too. Throws what a handler throws for its framework to answer, such as

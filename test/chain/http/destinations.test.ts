@@ -41,7 +41,7 @@ const merchantRoutes = (id: string): string[] => [
   `POST /merchant/orders/${id}/capture`,
   `POST /merchant/orders/${id}/void`,
   `POST /merchant/orders/${id}/reauthorize`,
-  `POST /merchant/orders/${id}/cancel`,
+  `POST /merchant/orders/${id}/cancellation/approve`,
   `GET /merchant/events?orderId=${id}`,
   `GET /merchant/events?orderId=${id}&after=0`,
 ]

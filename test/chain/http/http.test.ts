@@ -148,7 +148,7 @@ test('a buyer signs a cancellation, and the merchant has it sent', async () => {
   })
   expect(Object.keys(taken.body)).toEqual(['order', 'call'])
   calls.push(taken.text)
-  const approved = await ask(`POST /merchant/orders/${id}/cancel`)
+  const approved = await ask(`POST /merchant/orders/${id}/cancellation/approve`)
   expect(approved).toMatchObject({
     status: 200,
     body: { order: { id, requested: 'cancel' } },

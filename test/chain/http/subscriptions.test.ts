@@ -114,7 +114,7 @@ test('a subscription is drafted, signed, charged and canceled over HTTP', async 
     'sub/1/period-1',
   ])
 
-  await expect(client.resume({ subscriptionId })).rejects.toMatchObject({
+  await expect(client.restart({ subscriptionId })).rejects.toMatchObject({
     reason: 'notOpen',
   })
   const canceled = await client.cancel({ subscriptionId })
@@ -136,7 +136,7 @@ test('a merchant sees and changes no subscription of another recipient', async (
     () => other.charge({ ...given, chargeId: 'a' }),
     () => other.listCharges(given).next(),
     () => other.cancel(given),
-    () => other.resume(given),
+    () => other.restart(given),
     () => other.get({ subscriptionId: 'nothing' }),
   ])
     await expect(ask()).rejects.toMatchObject({

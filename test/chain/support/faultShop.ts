@@ -113,7 +113,7 @@ export async function openFaultShop(
   const contested = await sell(sellers[1])
   const cancellation = await revoke(chain, contested.signed, contested.buyer)
   await cashier
-    .cancel({ orderId: contested.id, cancellation })
+    .acceptCancellation({ orderId: contested.id, cancellation })
     .catch(() => undefined)
   return {
     store,

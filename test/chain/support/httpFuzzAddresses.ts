@@ -62,7 +62,7 @@ export const routes: readonly (readonly [string, string])[] = [
   ['POST', '/merchant/orders/{}/capture'],
   ['POST', '/merchant/orders/{}/void'],
   ['POST', '/merchant/orders/{}/reauthorize'],
-  ['POST', '/merchant/orders/{}/cancel'],
+  ['POST', '/merchant/orders/{}/cancellation/approve'],
   ['POST', '/merchant/orders/{}/refunds'],
   ['GET', '/merchant/orders/{}/refunds'],
   ['GET', '/merchant/orders/{}/refunds/one'],

@@ -78,7 +78,7 @@ async function textOf(
     method.toUpperCase() === 'POST' &&
     path.startsWith('/merchant/orders')
   const isCancellation =
-    response.status === 200 && /\/cancel(lation)?$/.test(path)
+    response.status === 200 && /\/cancellation(\/approve)?$/.test(path)
   if (!isCreate && !isCancellation) return { text }
   const { buyerToken, call, ...rest } = JSON.parse(text)
   return { text: JSON.stringify(rest), token: buyerToken }

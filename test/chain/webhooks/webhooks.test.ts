@@ -156,7 +156,7 @@ async function cancel(shop: Shop): Promise<SignedPayment> {
     cancellation,
     expect: cancelPageOf(cancellation),
   })
-  await shop.orders.cancel({ orderId: id, cancellation: canceled })
+  await shop.orders.acceptCancellation({ orderId: id, cancellation: canceled })
   return { ...signed, signature: canceled.signature }
 }
 

@@ -11,7 +11,7 @@ import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
 import type {
   AcceptRefusal,
-  CancelVerdict,
+  CancellationVerdict,
   CaptureRefusal,
   CaptureResult,
   VoidVerdict,
@@ -90,7 +90,10 @@ const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
   unsimulatedWallet: true,
 }
 
-type Refused = Extract<CancelVerdict | VoidVerdict, { ok: false }>['reason']
+type Refused = Extract<
+  CancellationVerdict | VoidVerdict,
+  { ok: false }
+>['reason']
 
 /** What an order, its events and the result of a capture carry. */
 type Rejected =

@@ -29,7 +29,7 @@ export function openedGate(report: (ended: unknown) => void): X402Gate {
   }
   return {
     mostAnswerBytes: 1_000,
-    open: async () => undefined,
+    claimRecipients: async () => undefined,
     answer,
     protect: (offer, handler) => (request) =>
       answer(request, { offer, handler }),

@@ -35,7 +35,10 @@ async function cancel(shop: LedgerShop, orderId: string): Promise<void> {
     cancellation,
     expect: cancelPageOf(cancellation),
   })
-  const verdict = await shop.orders.cancel({ orderId, cancellation: signed })
+  const verdict = await shop.orders.acceptCancellation({
+    orderId,
+    cancellation: signed,
+  })
   expect(verdict.ok).toBe(true)
   const stop = new AbortController()
   const run = shop.orders.run({ signal: stop.signal })

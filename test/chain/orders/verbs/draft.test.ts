@@ -228,7 +228,7 @@ test('what shops of one store do not share they do not see', async () => {
     gone,
   )
   await expect(
-    other.orders.cancel({ orderId, approve: true }),
+    other.orders.approveCancellation({ orderId }),
   ).rejects.toMatchObject(gone)
   await expect(
     other.orders.cancellationToSign({ orderId }),

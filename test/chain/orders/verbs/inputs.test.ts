@@ -67,7 +67,8 @@ test.each<Verb>([
   'capture',
   'void',
   'cancellationToSign',
-  'cancel',
+  'acceptCancellation',
+  'approveCancellation',
   'get',
   'getForBuyer',
   'run',
@@ -90,13 +91,13 @@ test('a worker with nothing to stop it, or no room to work, is refused', async (
     })
 })
 
-test('nothing is approved unless it is said', async () => {
+test('a cancellation that is none is refused, and a payment is none', async () => {
   const { order } = await orders.draft({ amount: '1' })
-  for (const approve of [undefined, false, 'true', 1])
+  for (const cancellation of [undefined, false, 'true', 1])
     await expect(
-      call('cancel', { orderId: order.id, approve }),
-    ).rejects.toMatchObject({ details: { field: 'approve' } })
-  await expect(call('cancel', signed)).rejects.toMatchObject({
+      call('acceptCancellation', { orderId: order.id, cancellation }),
+    ).rejects.toMatchObject({ details: { field: 'cancellation' } })
+  await expect(call('acceptCancellation', signed)).rejects.toMatchObject({
     details: { field: 'cancellation.primaryType' },
   })
 })

@@ -25,7 +25,7 @@ test('an order of another recipient is not there for any verb', async () => {
     own.void({ orderId: id }),
     own.reauthorize({ orderId: id }),
     own.cancellationToSign({ orderId: id }),
-    own.cancel({ orderId: id, approve: true }),
+    own.approveCancellation({ orderId: id }),
     own.events({ orderId: id }),
     own.getForBuyer({ orderId: id, buyerToken: 'x' }),
   ]

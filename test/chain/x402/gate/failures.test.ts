@@ -280,7 +280,7 @@ test('a recipient that is open in another database is refused at the start', asy
   })
   expect(orders).toBeDefined()
   const second = createX402Gate({ orders: shared.orders, offers })
-  await expect(second.open()).rejects.toThrow(X402SetupError)
+  await expect(second.claimRecipients()).rejects.toThrow(X402SetupError)
   const refused = await second.answer(new Request(address), {
     offer: 'work',
     handler: () => new Response('never'),
@@ -294,8 +294,8 @@ test('a recipient that is open in another database is refused at the start', asy
     offers,
     takeOverFrom: 'first',
   })
-  await moved.open()
-  await second.open()
+  await moved.claimRecipients()
+  await second.claimRecipients()
 })
 
 const recipientOf = (): Address => `0x${'99'.repeat(20)}`

@@ -1,5 +1,4 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseSignedCancellation } from '../../core/fields.js'
 import { hashDomain } from '../../core/hashPayment.js'
 import type { RejectionReason, SignedCancellation } from '../../core/types.js'
@@ -15,54 +14,40 @@ import { loadOrder } from '../model/loadOrders.js'
 import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { CancelVerdict, OrdersContext } from '../model/types.js'
+import type { CancellationVerdict, OrdersContext } from '../model/types.js'
 import { mostTries } from './checkAccept.js'
 import { serverOf } from './judgeAccept.js'
 import {
   type CancelRefusal,
-  keepRequested,
+  findRefusal,
   refuseCancel,
-  relayCancel,
   writeCancel,
 } from './writeCancel.js'
 
-/** Parameters of `cancel`. */
-export type CancelOrderParameters = {
+/** Parameters of `acceptCancellation`. */
+export type AcceptCancellationParameters = {
   orderId: string
-} & (
-  | {
-      /** The cancellation that the buyer signed. */
-      cancellation: SignedCancellation
-    }
-  | {
-      /** Sends the stored cancellation: the merchant approves it. */
-      approve: true
-    }
-)
-
-const members: MembersOf<CancelOrderParameters> = {
-  orderId: true,
-  cancellation: true,
-  approve: true,
+  /** The cancellation that the buyer signed. */
+  cancellation: SignedCancellation
 }
 
-/** Implements `cancel` of `DestinationOrders`. */
-export async function cancelOrder(
+const members: MembersOf<AcceptCancellationParameters> = {
+  orderId: true,
+  cancellation: true,
+}
+
+/** Implements `acceptCancellation` of `DestinationOrders`. */
+export async function acceptCancellation(
   context: OrdersContext,
-  parameters: CancelOrderParameters,
-): Promise<CancelVerdict> {
+  parameters: AcceptCancellationParameters,
+): Promise<CancellationVerdict> {
+  checkMembers(parameters, members)
   const { orderId } = parameters
-  if (!('cancellation' in parameters)) {
-    checkMembers(parameters, members)
-    if (parameters.approve !== true)
-      throw new InvalidFieldError('approve', shown(parameters.approve), 'true')
-    return approveCancel(context, orderId)
-  }
   const cancellation = parseSignedCancellation(parameters.cancellation)
   const found = await context.store.read((tables) =>
     loadOrder(tables, context, orderId),
   )
-  const refused = checkState(found)
+  const refused = findRefusal(found)
   if (refused) return refuseCancel(found, refused)
   const rejected = await countForged(
     context,
@@ -79,51 +64,13 @@ export async function cancelOrder(
   const { to, data } = encodeCancel(cancellation)
   return writeAgain(context, async (tables) => {
     const now = await loadOrder(tables, context, orderId)
-    const late = checkState(now) ?? checkMatch(context, now, cancellation)
+    const late = findRefusal(now) ?? checkMatch(context, now, cancellation)
     if (late) return refuseCancel(now, late)
     const verdict = await writeCancel(context, tables, withSecret(now, sealed))
     const { state, requested } = verdict.order
     const isUnsent = verdict.ok && state === 'voided' && requested !== 'cancel'
     return isUnsent ? { ...verdict, call: { to, data } } : verdict
   })
-}
-
-/** Sends the stored cancellation, because the merchant approved it. */
-function approveCancel(
-  context: OrdersContext,
-  orderId: string,
-): Promise<CancelVerdict> {
-  return writeAgain(context, async (tables) => {
-    const found = await loadOrder(tables, context, orderId)
-    const refused = checkState(found)
-    if (refused) return refuseCancel(found, refused)
-    if (found.attempt.cancellation === undefined)
-      return refuseCancel(found, 'notOpen')
-    return found.order.state === 'capturing'
-      ? keepRequested(context, tables, found, 'cancel')
-      : relayCancel(context, tables, found)
-  })
-}
-
-function checkState({
-  order,
-  attempt,
-}: StoredOrder): CancelRefusal | undefined {
-  // The permission of a subscription is revoked instead.
-  if (order.subscriptionId !== undefined) return 'notOpen'
-  switch (order.state) {
-    case 'captured':
-    case 'canceled':
-    case 'consumed':
-      return 'consumed'
-    case 'expired':
-      return 'expired'
-    case 'drafted':
-      return 'notOpen'
-    default:
-      // The order may have been voided before the buyer signed.
-      return attempt.payer === undefined ? 'notOpen' : undefined
-  }
 }
 
 function checkMatch(

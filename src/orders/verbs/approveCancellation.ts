@@ -1,0 +1,34 @@
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { loadOrder } from '../model/loadOrders.js'
+import type { CancellationVerdict, OrdersContext } from '../model/types.js'
+import {
+  findRefusal,
+  keepRequested,
+  refuseCancel,
+  relayCancel,
+} from './writeCancel.js'
+
+/** Parameters of `approveCancellation`. */
+export type ApproveCancellationParameters = { orderId: string }
+
+const members: MembersOf<ApproveCancellationParameters> = { orderId: true }
+
+/** Implements `approveCancellation` of `DestinationOrders`. */
+export async function approveCancellation(
+  context: OrdersContext,
+  parameters: ApproveCancellationParameters,
+): Promise<CancellationVerdict> {
+  checkMembers(parameters, members)
+  const { orderId } = parameters
+  return writeAgain(context, async (tables) => {
+    const found = await loadOrder(tables, context, orderId)
+    const refused = findRefusal(found)
+    if (refused) return refuseCancel(found, refused)
+    if (found.attempt.cancellation === undefined)
+      return refuseCancel(found, 'notOpen')
+    return found.order.state === 'capturing'
+      ? keepRequested(context, tables, found, 'cancel')
+      : relayCancel(context, tables, found)
+  })
+}
