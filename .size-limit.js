@@ -21,7 +21,7 @@ export default [
     external: [],
   }),
   check('checkout', '{ preparePayment, signPayment, signCancellation }', 9520),
-  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 17000),
+  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 17020),
   check('buildPayment', '{ buildPayment }', 1735),
   check('verifyPayment', '{ verifyPayment }', 10480),
   check('capturePayment', '{ capturePayment }', 11520),
@@ -36,7 +36,7 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3810, {
     path: 'dist/checkout.js',
   }),
-  check('handler', '*', 20580, {
+  check('handler', '*', 20630, {
     path: 'dist/http.js',
     external: ['zod'],
   }),
@@ -49,7 +49,7 @@ export default [
     path: 'dist/client.js',
     external: [],
   }),
-  check('webhooks', '*', 7830, {
+  check('webhooks', '*', 7850, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),

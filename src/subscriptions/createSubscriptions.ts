@@ -15,7 +15,7 @@ import type { SchedulePolicy, SettledSchedule } from './schedule/types.js'
 import { acceptSubscription } from './verbs/acceptSubscription.js'
 import { cancelSubscription } from './verbs/cancelSubscription.js'
 import { chargeSubscription } from './verbs/chargeSubscription.js'
-import type { SubscriptionsContext } from './verbs/desk.js'
+import type { SubscriptionsContext } from './verbs/context.js'
 import { draftSubscription } from './verbs/draftSubscription.js'
 import {
   getSubscription,
@@ -72,7 +72,7 @@ export function createSubscriptions(
 ): Subscriptions {
   checkMembers(parameters, members)
   const { context, instance } = contextOf(parameters.orders)
-  const desk: SubscriptionsContext = {
+  const subscriptions: SubscriptionsContext = {
     context,
     instance,
     kind: requireKind(context),
@@ -87,21 +87,27 @@ export function createSubscriptions(
       return work()
     })
   return {
-    draft: (given) => perform('draft', () => draftSubscription(desk, given)),
-    accept: (given) => perform('accept', () => acceptSubscription(desk, given)),
-    charge: (given) => perform('charge', () => chargeSubscription(desk, given)),
-    cancel: (given) => perform('cancel', () => cancelSubscription(desk, given)),
+    draft: (given) =>
+      perform('draft', () => draftSubscription(subscriptions, given)),
+    accept: (given) =>
+      perform('accept', () => acceptSubscription(subscriptions, given)),
+    charge: (given) =>
+      perform('charge', () => chargeSubscription(subscriptions, given)),
+    cancel: (given) =>
+      perform('cancel', () => cancelSubscription(subscriptions, given)),
     restart: (given) =>
-      perform('restart', () => restartSubscription(desk, given)),
-    get: (given) => perform('get', () => getSubscription(desk, given)),
-    list: (given = {}) => perform('list', () => listSubscriptions(desk, given)),
-    charges: (given) => perform('charges', () => listCharges(desk, given)),
-    chargeDue: () => perform('chargeDue', () => runSchedule(desk)),
+      perform('restart', () => restartSubscription(subscriptions, given)),
+    get: (given) => perform('get', () => getSubscription(subscriptions, given)),
+    list: (given = {}) =>
+      perform('list', () => listSubscriptions(subscriptions, given)),
+    charges: (given) =>
+      perform('charges', () => listCharges(subscriptions, given)),
+    chargeDue: () => perform('chargeDue', () => runSchedule(subscriptions)),
     reconcile: (given = {}) =>
-      perform('reconcile', () => reconcileCharges(desk, given)),
+      perform('reconcile', () => reconcileCharges(subscriptions, given)),
     run: (given) =>
       watchVerb(context, 'subscriptions.run', () =>
-        instance.hold(runSchedules(desk, given)),
+        instance.hold(runSchedules(subscriptions, given)),
       ),
   }
 }

@@ -14,7 +14,7 @@ import {
   showSubscription,
   stateOf,
 } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsContext } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Parameters of `cancel`, `get` and `restart`. */

@@ -3,7 +3,7 @@ import type { ReadLog } from '../../chain/logs/types.js'
 import { observeFailure } from '../../orders/model/observeFailure.js'
 import type { Destination } from '../../store/types.js'
 import { decodePermission } from '../permission/permissionJson.js'
-import type { SubscriptionsContext } from './desk.js'
+import type { SubscriptionsContext } from './context.js'
 
 const pageSize = 200
 

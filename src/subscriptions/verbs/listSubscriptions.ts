@@ -17,7 +17,7 @@ import {
   loadSubscription,
   loadSubscriptions,
   type SubscriptionsContext,
-} from './desk.js'
+} from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Which subscriptions `list` returns. */

@@ -14,7 +14,7 @@ import {
   type SubscriptionIdParameters,
 } from './cancelSubscription.js'
 import { getChainTime } from './chargeSubscription.js'
-import { loadSubscription, type SubscriptionsContext } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Whether the schedule was restarted. */
@@ -25,16 +25,16 @@ export type RestartSubscriptionVerdict =
 
 /** Implements `restart` of `Subscriptions`. */
 export async function restartSubscription(
-  desk: SubscriptionsContext,
+  subscriptions: SubscriptionsContext,
   parameters: SubscriptionIdParameters,
 ): Promise<RestartSubscriptionVerdict> {
   checkMembers(parameters, idMembers)
-  const { context } = desk
+  const { context } = subscriptions
   const id = parseSubscriptionId(parameters.subscriptionId)
   const { row: known } = await context.store.read((tables) =>
     loadSubscription(tables, context, id),
   )
-  const now = await getChainTime(desk, known)
+  const now = await getChainTime(subscriptions, known)
   const { message } = decodePermission(known.permission)
   const current = findPeriod(message, now)?.number
   return writeAgain(context, async (tables) => {

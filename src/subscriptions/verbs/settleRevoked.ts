@@ -4,7 +4,7 @@ import { writeChanges } from '../../orders/model/changes.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsContext } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 
 /**
  * Writes a revocation that this library did not send, from the manager's event.

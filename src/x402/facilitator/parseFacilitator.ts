@@ -73,7 +73,7 @@ export function parseFacilitator(
  * @throws {@link InvalidFieldError}
  */
 export function parseCaller(
-  desk: Pick<FacilitatorContext, 'payTo' | 'assets'>,
+  facilitator: Pick<FacilitatorContext, 'payTo' | 'assets'>,
   given: FacilitatorCaller | undefined,
 ): SettledCaller | undefined {
   const caller = grantOf(given, callerMembers, 'caller')
@@ -108,8 +108,8 @@ export function parseCaller(
     gasPerDay,
     deduplicates,
     mostAtRisk: caller.mostAtRisk,
-    payTo: parseSome(caller.payTo, 'caller.payTo', desk.payTo),
-    assets: parseSome(caller.assets, 'caller.assets', desk.assets),
+    payTo: parseSome(caller.payTo, 'caller.payTo', facilitator.payTo),
+    assets: parseSome(caller.assets, 'caller.assets', facilitator.assets),
   }
 }
 

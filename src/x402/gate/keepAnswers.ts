@@ -21,22 +21,22 @@ type Waiting = {
 const mostAnswers = 100
 const mostLength = 4_194_304
 
-type Desk = Pick<GateContext, 'context' | 'instance'>
+type Gate = Pick<GateContext, 'context' | 'instance'>
 
 /**
  * Keeps an answer in the unit of work that records the transaction of its
  * capture, if the submitter can send it now; else in one with other answers.
  */
-export function keepAnswers(desk: Desk): KeepAnswer {
-  const collect = collectAnswers(desk.context)
+export function keepAnswers(gate: Gate): KeepAnswer {
+  const collect = collectAnswers(gate.context)
   return async (answer) => {
-    const order = await joinAnswer(desk, answer)
+    const order = await joinAnswer(gate, answer)
     return order ? { order } : collect(answer)
   }
 }
 
 async function joinAnswer(
-  { instance }: Desk,
+  { instance }: Gate,
   { note, answer, captures, stored, early }: AnswerToKeep,
 ): Promise<OrderRecord | undefined> {
   const isLong = answer.length > mostLength / mostAnswers

@@ -15,8 +15,8 @@ export const leaseKey = (owner: string): string => `x402:${owner}`
  * One lease for a gate, not one for each payment: it is prolonged only while
  * there is work.
  */
-export function createLiveness(desk: GateContext): Liveness {
-  const { context, owner, working, streams } = desk
+export function createLiveness(gate: GateContext): Liveness {
+  const { context, owner, working, streams } = gate
   const { lease: milliseconds } = context.policy
   let since = Number.NEGATIVE_INFINITY
   let taking: Promise<void> | undefined

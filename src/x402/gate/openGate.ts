@@ -14,8 +14,8 @@ import type { GateContext, SettledOffer, Terms } from './types.js'
  *
  * @throws {@link X402SetupError} when a recipient is open in another database.
  */
-export async function openGate(desk: GateContext): Promise<void> {
-  const { context, instance, offers, takeOverFrom } = desk
+export async function openGate(gate: GateContext): Promise<void> {
+  const { context, instance, offers, takeOverFrom } = gate
   await instance.open()
   const { identity } = await context.store.open()
   await Promise.all([...offers.values()].map((offer) => getTerms(offer)))

@@ -57,7 +57,7 @@ test('the block of the README sells', async () => {
 })
 
 type Finality = {
-  settle(
+  captureAndWait(
     shop: object,
     payment: SignedPayment,
     tell: (finality: string) => void,
@@ -65,14 +65,16 @@ type Finality = {
 }
 
 test('a payment is told of as the guide to finality says, ever surer', async () => {
-  const { settle } = await load<Finality>('docs/finality.md', 0)
+  const { captureAndWait } = await load<Finality>('docs/finality.md', 0)
   const offer = { token, to, amount: '0.01' }
   const draft = await preparePayment(reader, { ...offer, from })
   const expected = { ...offer, chainId: 31337 }
   const payment = await signPayment(payer, { payment: draft, expect: expected })
   const told: string[] = []
   const tell = (finality: string) => told.push(finality)
-  expect(await settle({ reader, merchant }, payment, tell)).toBe('captured')
+  expect(await captureAndWait({ reader, merchant }, payment, tell)).toBe(
+    'captured',
+  )
   expect(told).toHaveLength(3)
   expect(told.at(-1)).toMatch(/^(safe|finalized)$/)
 })
