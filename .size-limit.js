@@ -28,7 +28,7 @@ export default [
   check(
     'reads',
     '{ getLogs, getBlockReceipts, getTransactionCount, getBalance }',
-    9720,
+    9730,
     { path: 'dist/reads.js' },
   ),
   check('everything', '*', 24920),
