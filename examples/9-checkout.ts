@@ -72,12 +72,12 @@ try {
   console.log('More than the ceiling:')
   await capture(taxi, '50.01')
 
-  const asked = await orders.requestCancellation({ orderId: taxi })
+  const asked = await orders.cancellationToSign({ orderId: taxi })
   if (!asked.ok) throw new Error(asked.reason)
   const { cancellation } = asked
   const expect = { chainId, token }
   const signed = await signCancellation(payer, { cancellation, expect })
-  await orders.cancel({ orderId: taxi, cancellation: signed })
+  await orders.acceptCancellation({ orderId: taxi, cancellation: signed })
   while ((await orders.get({ orderId: taxi })).state !== 'canceled')
     await setTimeout(50)
   console.log('After the payer canceled it:')

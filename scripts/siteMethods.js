@@ -13,7 +13,7 @@ export const tasks = {
   },
   'Give up': {
     void: 'lifecycle',
-    requestCancellation: 'lifecycle',
+    cancellationToSign: 'lifecycle',
     cancel: 'lifecycle',
   },
   Refund: {

@@ -55,7 +55,7 @@ const canceled: Story = {
     const { orders } = scene.shop
     const { orderId, payment } = await signedAndAccepted(scene)
 
-    const request = await orders.requestCancellation({ orderId })
+    const request = await orders.cancellationToSign({ orderId })
     if (!request.ok) throw new Error(request.reason)
     const cancellation = await signCancellation(scene.chain.clients.payer, {
       cancellation: request.cancellation,
@@ -66,7 +66,7 @@ const canceled: Story = {
       },
     })
     await scene.tell('payer', 'signs a cancellation, which costs no gas')
-    const verdict = await orders.cancel({ orderId, cancellation })
+    const verdict = await orders.acceptCancellation({ orderId, cancellation })
     equal(verdict.ok || verdict.reason, true)
     await scene.tell('merchant', 'accepts it, and will not capture any more')
 

@@ -31,7 +31,7 @@ export async function serveWeather(
       },
     },
   })
-  await gate.open()
+  await gate.claimRecipients()
 
   const app = new Hono()
   app.use('/weather', honoPayment(gate, 'weather'))

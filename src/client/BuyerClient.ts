@@ -221,12 +221,12 @@ export interface BuyerClient {
    * import type { BuyerClient } from 'countersign/client'
    *
    * export async function nonceOf(buyer: BuyerClient) {
-   *   const { message } = await buyer.requestCancellation()
+   *   const { message } = await buyer.cancellationToSign()
    *   return message.nonce
    * }
    * ```
    */
-  requestCancellation(parameters?: AbortOptions): Promise<Cancellation>
+  cancellationToSign(parameters?: AbortOptions): Promise<Cancellation>
 
   /**
    * Hands a signed cancellation to the shop. Retried after transient failures.

@@ -271,7 +271,7 @@ export interface MerchantClient {
    * import type { MerchantClient } from 'countersign/client'
    *
    * export const approve = (merchant: MerchantClient, orderId: string) =>
-   *   merchant.cancel({ orderId })
+   *   merchant.approveCancellation({ orderId })
    * ```
    */
   cancel(parameters: OrderParameters): Promise<Answers['CancellationApproved']>

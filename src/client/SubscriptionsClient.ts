@@ -226,7 +226,7 @@ export interface SubscriptionsClient {
    * import type { SubscriptionsClient } from 'countersign/client'
    *
    * export const goOn = (subscriptions: SubscriptionsClient, subscriptionId: string) =>
-   *   subscriptions.resume({ subscriptionId })
+   *   subscriptions.restart({ subscriptionId })
    * ```
    */
   resume(

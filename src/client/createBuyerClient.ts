@@ -103,14 +103,14 @@ export function createBuyerClient(
       return client.sendPayment(signed, options)
     },
     follow: (options) => followOrder(line, `${path}/events`, options),
-    requestCancellation: async (options) => {
+    cancellationToSign: async (options) => {
       type Asked = Answers['CancellationToSign']
       return (await request<Asked>('/cancellation', options)).cancellation
     },
     sendCancellation: (cancellation, options) =>
       request('/cancellation', options, cancellation),
     cancel: async (wallet, { expect, ...options }) => {
-      const cancellation = await client.requestCancellation(options)
+      const cancellation = await client.cancellationToSign(options)
       const signed = await signCancellation(wallet, { cancellation, expect })
       return client.sendCancellation(signed, options)
     },

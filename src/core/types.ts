@@ -91,7 +91,7 @@ export type Finality = 'preconfirmed' | 'included' | 'safe' | 'finalized'
 export type RejectionReason =
   | RefusalReason
   /** Only the recipient can submit a Receive payment. */
-  | 'wrongSender'
+  | 'wrongSubmitter'
   /**
    * The payer's own key did not sign. Only a rehearsal can check other
    * signatures.
@@ -99,7 +99,7 @@ export type RejectionReason =
   | 'unsimulatedWallet'
 
 /** The block at which a verdict was reached, and the method. */
-export type JudgedAt = {
+export type VerifiedAt = {
   /**
    * Block number as contracts see it, so an L1 block on Arbitrum. With `via:
    * 'calls'`, the number in the header.

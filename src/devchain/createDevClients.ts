@@ -8,8 +8,8 @@ import {
   http,
   type PrivateKeyAccount,
 } from 'viem'
+import { waitUntilMined } from './sequencer/closePool.js'
 import type { AnswerRpc } from './sequencer/devRpc.js'
-import { waitUntilMined } from './sequencer/settlePool.js'
 import type { DevClients, DevNetwork, DevWalletClient } from './types.js'
 
 /** No live network uses this id, so signatures made for it stay local. */

@@ -11,7 +11,7 @@ import { problem } from './routes/problem.js'
 import { createRoutes } from './routes/routes.js'
 import { toProblem } from './routes/toProblem.js'
 import { createBodySchemas } from './schemas/bodySchemas.js'
-import { type Desk, serve } from './serve.js'
+import { type HandlerContext, serve } from './serve.js'
 import { createStreamHub } from './streams/streamHub.js'
 import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
 
@@ -53,7 +53,7 @@ export function createPaymentHandler(
 ): PaymentHandler {
   checkZod(z.toJSONSchema)
   const settled = parseParameters(parameters)
-  const desk: Desk = {
+  const handler: HandlerContext = {
     ...settled,
     orders,
     hub: createStreamHub(orders),
@@ -64,7 +64,7 @@ export function createPaymentHandler(
     admitOthers: openAdmission(),
   }
   return async (request) => {
-    const response = await reply(desk, request)
+    const response = await reply(handler, request)
     const { headers } = response
     headers.set('x-content-type-options', 'nosniff')
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
@@ -73,19 +73,22 @@ export function createPaymentHandler(
 }
 
 /** Never rejects: turns errors into problem responses. */
-async function reply(desk: Desk, request: Request): Promise<Response> {
+async function reply(
+  handler: HandlerContext,
+  request: Request,
+): Promise<Response> {
   const leaving = new AbortController()
   const leave = () => leaving.abort()
   const asked = { request, signal: leaving.signal }
   try {
     const { pathname } = new URL(request.url)
-    const found = findRoute(desk.routes, desk.basePath, pathname)
+    const found = findRoute(handler.routes, handler.basePath, pathname)
     request.signal.addEventListener('abort', leave)
     if (request.signal.aborted) leave()
     const isBuyers = found.routes.some(({ who }) => who === 'buyer')
-    const admit = isBuyers ? desk.admitBuyers : desk.admitOthers
+    const admit = isBuyers ? handler.admitBuyers : handler.admitOthers
     const answered = await admit(() => {
-      const work = serve(desk, asked, found).catch(toProblem)
+      const work = serve(handler, asked, found).catch(toProblem)
       return inTime(work, longest, () => {
         // The client already got the timeout: end the late answer's stream.
         work.then(({ body }) => body?.cancel()).catch(() => {})
@@ -93,8 +96,8 @@ async function reply(desk: Desk, request: Request): Promise<Response> {
       })
     })
     const response = answered ?? problem('overloaded')
-    if (isBuyers && desk.corsOrigins.length > 0)
-      allowOrigin(request, response, desk.corsOrigins)
+    if (isBuyers && handler.corsOrigins.length > 0)
+      allowOrigin(request, response, handler.corsOrigins)
     return response
   } catch (error) {
     return toProblem(error)

@@ -17,7 +17,7 @@ import type { StreamHub } from './streams/streamHub.js'
 import { principalMembers } from './types.js'
 
 /** The checked parameters of a handler, with its routes and streams. */
-export type Desk = SettledParameters & {
+export type HandlerContext = SettledParameters & {
   orders: Orders
   hub: StreamHub
   routes: readonly Route[]
@@ -37,14 +37,14 @@ export type ServedRequest = { request: Request; signal: AbortSignal }
  * @throws {@link RequestRefusedError} and any error of `orders`.
  */
 export async function serve(
-  desk: Desk,
+  handler: HandlerContext,
   { request, signal }: ServedRequest,
   { routes, segments }: FoundRoute,
 ): Promise<Response> {
   const route = routes.find(({ method }) => method === request.method)
-  if (!route) return serveOther(desk, request, routes)
+  if (!route) return serveOther(handler, request, routes)
   if (route.method === 'POST')
-    checkOrigin(request, originsFor(desk, route, request))
+    checkOrigin(request, originsFor(handler, route, request))
   if (route.isExpensive) checkSite(request)
   if (route.who === 'public') return route.run()
   const ids = {
@@ -56,18 +56,18 @@ export async function serve(
     ),
   }
   if (route.who === 'buyer') {
-    const admitted = await admitBuyer(desk, request, ids.orderId)
-    const sent = await parseSent(desk, request, route)
+    const admitted = await admitBuyer(handler, request, ids.orderId)
+    const sent = await parseSent(handler, request, route)
     return route.run({ ...sent, ...admitted, ...ids, signal })
   }
-  const admitted = await admitMerchant(desk, request)
-  const sent = await parseSent(desk, request, route)
+  const admitted = await admitMerchant(handler, request)
+  const sent = await parseSent(handler, request, route)
   return route.run({ ...sent, ...admitted, ...ids, signal })
 }
 
 /** Answers a CORS preflight request; refuses every other method with a 405. */
 function serveOther(
-  { corsOrigins }: Desk,
+  { corsOrigins }: HandlerContext,
   { method, headers }: Request,
   routes: readonly Route[],
 ): Response {
@@ -82,7 +82,7 @@ function serveOther(
 }
 
 function originsFor(
-  { origins, corsOrigins }: Desk,
+  { origins, corsOrigins }: HandlerContext,
   { who }: Route,
   request: Request,
 ): readonly string[] {
@@ -105,7 +105,7 @@ function parseSegment(
 
 /** Treats a missing token like a wrong one: same answer, same duration. */
 async function admitBuyer(
-  { orders }: Desk,
+  { orders }: HandlerContext,
   { headers }: Request,
   orderId: string,
 ): Promise<Pick<BuyerCall, 'orders' | 'order' | 'payment'>> {
@@ -117,7 +117,7 @@ async function admitBuyer(
 
 /** An error of `authorize` is a server error, not a refusal of the request. */
 async function admitMerchant(
-  { orders, authorize, basePath, compareAlone }: Desk,
+  { orders, authorize, basePath, compareAlone }: HandlerContext,
   request: Request,
 ): Promise<
   Pick<
@@ -158,7 +158,7 @@ async function admitMerchant(
 
 /** Parses the body and the query against the route's schemas. */
 async function parseSent(
-  { bodies, hub }: Desk,
+  { bodies, hub }: HandlerContext,
   request: Request,
   { body, query }: Route,
 ): Promise<Pick<BuyerCall, 'request' | 'hub' | 'body' | 'query'>> {

@@ -8,18 +8,19 @@ import type {
 import type {
   AcceptVerdict,
   AnyDraftedPayment,
-  CancellationRequest,
-  CancelVerdict,
+  CancellationToSignVerdict,
+  CancellationVerdict,
   CaptureResult,
   DraftedOrder,
   Order,
   ReauthorizeVerdict,
   VoidVerdict,
 } from './model/types.js'
+import type { AcceptCancellationParameters } from './verbs/acceptCancellation.js'
 import type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
 import type { AcceptRefundParameters } from './verbs/acceptRefund.js'
 import type { AuditParameters, AuditReport } from './verbs/auditOrders.js'
-import type { CancelOrderParameters } from './verbs/cancelOrder.js'
+import type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
 import type { CaptureOrderParameters } from './verbs/captureOrder.js'
 import type {
   DraftOrderParameters,
@@ -37,7 +38,6 @@ import type { ListedOrders, ListOrdersParameters } from './verbs/listOrders.js'
 import type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 import type { RefundOrderParameters } from './verbs/refundOrder.js'
 import type { RefundToSignParameters } from './verbs/refundToSign.js'
-import type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 import type { VoidOrderParameters } from './verbs/voidOrder.js'
 import type {
   ReconcileParameters,
@@ -231,12 +231,12 @@ export interface DestinationOrders {
    * import type { Orders } from 'countersign/orders'
    *
    * export const cancellationOf = (orders: Orders, orderId: string) =>
-   *   orders.requestCancellation({ orderId })
+   *   orders.cancellationToSign({ orderId })
    * ```
    */
-  requestCancellation(
-    parameters: RequestCancellationParameters,
-  ): Promise<CancellationRequest>
+  cancellationToSign(
+    parameters: CancellationToSignParameters,
+  ): Promise<CancellationToSignVerdict>
 
   /**
    * Accepts a buyer's signed cancellation, or with `approve` sends the one on
@@ -260,10 +260,10 @@ export interface DestinationOrders {
    * import type { Orders } from 'countersign/orders'
    *
    * export const approve = (orders: Orders, orderId: string) =>
-   *   orders.cancel({ orderId, approve: true })
+   *   orders.approveCancellation({ orderId })
    * ```
    */
-  cancel(parameters: CancelOrderParameters): Promise<CancelVerdict>
+  cancel(parameters: AcceptCancellationParameters): Promise<CancellationVerdict>
 
   /**
    * Compares the record with the chain and adds missing entries: payments and

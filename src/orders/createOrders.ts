@@ -18,10 +18,11 @@ import type {
 } from './model/types.js'
 import type { Orders } from './Orders.js'
 import { runWorker } from './runWorker.js'
+import { acceptCancellation } from './verbs/acceptCancellation.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
 import { acceptRefund } from './verbs/acceptRefund.js'
 import { auditOrders } from './verbs/auditOrders.js'
-import { cancelOrder } from './verbs/cancelOrder.js'
+import { cancellationToSign } from './verbs/cancellationToSign.js'
 import { captureOrder } from './verbs/captureOrder.js'
 import type {
   DraftOrderParameters,
@@ -38,7 +39,6 @@ import { reauthorizeOrder } from './verbs/reauthorizeOrder.js'
 import { refundOrder } from './verbs/refundOrder.js'
 import { refundToSign } from './verbs/refundToSign.js'
 import { refundWithinLimit } from './verbs/refundWithinLimit.js'
-import { requestCancellation } from './verbs/requestCancellation.js'
 import { resealOrders } from './verbs/resealOrders.js'
 import { resumeOrders } from './verbs/resumeOrders.js'
 import { suspendOrders } from './verbs/suspendOrders.js'
@@ -154,12 +154,12 @@ function createMethods(
         hold(captureOrder(context, drive(), given)),
       ),
     void: (given) => perform('void', given, () => voidOrder(context, given)),
-    requestCancellation: (given) =>
-      perform('requestCancellation', given, () =>
-        requestCancellation(context, given),
+    cancellationToSign: (given) =>
+      perform('cancellationToSign', given, () =>
+        cancellationToSign(context, given),
       ),
     cancel: (given) =>
-      perform('cancel', given, () => cancelOrder(context, given)),
+      perform('cancel', given, () => acceptCancellation(context, given)),
     reconcile: (given = {}) =>
       perform('reconcile', given, () => untilSignal(context, given, reconcile)),
     get: (given) => perform('get', given, () => getOrder(context, given)),

@@ -46,8 +46,8 @@ export type {
   AcceptRefusal,
   AcceptVerdict,
   AnyDraftedPayment,
-  CancellationRequest,
-  CancelVerdict,
+  CancellationToSignVerdict,
+  CancellationVerdict,
   CaptureRefusal,
   CaptureResult,
   CreateOrdersParameters,
@@ -64,6 +64,7 @@ export type {
 } from './model/types.js'
 export type { Orders, WithinParameters } from './Orders.js'
 export type { RunWorkerParameters } from './runWorker.js'
+export type { AcceptCancellationParameters } from './verbs/acceptCancellation.js'
 export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
 export type { AcceptRefundParameters } from './verbs/acceptRefund.js'
 export type {
@@ -72,7 +73,7 @@ export type {
   DestinationAudit,
 } from './verbs/auditOrders.js'
 export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
-export type { CancelOrderParameters } from './verbs/cancelOrder.js'
+export type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
 export type {
   DraftOrderParameters,
@@ -103,7 +104,6 @@ export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
 export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
 export type { RefundOrderParameters } from './verbs/refundOrder.js'
 export type { RefundToSignParameters } from './verbs/refundToSign.js'
-export type { RequestCancellationParameters } from './verbs/requestCancellation.js'
 export type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 export type { VoidOrderParameters } from './verbs/voidOrder.js'
 export type {

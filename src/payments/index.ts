@@ -48,7 +48,6 @@ export type {
   CancelAuthorization,
   Cancellation,
   Finality,
-  JudgedAt,
   Payment,
   PaymentAuthorization,
   PaymentTerms,
@@ -58,6 +57,7 @@ export type {
   SignedCancellation,
   SignedPayment,
   TokenDomain,
+  VerifiedAt,
 } from '../core/types.js'
 export {
   type CancelPaymentParameters,

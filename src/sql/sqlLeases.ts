@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { LeaseLostError } from '../store/errors.js'
-import type { HeldLease, Lease, PaymentStore } from '../store/types.js'
+import type { Lease, LeaseHolder, PaymentStore } from '../store/types.js'
 import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 
 /** Largest number of leases that one sweep deletes. */
@@ -100,7 +100,7 @@ export async function loadSqlLease(
   session: SqlSession,
   { clock }: SqlDialect,
   key: string,
-): Promise<HeldLease | undefined> {
+): Promise<LeaseHolder | undefined> {
   const [held] = await session
     .selectFrom('leases')
     .select(['owner', 'expires'])

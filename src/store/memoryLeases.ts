@@ -1,5 +1,5 @@
 import { LeaseLostError } from './errors.js'
-import type { HeldLease, Lease, PaymentStore } from './types.js'
+import type { Lease, LeaseHolder, PaymentStore } from './types.js'
 
 /**
  * Keeps the leases of one process. Measures time with `performance.now()`,
@@ -8,7 +8,7 @@ import type { HeldLease, Lease, PaymentStore } from './types.js'
 export function memoryLeases(): {
   take(wanted: Parameters<PaymentStore['takeLease']>[0]): Lease | undefined
   release(lease: Lease): void
-  find(key: string): HeldLease | undefined
+  find(key: string): LeaseHolder | undefined
   /** @throws {@link LeaseLostError} when a key has a newer lease, or none. */
   check(lease: Lease): void
 } {

@@ -49,7 +49,7 @@ export type OrderReason =
   /** Waits for the merchant, because a capture from this payer failed. */
   | 'needsReview'
   /** The order no longer needed its transaction, and a filler replaced it. */
-  | 'released'
+  | 'replaced'
   /** The order was voided while its transaction was in flight. */
   | 'voided'
   /** The person at the merchant's wallet declined. */
@@ -363,7 +363,7 @@ export type Lease = {
 }
 
 /** The current holder of a lease. */
-export type HeldLease = {
+export type LeaseHolder = {
   owner: string
   /** When the lease runs out, in Unix milliseconds on the database's clock. */
   until: bigint
@@ -541,7 +541,7 @@ export type StoreReader = {
   /** Returns the values of all keys that begin with this text. */
   findValues(prefix: string): Promise<{ key: string; value: StoredValue }[]>
   /** Returns who holds a lease now, by the database's clock. */
-  getLease(key: string): Promise<HeldLease | undefined>
+  getLease(key: string): Promise<LeaseHolder | undefined>
   /**
    * Finds which keys sealed the secrets of orders. The name of a secret's key
    * is its text up to the first space. Leaves out fillers, which hold no

@@ -24,8 +24,8 @@ import type {
 } from './verbs/listSubscriptions.js'
 import type { ReconciledCharges } from './verbs/reconcileBlock.js'
 import type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
-import type { ResumeSubscriptionVerdict } from './verbs/resumeSubscription.js'
-import type { ScheduleReport } from './verbs/runSchedule.js'
+import type { RestartSubscriptionVerdict } from './verbs/restartSubscription.js'
+import type { ChargeDueReport } from './verbs/runSchedule.js'
 
 /** All methods for the subscriptions of one store. */
 export interface Subscriptions {
@@ -161,12 +161,12 @@ export interface Subscriptions {
    * import type { Subscriptions } from 'countersign/subscriptions'
    *
    * export const goOn = (subscriptions: Subscriptions, subscriptionId: string) =>
-   *   subscriptions.resume({ subscriptionId })
+   *   subscriptions.restart({ subscriptionId })
    * ```
    */
   resume(
     parameters: SubscriptionIdParameters,
-  ): Promise<ResumeSubscriptionVerdict>
+  ): Promise<RestartSubscriptionVerdict>
 
   /**
    * Returns a subscription, without credentials.
@@ -228,10 +228,10 @@ export interface Subscriptions {
    * import type { Subscriptions } from 'countersign/subscriptions'
    *
    * export const everyMinute = (subscriptions: Subscriptions) =>
-   *   subscriptions.schedule()
+   *   subscriptions.chargeDue()
    * ```
    */
-  schedule(): Promise<ScheduleReport>
+  schedule(): Promise<ChargeDueReport>
 
   /**
    * Reads the charges of all subscriptions from the chain, and writes those that

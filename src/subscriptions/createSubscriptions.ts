@@ -15,7 +15,7 @@ import type { SchedulePolicy, SettledSchedule } from './schedule/types.js'
 import { acceptSubscription } from './verbs/acceptSubscription.js'
 import { cancelSubscription } from './verbs/cancelSubscription.js'
 import { chargeSubscription } from './verbs/chargeSubscription.js'
-import type { SubscriptionsDesk } from './verbs/desk.js'
+import type { SubscriptionsContext } from './verbs/context.js'
 import { draftSubscription } from './verbs/draftSubscription.js'
 import {
   getSubscription,
@@ -23,7 +23,7 @@ import {
   listSubscriptions,
 } from './verbs/listSubscriptions.js'
 import { reconcileCharges } from './verbs/reconcileCharges.js'
-import { resumeSubscription } from './verbs/resumeSubscription.js'
+import { restartSubscription } from './verbs/restartSubscription.js'
 import { runSchedule } from './verbs/runSchedule.js'
 
 /** Parameters of {@link createSubscriptions}. */
@@ -72,7 +72,7 @@ export function createSubscriptions(
 ): Subscriptions {
   checkMembers(parameters, members)
   const { context, instance } = contextOf(parameters.orders)
-  const desk: SubscriptionsDesk = {
+  const subscriptions: SubscriptionsContext = {
     context,
     instance,
     kind: requireKind(context),
@@ -87,20 +87,27 @@ export function createSubscriptions(
       return work()
     })
   return {
-    draft: (given) => perform('draft', () => draftSubscription(desk, given)),
-    accept: (given) => perform('accept', () => acceptSubscription(desk, given)),
-    charge: (given) => perform('charge', () => chargeSubscription(desk, given)),
-    cancel: (given) => perform('cancel', () => cancelSubscription(desk, given)),
-    resume: (given) => perform('resume', () => resumeSubscription(desk, given)),
-    get: (given) => perform('get', () => getSubscription(desk, given)),
-    list: (given = {}) => perform('list', () => listSubscriptions(desk, given)),
-    charges: (given) => perform('charges', () => listCharges(desk, given)),
-    schedule: () => perform('schedule', () => runSchedule(desk)),
+    draft: (given) =>
+      perform('draft', () => draftSubscription(subscriptions, given)),
+    accept: (given) =>
+      perform('accept', () => acceptSubscription(subscriptions, given)),
+    charge: (given) =>
+      perform('charge', () => chargeSubscription(subscriptions, given)),
+    cancel: (given) =>
+      perform('cancel', () => cancelSubscription(subscriptions, given)),
+    resume: (given) =>
+      perform('resume', () => restartSubscription(subscriptions, given)),
+    get: (given) => perform('get', () => getSubscription(subscriptions, given)),
+    list: (given = {}) =>
+      perform('list', () => listSubscriptions(subscriptions, given)),
+    charges: (given) =>
+      perform('charges', () => listCharges(subscriptions, given)),
+    schedule: () => perform('schedule', () => runSchedule(subscriptions)),
     reconcile: (given = {}) =>
-      perform('reconcile', () => reconcileCharges(desk, given)),
+      perform('reconcile', () => reconcileCharges(subscriptions, given)),
     run: (given) =>
       watchVerb(context, 'subscriptions.run', () =>
-        instance.hold(runSchedules(desk, given)),
+        instance.hold(runSchedules(subscriptions, given)),
       ),
   }
 }

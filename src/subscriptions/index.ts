@@ -84,5 +84,5 @@ export type {
 } from './verbs/listSubscriptions.js'
 export type { ReconciledCharges } from './verbs/reconcileBlock.js'
 export type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
-export type { ResumeSubscriptionVerdict } from './verbs/resumeSubscription.js'
-export type { ScheduleReport } from './verbs/runSchedule.js'
+export type { RestartSubscriptionVerdict } from './verbs/restartSubscription.js'
+export type { ChargeDueReport } from './verbs/runSchedule.js'

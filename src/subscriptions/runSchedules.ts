@@ -6,7 +6,7 @@ import { endOnTime } from '../orders/endOnTime.js'
 import { endingContext } from '../orders/evidence/endingContext.js'
 import type { Aside } from '../orders/model/putAside.js'
 import type { Destination, Lease } from '../store/types.js'
-import type { SubscriptionsDesk } from './verbs/desk.js'
+import type { SubscriptionsContext } from './verbs/context.js'
 import { reconcileChargesAt } from './verbs/reconcileCharges.js'
 import { lookAtSchedule } from './verbs/runSchedule.js'
 import {
@@ -42,21 +42,21 @@ const reconciliation = 'charges'
 
 /** Implements `run` of `Subscriptions`. */
 export async function runSchedules(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   parameters: RunSchedulesParameters,
 ): Promise<void> {
   checkMembers(parameters, members)
   const { signal } = parameters
   if (typeof Object(signal).addEventListener !== 'function')
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
-  const { context, instance } = desk
+  const { context, instance } = subscriptions
   const { stopping } = instance.drive()
   await endOnTime([signal, stopping], async ({ ending, letGo }) => {
     const ends = {
       ending,
       // Passes get time to finish their requests; long searches end at once.
-      looks: { ...desk, context: endingContext(context, letGo) },
-      searches: { ...desk, context: endingContext(context, ending) },
+      looks: { ...subscriptions, context: endingContext(context, letGo) },
+      searches: { ...subscriptions, context: endingContext(context, ending) },
     }
     // In parallel, so that a destination that hangs delays no other.
     await Promise.all(
@@ -68,8 +68,8 @@ export async function runSchedules(
 /** When the work ends, and the contexts whose requests end with it. */
 type Ends = {
   ending: AbortSignal
-  looks: SubscriptionsDesk
-  searches: SubscriptionsDesk
+  looks: SubscriptionsContext
+  searches: SubscriptionsContext
 }
 
 /** Runs the schedules of one destination until `ending` aborts. */
@@ -132,7 +132,7 @@ async function runOne(
  * while there is such work, so that an idle pass writes nothing.
  */
 function showAside(
-  { context: { store, owner } }: SubscriptionsDesk,
+  { context: { store, owner } }: SubscriptionsContext,
   destination: Destination,
   aside: Aside,
 ): { save(): Promise<void>; release(): Promise<void> } {

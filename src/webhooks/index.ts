@@ -1,9 +1,9 @@
 export {
+  type GetWebhookLagParameters,
+  getWebhookLag,
   type PutAsideEvent,
-  type ReadWebhookLagParameters,
-  readWebhookLag,
   type WebhookLag,
-} from './readWebhookLag.js'
+} from './getWebhookLag.js'
 export { runWebhooks } from './runWebhooks.js'
 export {
   WebhookPackageNotFoundError,

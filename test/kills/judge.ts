@@ -106,7 +106,7 @@ async function requestAgain(
   if (isNoted) return
   if (flow === 'accept') await acceptPayment(shop, orderId, payment)
   const cancellation = cancellations[index]
-  if (cancellation) await orders.cancel({ orderId, cancellation })
+  if (cancellation) await orders.acceptCancellation({ orderId, cancellation })
   else if (flow === 'accept' || flow === 'capture')
     await orders.capture({ orderId })
 }

@@ -60,7 +60,10 @@ async function runFlow(
       )
     case 'cancel':
       for (const [index, cancellation] of cancellations.entries())
-        await orders.cancel({ orderId: orderIds[index] ?? '', cancellation })
+        await orders.acceptCancellation({
+          orderId: orderIds[index] ?? '',
+          cancellation,
+        })
       await watch(shop, orderIds, mine)
       return []
     case 'reconcile':

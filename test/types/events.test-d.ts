@@ -62,7 +62,7 @@ test('after a look at its type, an event has the data of that type', () => {
       return expectTypeOf(event.data).toEqualTypeOf<{
         spendableUntil?: string | undefined
       }>()
-    case 'cancelRequested':
+    case 'cancellationAccepted':
       return expectTypeOf(event.data).toEqualTypeOf<{ relayed: boolean }>()
     case 'canceled':
       return expectTypeOf(event.data).toEqualTypeOf<{

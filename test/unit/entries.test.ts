@@ -261,7 +261,7 @@ test('countersign/webhooks exports these names', () => {
     [
       "WebhookPackageNotFoundError",
       "WebhookTargetError",
-      "readWebhookLag",
+      "getWebhookLag",
       "runWebhooks",
     ]
   `)

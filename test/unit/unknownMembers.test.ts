@@ -109,8 +109,8 @@ const calls: Readonly<Record<string, readonly [Call, object]>> = {
     (given) => webhooks.runWebhooks(orders, given),
     { store, targets: [target], signal },
   ],
-  readWebhookLag: [
-    (given) => webhooks.readWebhookLag(orders, given),
+  getWebhookLag: [
+    (given) => webhooks.getWebhookLag(orders, given),
     { store, target: 'warehouse' },
   ],
   startDevChain: [devchain.startDevChain, { binary: 'no-such-anvil' }],
@@ -193,7 +193,7 @@ const verbs = {
   accept: { orderId: '1', payment },
   reauthorize: { orderId: '1' },
   void: { orderId: '1' },
-  requestCancellation: { orderId: '1' },
+  cancellationToSign: { orderId: '1' },
   cancel: { orderId: '1', approve: true },
   reconcile: {},
   get: { orderId: '1' },
@@ -237,7 +237,7 @@ test('the verbs with parameters are all named here', () => {
 
 test('a signature beside the order is not mistaken for a missing approval', async () => {
   const given = { orderId: '1', signature: '0x12' } as never
-  expect(await thrownBy(() => orders.cancel(given))).toMatchObject({
+  expect(await thrownBy(() => orders.acceptCancellation(given))).toMatchObject({
     message:
       'parameters must be an object with only the members orderId, cancellation, approve, not "signature".',
   })

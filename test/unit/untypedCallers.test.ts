@@ -3,7 +3,7 @@ import { createPaymentHandler } from 'countersign/http'
 import * as reads from 'countersign/reads'
 import { memoryStore } from 'countersign/store'
 import { samplePayment } from 'countersign/testing'
-import { readWebhookLag } from 'countersign/webhooks'
+import { getWebhookLag } from 'countersign/webhooks'
 import { createClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
@@ -161,6 +161,6 @@ test('a path that is no text is told so, and a target without a name', async () 
   ).toMatchObject({ details: { field: 'basePath' } })
   for (const lag of [undefined, null, 'target'])
     expect(
-      await thrownBy(() => readWebhookLag(stubOrders(), lag as never)),
+      await thrownBy(() => getWebhookLag(stubOrders(), lag as never)),
     ).toMatchObject({ details: { field: 'target' } })
 })

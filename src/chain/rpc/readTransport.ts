@@ -7,10 +7,10 @@ import { decode } from './hideKeys.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
 import {
   encodeRpcCalls,
+  finishRpcCalls,
   isOfBatch,
   type QueuedCall,
   type SendRpc,
-  settleRpcCalls,
 } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 import type { NodeFailure } from './types.js'
@@ -88,7 +88,7 @@ function createSender(options: ReadTransportOptions): SendRpc {
       if (served.length > 0) await sendCalls(served)
       return
     }
-    const left = failure ? calls : settleRpcCalls(calls, answer)
+    const left = failure ? calls : finishRpcCalls(calls, answer)
     if (left.length === calls.length) batchSize = 1
     await Promise.all(left.map((call) => sendCalls([call])))
   }

@@ -48,7 +48,7 @@ export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
  * calls to send one by one: all of them if the answer is not a batch and the
  * failure is not temporary.
  */
-export function settleRpcCalls(
+export function finishRpcCalls(
   calls: readonly QueuedCall[],
   answer: unknown,
 ): readonly QueuedCall[] {

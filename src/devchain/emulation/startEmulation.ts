@@ -1,3 +1,4 @@
+import { waitUntilMined } from '../sequencer/closePool.js'
 import { connectNode, type NodeConnection } from '../sequencer/connectNode.js'
 import { createLock } from '../sequencer/createLock.js'
 import { type AnswerRpc, asJson } from '../sequencer/devRpc.js'
@@ -8,7 +9,6 @@ import {
   getHead,
   type Sequencer,
 } from '../sequencer/sequencer.js'
-import { waitUntilMined } from '../sequencer/settlePool.js'
 import { answerFastBlocks } from './answerFastBlocks.js'
 import { answerFlashblocks } from './answerFlashblocks.js'
 import { withBlockFilters } from './blockFilters.js'

@@ -12,11 +12,11 @@ import type { Delta } from './feed.js'
 import { receiptLogs, visiblePending } from './pendingView.js'
 import { openBlock, previewBlock } from './previewBlock.js'
 import {
+  answerWaiters,
   type DevTransaction,
   getHead,
   openTimestamp,
   type Sequencer,
-  settleWaiters,
 } from './sequencer.js'
 
 /** Pre-confirms the transactions of the mempool and notifies subscribers. */
@@ -132,7 +132,7 @@ function announcePending(
   const delta: Delta = { block: view.block, transactions, logs }
   if (fresh.size > 0) sequencer.lastDelta = delta
   sequencer.feed.pushDelta(delta)
-  settleWaiters(sequencer, [...fresh])
+  answerWaiters(sequencer, [...fresh])
 }
 
 /** Seals the open block and opens the next. */
@@ -174,7 +174,7 @@ async function announceBlocks(
     const list = asJsonList(receipts)
     feed.pushHead(asJson(stamp(sequencer, headerOf(asJson(header)))))
     feed.pushLogs(asJsonList(stamp(sequencer, receiptLogs(list))))
-    settleWaiters(sequencer, list)
+    answerWaiters(sequencer, list)
   }
 }
 

@@ -1,8 +1,8 @@
+import { closePool, countPending, waitUntilMined } from './closePool.js'
 import { connectNode, type NodeConnection } from './connectNode.js'
 import { asJson } from './devRpc.js'
 import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
 import { getHead } from './sequencer.js'
-import { countPending, settlePool, waitUntilMined } from './settlePool.js'
 
 /**
  * On a node that makes its own blocks, replaces the newest blocks by the same
@@ -47,7 +47,7 @@ async function whileNotMining<result>(
   await node.request('evm_setAutomine', [false])
   let stuck = 0
   try {
-    stuck = await settlePool(node.request)
+    stuck = await closePool(node.request)
     return await work()
   } finally {
     await node.request('evm_setAutomine', [true])

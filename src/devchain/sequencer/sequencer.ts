@@ -109,7 +109,7 @@ export function openTimestamp(sequencer: Sequencer): number {
 }
 
 /** Resolves the waiters of the transactions with their receipts. */
-export function settleWaiters(
+export function answerWaiters(
   { waiters }: Sequencer,
   receipts: readonly Json[],
 ): void {

@@ -71,7 +71,7 @@ function cancellationRoutes(): readonly Route[] {
       summary: 'Gives the cancellation to sign',
       answers: { 200: 'CancellationToSign' },
       run: async ({ orders, orderId }) => {
-        const asked = await orders.requestCancellation({ orderId })
+        const asked = await orders.cancellationToSign({ orderId })
         if (!asked.ok) return refusal(asked.reason, 'state', asked.order.state)
         return answer(200, { cancellation: asked.cancellation })
       },
@@ -84,7 +84,10 @@ function cancellationRoutes(): readonly Route[] {
       body: 'SignedCancellation',
       answers: { 200: 'CancellationTaken' },
       run: async ({ orders, orderId, body }) => {
-        const verdict = await orders.cancel({ orderId, cancellation: body })
+        const verdict = await orders.acceptCancellation({
+          orderId,
+          cancellation: body,
+        })
         if (!verdict.ok)
           return refusal(verdict.reason, 'state', verdict.order.state)
         const order = buyerOrder(verdict.order)

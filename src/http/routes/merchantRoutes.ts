@@ -111,16 +111,15 @@ function changingRoutes(): readonly Route[] {
       },
     }),
     merchantRoute({
-      name: 'cancelOrder',
+      name: 'approveCancellation',
       method: 'POST',
-      path: '/merchant/orders/{orderId}/cancel',
+      path: '/merchant/orders/{orderId}/approve-cancellation',
       summary: 'Has the cancellation sent that the buyer signed',
       body: 'Nothing',
       answers: { 200: 'CancellationApproved' },
       run: async ({ orders, orderId }) => {
-        const { ok, ...verdict } = await orders.cancel({
+        const { ok, ...verdict } = await orders.approveCancellation({
           orderId,
-          approve: true,
         })
         return 'reason' in verdict
           ? refusal(verdict.reason, 'state', verdict.order.state)

@@ -96,7 +96,7 @@ function ownRoutes(
       },
     }),
     merchantRoute({
-      name: 'resumeSubscription',
+      name: 'restartSubscription',
       method: 'POST',
       path: '/merchant/subscriptions/{subscriptionId}/resume',
       summary: 'Lets an unpaid subscription be charged again',
@@ -104,7 +104,7 @@ function ownRoutes(
       answers: { 200: 'SubscriptionAnswer' },
       run: async (call) => {
         const { id } = await load(subscriptions, call)
-        const verdict = await subscriptions.resume({ subscriptionId: id })
+        const verdict = await subscriptions.restart({ subscriptionId: id })
         return answerOf(verdict)
       },
     }),

@@ -24,7 +24,7 @@ export const buyerEventTypes: readonly OrderEventType[] = [
   'captureRejected',
   'captured',
   'voided',
-  'cancelRequested',
+  'cancellationAccepted',
   'canceling',
   'cancelRejected',
   'canceled',
@@ -134,7 +134,7 @@ function dataSchemas(): DataSchemas {
     reopened: nothing,
     captured,
     voided: z.strictObject({ spendableUntil: decimal.optional() }),
-    cancelRequested: z.strictObject({ relayed: z.boolean() }),
+    cancellationAccepted: z.strictObject({ relayed: z.boolean() }),
     canceling: started,
     cancelRejected: rejected,
     canceled: z.strictObject({

@@ -283,7 +283,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     title: 'Expires too soon',
     detail: 'Too little time is left to capture the payment.',
   },
-  wrongSender: {
+  wrongSubmitter: {
     status: 422,
     title: 'Wrong sender',
     detail: 'Only the recipient can send this payment.',

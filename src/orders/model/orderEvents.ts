@@ -39,7 +39,7 @@ export type OrderEventData = {
    */
   voided: { spendableUntil?: string | undefined }
   /** `relayed` is true if the worker sends the cancellation. */
-  cancelRequested: { relayed: boolean }
+  cancellationAccepted: { relayed: boolean }
   canceling: { attempt: number }
   cancelRejected: { reason: OrderReason }
   /** Has no transaction if no log shows the cancellation, as for a permit. */

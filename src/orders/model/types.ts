@@ -5,10 +5,10 @@ import type {
   AnyPayment,
   Cancellation,
   Finality,
-  JudgedAt,
   Payment,
   PaymentTerms,
   RejectionReason,
+  VerifiedAt,
 } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import type {
@@ -364,7 +364,7 @@ export type AcceptRefusal =
 
 /** Whether the order accepts the payment, and why not. */
 export type AcceptVerdict =
-  | { ok: true; order: Order; at: JudgedAt | undefined }
+  | { ok: true; order: Order; at: VerifiedAt | undefined }
   | {
       ok: false
       reason: RejectionReason | AcceptRefusal
@@ -417,7 +417,7 @@ export type VoidVerdict =
   | { ok: false; reason: 'captureInFlight' | 'notOpen'; order: Order }
 
 /** Whether the cancellation is accepted, and who sends it. */
-export type CancelVerdict =
+export type CancellationVerdict =
   | { ok: true; order: Order }
   /** Voided. We do not send the cancellation: the buyer can send this call. */
   | { ok: true; order: Order; call: { to: Address; data: Hex } }
@@ -438,7 +438,7 @@ export type ReauthorizeVerdict =
   | { ok: false; reason: 'notOpen'; order: Order }
 
 /** The cancellation for the buyer to sign, or why there is none. */
-export type CancellationRequest =
+export type CancellationToSignVerdict =
   | { ok: true; order: Order; cancellation: Cancellation }
   /**
    * `unsupportedToken`: payments of the order's kind have no such cancellation.

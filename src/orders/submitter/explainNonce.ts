@@ -360,7 +360,7 @@ const othersReasons: readonly OrderReason[] = [
   'unsupportedToken',
   'wrongDomain',
   'wrongChain',
-  'wrongSender',
+  'wrongSubmitter',
   'notYetValid',
   'expired',
   'deadlinePassed',

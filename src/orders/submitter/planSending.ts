@@ -107,7 +107,7 @@ const finalReasons: readonly OrderReason[] = [
   'deadlinePassed',
   'consumed',
   'malformedSignature',
-  'wrongSender',
+  'wrongSubmitter',
   'selfPayment',
 ]
 

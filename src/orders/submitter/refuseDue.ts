@@ -27,7 +27,7 @@ export type DueRefusal = {
 const ownReasons: readonly OrderReason[] = [
   'otherPayment',
   'sealBroken',
-  'wrongSender',
+  'wrongSubmitter',
 ]
 
 /**

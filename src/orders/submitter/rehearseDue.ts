@@ -279,7 +279,8 @@ async function rehearseCaptures(
   )
   const payments = whole.map(({ payment }) => payment)
   const refused = storedOrders.flatMap((stored): RehearsedDue[] => {
-    if (!sendable.includes(stored)) return [{ stored, reason: 'wrongSender' }]
+    if (!sendable.includes(stored))
+      return [{ stored, reason: 'wrongSubmitter' }]
     const payment = opened.find((one) => one.stored === stored)?.payment
     if (payment instanceof CountersignError)
       return [{ stored, failure: payment }]
@@ -387,7 +388,7 @@ async function rehearseCarried(
 ): Promise<RehearsedDue> {
   const { order } = stored
   const { account } = submitter.wallet.submitter
-  if (order.recipient !== account) return { stored, reason: 'wrongSender' }
+  if (order.recipient !== account) return { stored, reason: 'wrongSubmitter' }
   const action = order.requested === 'cancel' ? 'cancel' : 'capture'
   // To cancel, the spender revokes without a signature: a broken seal stops
   // nothing.

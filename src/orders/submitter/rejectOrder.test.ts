@@ -44,11 +44,11 @@ test.each([
   (requested, cancellation, relays, fields, types) => {
     const stored = fileOf({ requested }, cancellation)
     const { orders, events } = rejectOrder(stored, {
-      reason: 'released',
+      reason: 'replaced',
       at: 0n,
       relays,
     })
-    expect(orders).toMatchObject([{ ...fields, reason: 'released' }])
+    expect(orders).toMatchObject([{ ...fields, reason: 'replaced' }])
     expect(events.map(({ type }) => type)).toEqual(types)
   },
 )

@@ -224,7 +224,7 @@ async function judgeStuck(
   // A reorg undid the cancellation of an older attempt: send it again.
   const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
   if (!isCurrent && !(isOlder && attempt.spendable))
-    return { reason: 'released' }
+    return { reason: 'replaced' }
   const end = endsOf(attempt)[last.kind]
   if (head.timestamp + context.policy.safetyMargin >= end)
     return { reason: 'deadlinePassed' }

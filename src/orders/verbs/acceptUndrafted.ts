@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import { tokenSignature } from '../../core/signature.js'
-import type { JudgedAt, SignedPayment } from '../../core/types.js'
+import type { SignedPayment, VerifiedAt } from '../../core/types.js'
 import { eip3009 } from '../../payments/kind.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import { DuplicateRecordError } from '../../store/errors.js'
@@ -83,7 +83,7 @@ export type AcceptUndraftedVerdict =
   | {
       ok: true
       order: Order
-      at: JudgedAt | undefined
+      at: VerifiedAt | undefined
       /** The order as it was written. */
       stored: StoredOrder
     }

@@ -1,6 +1,6 @@
 import type { Address, Client } from 'viem'
 import { hasCode } from '../../chain/state/hasCode.js'
-import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
+import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
@@ -22,7 +22,7 @@ import { getSubmitterFunds, keepGas } from './submitterFunds.js'
 export type AcceptJudgement =
   | {
       ok: true
-      at: JudgedAt
+      at: VerifiedAt
       /** Token units the payer has. */
       balance: bigint
       /** The account that sends the payment's capture. */

@@ -12,7 +12,7 @@ import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
 import { showRefund } from '../model/showRefund.js'
 import type { StoredRefund } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { offerRefund, type RefundView } from '../watcher/offerRefund.js'
+import { prepareRefund, type RefundView } from '../watcher/prepareRefund.js'
 import { parseWindow } from './newAttempt.js'
 
 /** Parameters of `refundToSign`. */
@@ -51,7 +51,7 @@ export async function refundToSign(
     return view.time + policy.safetyMargin < end
       ? toSign(found)
       : refused(found, 'notOpen')
-  const offer = await offerRefund(context, view, { row, window })
+  const offer = await prepareRefund(context, view, { row, window })
   if (offer.ok) return toSign(offer.refund)
   return refused(await findRefund(context, parameters), offer.reason)
 }

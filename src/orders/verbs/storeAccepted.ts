@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
+import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
@@ -32,7 +32,11 @@ import {
 type Accepted = {
   found: StoredOrder
   payment: AnySignedPayment
-  judged: { at: JudgedAt; balance: bigint; submitter: OrderRecord['submitter'] }
+  judged: {
+    at: VerifiedAt
+    balance: bigint
+    submitter: OrderRecord['submitter']
+  }
 }
 
 /**
@@ -124,7 +128,7 @@ async function writeAccepted(
 type PlannedAccept =
   | {
       ok: true
-      at: JudgedAt
+      at: VerifiedAt
       order: OrderRecord
       attempt: AttemptRecord
       events: Changes['events']

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { JudgedAt } from '../../core/types.js'
+import type { VerifiedAt } from '../../core/types.js'
 import type {
   Destination,
   ProofQuery,
@@ -19,7 +19,7 @@ type Tables = { proofs: Reader<ProofRecord, ProofQuery> }
 export async function sumSpentSince(
   tables: Tables,
   destinations: readonly Destination[],
-  { payer, at }: { payer: Address; at: JudgedAt },
+  { payer, at }: { payer: Address; at: VerifiedAt },
 ): Promise<bigint> {
   const fromBlock = await findYoung(tables, destinations, at)
   const proofs = await findStandingProofs(tables, destinations, fromBlock)
@@ -34,7 +34,7 @@ export async function sumSpentSince(
  */
 function isSince(
   { blockTime, blockNumber }: ProofRecord,
-  { block, time }: JudgedAt,
+  { block, time }: VerifiedAt,
 ): boolean {
   return blockTime === time ? blockNumber > block : blockTime > time
 }
@@ -50,7 +50,7 @@ const mostRemoved = 20
 async function findYoung(
   { proofs }: Tables,
   destinations: readonly Destination[],
-  { block, time }: JudgedAt,
+  { block, time }: VerifiedAt,
 ): Promise<bigint> {
   /** Block of the first proof from this block on, if that proof is older. */
   const findOld = async (fromBlock: bigint): Promise<bigint | undefined> => {

@@ -8,15 +8,18 @@ import {
 import { lastSecondOf } from '../model/endsOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { CancelVerdict, OrdersContext } from '../model/types.js'
+import type { CancellationVerdict, OrdersContext } from '../model/types.js'
 import { isRelaying } from '../submitter/rejectOrder.js'
 
-export type CancelRefusal = Extract<CancelVerdict, { ok: false }>['reason']
+export type CancelRefusal = Extract<
+  CancellationVerdict,
+  { ok: false }
+>['reason']
 
 export function refuseCancel(
   found: StoredOrder,
   reason: CancelRefusal,
-): CancelVerdict {
+): CancellationVerdict {
   return { ok: false, reason, order: showOrder(found) }
 }
 
@@ -28,7 +31,7 @@ export async function writeCancel(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { order, attempt } = found
   if (order.state === 'canceling') return accept(found)
   const isRelayed = await mayRelay(context, tables, found)
@@ -49,7 +52,7 @@ export async function keepRequested(
   tables: StoreWriter,
   found: StoredOrder,
   asked: 'cancel' | 'void',
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { requested: before } = found.order
   // With relaying, the cancellation is sent after a void too: keep `void`.
   const isVoided = before === 'void' && isRelaying(context)
@@ -59,7 +62,7 @@ export async function keepRequested(
   const { order, event } = withEvent(
     found.order,
     {
-      type: 'cancelRequested',
+      type: 'cancellationAccepted',
       at: context.now(),
       data: { relayed: asked === 'cancel' },
     },
@@ -84,13 +87,17 @@ export async function relayCancel(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { order } = found
   if (order.state === 'canceling' || order.requested === 'cancel')
     return accept(found)
   const changed = withEvent(
     order,
-    { type: 'cancelRequested', at: context.now(), data: { relayed: true } },
+    {
+      type: 'cancellationAccepted',
+      at: context.now(),
+      data: { relayed: true },
+    },
     { requested: 'cancel', sendDue: 0n, reason: undefined },
   )
   await tables.orders.update([changed.order])
@@ -103,12 +110,12 @@ async function setAside(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   const { order, attempt } = found
   if (order.state === 'voided' && wasKept(found)) return accept(found)
   const at = context.now()
   const changed = withEvent(order, {
-    type: 'cancelRequested',
+    type: 'cancellationAccepted',
     at,
     data: { relayed: false },
   })
@@ -134,7 +141,7 @@ async function setAside(
   return accept({ ...found, order: last.order })
 }
 
-function accept(found: StoredOrder): CancelVerdict {
+function accept(found: StoredOrder): CancellationVerdict {
   return { ok: true, order: showOrder(found) }
 }
 

@@ -4,7 +4,7 @@ import { authorizationStateCall } from '../../chain/state/getAuthorizationState.
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
-import type { AnySignedPayment, JudgedAt } from '../../core/types.js'
+import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { balanceCall } from '../../payments/verify/rehearse.js'
 import type { OrderRecord } from '../../store/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
@@ -13,7 +13,7 @@ import { serverOf } from './judgeAccept.js'
 
 /** What a payer has at one block. */
 export type PayerFunds = {
-  at: JudgedAt
+  at: VerifiedAt
   /** Token units. */
   balance: bigint
   /** Nonces that are known to be consumed at that block. */

@@ -15,7 +15,7 @@ import { atAttempt, type StoredRefund } from '../model/storedOrder.js'
 import { loadIdentity } from '../model/storeState.js'
 import { transferOf } from '../model/transferOf.js'
 import type { OrdersContext } from '../model/types.js'
-import type { RefundedPayment } from './planOffer.js'
+import type { RefundedPayment } from './planRefundNonce.js'
 import { releaseNonce } from './releaseNonce.js'
 
 type Unknown = {

@@ -8,7 +8,7 @@ import { loadRefunded } from '../model/loadRefund.js'
 import { isPayment } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
-import { nonceOf, type RefundedPayment } from './planOffer.js'
+import { nonceOf, type RefundedPayment } from './planRefundNonce.js'
 import type { TokenWatch } from './watchState.js'
 
 /**

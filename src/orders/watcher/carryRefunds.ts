@@ -16,8 +16,8 @@ import { storeSigned } from '../model/storeSigned.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
 import { giveUpRefund } from './giveUpRefund.js'
-import { type Offer, offerRefund, type RefundView } from './offerRefund.js'
-import { refundedPayment } from './planOffer.js'
+import { refundedPayment } from './planRefundNonce.js'
+import { type Offer, prepareRefund, type RefundView } from './prepareRefund.js'
 import { type Apart, openApart } from './tryStep.js'
 import type { SureWatch, WatchMemory } from './watchState.js'
 
@@ -229,7 +229,7 @@ async function signOne(
   if (isOffered && !hasNonce(refund.stored.attempt)) return nothingToStore
   const offer: Offer = isOffered
     ? { ok: true, refund }
-    : await offerRefund(context, view, { row, window: policy.window })
+    : await prepareRefund(context, view, { row, window: policy.window })
   if (!offer.ok) return nothingToStore
   const end = offer.refund.stored.attempt.validBefore
   if (view.time + policy.safetyMargin >= end) return nothingToStore
@@ -253,7 +253,7 @@ async function carryOne(
   if (view.suspended) {
     const { window } = context.policy
     const isOffered = row.lookDue !== undefined
-    if (!isOffered) await offerRefund(context, view, { row, window })
+    if (!isOffered) await prepareRefund(context, view, { row, window })
     return undefined
   }
   const wallet = walletOf(context, row)

@@ -152,7 +152,7 @@ function checkSender(
   if (!value) throw new CaptureRejectedError({ reason: 'wrongAmount' })
   if (operator && account.address.toLowerCase() !== operator)
     throw new CaptureRejectedError({
-      reason: 'wrongSender',
+      reason: 'wrongSubmitter',
       words: `${account.address} is not the ${operator === to ? 'recipient' : 'operator'} ${operator}`,
     })
 }

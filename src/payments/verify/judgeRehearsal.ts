@@ -14,7 +14,7 @@ import {
   type RevertReason,
 } from '../../core/revertReason.js'
 import { isWrappedSignature } from '../../core/signature.js'
-import type { JudgedAt, TokenDomain } from '../../core/types.js'
+import type { TokenDomain, VerifiedAt } from '../../core/types.js'
 import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
 type Answers = RunAnswers<FactName>
@@ -30,7 +30,7 @@ export function judgeRehearsal(
 ): Rehearsal {
   const { head, steps, calls } = answers
   const [result] = steps
-  const at: JudgedAt = {
+  const at: VerifiedAt = {
     block: head.number,
     time: head.timestamp,
     via: head.via,

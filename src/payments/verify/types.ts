@@ -3,10 +3,10 @@ import type { RunHead } from '../../chain/state/types.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { RefusalReason } from '../../core/revertReason.js'
 import type {
-  JudgedAt,
   PaymentAuthorization,
   PrimaryType,
   TokenDomain,
+  VerifiedAt,
 } from '../../core/types.js'
 import type { EncodedCall } from '../message/encodeCall.js'
 
@@ -58,11 +58,11 @@ export const expectationMembers: MembersOf<Omit<PaymentExpectation, 'amount'>> =
   }
 
 export type Rehearsal =
-  | { ok: true; head: RunHead; at: JudgedAt; decimals: number }
+  | { ok: true; head: RunHead; at: VerifiedAt; decimals: number }
   | {
       ok: false
       head: RunHead
-      at: JudgedAt
+      at: VerifiedAt
       reason: RefusalReason
       /** The token's error text, if any. */
       words?: string
@@ -70,7 +70,7 @@ export type Rehearsal =
 
 /** Whether a payment can be captured, judged at one block. */
 export type PaymentVerdict =
-  | { ok: true; at: JudgedAt }
+  | { ok: true; at: VerifiedAt }
   | {
       ok: false
       reason: RefusalReason
@@ -80,7 +80,7 @@ export type PaymentVerdict =
        */
       details: Readonly<Record<string, unknown>>
       /** Absent if the message alone decided. */
-      at?: JudgedAt
+      at?: VerifiedAt
     }
 
 /** Why the message alone refuses a payment, with facts for a log line. */

@@ -36,7 +36,7 @@ export type VerifyPaymentsParameters = {
  */
 export type ListedVerdict =
   | PaymentVerdict
-  | { ok: false; reason: 'notJudged'; error: CountersignError }
+  | { ok: false; reason: 'notVerified'; error: CountersignError }
 
 const members: MembersOf<VerifyPaymentsParameters> = {
   payments: true,
@@ -58,7 +58,7 @@ const memberOfList: MembersOf<PaymentToVerify> = {
  * second time.
  *
  * Returns the verdicts in the order of the payments. A payment that is
- * malformed, or that the node fails on, gets `notJudged` with the error; the
+ * malformed, or that the node fails on, gets `notVerified` with the error; the
  * others get their verdicts. The gas in `at` is an upper bound.
  *
  * @throws {@link InvalidFieldError} when the list or an option is malformed.
@@ -222,12 +222,12 @@ function accountOf({ domain }: SignedPayment, account: string): string {
 /** Turns an error into the verdict of the payment that caused it. */
 function keepError<result>(
   judge: () => result,
-): result | Extract<ListedVerdict, { reason: 'notJudged' }> {
+): result | Extract<ListedVerdict, { reason: 'notVerified' }> {
   try {
     return judge()
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error
-    return { ok: false, reason: 'notJudged', error }
+    return { ok: false, reason: 'notVerified', error }
   }
 }
 

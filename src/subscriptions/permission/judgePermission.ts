@@ -3,7 +3,7 @@ import { isTrue, isWord } from '../../chain/state/executor.js'
 import type { CallAnswer } from '../../chain/state/types.js'
 import { parseAmount } from '../../core/amount.js'
 import { parseRefusal } from '../../core/revertReason.js'
-import type { JudgedAt } from '../../core/types.js'
+import type { VerifiedAt } from '../../core/types.js'
 import type { ParsedPermissionExpectation } from './checkPermission.js'
 import type { RehearsedPermission } from './rehearsePermission.js'
 import { spendPermissionAbi as abi } from './spendPermissionAbi.js'
@@ -45,7 +45,7 @@ export function judgePermission(
   options: JudgeOptions,
 ): SpendPermissionVerdict {
   const { head } = rehearsed.answers
-  const at: JudgedAt = {
+  const at: VerifiedAt = {
     block: head.number,
     time: head.timestamp,
     via: head.via,

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
-import type { JudgedAt } from '../../core/types.js'
+import type { VerifiedAt } from '../../core/types.js'
 
 /** Why a permission cannot be charged as it stands. */
 export type SpendPermissionRefusal =
@@ -53,7 +53,7 @@ export type SpendPermissionRefusal =
 export type SpendPermissionVerdict =
   | {
       ok: true
-      at: JudgedAt
+      at: VerifiedAt
       /**
        * The transactions that were simulated. `charge`: approval and first
        * charge. `approval`: the approval alone, because the first period has not
@@ -67,7 +67,7 @@ export type SpendPermissionVerdict =
       /** Facts for a log line: found and expected value, or an error text. */
       details: Readonly<Record<string, unknown>>
       /** Absent if the message alone decided. */
-      at?: JudgedAt
+      at?: VerifiedAt
     }
 
 /**

@@ -104,8 +104,8 @@ const othersReasons: readonly OrderReason[] = [
   'sealBroken',
   'signingDeclined',
   'walletRefused',
-  'released',
-  'wrongSender',
+  'replaced',
+  'wrongSubmitter',
 ]
 
 function planRefused(facts: ScheduleFacts, reason: OrderReason): ScheduleStep {

@@ -23,7 +23,7 @@ import {
   type Subscription,
   showSubscription,
 } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Parameters of `accept`. */
@@ -50,11 +50,11 @@ export type AcceptSubscriptionVerdict =
 
 /** Implements `accept` of `Subscriptions`. */
 export async function acceptSubscription(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   parameters: AcceptSubscriptionParameters,
 ): Promise<AcceptSubscriptionVerdict> {
   checkMembers(parameters, members)
-  const { context } = desk
+  const { context } = subscriptions
   const id = parseSubscriptionId(parameters.subscriptionId)
   const signature = normalizeSignature(parameters.signature)
   const found = await context.store.read((tables) =>
@@ -64,7 +64,7 @@ export async function acceptSubscription(
   const hash = hashHex(signature, context.keccak256)
   const known = checkKnown(found, hash)
   if (known) return known
-  const verdict = await judge(desk, found, signature)
+  const verdict = await judge(subscriptions, found, signature)
   if (!verdict.ok) return refuse(found, verdict.reason, verdict.details)
   const { order, attempt } = found.held
   // Before the unit of work, because sealing may call a key service.
@@ -121,7 +121,7 @@ export async function acceptSubscription(
 }
 
 function judge(
-  { context, kind }: SubscriptionsDesk,
+  { context, kind }: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
   signature: Hex,
 ): Promise<SpendPermissionVerdict> {

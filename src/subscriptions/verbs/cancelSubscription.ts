@@ -14,7 +14,7 @@ import {
   showSubscription,
   stateOf,
 } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Parameters of `cancel`, `get` and `resume`. */
@@ -35,7 +35,7 @@ export type CancelSubscriptionVerdict =
  * a worker revoke the permission.
  */
 export function cancelSubscription(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   parameters: SubscriptionIdParameters,
 ): Promise<CancelSubscriptionVerdict> {
   checkMembers(parameters, idMembers)
@@ -77,7 +77,7 @@ async function writeCancel(
       ? moveOrder(order, 'voided', { type: 'voided', at, data: {} })
       : withEvent(
           order,
-          { type: 'cancelRequested', at, data: { relayed: true } },
+          { type: 'cancellationAccepted', at, data: { relayed: true } },
           { requested: 'cancel', sendDue: 0n, reason: undefined },
         )
   const charges = await findUndecided(tables, row)

@@ -26,7 +26,7 @@ import {
   type StoredSubscription,
   stateOf,
 } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
@@ -84,11 +84,11 @@ export type ChargeVerdict =
 
 /** Implements `charge` of `Subscriptions`. */
 export async function chargeSubscription(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   parameters: ChargeSubscriptionParameters,
 ): Promise<ChargeVerdict> {
   checkMembers(parameters, members)
-  const { context, schedule } = desk
+  const { context, schedule } = subscriptions
   const id = parseSubscriptionId(parameters.subscriptionId)
   const chargeId = parseSubscriptionId(parameters.chargeId, 'chargeId')
   if (isMark(chargeId))
@@ -102,14 +102,14 @@ export async function chargeSubscription(
   )
   const value = chargeValueOf(found, parameters.amount)
   const known = await writeAgain(context, (tables) =>
-    repeatCharge(desk, tables, { id, chargeId, value }),
+    repeatCharge(subscriptions, tables, { id, chargeId, value }),
   )
   if (known) return known
   if (!isChargeable(found)) return { ok: false, reason: 'notOpen' }
   const { message } = decodePermission(found.row.permission)
   if (value > message.allowance)
     return { ok: false, reason: 'exceedsAllowance' }
-  const now = await getChainTime(desk, found.row)
+  const now = await getChainTime(subscriptions, found.row)
   const period = findPeriod(message, now)
   if (!period)
     return {
@@ -118,15 +118,15 @@ export async function chargeSubscription(
     }
   if (now + schedule.margin >= period.end)
     return { ok: false, reason: 'deadlinePassed' }
-  return addCharge(desk, found, { chargeId, value, period, now })
+  return addCharge(subscriptions, found, { chargeId, value, period, now })
 }
 
 async function addCharge(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   found: StoredSubscription,
   wanted: { chargeId: string; value: bigint; period: SpendPeriod; now: bigint },
 ): Promise<ChargeVerdict> {
-  const { context } = desk
+  const { context } = subscriptions
   const { id } = found.row
   const { chargeId, value } = wanted
   const planned = await buildCharge(context, found, wanted)
@@ -146,7 +146,7 @@ async function addCharge(
     if (!(error instanceof DuplicateRecordError)) throw error
     // Another call made the same charge at the same time.
     const known = await writeAgain(context, (tables) =>
-      repeatCharge(desk, tables, { id, chargeId, value }),
+      repeatCharge(subscriptions, tables, { id, chargeId, value }),
     )
     return known ?? { ok: false, reason: 'chargeConflict' }
   })
@@ -157,7 +157,7 @@ async function addCharge(
  * refused before it was sent.
  */
 async function repeatCharge(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   { id, chargeId, value }: { id: string; chargeId: string; value: bigint },
 ): Promise<ChargeVerdict | undefined> {
@@ -240,7 +240,7 @@ function isChargeable({ row, held }: StoredSubscription): boolean {
  * answer.
  */
 export async function getChainTime(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   destination: Destination,
 ): Promise<bigint> {
   const client = clientOf(context, destination)

@@ -3,7 +3,7 @@ import type { ReadLog } from '../../chain/logs/types.js'
 import { observeFailure } from '../../orders/model/observeFailure.js'
 import type { Destination } from '../../store/types.js'
 import { decodePermission } from '../permission/permissionJson.js'
-import type { SubscriptionsDesk } from './desk.js'
+import type { SubscriptionsContext } from './context.js'
 
 const pageSize = 200
 
@@ -12,7 +12,7 @@ const pageSize = 200
  * suffices, because a marked charge is alone in its transaction.
  */
 export async function withoutProof(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   { chainId }: Destination,
   logs: readonly ReadLog[],
 ): Promise<ReadLog[]> {
@@ -38,7 +38,7 @@ export async function withoutProof(
 
 /** The managers of all subscriptions, and the time of the oldest one. */
 export async function findManagers(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   destination: Destination,
 ): Promise<{ managers: Address[]; oldest: bigint | undefined }> {
   const managers = new Set<Address>()

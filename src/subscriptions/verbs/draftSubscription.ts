@@ -25,7 +25,7 @@ import {
   type Subscription,
   showSubscription,
 } from '../schedule/showSubscription.js'
-import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
+import { loadSubscriptions, type SubscriptionsContext } from './context.js'
 
 /** Parameters of `draft`. */
 export type DraftSubscriptionParameters = {
@@ -90,14 +90,14 @@ export type DraftedSubscription = {
 
 /** Implements `draft` of `Subscriptions`. */
 export async function draftSubscription(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   parameters: DraftSubscriptionParameters,
 ): Promise<DraftedSubscription> {
   checkMembers(parameters, members)
-  const { context } = desk
-  const terms = await getFacts(desk, parameters)
+  const { context } = subscriptions
+  const terms = await getFacts(subscriptions, parameters)
   const write = () =>
-    writeAgain(context, (tables) => writeDraft(desk, tables, terms))
+    writeAgain(context, (tables) => writeDraft(subscriptions, tables, terms))
   return write().catch((error: unknown) => {
     // Another call drafted the same id at the same time: load that one.
     if (error instanceof DuplicateRecordError) return write()
@@ -112,7 +112,7 @@ type Terms = {
 }
 
 async function getFacts(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   parameters: DraftSubscriptionParameters,
 ): Promise<Terms> {
   const { amount, allowance = amount } = parameters
@@ -190,7 +190,7 @@ async function getFacts(
  * itself.
  */
 function checkWallet(
-  { wallets }: SubscriptionsDesk['context'],
+  { wallets }: SubscriptionsContext['context'],
   { chainId, spender }: { chainId: number; spender: Address },
 ): void {
   const isSending = wallets.some(
@@ -229,17 +229,17 @@ export function parseSubscriptionId(
 }
 
 async function writeDraft(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   tables: StoreWriter,
   terms: Terms,
 ): Promise<DraftedSubscription> {
-  const { context } = desk
+  const { context } = subscriptions
   const { facts, price } = terms
   const { subscriptionId } = facts
   const planned = planPermission(facts)
   const row = planSubscription(facts, price)
   const [known] = await tables.orders.find({ ids: [subscriptionId] })
-  if (known) return redraft(desk, tables, terms)
+  if (known) return redraft(subscriptions, tables, terms)
   const { value, nonce, validBefore } = planned.attempt
   // The store assigns position and version; neither is shown.
   const blank = { ...planned.order, version: 1, position: 0n }
@@ -265,7 +265,7 @@ async function writeDraft(
 
 /** Idempotent: equal terms return the permission of the first call. */
 async function redraft(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   { facts, price, given }: Terms,
 ): Promise<DraftedSubscription> {

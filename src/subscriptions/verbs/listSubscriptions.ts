@@ -16,8 +16,8 @@ import {
 import {
   loadSubscription,
   loadSubscriptions,
-  type SubscriptionsDesk,
-} from './desk.js'
+  type SubscriptionsContext,
+} from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Which subscriptions `list` returns. */
@@ -64,7 +64,7 @@ const limits = { usual: 50, most: 200 }
 
 /** Implements `get` of `Subscriptions`. */
 export async function getSubscription(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   parameters: SubscriptionIdParameters,
 ): Promise<Subscription> {
   checkMembers(parameters, idMembers)
@@ -77,7 +77,7 @@ export async function getSubscription(
 
 /** Implements `list` of `Subscriptions`: the newest first. */
 export async function listSubscriptions(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   parameters: ListSubscriptionsParameters,
 ): Promise<ListedSubscriptions> {
   checkMembers(parameters, members)
@@ -102,7 +102,7 @@ export async function listSubscriptions(
 
 /** Implements `charges` of `Subscriptions`: the newest first. */
 export async function listCharges(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   parameters: ListChargesParameters,
 ): Promise<ListedCharges> {
   checkMembers(parameters, chargeMembers)

@@ -14,7 +14,7 @@ import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import { chargeIdOf, nonceOfMark } from '../schedule/chargeIds.js'
 import { factsOf, planCharge } from '../schedule/orderRow.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
-import { loadSubscriptions, type SubscriptionsDesk } from './desk.js'
+import { loadSubscriptions, type SubscriptionsContext } from './context.js'
 
 /** What `reconcile` found on the chain and wrote. */
 export type ReconciledCharges = {
@@ -35,14 +35,14 @@ export type ChargeLook = {
 
 /** Writes the charges of one permission in one block to the record. */
 export async function reconcileBlock(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   destination: Destination,
   look: ChargeLook,
 ): Promise<ReconciledCharges> {
-  const { context } = desk
+  const { context } = subscriptions
   const done = { settled: 0, adopted: 0 }
   const found = await context.store.read((tables) =>
-    findByHash(tables, desk, look.hash),
+    findByHash(tables, subscriptions, look.hash),
   )
   if (found?.row.recipient !== destination.recipient) return done
   const permission = decodePermission(found.row.permission)
@@ -61,10 +61,13 @@ export async function reconcileBlock(
     )
     if (attempt) {
       if (
-        await settleKnown(desk, look, { ...charge, orderId: attempt.orderId })
+        await settleKnown(subscriptions, look, {
+          ...charge,
+          orderId: attempt.orderId,
+        })
       )
         done.settled++
-    } else if (await adopt(desk, found, look, { ...charge, mark }))
+    } else if (await adopt(subscriptions, found, look, { ...charge, mark }))
       done.adopted++
   }
   return done
@@ -72,7 +75,7 @@ export async function reconcileBlock(
 
 async function findByHash(
   tables: StoreReader,
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   hash: string,
 ): Promise<StoredSubscription | undefined> {
   const nonces = [`0x${hash.slice(2).toLowerCase()}` as const]
@@ -84,22 +87,22 @@ async function findByHash(
 
 /** Settles a stored charge that is not known to be paid. */
 async function settleKnown(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   look: ChargeLook,
   { orderId, transactionHash }: { orderId: string; transactionHash: Hash },
 ): Promise<boolean> {
-  const { context } = desk
+  const { context } = subscriptions
   const ids = [orderId]
   const stored = await context.store.read(async (tables) =>
     (await loadOrders(tables, { ids })).get(orderId),
   )
   if (!stored || stored.order.state === 'captured') return false
   const sent = { stored, transactionHash }
-  return settle(desk, look, sent, async () => undefined)
+  return settle(subscriptions, look, sent, async () => undefined)
 }
 
 async function settle(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   { client }: ChargeLook,
   { stored, transactionHash }: { stored: StoredOrder; transactionHash: Hash },
   insert: Parameters<typeof writeAgain<void>>[1],
@@ -124,7 +127,7 @@ async function settle(
 
 /** Stores a charge that only the chain knows. */
 async function adopt(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
   look: ChargeLook,
   charge: FoundCharge & { mark: string },
@@ -155,10 +158,15 @@ async function adopt(
     attempts: [],
     proofs: [],
   }
-  return settle(desk, look, { stored, transactionHash }, async (tables) => {
-    await tables.orders.insert([adopted.order])
-    await tables.attempts.insert([adopted.attempt])
-  })
+  return settle(
+    subscriptions,
+    look,
+    { stored, transactionHash },
+    async (tables) => {
+      await tables.orders.insert([adopted.order])
+      await tables.attempts.insert([adopted.attempt])
+    },
+  )
 }
 
 /** How many periods back {@link nameOf} compares marks. */

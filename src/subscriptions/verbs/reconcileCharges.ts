@@ -18,7 +18,7 @@ import {
   settledBlock,
 } from './chargesCursor.js'
 import { findManagers, withoutProof } from './chargesOnRecord.js'
-import type { SubscriptionsDesk } from './desk.js'
+import type { SubscriptionsContext } from './context.js'
 import { type ReconciledCharges, reconcileBlock } from './reconcileBlock.js'
 
 /** Parameters of `reconcile`. */
@@ -38,7 +38,7 @@ const members: MembersOf<ReconcileChargesParameters> = { fromBlock: true }
  * are read.
  */
 export async function reconcileCharges(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   parameters: ReconcileChargesParameters,
 ): Promise<ReconciledCharges> {
   checkMembers(parameters, members)
@@ -48,7 +48,9 @@ export async function reconcileCharges(
   const failures: unknown[] = []
   const reconcile = async (destination: Destination) => {
     try {
-      const found = await reconcileChargesAt(desk, destination, { fromBlock })
+      const found = await reconcileChargesAt(subscriptions, destination, {
+        fromBlock,
+      })
       total.settled += found.settled
       total.adopted += found.adopted
     } catch (error) {
@@ -57,7 +59,7 @@ export async function reconcileCharges(
   }
   // In parallel, so that a node that does not answer delays no other
   // destination.
-  await Promise.all(desk.context.destinations.map(reconcile))
+  await Promise.all(subscriptions.context.destinations.map(reconcile))
   if (failures.length > 0) throw failures[0]
   return total
 }
@@ -73,16 +75,16 @@ const mostBlocks = 1_000_000n
  * block, unless `isContinued`.
  */
 export async function reconcileChargesAt(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   destination: Destination,
   {
     fromBlock,
     isContinued = false,
   }: { fromBlock?: bigint | undefined; isContinued?: boolean | undefined },
 ): Promise<ReconciledCharges> {
-  const { context } = desk
+  const { context } = subscriptions
   const done = { settled: 0, adopted: 0 }
-  const { managers, oldest } = await findManagers(desk, destination)
+  const { managers, oldest } = await findManagers(subscriptions, destination)
   if (oldest === undefined) return done
   const client = clientOf(context, destination)
   const heads = await getHeads(client, context.policy)
@@ -95,7 +97,7 @@ export async function reconcileChargesAt(
   }
   const failures: unknown[] = []
   const reconcile = async (manager: Address) => {
-    const reading = { desk, destination, client, heads, manager }
+    const reading = { subscriptions, destination, client, heads, manager }
     try {
       const found = isContinued
         ? await continueManager(reading, findStart)
@@ -117,7 +119,7 @@ export async function reconcileChargesAt(
 }
 
 type ManagerReading = {
-  desk: SubscriptionsDesk
+  subscriptions: SubscriptionsContext
   destination: Destination
   client: Client
   heads: ChainHeads
@@ -156,7 +158,7 @@ async function continueManager(
   findStart: () => Promise<bigint>,
 ): Promise<ReconciledCharges> {
   const {
-    desk: { context },
+    subscriptions: { context },
     destination,
     heads,
     manager,
@@ -231,8 +233,8 @@ async function reconcileRange(
   reading: ManagerReading,
   { fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint },
 ): Promise<RangeReport> {
-  const { desk, destination, client, heads, manager } = reading
-  const { signal } = desk.context
+  const { subscriptions, destination, client, heads, manager } = reading
+  const { signal } = subscriptions.context
   const { latest, confirm } = heads
   const done: RangeReport = { settled: 0, adopted: 0, failed: [] }
   const logs = await getLogs(client, {
@@ -246,7 +248,7 @@ async function reconcileRange(
     signal,
   })
   await confirm()
-  const unproven = await withoutProof(desk, destination, logs)
+  const unproven = await withoutProof(subscriptions, destination, logs)
   const places = new Map(
     unproven.map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
   )
@@ -258,7 +260,7 @@ async function reconcileRange(
       now: latest.timestamp,
     }
     try {
-      const found = await reconcileBlock(desk, destination, look)
+      const found = await reconcileBlock(subscriptions, destination, look)
       done.settled += found.settled
       done.adopted += found.adopted
     } catch (error) {
@@ -272,7 +274,7 @@ async function reconcileRange(
 }
 
 function reportFailure(
-  { desk: { context }, destination }: ManagerReading,
+  { subscriptions: { context }, destination }: ManagerReading,
   error: unknown,
 ): void {
   observeFailure(context, 'schedule.failed', {

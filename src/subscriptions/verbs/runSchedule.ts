@@ -3,7 +3,7 @@ import { clientOf } from '../../orders/evidence/clientOf.js'
 import { getHeads } from '../../orders/evidence/getHeads.js'
 import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import type { Destination } from '../../store/types.js'
-import type { SubscriptionsDesk } from './desk.js'
+import type { SubscriptionsContext } from './context.js'
 import { openScheduleAside, revocationOf, wholeLook } from './scheduleAside.js'
 import {
   type ScheduledLook,
@@ -13,7 +13,7 @@ import {
 import { settleRevoked } from './settleRevoked.js'
 
 /** What one run of all due schedules did. */
-export type ScheduleReport = {
+export type ChargeDueReport = {
   /** Charges that became due, retries included. */
   charged: number
 }
@@ -23,29 +23,34 @@ export type ScheduleReport = {
  * or a subscription fails, `observe` reports it and the others go on.
  */
 export async function runSchedule(
-  desk: SubscriptionsDesk,
-): Promise<ScheduleReport> {
-  const { context } = desk
+  subscriptions: SubscriptionsContext,
+): Promise<ChargeDueReport> {
+  const { context } = subscriptions
   const counts = await Promise.all(
-    context.destinations.map((destination) => runOnce(desk, destination)),
+    context.destinations.map((destination) =>
+      runOnce(subscriptions, destination),
+    ),
   )
   return { charged: counts.reduce((sum, count) => sum + count, 0) }
 }
 
 /** @returns the number of charges that became due. */
 async function runOnce(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   destination: Destination,
 ): Promise<number> {
   // A new list, because the caller wants every due subscription tried now.
-  const aside = openScheduleAside(desk.context, destination)
+  const aside = openScheduleAside(subscriptions.context, destination)
   const going = new Map<string, Promise<void>>()
   try {
-    const look = await lookAtSchedule(desk, destination, { aside, going })
+    const look = await lookAtSchedule(subscriptions, destination, {
+      aside,
+      going,
+    })
     await Promise.all(going.values())
     await Promise.all(
       look.revoked.map((found) =>
-        settleRevoked(desk, found).catch((error: unknown) => {
+        settleRevoked(subscriptions, found).catch((error: unknown) => {
           aside.put(revocationOf(found.row), error)
         }),
       ),
@@ -64,17 +69,17 @@ async function runOnce(
  * The caller searches for the revocations, because that can take long.
  */
 export async function lookAtSchedule(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   destination: Destination,
   memory: ScheduleMemory,
 ): Promise<ScheduledLook> {
-  const { context } = desk
+  const { context } = subscriptions
   const { chainId } = destination
   const client = clientOf(context, destination)
   const { latest, finalized, confirm } = await getHeads(client, context.policy)
   const { timestamp } = latest
   checkChainClock(context, { timestamp, chainId })
-  return scheduleDue(desk, destination, {
+  return scheduleDue(subscriptions, destination, {
     now: timestamp,
     finalized,
     // Heads of a wrong chain would end subscriptions and skip periods.

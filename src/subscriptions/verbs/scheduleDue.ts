@@ -21,7 +21,7 @@ import { planSchedule } from '../schedule/planSchedule.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { ScheduleStep } from '../schedule/types.js'
 import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
 /** Subscriptions of a page, which are advanced in parallel. */
@@ -68,7 +68,7 @@ export type ScheduleHeads = {
  * only if something is due, so that an idle pass makes no more requests.
  */
 export async function scheduleDue(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   destination: Destination,
   {
     aside,
@@ -77,7 +77,7 @@ export async function scheduleDue(
     ...heads
   }: ScheduleHeads & ScheduleMemory & { checkHeads: () => Promise<void> },
 ): Promise<ScheduledLook> {
-  const { context } = desk
+  const { context } = subscriptions
   const { now } = heads
   const look: { charged: number; revoked: StoredSubscription[] } = {
     charged: 0,
@@ -85,7 +85,7 @@ export async function scheduleDue(
   }
   const seen = new Set<string>()
   const begin = (id: string): Promise<void> => {
-    const ended = advance(desk, id, heads)
+    const ended = advance(subscriptions, id, heads)
       .then(({ isCharged, revoked }) => {
         if (isCharged) look.charged++
         if (revoked) look.revoked.push(revoked)
@@ -128,11 +128,11 @@ type Advanced = {
 }
 
 async function advance(
-  desk: SubscriptionsDesk,
+  subscriptions: SubscriptionsContext,
   id: string,
   heads: ScheduleHeads,
 ): Promise<Advanced> {
-  const { context } = desk
+  const { context } = subscriptions
   const { now } = heads
   const { found, charge, newest } = await context.store.read(async (tables) => {
     const found = await loadSubscription(tables, context, id)
@@ -143,7 +143,7 @@ async function advance(
       newest: await tables.orders.find(query),
     }
   })
-  const step = planStep(desk, found, { charge, newest, heads })
+  const step = planStep(subscriptions, found, { charge, newest, heads })
   const isOver = isEnded(found, step, heads)
   const planned =
     step.charge && found.row.price !== undefined && step.row.chargeId
@@ -171,14 +171,14 @@ async function advance(
       // The rows have changed since the plan: the next pass plans again.
       if (isStale) return false
       if (planned) await insertCharge(context, tables, planned)
-      await writeStep(desk, tables, { found: current, charge, step })
-      if (isOver) await writeEnd(desk, tables, { id, heads })
+      await writeStep(subscriptions, tables, { found: current, charge, step })
+      if (isOver) await writeEnd(subscriptions, tables, { id, heads })
       return planned !== undefined || step.retryAt !== undefined
     })
   const isCharged = await write().catch((error: unknown) => {
     // Another process made this charge: the next pass finds its order.
     if (error instanceof DuplicateRecordError && planned)
-      return adoptCharge(desk, found, step)
+      return adoptCharge(subscriptions, found, step)
     throw error
   })
   return { isCharged, revoked: step.isRevoked ? found : undefined }
@@ -186,7 +186,7 @@ async function advance(
 
 /** Writes the step if another process already inserted its charge. */
 function adoptCharge(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   { row }: StoredSubscription,
   step: ScheduleStep,
 ): Promise<boolean> {
@@ -199,7 +199,7 @@ function adoptCharge(
 }
 
 function planStep(
-  { schedule }: SubscriptionsDesk,
+  { schedule }: SubscriptionsContext,
   { row, held }: StoredSubscription,
   {
     charge,
@@ -252,7 +252,7 @@ function isEnded(
 
 /** Ends a subscription whose permission is over, and erases its signature. */
 async function writeEnd(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   { id, heads: { finalized } }: { id: string; heads: ScheduleHeads },
 ): Promise<void> {
@@ -269,7 +269,7 @@ async function writeEnd(
 }
 
 async function writeStep(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   tables: StoreWriter,
   {
     found: { held },

@@ -4,7 +4,7 @@ import { writeChanges } from '../../orders/model/changes.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 
 /**
  * Writes a revocation that this library did not send, from the manager's event.
@@ -12,7 +12,7 @@ import { loadSubscription, type SubscriptionsDesk } from './desk.js'
  * @throws when the search for the event fails; the schedule repeats it later.
  */
 export async function settleRevoked(
-  { context }: SubscriptionsDesk,
+  { context }: SubscriptionsContext,
   { row, held }: StoredSubscription,
 ): Promise<void> {
   const { kinds } = context

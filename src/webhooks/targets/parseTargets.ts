@@ -178,7 +178,7 @@ function isPem(text: string): boolean {
 /** All types of events. A test compares them with the type. */
 const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
-  'reopened captured voided cancelRequested canceling cancelRejected canceled ' +
+  'reopened captured voided cancellationAccepted canceling cancelRejected canceled ' +
   'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
   'overpaid refundRequested refunded refundFailed servedUnpaid lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid submitterShared unmatched storeReplaced'
 

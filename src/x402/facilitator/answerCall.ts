@@ -4,9 +4,9 @@ import { contextOf } from '../../orders/contextOf.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import {
   clientFor,
-  type FacilitatorDesk,
+  type FacilitatorContext,
   type SettledCaller,
-} from './facilitatorDesk.js'
+} from './facilitatorContext.js'
 import {
   type FacilitatorCall,
   type ParsedCall,
@@ -25,15 +25,15 @@ type Asked = {
 
 /** Answers `/verify`. Never rejects: turns errors into answers. */
 export async function answerVerify(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   { body, caller }: Asked,
 ): Promise<Verified> {
-  const served = findServed(desk, caller, body)
+  const served = findServed(facilitator, caller, body)
   const { payer } = served
-  const outcome = await watchCall(desk, 'verify', async () => {
+  const outcome = await watchCall(facilitator, 'verify', async () => {
     if (!served.ok) return served
-    await contextOf(desk.orders).instance.open()
-    return verifyCall(desk, { ...served, caller })
+    await contextOf(facilitator.orders).instance.open()
+    return verifyCall(facilitator, { ...served, caller })
   })
   return {
     isValid: outcome.ok,
@@ -45,16 +45,16 @@ export async function answerVerify(
 
 /** Answers `/settle`. Never rejects: turns errors into answers. */
 export async function answerSettle(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   { body, caller, signal }: Asked,
 ): Promise<Settled> {
-  const served = findServed(desk, caller, body)
+  const served = findServed(facilitator, caller, body)
   const { network, payer } = served
-  const outcome = await watchCall(desk, 'settle', async () => {
+  const outcome = await watchCall(facilitator, 'settle', async () => {
     if (!served.ok) return served
-    await contextOf(desk.orders).instance.open()
-    desk.sweep()
-    return settlePayment(desk, { ...served, caller, signal })
+    await contextOf(facilitator.orders).instance.open()
+    facilitator.sweep()
+    return settlePayment(facilitator, { ...served, caller, signal })
   })
   return {
     success: outcome.ok,
@@ -74,7 +74,7 @@ type Outcome = {
 
 /** Runs the work, and reports its duration and outcome to `observe`. */
 async function watchCall(
-  { context }: FacilitatorDesk,
+  { context }: FacilitatorContext,
   call: 'verify' | 'settle',
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -104,7 +104,7 @@ type Served = Pick<ParsedCall, 'network' | 'payer'> &
 
 /** Parses the call, and checks that this caller may make it. */
 function findServed(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   caller: SettledCaller,
   body: unknown,
 ): Served {
@@ -114,9 +114,11 @@ function findServed(
   const { call } = parsed
   const { chainId, verifyingContract: token } = call.payment.domain
   const { recipient } = call
-  const client = clientFor(desk, caller, { chainId, token, recipient })
+  const client = clientFor(facilitator, caller, { chainId, token, recipient })
   if (client) return { ok: true, call, client, network, payer: parsed.payer }
-  const isKnown = desk.context.tokens.some((one) => one.chainId === chainId)
+  const isKnown = facilitator.context.tokens.some(
+    (one) => one.chainId === chainId,
+  )
   const code = isKnown ? 'invalid_payment_requirements' : 'invalid_network'
   return { ok: false, code, network, payer }
 }

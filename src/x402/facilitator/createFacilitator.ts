@@ -42,11 +42,11 @@ import type { Facilitator, FacilitatorParameters } from './types.js'
 export function createFacilitator(
   parameters: FacilitatorParameters,
 ): Facilitator {
-  const desk = parseFacilitator(parameters)
+  const facilitator = parseFacilitator(parameters)
   return {
-    handle: (request) => serveFacilitator(desk, request),
+    handle: (request) => serveFacilitator(facilitator, request),
     schemeFor: (given): SchemeNetworkFacilitator => {
-      const caller = parseCaller(desk, given)
+      const caller = parseCaller(facilitator, given)
       if (!caller)
         throw new InvalidFieldError('caller', given, 'a plain object')
       // In process, the caller always waits for the answer.
@@ -60,14 +60,14 @@ export function createFacilitator(
         scheme: 'exact',
         caipFamily: 'eip155:*',
         getExtra: () => undefined,
-        getSigners: (network) => signersOn(desk, network),
+        getSigners: (network) => signersOn(facilitator, network),
         verify: (payload, requirements, _?: FacilitatorContext) =>
-          answerVerify(desk, ask(payload, requirements)),
+          answerVerify(facilitator, ask(payload, requirements)),
         settle: (payload, requirements, _?: FacilitatorContext) =>
-          answerSettle(desk, ask(payload, requirements)),
+          answerSettle(facilitator, ask(payload, requirements)),
       }
     },
-    supported: () => supportedBy(desk),
+    supported: () => supportedBy(facilitator),
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import type { SettledCaller } from './facilitatorDesk.js'
+import type { SettledCaller } from './facilitatorContext.js'
 
 /** Gas reserved for one capture, and the day it counts for. */
 export type KeptGas = { day: string; gas: bigint }

@@ -13,7 +13,7 @@ import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { isSignedByKey } from '../wire/isSignedByKey.js'
-import type { FacilitatorDesk } from './facilitatorDesk.js'
+import type { FacilitatorContext } from './facilitatorContext.js'
 import type { FacilitatorCall } from './parseCall.js'
 
 /** Whether a payment can be captured now, or the error code. */
@@ -29,7 +29,7 @@ export type PaymentJudgement =
  * @throws {@link ClockSkewError} {@link NodeError} {@link NodeAnswerError}
  */
 export async function judgeCall(
-  { context, contractPayers }: FacilitatorDesk,
+  { context, contractPayers }: FacilitatorContext,
   call: FacilitatorCall,
   client: Client,
 ): Promise<PaymentJudgement> {

@@ -3,13 +3,13 @@ import { loadOrders } from '../../orders/model/loadOrders.js'
 import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import type {
-  HeldLease,
   JsonObject,
   Lease,
+  LeaseHolder,
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import type { SettledCaller } from './facilitatorDesk.js'
+import type { SettledCaller } from './facilitatorContext.js'
 import type { KeptGas } from './gasBudget.js'
 import type { FacilitatorCall } from './parseCall.js'
 
@@ -19,7 +19,7 @@ export type OwnedPayment = {
   /** True when `/settle` returned a success for this payment. */
   answered: boolean
   /** The lease of the `/settle` that works on this payment now, if any. */
-  held: HeldLease | undefined
+  held: LeaseHolder | undefined
 }
 
 type Context = Pick<OrdersContext, 'store' | 'now'>

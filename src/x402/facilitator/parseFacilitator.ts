@@ -5,7 +5,7 @@ import { grantOf } from '../../core/grantOf.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { contextOf } from '../../orders/contextOf.js'
 import { checkLimit, parseAnswerAt } from '../../orders/model/earlyAnswer.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { sweepNotes } from './sweepNotes.js'
 import {
   callerMembers,
@@ -24,7 +24,7 @@ const longest = 2_147_483_647
  */
 export function parseFacilitator(
   parameters: FacilitatorParameters,
-): FacilitatorDesk {
+): FacilitatorContext {
   checkMembers(parameters, facilitatorMembers)
   const { orders, authorize, basePath = '' } = parameters
   const { contractPayers = 'refuse', timeout = 30_000 } = parameters
@@ -73,7 +73,7 @@ export function parseFacilitator(
  * @throws {@link InvalidFieldError}
  */
 export function parseCaller(
-  desk: Pick<FacilitatorDesk, 'payTo' | 'assets'>,
+  facilitator: Pick<FacilitatorContext, 'payTo' | 'assets'>,
   given: FacilitatorCaller | undefined,
 ): SettledCaller | undefined {
   const caller = grantOf(given, callerMembers, 'caller')
@@ -108,8 +108,8 @@ export function parseCaller(
     gasPerDay,
     deduplicates,
     mostAtRisk: caller.mostAtRisk,
-    payTo: parseSome(caller.payTo, 'caller.payTo', desk.payTo),
-    assets: parseSome(caller.assets, 'caller.assets', desk.assets),
+    payTo: parseSome(caller.payTo, 'caller.payTo', facilitator.payTo),
+    assets: parseSome(caller.assets, 'caller.assets', facilitator.assets),
   }
 }
 

@@ -2,7 +2,7 @@ import type { SupportedResponse } from '@x402/core/types'
 import { CountersignError } from '../../core/CountersignError.js'
 import { networkOf } from '../wire/requirements.js'
 import { answerSettle, answerVerify } from './answerCall.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { parseCaller } from './parseFacilitator.js'
 import { readJson } from './readJson.js'
 
@@ -10,7 +10,7 @@ import { readJson } from './readJson.js'
 export function supportedBy({
   context,
   assets,
-}: Pick<FacilitatorDesk, 'context' | 'assets'>): SupportedResponse {
+}: Pick<FacilitatorContext, 'context' | 'assets'>): SupportedResponse {
   const served = context.tokens.filter(({ token }) => assets.includes(token))
   const chainIds = [...new Set(served.map(({ chainId }) => chainId))]
   const signers = context.wallets
@@ -29,7 +29,7 @@ export function supportedBy({
 
 /** Answers a request. Never rejects: turns errors into answers. */
 export async function serveFacilitator(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   request: Request,
 ): Promise<Response> {
   const leaving = new AbortController()
@@ -37,9 +37,9 @@ export async function serveFacilitator(
   request.signal.addEventListener('abort', leave)
   if (request.signal.aborted) leave()
   try {
-    return await serveRoute(desk, request, leaving.signal)
+    return await serveRoute(facilitator, request, leaving.signal)
   } catch (error) {
-    desk.context.observe({
+    facilitator.context.observe({
       name: 'x402.request.failed',
       attributes: {
         error: error instanceof CountersignError ? error.name : 'Error',
@@ -58,41 +58,41 @@ const methods: Readonly<Record<string, string>> = {
 }
 
 async function serveRoute(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   request: Request,
   signal: AbortSignal,
 ): Promise<Response> {
   const { pathname } = new URL(request.url)
-  const isInside = pathname.startsWith(`${desk.basePath}/`)
-  const route = isInside ? pathname.slice(desk.basePath.length) : ''
+  const isInside = pathname.startsWith(`${facilitator.basePath}/`)
+  const route = isInside ? pathname.slice(facilitator.basePath.length) : ''
   const method = Object.hasOwn(methods, route) ? methods[route] : undefined
   if (method === undefined) return reply(404, { error: 'notFound' })
   if (request.method !== method)
     return reply(405, { error: 'methodNotAllowed' }, { allow: method })
-  const caller = await admit(desk, request)
+  const caller = await admit(facilitator, request)
   if (!caller)
     return reply(
       401,
       { error: 'unauthorized' },
       { 'www-authenticate': 'Bearer' },
     )
-  if (route === '/supported') return reply(200, supportedBy(desk))
+  if (route === '/supported') return reply(200, supportedBy(facilitator))
   const read = await readJson(request)
   if (!read.ok) return reply(read.status, { error: read.error })
   const asked = { body: read.body, caller, signal }
   return reply(
     200,
     route === '/verify'
-      ? await answerVerify(desk, asked)
-      : await answerSettle(desk, asked),
+      ? await answerVerify(facilitator, asked)
+      : await answerSettle(facilitator, asked),
   )
 }
 
 async function admit(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   request: Request,
 ): Promise<SettledCaller | undefined> {
-  return parseCaller(desk, await desk.authorize(request))
+  return parseCaller(facilitator, await facilitator.authorize(request))
 }
 
 function reply(

@@ -10,7 +10,7 @@ import type { OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { type KeptGas, reserveCallerGas, settleGas } from './gasBudget.js'
 import { judgeCall } from './judgeCall.js'
 import {
@@ -54,21 +54,26 @@ const failed: X402ErrorCode = 'unexpected_settle_error'
  * returned a success.
  */
 export async function settlePayment(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   parameters: SettleParameters,
 ): Promise<SettleOutcome> {
   const orderId = orderIdOf(parameters.call.payment)
-  const until = performance.now() + desk.timeout
-  const held = await holdSettle(desk.context, orderId, {
+  const until = performance.now() + facilitator.timeout
+  const held = await holdSettle(facilitator.context, orderId, {
     until,
     signal: parameters.signal,
   })
-  if (!held) return explainUnsettled(desk, orderId, used)
+  if (!held) return explainUnsettled(facilitator, orderId, used)
   try {
-    return await settleAlone(desk, { ...parameters, orderId, until, held })
+    return await settleAlone(facilitator, {
+      ...parameters,
+      orderId,
+      until,
+      held,
+    })
   } catch (error) {
     // `pending` tells the client not to pay a second time.
-    const outcome = await explainUnsettled(desk, orderId, failed)
+    const outcome = await explainUnsettled(facilitator, orderId, failed)
     if (outcome.code === pending) return outcome
     throw error
   } finally {
@@ -83,31 +88,33 @@ type Alone = SettleParameters & {
 }
 
 async function settleAlone(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   alone: Alone,
 ): Promise<SettleOutcome> {
   const { call, caller, orderId } = alone
-  const owned = await loadOwned(desk.context, orderId)
+  const owned = await loadOwned(facilitator.context, orderId)
   if (owned) {
-    const refusal = refuseOwned(desk, owned, { caller, call })
+    const refusal = refuseOwned(facilitator, owned, { caller, call })
     if (refusal) return refusal
-    return capture(desk, alone)
+    return capture(facilitator, alone)
   }
-  const kept = await reserveCallerGas(desk.context, caller)
+  const kept = await reserveCallerGas(facilitator.context, caller)
   if (!kept) return { ok: false, code: 'gas_budget_exceeded' }
-  const taken = await takePayment(desk, alone, kept).catch(async (error) => {
-    await giveBack(desk.context, caller, kept)
-    throw error
-  })
+  const taken = await takePayment(facilitator, alone, kept).catch(
+    async (error) => {
+      await giveBack(facilitator.context, caller, kept)
+      throw error
+    },
+  )
   if (taken !== 'held' && 'order' in taken)
-    return capture(desk, alone, taken.order)
+    return capture(facilitator, alone, taken.order)
   if (taken !== 'held') {
-    await giveBack(desk.context, caller, kept)
+    await giveBack(facilitator.context, caller, kept)
     return taken
   }
   // A capture from this payer failed on chain before, so the order needs a
   // review.
-  return giveUp(desk, alone, errorCodeOf('simulationFailed'))
+  return giveUp(facilitator, alone, errorCodeOf('simulationFailed'))
 }
 
 function giveBack(
@@ -125,7 +132,7 @@ function giveBack(
  * Pure.
  */
 export function refuseOwned(
-  { context }: Pick<FacilitatorDesk, 'context'>,
+  { context }: Pick<FacilitatorContext, 'context'>,
   owned: OwnedPayment,
   { caller, call }: Pick<SettleParameters, 'caller' | 'call'>,
 ): Extract<SettleOutcome, { ok: false }> | undefined {
@@ -169,11 +176,11 @@ function closedCode(state: string): X402ErrorCode {
 
 /** Creates an order from the payment, or returns why not. */
 async function takePayment(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   { call, caller, client, orderId }: Alone,
   kept: KeptGas,
 ): Promise<{ order: OrderRecord } | 'held' | SettleOutcome> {
-  const { context, contractPayers } = desk
+  const { context, contractPayers } = facilitator
   const { payment, recipient, value } = call
   const asset = payment.domain.verifyingContract
   const token = await getToken(client, { token: asset })
@@ -192,16 +199,16 @@ async function takePayment(
           value,
           metadata: ownerOf(caller, call, kept),
           capture: 'now',
-          early: earlyOf(desk, { call, caller }),
+          early: earlyOf(facilitator, { call, caller }),
           meanwhile: async ({ chainId, submitter: account }) =>
-            desk.instance.drive().prepare({ chainId, account }),
+            facilitator.instance.drive().prepare({ chainId, account }),
         },
       )
     : undefined
   if (verdict?.ok)
     return verdict.order.needsReview ? 'held' : { order: verdict.stored.order }
   // Judged again, so that `/settle` returns the same code as `/verify`.
-  const judged = await judgeCall(desk, call, client)
+  const judged = await judgeCall(facilitator, call, client)
   if (!judged.ok) return judged
   return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
 }
@@ -213,14 +220,14 @@ async function takePayment(
  * without one, the capture is requested.
  */
 async function capture(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   alone: Alone,
   asked?: OrderRecord,
 ): Promise<SettleOutcome> {
-  const { context, instance } = desk
+  const { context, instance } = facilitator
   const { hold, drive, perform } = instance
   const { orderId, until, held, signal } = alone
-  const early = earlyOf(desk, alone)
+  const early = earlyOf(facilitator, alone)
   const answerAt = early && 'preconfirmed'
   const timeout = Math.max(0, Math.ceil(until - performance.now()))
   const capturing = perform('capture', { orderId }, async () => {
@@ -231,21 +238,24 @@ async function capture(
     if (!signal.aborted) throw error
     return undefined
   })
-  if (result?.status === 'captured') return answer(desk, alone, result.proof)
+  if (result?.status === 'captured')
+    return answer(facilitator, alone, result.proof)
   if (result?.status === 'preconfirmed')
-    return answer(desk, alone, { transactionHash: result.transactionHash })
+    return answer(facilitator, alone, {
+      transactionHash: result.transactionHash,
+    })
   // The client has gone, or another call has the lease. The worker finishes the
   // order.
   if (signal.aborted || held.isLost())
-    return explainUnsettled(desk, orderId, failed)
+    return explainUnsettled(facilitator, orderId, failed)
   const code =
     result?.status === 'rejected' ? errorCodeOf(result.reason) : failed
-  return giveUp(desk, alone, code)
+  return giveUp(facilitator, alone, code)
 }
 
 /** Limits of an answer at `preconfirmed`; `undefined` if none is wanted. */
 function earlyOf(
-  { preconfirmedUpTo: upTo }: Pick<FacilitatorDesk, 'preconfirmedUpTo'>,
+  { preconfirmedUpTo: upTo }: Pick<FacilitatorContext, 'preconfirmedUpTo'>,
   { call, caller }: Pick<SettleParameters, 'call' | 'caller'>,
 ): EarlyLimits | undefined {
   if (!call.isEarly || upTo === undefined) return undefined
@@ -255,7 +265,7 @@ function earlyOf(
 
 /** Returns the success to the first call whose client still waits. */
 async function answer(
-  { context }: FacilitatorDesk,
+  { context }: FacilitatorContext,
   { orderId, held, caller, signal }: Alone,
   {
     transactionHash: hash,
@@ -286,17 +296,17 @@ async function answer(
  * sent for it. A transaction that was already sent can still be mined.
  */
 async function giveUp(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   { orderId, caller }: Alone,
   code: X402ErrorCode,
 ): Promise<Extract<SettleOutcome, { ok: false }>> {
-  const outcome = await explainUnsettled(desk, orderId, code)
+  const outcome = await explainUnsettled(facilitator, orderId, code)
   if (outcome.code === pending) return outcome
-  const verdict = await desk.orders.void({ orderId })
+  const verdict = await facilitator.orders.void({ orderId })
   // The order was sent or settled meanwhile.
-  if (!verdict.ok) return explainUnsettled(desk, orderId, code)
+  if (!verdict.ok) return explainUnsettled(facilitator, orderId, code)
   if (outcome.hash === undefined)
-    await giveBack(desk.context, caller, keptGasOf(verdict.order))
+    await giveBack(facilitator.context, caller, keptGasOf(verdict.order))
   return outcome
 }
 
@@ -305,7 +315,7 @@ async function giveUp(
  * can still be mined, or was mined.
  */
 async function explainUnsettled(
-  { context }: Pick<FacilitatorDesk, 'context'>,
+  { context }: Pick<FacilitatorContext, 'context'>,
   orderId: string,
   otherwise: X402ErrorCode,
 ): Promise<Extract<SettleOutcome, { ok: false }>> {

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
-import type { FacilitatorDesk, SettledCaller } from './facilitatorDesk.js'
+import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { hasGas } from './gasBudget.js'
 import { judgeCall } from './judgeCall.js'
 import { loadOwned } from './ownedPayment.js'
@@ -21,24 +21,24 @@ export type VerifyOutcome =
  * the work and settles again.
  */
 export async function verifyCall(
-  desk: FacilitatorDesk,
+  facilitator: FacilitatorContext,
   {
     call,
     caller,
     client,
   }: { call: FacilitatorCall; caller: SettledCaller; client: Client },
 ): Promise<VerifyOutcome> {
-  const owned = await loadOwned(desk.context, orderIdOf(call.payment))
+  const owned = await loadOwned(facilitator.context, orderIdOf(call.payment))
   if (owned) {
-    const refusal = refuseOwned(desk, owned, { caller, call })
+    const refusal = refuseOwned(facilitator, owned, { caller, call })
     if (refusal) return refusal
     return owned.held
       ? { ok: false, code: 'invalid_exact_evm_nonce_already_used' }
       : { ok: true }
   }
-  const judged = await judgeCall(desk, call, client)
+  const judged = await judgeCall(facilitator, call, client)
   if (!judged.ok) return judged
-  return (await hasGas(desk.context, caller))
+  return (await hasGas(facilitator.context, caller))
     ? { ok: true }
     : { ok: false, code: 'gas_budget_exceeded' }
 }

@@ -31,14 +31,14 @@ import { placeOfAnswer } from './sealAnswer.js'
 import type {
   AnswerParameters,
   Exchange,
-  GateDesk,
+  GateContext,
   Outcome,
   Refusal,
   Run,
   WantedPayment,
 } from './types.js'
 
-type Tools = { desk: GateDesk; liveness: Liveness }
+type Tools = { gate: GateContext; liveness: Liveness }
 type Paid = Extract<ReadRequest, { ok: true }>
 
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
@@ -49,7 +49,7 @@ export async function answerRequest(
   request: Request,
   { offer, handler, stream }: AnswerParameters,
 ): Promise<Response> {
-  const { desk } = tools
+  const { gate } = tools
   if (isPreflight(request)) return new Response(null, { status: 204 })
   if (request.bodyUsed || request.body?.locked)
     throw new InvalidFieldError(
@@ -58,15 +58,15 @@ export async function answerRequest(
       'one whose body nobody has read',
       'Put the gate in front of whatever reads the body.',
     )
-  const asked = await readAsked(desk, request, offer)
+  const asked = await readAsked(gate, request, offer)
   const tooLong = refuseAddress(asked)
   if (tooLong) return tooLong
-  const paid = await readPaid(desk, request, asked)
+  const paid = await readPaid(gate, request, asked)
   if (!paid.ok) return paid.response
 
   const { terms, payment } = paid
   const { from: payer } = payment.message
-  const orderId = orderIdOf(payment, desk.context.keccak256)
+  const orderId = orderIdOf(payment, gate.context.keccak256)
   const call: PaidCall = {
     orderId,
     terms,
@@ -82,7 +82,7 @@ export async function answerRequest(
       amount: formatAmount(terms.value, terms.token.decimals),
     },
   }
-  const { working } = desk
+  const { working } = gate
   let running = working.get(call.orderId)
   // Another waiting request may have started the next run already.
   while (running && running.bound !== paid.bound) {
@@ -113,7 +113,7 @@ type Given = { asked: Asked; call: PaidCall; paid: Paid }
 
 /** Starts the work for a payment. A process has one such run at a time. */
 function startRun(tools: Tools, given: Given): Run {
-  const { working } = tools.desk
+  const { working } = tools.gate
   const { orderId, waiting } = given.call
   const ended = run(tools, given).finally(() => {
     if (working.get(orderId) === started) working.delete(orderId)
@@ -124,11 +124,11 @@ function startRun(tools: Tools, given: Given): Run {
 }
 
 async function run(
-  { desk, liveness }: Tools,
+  { gate, liveness }: Tools,
   given: Given,
 ): Promise<Outcome | Refusal> {
   const { asked, call, paid } = given
-  const known = await desk.loadKnown(wantedOf(given))
+  const known = await gate.loadKnown(wantedOf(given))
   if (known.conflict) return refuseConflict(given)
   if (known.isSpent) return () => requirePayment(asked, spent)
   if (!known.note && paid.isRecorded)
@@ -136,12 +136,12 @@ async function run(
   if (known.note) await liveness.hold()
   const begun = known.note
     ? { note: known.note, isOurs: false }
-    : await begin({ desk, liveness }, given)
+    : await begin({ gate, liveness }, given)
   if (typeof begun === 'function') return begun
   // The payment belongs to another offer, method, resource, body or payload.
   if (begun.note.data.bound !== paid.bound)
     return () => requirePayment(asked, spent)
-  return runExchange({ desk, liveness, call }, begun)
+  return runExchange({ gate, liveness, call }, begun)
 }
 
 function wantedOf({ call, paid }: Pick<Given, 'call' | 'paid'>): WantedPayment {
@@ -171,20 +171,20 @@ async function refuseConflict({ asked, paid }: Given): Promise<Refusal> {
 }
 
 async function readAsked(
-  desk: GateDesk,
+  gate: GateContext,
   request: Request,
   offer: AnswerParameters['offer'],
 ): Promise<Asked> {
   const terms = await Promise.all(
     [offer].flat().map((name) => {
-      const known = desk.offers.get(name)
+      const known = gate.offers.get(name)
       if (known) return getTerms(known)
       throw new InvalidFieldError('offer', shown(name), 'the name of an offer')
     }),
   )
   const [first, ...others] = terms
   if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
-  const resource: unknown = desk.resource(request)
+  const resource: unknown = gate.resource(request)
   // Payments are bound to this text. A promise would be the same text each
   // time.
   if (typeof resource !== 'string')
@@ -194,7 +194,7 @@ async function readAsked(
 
 /** Accepts a payment: creates its order and begins its exchange. */
 async function begin(
-  { desk, liveness }: Tools,
+  { gate, liveness }: Tools,
   { asked, call, paid }: Given,
 ): Promise<BegunExchange | Refusal> {
   const { terms, payment, bound } = paid
@@ -204,11 +204,11 @@ async function begin(
     bound,
     offer: offer.name,
     step: isUpfront ? 'paying' : 'working',
-    owner: desk.owner,
+    owner: gate.owner,
   }
   const key = exchangeKey(call.orderId)
-  const until = (payment.message.validBefore + desk.keepFor) * 1000n
-  const verdict = await acceptUndrafted(desk.context, {
+  const until = (payment.message.validBefore + gate.keepFor) * 1000n
+  const verdict = await acceptUndrafted(gate.context, {
     orderId: call.orderId,
     payment,
     token,
@@ -221,11 +221,11 @@ async function begin(
         resource: asked.resource.slice(0, 2_000),
       },
     },
-    mostOpen: desk.mostOpen,
+    mostOpen: gate.mostOpen,
     capture: isUpfront ? 'now' : 'later',
     early: isUpfront ? offer.early : undefined,
     meanwhile: ({ chainId, submitter: account }) => {
-      desk.instance.drive().prepare({ chainId, account })
+      gate.instance.drive().prepare({ chainId, account })
       // Other processes must see that this one is alive before they see the
       // exchange.
       return liveness.hold()
@@ -243,7 +243,7 @@ async function begin(
   })
   if (verdict.ok && verdict.stored.order.needsReview) {
     // A capture of this payer failed on chain. Only the merchant ends a review.
-    await desk.orders.void({ orderId: call.orderId })
+    await gate.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
   if (verdict.ok) {
@@ -254,7 +254,7 @@ async function begin(
   if (verdict.reason !== 'otherPayment')
     return () => refuseAccept(asked, verdict)
   // Another request was first with this payment or identifier.
-  const known = await desk.loadKnown(wantedOf({ call, paid }))
+  const known = await gate.loadKnown(wantedOf({ call, paid }))
   // The payment was verified, so the answer goes to its payer.
   if (known.conflict) return refuseIdentifier
   return known.note
@@ -281,7 +281,7 @@ const removeEvery = 60_000
  * Returns a function that removes expired notes in the background, at most once
  * a minute.
  */
-export function createCleaner({ context }: GateDesk): () => void {
+export function createCleaner({ context }: GateContext): () => void {
   let last = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()

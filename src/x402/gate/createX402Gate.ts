@@ -36,12 +36,12 @@ import type { AnswerParameters, X402Gate, X402GateParameters } from './types.js'
  * ```
  */
 export function createX402Gate(parameters: X402GateParameters): X402Gate {
-  const desk = parseGate(parameters)
-  const tools = { desk, liveness: createLiveness(desk) }
-  const clean = createCleaner(desk)
+  const gate = parseGate(parameters)
+  const tools = { gate, liveness: createLiveness(gate) }
+  const clean = createCleaner(gate)
   let opened: Promise<void> | undefined
   const open = () => {
-    opened ??= openGate(desk).catch((error: unknown) => {
+    opened ??= openGate(gate).catch((error: unknown) => {
       opened = undefined
       throw error
     })
@@ -56,7 +56,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     try {
       await open()
       clean()
-      return await desk.instance.hold(answerRequest(tools, request, given))
+      return await gate.instance.hold(answerRequest(tools, request, given))
     } catch (caught) {
       if (isSignal(caught)) throw caught
       fault = describe(caught)
@@ -65,7 +65,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
       if (caught instanceof InvalidFieldError) throw caught
       return refuse(503, 'unavailable')
     } finally {
-      desk.context.observe({
+      gate.context.observe({
         name: 'x402.answer',
         duration: performance.now() - start,
         attributes: { ok: fault === undefined, ...fault },
@@ -73,7 +73,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     }
   }
   return {
-    mostAnswerBytes: desk.mostAnswerBytes,
+    mostAnswerBytes: gate.mostAnswerBytes,
     open,
     answer,
     protect: (offer, handler) => (request) =>

@@ -9,7 +9,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { raiseRefund } from './raiseRefund.js'
-import type { Exchange, ExchangeNote, GateDesk } from './types.js'
+import type { Exchange, ExchangeNote, GateContext } from './types.js'
 
 const prefix = 'x402:gate:'
 
@@ -62,7 +62,7 @@ type GivenUp = {
  * @param also.givenUp the order that this step gives up.
  */
 export async function changeExchange(
-  { context }: Pick<GateDesk, 'context'>,
+  { context }: Pick<GateContext, 'context'>,
   note: ExchangeNote,
   change: Partial<Exchange>,
   also: { givenUp?: GivenUp | undefined } = {},
@@ -84,7 +84,7 @@ export async function changeExchange(
 
 /** Makes a refund due if the order was captured, and voids it otherwise. */
 async function giveUpOrder(
-  context: GateDesk['context'],
+  context: GateContext['context'],
   tables: StoreWriter,
   { orderId, payer, reason, isUpfront }: GivenUp,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { noteOf } from './exchanges.js'
 import type {
   AnswerToKeep,
   ExchangeNote,
-  GateDesk,
+  GateContext,
   KeepAnswer,
   KeptAnswer,
 } from './types.js'
@@ -21,22 +21,22 @@ type Waiting = {
 const mostAnswers = 100
 const mostLength = 4_194_304
 
-type Desk = Pick<GateDesk, 'context' | 'instance'>
+type Gate = Pick<GateContext, 'context' | 'instance'>
 
 /**
  * Keeps an answer in the unit of work that records the transaction of its
  * capture, if the submitter can send it now; else in one with other answers.
  */
-export function keepAnswers(desk: Desk): KeepAnswer {
-  const collect = collectAnswers(desk.context)
+export function keepAnswers(gate: Gate): KeepAnswer {
+  const collect = collectAnswers(gate.context)
   return async (answer) => {
-    const order = await joinAnswer(desk, answer)
+    const order = await joinAnswer(gate, answer)
     return order ? { order } : collect(answer)
   }
 }
 
 async function joinAnswer(
-  { instance }: Desk,
+  { instance }: Gate,
   { note, answer, captures, stored, early }: AnswerToKeep,
 ): Promise<OrderRecord | undefined> {
   const isLong = answer.length > mostLength / mostAnswers
@@ -50,7 +50,7 @@ async function joinAnswer(
  * Collects answers, so that hundreds at once need only a few writes. If a unit
  * of work with several fails, each is written alone.
  */
-function collectAnswers(context: GateDesk['context']): KeepAnswer {
+function collectAnswers(context: GateContext['context']): KeepAnswer {
   let queue: Waiting[] = []
   let isWriting = false
   const write = async (batch: readonly Waiting[]): Promise<void> => {
@@ -97,7 +97,7 @@ function fitting(queue: readonly Waiting[]): number {
 
 /** Writes the answers whose exchanges have not changed since. */
 async function writeAnswers(
-  context: GateDesk['context'],
+  context: GateContext['context'],
   tables: StoreWriter,
   answers: readonly AnswerToKeep[],
 ): Promise<ReadonlyMap<AnswerToKeep, KeptAnswer>> {

@@ -1,4 +1,4 @@
-import type { GateDesk } from './types.js'
+import type { GateContext } from './types.js'
 
 /** Shows other processes that this one still works on its payments. */
 export type Liveness = {
@@ -15,8 +15,8 @@ export const leaseKey = (owner: string): string => `x402:${owner}`
  * One lease for a gate, not one for each payment: it is prolonged only while
  * there is work.
  */
-export function createLiveness(desk: GateDesk): Liveness {
-  const { context, owner, working, streams } = desk
+export function createLiveness(gate: GateContext): Liveness {
+  const { context, owner, working, streams } = gate
   const { lease: milliseconds } = context.policy
   let since = Number.NEGATIVE_INFINITY
   let taking: Promise<void> | undefined

@@ -1,7 +1,7 @@
 import { gatherCalls } from '../../core/gatherCalls.js'
 import type { StoreReader } from '../../store/types.js'
 import { exchangeKey, exchangeOf } from './exchanges.js'
-import type { GateDesk, KnownPayment, WantedPayment } from './types.js'
+import type { GateContext, KnownPayment, WantedPayment } from './types.js'
 
 /** Most payments in one read, and most reads at once. */
 const most = 100
@@ -13,7 +13,7 @@ const atOnce = 2
  */
 export function loadKnown({
   store,
-}: GateDesk['context']): GateDesk['loadKnown'] {
+}: GateContext['context']): GateContext['loadKnown'] {
   return gatherCalls<WantedPayment, KnownPayment>({
     work: (wanted) => store.read((tables) => findKnown(tables, wanted)),
     choose: (waiting) => waiting.slice(0, most),

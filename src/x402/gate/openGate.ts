@@ -3,7 +3,7 @@ import { parseAmount } from '../../core/amount.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { requirementsOf } from '../wire/requirements.js'
 import { X402SetupError } from './errors.js'
-import type { GateDesk, SettledOffer, Terms } from './types.js'
+import type { GateContext, SettledOffer, Terms } from './types.js'
 
 /**
  * Opens the store, proves each token, and saves which database takes payments
@@ -14,8 +14,8 @@ import type { GateDesk, SettledOffer, Terms } from './types.js'
  *
  * @throws {@link X402SetupError} when a recipient is open in another database.
  */
-export async function openGate(desk: GateDesk): Promise<void> {
-  const { context, instance, offers, takeOverFrom } = desk
+export async function openGate(gate: GateContext): Promise<void> {
+  const { context, instance, offers, takeOverFrom } = gate
   await instance.open()
   const { identity } = await context.store.open()
   await Promise.all([...offers.values()].map((offer) => getTerms(offer)))

@@ -12,7 +12,7 @@ import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import {
-  type GateDesk,
+  type GateContext,
   gateMembers,
   offerMembers,
   type SettledOffer,
@@ -25,7 +25,7 @@ import {
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  */
-export function parseGate(parameters: X402GateParameters): GateDesk {
+export function parseGate(parameters: X402GateParameters): GateContext {
   if (typeof parameters !== 'object' || !parameters)
     throw new InvalidFieldError('parameters', parameters, 'an object')
   checkMembers(parameters, gateMembers)

@@ -4,13 +4,13 @@ import { isReleased, sumRefunds } from '../../orders/model/refundRow.js'
 import { refundDataOf } from '../../orders/model/settleOrder.js'
 import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { StoreWriter } from '../../store/types.js'
-import type { GateDesk } from './types.js'
+import type { GateContext } from './types.js'
 
 /**
  * Writes the event `refundDue` of an order, in the caller's unit of work.
  */
 export async function raiseRefund(
-  { now }: Pick<GateDesk['context'], 'now'>,
+  { now }: Pick<GateContext['context'], 'now'>,
   tables: StoreWriter,
   { order, attempt, proofs }: StoredOrder,
   { payer, reason }: { payer: Address; reason: string },

@@ -13,7 +13,7 @@ import { toSignedPayment } from '../wire/toSignedPayment.js'
 import { type Asked, refuse, requirePayment } from './answers.js'
 import { digestBody, hashBinding } from './bindRequest.js'
 import { identifierKey, parseIdentifier } from './identifier.js'
-import type { GateDesk, Terms } from './types.js'
+import type { GateContext, Terms } from './types.js'
 
 /** A request with a payment that could fit, or the answer that refuses it. */
 export type ReadRequest =
@@ -37,11 +37,11 @@ export type ReadRequest =
  * store only for terms that are not offered.
  */
 export async function readPaid(
-  desk: GateDesk,
+  gate: GateContext,
   request: Request,
   asked: Asked,
 ): Promise<ReadRequest> {
-  const { keccak256 } = desk.context
+  const { keccak256 } = gate.context
   const refused = (response: Response): ReadRequest => ({
     ok: false,
     response,
@@ -78,7 +78,7 @@ export async function readPaid(
   const matched = matchTerms(offered, payload)
   if (!matched.ok)
     return (
-      (await findRecorded(desk, { request, asked, payload, hash })) ??
+      (await findRecorded(gate, { request, asked, payload, hash })) ??
       refused(requirePayment(asked, matched.code))
     )
   const terms = asked.terms[matched.index] ?? asked.terms[0]
@@ -91,7 +91,7 @@ export async function readPaid(
   if (identifier === undefined && terms.offer.identifier === 'required')
     return refused(refuse(400, 'payment_identifier_required'))
 
-  const body = await digestBody(request, desk.mostRequestBytes)
+  const body = await digestBody(request, gate.mostRequestBytes)
   if (body === undefined) return refused(refuse(413, 'request_too_long'))
   const { payment } = found
   return {
@@ -130,23 +130,23 @@ type Unmatched = {
  * changed. Its terms stay those that the client accepted then.
  */
 async function findRecorded(
-  desk: GateDesk,
+  gate: GateContext,
   { request, asked, payload, hash }: Unmatched,
 ): Promise<ReadRequest | undefined> {
-  const { keccak256 } = desk.context
+  const { keccak256 } = gate.context
   for (const terms of asked.terms) {
     const found = toSignedPayment(payload, terms.token.domain)
     if (!found.ok) continue
     const { payment } = found
     const { nonce, value } = payment.message
-    const { note } = await desk.loadKnown({
+    const { note } = await gate.loadKnown({
       orderId: orderIdOf(payment, keccak256),
       nonce,
       payload: hash,
       identifier: undefined,
     })
     if (note?.data.offer !== terms.offer.name) continue
-    const body = await digestBody(request, desk.mostRequestBytes)
+    const body = await digestBody(request, gate.mostRequestBytes)
     if (body === undefined) continue
     const bound = hashBinding(
       {

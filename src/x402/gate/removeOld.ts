@@ -3,9 +3,9 @@ import type { OrderState } from '../../store/types.js'
 import { exchangeOf, noteOf, orderIdOfKey } from './exchanges.js'
 import { leaseKey } from './liveness.js'
 import { isRefundable, raiseRefund } from './raiseRefund.js'
-import type { ExchangeNote, GateDesk } from './types.js'
+import type { ExchangeNote, GateContext } from './types.js'
 
-type Context = Pick<GateDesk['context'], 'store' | 'now'>
+type Context = Pick<GateContext['context'], 'store' | 'now'>
 
 /** Milliseconds until an exchange that cannot end yet is checked again. */
 const lookAgain = 86_400_000n

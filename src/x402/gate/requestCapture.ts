@@ -7,7 +7,7 @@ import {
 import { writeGathered } from '../../orders/verbs/writeGathered.js'
 import type { OrderRecord } from '../../store/types.js'
 import { exchangeKey } from './exchanges.js'
-import type { GateDesk } from './types.js'
+import type { GateContext } from './types.js'
 
 /**
  * Requests the capture of an order and returns the order. An order in review
@@ -17,7 +17,7 @@ import type { GateDesk } from './types.js'
  * @throws {@link OrderNotFoundError} when the order belongs to others.
  */
 export async function requestCapture(
-  context: GateDesk['context'],
+  context: GateContext['context'],
   orderId: string,
   early: EarlyLimits | undefined,
 ): Promise<OrderRecord> {

@@ -17,7 +17,7 @@ import { findUnstored, storeEnd } from './storeEnd.js'
 import type {
   ExchangeNote,
   Finished,
-  GateDesk,
+  GateContext,
   KeptResponse,
   Outcome,
   SettledOffer,
@@ -54,7 +54,7 @@ export type BegunExchange = {
 /** Milliseconds between two polls of another process's exchange. */
 const lookEvery = 200
 
-type Tools = { desk: GateDesk; liveness: Liveness; call: PaidCall }
+type Tools = { gate: GateContext; liveness: Liveness; call: PaidCall }
 
 /**
  * Continues an exchange from its saved step to its outcome. Claims each step by
@@ -64,7 +64,7 @@ export async function runExchange(
   tools: Tools,
   begun: BegunExchange,
 ): Promise<Outcome> {
-  const end = performance.now() + tools.desk.timeout
+  const end = performance.now() + tools.gate.timeout
   let next: BegunExchange | undefined = begun
   while (next) {
     const outcome = await takeStep(tools, next, end)
@@ -85,10 +85,10 @@ async function takeStep(
   end: number,
 ): Promise<Outcome | undefined> {
   const { step } = note.data
-  const { desk, call } = tools
+  const { gate, call } = tools
   const { flow } = call.terms.offer
   if (step === 'over') return endOver(tools, note)
-  const isStreamed = step === 'working' && desk.streams.has(call.orderId)
+  const isStreamed = step === 'working' && gate.streams.has(call.orderId)
   if (step === 'done' || isStreamed) {
     const paid = await capture(tools)
     return paid.kind === 'paid'
@@ -111,8 +111,8 @@ async function takeStep(
 const hasLeft = ({ waiting }: PaidCall): boolean =>
   waiting.every(({ signal }) => signal.aborted)
 
-const claim = ({ desk }: Tools, note: ExchangeNote) =>
-  changeExchange(desk, note, { step: 'working', owner: desk.owner })
+const claim = ({ gate }: Tools, note: ExchangeNote) =>
+  changeExchange(gate, note, { step: 'working', owner: gate.owner })
 
 /**
  * Another process started the handler. Waits for it, or takes over if that
@@ -123,8 +123,8 @@ async function takeOver(
   note: ExchangeNote,
   end: number,
 ): Promise<Outcome | undefined> {
-  const { desk, liveness, call } = tools
-  const unstored = findUnstored(desk, note)
+  const { gate, liveness, call } = tools
+  const unstored = findUnstored(gate, note)
   if (unstored) return storeWork(tools, unstored)
   if (await liveness.isAlive(note.data.owner)) {
     if (performance.now() > end)
@@ -139,7 +139,7 @@ async function takeOver(
       response: jsonResponse(500, { error: 'interrupted' }),
     })
   }
-  const claimed = await changeExchange(desk, note, { owner: desk.owner })
+  const claimed = await changeExchange(gate, note, { owner: gate.owner })
   if (!claimed) return undefined
   const paid = await captureFirst(tools)
   return paid && paid.kind !== 'paid'
@@ -157,11 +157,11 @@ async function captureFirst(
   tools: Tools,
   begun?: OrderRecord,
 ): Promise<Outcome | undefined> {
-  const { desk, call } = tools
+  const { gate, call } = tools
   const isUpfront = call.terms.offer.flow === 'upfront'
   if (isUpfront && begun) return capture(tools, begun)
-  const found = await desk.context.store.read((tables) =>
-    loadOrder(tables, desk.context, call.orderId),
+  const found = await gate.context.store.read((tables) =>
+    loadOrder(tables, gate.context, call.orderId),
   )
   if (isPaidBack(found)) return { kind: 'gone' }
   return isUpfront || found.order.needsReview ? capture(tools) : undefined
@@ -173,8 +173,8 @@ async function work(
   note: ExchangeNote,
   { transaction, stored }: Pick<WorkEnd, 'transaction' | 'stored'>,
 ): Promise<Outcome | undefined> {
-  const { desk, call } = tools
-  const finished = await runHandler(desk, {
+  const { gate, call } = tools
+  const finished = await runHandler(gate, {
     request: call.request,
     handler: call.handler,
     payment: { ...call.payment, transaction },
@@ -203,19 +203,19 @@ function stream(
   note: ExchangeNote,
   { response, transaction }: Extract<Finished, { kind: 'live' }>,
 ): Outcome {
-  const { desk, call } = tools
+  const { gate, call } = tools
   const { orderId } = call
-  desk.streams.add(orderId)
+  gate.streams.add(orderId)
   const end = async (): Promise<void> => {
     const finished = { kind: 'passedOn' } as const
     try {
-      await desk.instance.hold(
+      await gate.instance.hold(
         storeWork(tools, { note, finished, transaction }),
       )
     } catch {
       // If storing fails, the next identical request stores the end.
     } finally {
-      desk.streams.delete(orderId)
+      gate.streams.delete(orderId)
     }
   }
   return {
@@ -228,7 +228,7 @@ function stream(
 
 /** Stores how the work ended, then captures. */
 function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
-  return storeEnd(tools.desk, work, () => tryStore(tools, work))
+  return storeEnd(tools.gate, work, () => tryStore(tools, work))
 }
 
 /**
@@ -239,16 +239,16 @@ async function tryStore(
   tools: Tools,
   { note, finished, transaction, stored }: WorkEnd,
 ): Promise<Outcome | undefined> {
-  const { desk, call } = tools
+  const { gate, call } = tools
   if (finished.kind === 'passedOn') {
-    await changeExchange(desk, note, { step: 'done' })
+    await changeExchange(gate, note, { step: 'done' })
     return undefined
   }
   const { kind, response } = finished
   if (kind === 'failed') return fail(tools, note, { response, transaction })
-  const done = await desk.keepAnswer({
+  const done = await gate.keepAnswer({
     note,
-    answer: await sealAnswer(desk, response, call.place),
+    answer: await sealAnswer(gate, response, call.place),
     orderId: call.orderId,
     captures: transaction === undefined,
     stored,
@@ -270,7 +270,7 @@ async function fail(
 ): Promise<Outcome | undefined> {
   if (tools.call.terms.offer.afterFailure === 'giveUp')
     return giveUp(tools, note, { reason: 'workFailed', response })
-  const kept = await changeExchange(tools.desk, note, { step: 'failed' })
+  const kept = await changeExchange(tools.gate, note, { step: 'failed' })
   return kept && { kind: 'failed', response, transaction }
 }
 
@@ -280,16 +280,16 @@ async function giveUp(
   note: ExchangeNote,
   { reason, response }: { reason: string; response: KeptResponse },
 ): Promise<Outcome | undefined> {
-  const { desk, call } = tools
+  const { gate, call } = tools
   const { orderId, terms } = call
   const isUpfront = terms.offer.flow === 'upfront'
   const { payer } = call.payment
   // Only what a block shows can be refunded.
   const paid = isUpfront && terms.offer.early && (await captureInBlock(tools))
   if (paid && paid.kind !== 'paid') return paid
-  const answer = await sealAnswer(desk, response, call.place)
+  const answer = await sealAnswer(gate, response, call.place)
   const over = await changeExchange(
-    desk,
+    gate,
     note,
     { step: 'over', answer },
     { givenUp: { orderId, payer, reason, isUpfront } },
@@ -298,9 +298,9 @@ async function giveUp(
 }
 
 async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
-  const { desk, call } = tools
+  const { gate, call } = tools
   const { orderId, terms } = call
-  const { state } = await desk.orders.get({ orderId })
+  const { state } = await gate.orders.get({ orderId })
   const isPaid = terms.offer.flow === 'upfront' || state === 'captured'
   // An exchange that is over without an answer ended before its work.
   if (isPaid && note.data.answer !== undefined) {
@@ -310,7 +310,7 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
     if (!response) return paid
     return { kind: 'failed', response, transaction: paid.transaction }
   }
-  if (state === 'stored') await desk.orders.void({ orderId })
+  if (state === 'stored') await gate.orders.void({ orderId })
   return { kind: 'gone' }
 }
 
@@ -326,9 +326,9 @@ async function capture(
   asked?: OrderRecord,
   { early }: Pick<SettledOffer, 'early'> = tools.call.terms.offer,
 ): Promise<Outcome> {
-  const { desk, call } = tools
+  const { gate, call } = tools
   const { orderId } = call
-  const { timeout, instance, context } = desk
+  const { timeout, instance, context } = gate
   const { hold, drive, perform } = instance
   const result = await perform('capture', { orderId }, async () => {
     const order =
@@ -377,25 +377,25 @@ const ownReasons: readonly string[] = [
  * the client may pay again: nothing more may be sent for this payment.
  */
 async function refuse(
-  { desk, call }: Tools,
+  { gate, call }: Tools,
   { reason, order }: Extract<CaptureResult, { status: 'rejected' }>,
 ): Promise<Outcome> {
   const pending: Outcome = { kind: 'pending', transaction: undefined }
   if (order.state !== 'stored') return { kind: 'refused', reason }
   if (ownReasons.includes(reason)) return pending
   const { orderId } = call
-  const { ok } = await desk.orders.void({ orderId })
+  const { ok } = await gate.orders.void({ orderId })
   // If the void failed, the order was sent again or settled in between.
   return ok ? { kind: 'refused', reason } : pending
 }
 
 function open(
-  { desk, call }: Tools,
+  { gate, call }: Tools,
   { data }: ExchangeNote,
 ): Promise<KeptResponse | undefined> {
-  return openAnswer(desk, data.answer, call.place)
+  return openAnswer(gate, data.answer, call.place)
 }
 
-function reload({ desk, call }: Tools): Promise<ExchangeNote | undefined> {
-  return desk.context.store.read((tables) => loadExchange(tables, call.orderId))
+function reload({ gate, call }: Tools): Promise<ExchangeNote | undefined> {
+  return gate.context.store.read((tables) => loadExchange(tables, call.orderId))
 }

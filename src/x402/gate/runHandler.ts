@@ -3,7 +3,7 @@ import { isSignal } from './isSignal.js'
 import { jsonResponse, keepResponse } from './keptResponse.js'
 import type {
   Finished,
-  GateDesk,
+  GateContext,
   KeptResponse,
   X402Handler,
   X402Payment,
@@ -18,7 +18,7 @@ export type Work = {
   isStream: boolean
 }
 
-type Desk = Pick<GateDesk, 'context' | 'mostAnswerBytes'>
+type Gate = Pick<GateContext, 'context' | 'mostAnswerBytes'>
 
 const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
   error: 'answer_too_long',
@@ -42,34 +42,34 @@ export function failBy(error: unknown, response: Response): Response {
  * answered below 200 or from 400 on, answered too long, or if the body broke
  * off. Reports failed work to `observe`.
  */
-export async function runHandler(desk: Desk, work: Work): Promise<Finished> {
+export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
   const { request, handler, payment, isStream } = work
   try {
     const response = await handler(request, payment)
     // `Response.error()` has status 0. It cannot be given to a client.
     if (response.status < 200) {
-      report(desk, work, { status: response.status })
+      report(gate, work, { status: response.status })
       return { kind: 'failed', response: workFailed }
     }
     const isGood = response.status < 400
     const { transaction } = payment
     if (isGood && isStream && transaction)
       return { kind: 'live', response, transaction }
-    const kept = await keepResponse(response, desk.mostAnswerBytes)
+    const kept = await keepResponse(response, gate.mostAnswerBytes)
     if (!kept) {
-      const words = `The answer is longer than mostAnswerBytes, ${desk.mostAnswerBytes}.`
-      report(desk, work, { words })
+      const words = `The answer is longer than mostAnswerBytes, ${gate.mostAnswerBytes}.`
+      report(gate, work, { words })
       return { kind: 'failed', response: tooLong }
     }
     if (isGood) return { kind: 'good', response: kept }
     const error = caught.get(response)
     const facts = error === undefined ? {} : describe(error, request)
-    report(desk, work, { status: response.status, ...facts })
+    report(gate, work, { status: response.status, ...facts })
     return { kind: 'failed', response: kept }
   } catch (thrown) {
     if (isSignal(thrown))
       return { kind: 'failed', response: workFailed, signal: { thrown } }
-    report(desk, work, describe(thrown, request))
+    report(gate, work, describe(thrown, request))
     return { kind: 'failed', response: workFailed }
   }
 }
@@ -104,7 +104,7 @@ function textOf(value: unknown): string {
 }
 
 function report(
-  { context }: Desk,
+  { context }: Gate,
   { payment: { offer, orderId } }: Work,
   facts: Readonly<Record<string, string | number>>,
 ): void {

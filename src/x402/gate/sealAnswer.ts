@@ -1,7 +1,7 @@
 import type { SignedPayment } from '../../core/types.js'
 import { openSealed } from '../../orders/model/openSealed.js'
 import type { SealContext } from '../../store/types.js'
-import type { GateDesk, KeptResponse } from './types.js'
+import type { GateContext, KeptResponse } from './types.js'
 
 /** Builds the context that the answer to a payment is bound to. Pure. */
 export function placeOfAnswer(
@@ -21,7 +21,7 @@ export function placeOfAnswer(
 
 /** Seals an answer, so that the database does not show what was sold. */
 export function sealAnswer(
-  { context }: Pick<GateDesk, 'context'>,
+  { context }: Pick<GateContext, 'context'>,
   response: KeptResponse,
   place: SealContext,
 ): Promise<string> {
@@ -33,7 +33,7 @@ export function sealAnswer(
  * because the key is gone.
  */
 export async function openAnswer(
-  { context }: Pick<GateDesk, 'context'>,
+  { context }: Pick<GateContext, 'context'>,
   sealed: string | undefined,
   place: SealContext,
 ): Promise<KeptResponse | undefined> {

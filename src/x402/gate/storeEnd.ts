@@ -1,5 +1,5 @@
 import { growingPause, keepTrying } from '../../core/keepTrying.js'
-import type { ExchangeNote, GateDesk, WorkEnd } from './types.js'
+import type { ExchangeNote, GateContext, WorkEnd } from './types.js'
 
 /** Milliseconds between two tries to store the end of work. */
 const pauses = { shortest: 50, longest: 2_000 }
@@ -12,7 +12,7 @@ const pauses = { shortest: 50, longest: 2_000 }
  * @throws the last failure of `store`.
  */
 export async function storeEnd<result>(
-  { context, timeout, unstored }: GateDesk,
+  { context, timeout, unstored }: GateContext,
   work: WorkEnd,
   store: () => Promise<result>,
 ): Promise<result> {
@@ -36,7 +36,7 @@ export async function storeEnd<result>(
 
 /** The end of work that this process still has to store. */
 export function findUnstored(
-  { unstored }: Pick<GateDesk, 'unstored'>,
+  { unstored }: Pick<GateContext, 'unstored'>,
   { key, version }: ExchangeNote,
 ): WorkEnd | undefined {
   const found = unstored.get(key)

@@ -227,7 +227,7 @@ export type Terms = {
 }
 
 /** The state that all requests of a gate share. */
-export type GateDesk = {
+export type GateContext = {
   orders: DestinationOrders
   context: OrdersContext
   instance: Instance

@@ -62,7 +62,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   wrongRecipient: 'invalid_exact_evm_recipient_mismatch',
   selfPayment: 'invalid_exact_evm_recipient_mismatch',
   wrongOperator: 'invalid_exact_evm_recipient_mismatch',
-  wrongSender: simulation,
+  wrongSubmitter: simulation,
   checkoutNotDeployed: simulation,
   paused: simulation,
   payerBlocked: simulation,

@@ -180,7 +180,7 @@ test('another account than the operator is rejected before it is sent', async ()
   })
   await expect(
     capturePayment(merchant, { payment, kind: checkout, amount: '1' }),
-  ).rejects.toMatchObject({ reason: 'wrongSender' })
+  ).rejects.toMatchObject({ reason: 'wrongSubmitter' })
 })
 
 test('a signature of another account is refused by the token', async () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
   if (result.status !== 'captured') throw new Error(result.status)
   captureHash = result.proof.transactionHash
   const cancellation = await revoke(chain, canceled, buyer)
-  await orders.cancel({ orderId: 'canceled', cancellation })
+  await orders.acceptCancellation({ orderId: 'canceled', cancellation })
   await orders.close()
   const { r, s } = await getTransaction(chain.clients.public, {
     hash: captureHash,

@@ -75,7 +75,7 @@ test('service, 3: only the named recipient can submit the signed transfer', asyn
 
   await expect(capturePayment(relayer, { payment })).rejects.toMatchObject({
     name: 'CaptureRejectedError',
-    reason: 'wrongSender',
+    reason: 'wrongSubmitter',
   })
   expect(await mine(relayer, captureCall({ payment }))).toBe(
     'FiatTokenV2: caller must be the payee',

@@ -123,7 +123,7 @@ test('orders, cancel: the payer signs, the merchant relays, and any later captur
   const { id, buyer, signed } = await storedOrder(chain, shop)
   const cancellation = await revokeOrder(shop, id, buyer)
 
-  await shop.orders.cancel({ orderId: id, cancellation })
+  await shop.orders.acceptCancellation({ orderId: id, cancellation })
   await workUntil(shop, id, 'canceled')
   const { cancellation: shown } = await shop.orders.get({ orderId: id })
   const { from, logs } = await receiptOf(shown?.transactionHash ?? '0x')
@@ -148,9 +148,9 @@ test('orders, cancel, condition: before expiry, without spending gas after it', 
   const cancellation = await revokeOrder(shop, id, buyer)
 
   await mineAt(signed.message.validBefore)
-  expect(await shop.orders.cancel({ orderId: id, cancellation })).toMatchObject(
-    { ok: false, reason: 'expired' },
-  )
+  expect(
+    await shop.orders.acceptCancellation({ orderId: id, cancellation }),
+  ).toMatchObject({ ok: false, reason: 'expired' })
   expect(await transactionsOf(shop)).toBe(0)
 })
 
@@ -163,12 +163,12 @@ test('orders, cancel, condition: signed by the payer, for this nonce', async () 
   const cancellation = await revokeOrder(shop, two.id, two.buyer)
 
   expect(
-    await shop.orders.cancel({ orderId: one.id, cancellation }),
+    await shop.orders.acceptCancellation({ orderId: one.id, cancellation }),
   ).toMatchObject({ ok: false, reason: 'otherPayment' })
   const { signature } = cancellation
   const own = await revokeOrder(shop, one.id, one.buyer)
   expect(
-    await shop.orders.cancel({
+    await shop.orders.acceptCancellation({
       orderId: one.id,
       cancellation: { ...own, signature },
     }),

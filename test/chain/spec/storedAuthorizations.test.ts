@@ -126,7 +126,7 @@ test('orders, labels: voided offchain, and canceled', async () => {
 
   await orders.void({ orderId: voided.id })
   const cancellation = await revokeOrder(shop, canceled.id, canceled.buyer)
-  await orders.cancel({ orderId: canceled.id, cancellation })
+  await orders.acceptCancellation({ orderId: canceled.id, cancellation })
   await workUntil(shop, canceled.id, 'canceled')
   expect((await orders.get({ orderId: voided.id })).state).toBe('voided')
   const payments = [voided.signed, canceled.signed]
@@ -203,7 +203,7 @@ test('orders, nonce: generated per attempt, and never reused for another order',
 
   const { id, buyer, signed } = await storedOrder(chain, shop)
   const cancellation = await revokeOrder(shop, id, buyer)
-  await shop.orders.cancel({ orderId: id, cancellation })
+  await shop.orders.acceptCancellation({ orderId: id, cancellation })
   await workUntil(shop, id, 'canceled')
   const again = await shop.orders.reauthorize({ orderId: id })
   expect(again).toMatchObject({ ok: true, order: { attempt: 2 } })

@@ -191,7 +191,7 @@ async function fill(
   await shop.orders.void({ orderId: (await sellPaid()).id })
   const canceled = await sellPaid()
   const { id: orderId, cancellation } = canceled
-  await shop.orders.cancel({ orderId, cancellation })
+  await shop.orders.acceptCancellation({ orderId, cancellation })
   const states: OrderState[] = ['expired', 'consumed']
   for (const state of states) await setOrder(shop, (await sell()).id, { state })
   return known

@@ -40,7 +40,7 @@ export async function revokeOrder(
   orderId: string,
   account: PrivateKeyAccount,
 ) {
-  const request = await orders.requestCancellation({ orderId })
+  const request = await orders.cancellationToSign({ orderId })
   if (!request.ok) throw new Error(`nothing to cancel: ${request.reason}`)
   const { cancellation } = request
   const wallet = { account, request: async () => '0x7a69' }

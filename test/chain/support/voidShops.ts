@@ -17,7 +17,7 @@ export const { orders } = shop
 /** A stored order and what cancels it. */
 export async function paid(shop: Shop) {
   const { id, buyer, signed } = await storedOrder(chain, shop)
-  const asked = await shop.orders.requestCancellation({ orderId: id })
+  const asked = await shop.orders.cancellationToSign({ orderId: id })
   if (!asked.ok) throw new Error(asked.reason)
   const cancellation = await revoke(chain, signed, buyer)
   const { signature, ...unsigned } = cancellation

@@ -147,8 +147,8 @@ const cancel = onOrder(async (order, { chain }, { chance, pick }) => {
   const { id: orderId, shop, buyer, signed } = order
   const isApproved = chance(0.5)
   const cancellation = await revoke(chain, pick(signed.slice(-1)), buyer)
-  const { ok } = await shop.orders.cancel({ orderId, cancellation })
-  if (isApproved) await shop.orders.cancel({ orderId, approve: true })
+  const { ok } = await shop.orders.acceptCancellation({ orderId, cancellation })
+  if (isApproved) await shop.orders.approveCancellation({ orderId })
   return `cancel ${ok}${isApproved ? ', approved' : ''}`
 })
 

@@ -144,7 +144,7 @@ test('a receiver that fails for a while is told everything once it is back', asy
 /** An order whose buyer takes the payment back. */
 async function cancel(shop: Shop): Promise<SignedPayment> {
   const { id, buyer, signed } = await storedOrder(chain, shop)
-  const asked = await shop.orders.requestCancellation({ orderId: id })
+  const asked = await shop.orders.cancellationToSign({ orderId: id })
   if (!asked.ok) throw new Error(asked.reason)
   const wallet = createClient({
     account: buyer,
@@ -156,7 +156,7 @@ async function cancel(shop: Shop): Promise<SignedPayment> {
     cancellation,
     expect: cancelPageOf(cancellation),
   })
-  await shop.orders.cancel({ orderId: id, cancellation: canceled })
+  await shop.orders.acceptCancellation({ orderId: id, cancellation: canceled })
   return { ...signed, signature: canceled.signature }
 }
 

@@ -54,7 +54,7 @@ with the payer on the block list  payerBlocked
   ],
   [
     '3-capture.ts',
-    `Capture rejected: wrongSender ((address) is not the recipient (address)).
+    `Capture rejected: wrongSubmitter ((address) is not the recipient (address)).
 Captured 12.5 USDC:
   transaction (hash)
   block (number), log 1, safe

@@ -40,7 +40,7 @@ test.each<
     'collected, and to be canceled',
     'The shop is charging you',
     ['Cancel payment'],
-    { state: 'capturing', events: [...sent, 'cancelRequested'] },
+    { state: 'capturing', events: [...sent, 'cancellationAccepted'] },
   ],
   [
     'pre-confirmed',
@@ -62,7 +62,10 @@ test.each<
     'canceling',
     'Your cancellation is on its way',
     [],
-    { state: 'canceling', events: [...signed, 'cancelRequested', 'canceling'] },
+    {
+      state: 'canceling',
+      events: [...signed, 'cancellationAccepted', 'canceling'],
+    },
   ],
   [
     'canceled',
@@ -71,7 +74,7 @@ test.each<
     {
       state: 'canceled',
       finality: 'finalized',
-      events: [...signed, 'cancelRequested', 'canceling', 'canceled'],
+      events: [...signed, 'cancellationAccepted', 'canceling', 'canceled'],
     },
   ],
   [
@@ -188,12 +191,12 @@ const merchantLooks: readonly MerchantLook[] = [
   },
   {
     order: { state: 'capturing', requested: 'void' },
-    events: [['cancelRequested', { relayed: false }]],
+    events: [['cancellationAccepted', { relayed: false }]],
   },
   {
     order: { state: 'canceling' },
     events: [
-      ['cancelRequested', { relayed: true }],
+      ['cancellationAccepted', { relayed: true }],
       ['canceling', settled],
     ],
   },

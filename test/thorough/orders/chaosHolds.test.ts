@@ -1,6 +1,6 @@
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
-import { cancelOrder } from '../../../src/orders/verbs/cancelOrder.js'
+import { acceptCancellation } from '../../../src/orders/verbs/acceptCancellation.js'
 import { draft, fundedAccount, revoke } from '../../chain/support/desk.js'
 import {
   capture,
@@ -43,7 +43,10 @@ async function holdPayer() {
     const [, , payment] = payments
     if (!payment) throw new Error('no payment')
     const cancellation = await revoke(chain, payment, signer)
-    return cancelOrder(shop.context, { orderId: ids[2] ?? '', cancellation })
+    return acceptCancellation(shop.context, {
+      orderId: ids[2] ?? '',
+      cancellation,
+    })
   }
   return { shop, ids, cancelLast }
 }

@@ -46,7 +46,7 @@ async function liveLives(
   for (const [at, orderId] of [canceled, voided, late].entries()) {
     const cancellation = cancellations[at + 1]
     if (cancellation)
-      await orders.cancel({ orderId: orderId ?? '', cancellation })
+      await orders.acceptCancellation({ orderId: orderId ?? '', cancellation })
   }
   // Drives the submitter until the cancellation is sent.
   expect(await orders.capture({ orderId: canceled ?? '' })).toMatchObject({

@@ -115,7 +115,8 @@ async function race(
     acts.map(async ({ verb, at, orders }) => {
       await setTimeout(at)
       if (verb === 'capture') await orders.capture({ orderId, timeout: 15_000 })
-      if (verb === 'cancel') await orders.cancel({ orderId, cancellation })
+      if (verb === 'cancel')
+        await orders.acceptCancellation({ orderId, cancellation })
       if (verb === 'void' && (await orders.void({ orderId })).ok)
         raced.isVoided = true
       if (verb === 'cancelByBuyer')

@@ -3,7 +3,7 @@ import { sealer } from 'countersign/store'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
 import { sealOfRow } from '../../../src/orders/submitter/signDrafts.js'
-import { cancelOrder } from '../../../src/orders/verbs/cancelOrder.js'
+import { acceptCancellation } from '../../../src/orders/verbs/acceptCancellation.js'
 import { seed, sqliteFile, startChance } from '../../chain/support/chaos.js'
 import { draft, fundedAccount, revoke } from '../../chain/support/desk.js'
 import {
@@ -133,7 +133,7 @@ test('a key that cannot be fetched holds up what is sealed with it, and nothing 
   const [old = ''] = await storeOrders(before, 1)
   const payment = await draft(chain, { to: account.address, amount: '1' })
   const canceled = await storeOrder(before, payment)
-  await cancelOrder(before.context, {
+  await acceptCancellation(before.context, {
     orderId: canceled,
     cancellation: await revoke(chain, payment),
   })
@@ -213,7 +213,7 @@ test('a cancellation that does not open is not sent, and stops no other order', 
   )
   const ids = await Promise.all(payments.map((one) => storeOrder(shop, one)))
   for (const [at, payment] of payments.entries())
-    await cancelOrder(shop.context, {
+    await acceptCancellation(shop.context, {
       orderId: ids[at] ?? '',
       cancellation: await revoke(chain, payment),
     })

@@ -101,7 +101,7 @@ const ofBuyer: Record<keyof BuyerClient, () => unknown> = {
       },
     }),
   follow: () => buyer.follow({ after: '1' }).next(),
-  requestCancellation: () => buyer.requestCancellation(),
+  cancellationToSign: () => buyer.cancellationToSign(),
   sendCancellation: () =>
     buyer.sendCancellation({ ...cancellation, signature }),
   cancel: () => buyer.cancel(wallet, { expect: expected }),
@@ -117,7 +117,7 @@ const ofMerchant: Record<keyof MerchantClient, () => unknown> = {
   capture: () => merchant.capture({ ...order, amount: '2.50', wait: 20 }),
   void: () => merchant.void(order),
   reauthorize: () => merchant.reauthorize({ ...order, window: 900n }),
-  cancel: () => merchant.cancel(order),
+  cancel: () => merchant.approveCancellation(order),
   refund: () =>
     merchant.refund({ ...refund, amount: '2.50', reason: 'duplicate' }),
   listRefunds: () => merchant.listRefunds(order),
@@ -157,7 +157,7 @@ const ofSubscriptions: Record<keyof SubscriptionsClient, () => unknown> = {
     subscriptions.charge({ ...subscription, chargeId: 'a', amount: '2.50' }),
   listCharges: () => subscriptions.listCharges(subscription).next(),
   cancel: () => subscriptions.cancel(subscription),
-  resume: () => subscriptions.resume(subscription),
+  resume: () => subscriptions.restart(subscription),
 }
 
 test('every route has a method, which asks as the route wants it', async () => {

@@ -11,7 +11,7 @@ import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
 import type {
   AcceptRefusal,
-  CancelVerdict,
+  CancellationVerdict,
   CaptureRefusal,
   CaptureResult,
   VoidVerdict,
@@ -86,11 +86,14 @@ const refusals: Record<RefusalReason, true> = {
 }
 
 const rejections: Record<Exclude<RejectionReason, RefusalReason>, true> = {
-  wrongSender: true,
+  wrongSubmitter: true,
   unsimulatedWallet: true,
 }
 
-type Refused = Extract<CancelVerdict | VoidVerdict, { ok: false }>['reason']
+type Refused = Extract<
+  CancellationVerdict | VoidVerdict,
+  { ok: false }
+>['reason']
 
 /** What an order, its events and the result of a capture carry. */
 type Rejected =
@@ -121,7 +124,7 @@ const orderReasons: Record<
   allowanceUsed: true,
   canceled: true,
   needsReview: true,
-  released: true,
+  replaced: true,
   signingDeclined: true,
   voided: true,
   walletRefused: true,

@@ -270,7 +270,7 @@ test('expired and consumed payments are refused as what was sent', async () => {
 test('a reason without a row is told as a capture that was rejected', async () => {
   // Another version may have written a reason that this one does not know.
   const unknown = ['toString', '__proto__', secret] as unknown as OrderReason[]
-  for (const reason of ['released' as const, ...unknown])
+  for (const reason of ['replaced' as const, ...unknown])
     expect(await reasonOf(refusal(reason, 'state'))).toEqual([
       ...[422, 'captureRejected'],
     ])

@@ -47,7 +47,7 @@ function openAt(seconds: number) {
 
 async function scheduleAt(seconds: number): Promise<string[]> {
   const { subscriptions, failures } = openAt(seconds)
-  expect(await subscriptions.schedule()).toEqual({ charged: 0 })
+  expect(await subscriptions.chargeDue()).toEqual({ charged: 0 })
   return failures
 }
 

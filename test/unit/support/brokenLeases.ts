@@ -1,4 +1,4 @@
-import type { HeldLease, Lease } from 'countersign/store'
+import type { Lease, LeaseHolder } from 'countersign/store'
 import { type BrokenStore, inStore } from './spoilStore.js'
 
 /** Stores whose leases or fences are wrong. */
@@ -141,7 +141,7 @@ export const brokenLeases: readonly BrokenStore[] = [
   {
     defect: 'who held a lease last is said to hold it',
     make: () => {
-      const taken = new Map<string, HeldLease>()
+      const taken = new Map<string, LeaseHolder>()
       return inStore((store) => ({
         takeLease: async (wanted) => {
           const lease = await store.takeLease(wanted)

@@ -11,7 +11,7 @@ const every: Record<OrderEventType, true> = {
   reopened: true,
   captured: true,
   voided: true,
-  cancelRequested: true,
+  cancellationAccepted: true,
   canceling: true,
   cancelRejected: true,
   canceled: true,

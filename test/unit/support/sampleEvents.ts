@@ -29,7 +29,7 @@ const data: OrderEventData = {
   reopened: {},
   captured,
   voided: { spendableUntil: '1760000900' },
-  cancelRequested: { relayed: true },
+  cancellationAccepted: { relayed: true },
   canceling: { attempt: 1 },
   cancelRejected: { reason: 'paused' },
   canceled: spent,

@@ -1,5 +1,5 @@
 import type { OrderEventType } from 'countersign/orders'
-import { readWebhookLag } from 'countersign/webhooks'
+import { getWebhookLag } from 'countersign/webhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import {
   type Received,
@@ -195,7 +195,7 @@ test('what waits behind others is named, with the time since when', async () => 
   const { orders, store } = stream
   const at = 1_760_000_000_123n
   await eventually(() =>
-    readWebhookLag(orders, { store, target: 'test' }),
+    getWebhookLag(orders, { store, target: 'test' }),
   ).toMatchObject({
     putAside: [
       { orderId: 'bad', type: 'drafted', cursor: 1n, since: at },

@@ -1,5 +1,5 @@
 import {
-  readWebhookLag,
+  getWebhookLag,
   type WebhookLag,
   WebhookTargetError,
 } from 'countersign/webhooks'
@@ -17,7 +17,7 @@ const reached = (
 ): WebhookLag => ({ ...lag, putAside: [], putAsideCount: 0 })
 
 const lagOf = ({ orders, store }: Stream, target = 'test') =>
-  readWebhookLag(orders, { store, target })
+  getWebhookLag(orders, { store, target })
 
 test('a target is as far behind as what it was not told', async () => {
   const stream = createStream()
@@ -101,7 +101,7 @@ test.each([[''], ['a b'], [undefined], ['a'.repeat(65)]])(
     const { orders, store } = createStream()
     // What a merchant in plain JavaScript may give.
     const parameters = { store, target: target as string }
-    await expect(readWebhookLag(orders, parameters)).rejects.toThrow(
+    await expect(getWebhookLag(orders, parameters)).rejects.toThrow(
       WebhookTargetError,
     )
   },

@@ -25,7 +25,8 @@ export function CancelPart({
   const wasSigned = followed.times.accepted !== undefined
   const canCancel = cancelable.includes(state) && wasSigned
   const isOver = over.includes(state)
-  const isKept = followed.newest === 'cancelRequested' && state === 'capturing'
+  const isKept =
+    followed.newest === 'cancellationAccepted' && state === 'capturing'
 
   function cancel(getConnection: () => Promise<Connection>): void {
     run(async (signal) => {

@@ -23,7 +23,7 @@ export async function cancelPayment(
   const buyer = openBuyer(access)
   const { signal } = parameters
   const cancellation = await keepTrying(
-    () => buyer.requestCancellation({ signal }),
+    () => buyer.cancellationToSign({ signal }),
     parameters,
   )
   const signed = await signCancellation(

@@ -21,7 +21,7 @@ const titles: Partial<Record<OrderEventType, string>> = {
   reopened: 'Will be sent again',
   captured: 'Captured',
   voided: 'Voided',
-  cancelRequested: 'Buyer asks to cancel',
+  cancellationAccepted: 'Buyer asks to cancel',
   canceling: 'Cancellation sent',
   cancelRejected: 'Cancellation rejected',
   canceled: 'Canceled',

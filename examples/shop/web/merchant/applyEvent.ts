@@ -39,7 +39,7 @@ export function applyEvent(order: BookOrder, event: MerchantEvent): BookOrder {
     case 'captureRejected':
     case 'cancelRejected':
       return { ...next, reason: event.data.reason, preconfirmed: undefined }
-    case 'cancelRequested':
+    case 'cancellationAccepted':
       return { ...next, isCancelKept: !event.data.relayed }
     default:
       return state === order.state

@@ -54,7 +54,7 @@ export function createMerchantApi(key: string, onRefused?: () => void) {
       merchant.capture({ orderId, amount }),
     void: (orderId: string) => merchant.void({ orderId }),
     reauthorize: (orderId: string) => merchant.reauthorize({ orderId }),
-    cancel: (orderId: string) => merchant.cancel({ orderId }),
+    cancel: (orderId: string) => merchant.approveCancellation({ orderId }),
     refund: (orderId: string, body: RefundBody) =>
       merchant.refund({ orderId, ...body }),
     reconcile: () => merchant.reconcile(),

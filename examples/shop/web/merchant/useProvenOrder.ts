@@ -60,7 +60,8 @@ export function useProvenOrder(api: MerchantApi, orderId: string): ProvenOrder {
     [],
   )
   const isCancelKept = events.some(
-    ({ type, data }) => type === 'cancelRequested' && data.relayed === false,
+    ({ type, data }) =>
+      type === 'cancellationAccepted' && data.relayed === false,
   )
   return {
     order: order && { ...order, isCancelKept },

@@ -104,13 +104,16 @@ function CeilingSentence({ request }: { request: PaymentRequest }): ReactNode {
   )
 }
 
-type CancellationRequest = Extract<SigningRequest, { kind: 'cancellation' }>
+type CancellationToSignVerdict = Extract<
+  SigningRequest,
+  { kind: 'cancellation' }
+>
 
 function CancellationWords({
   request,
   ended,
 }: {
-  request: CancellationRequest
+  request: CancellationToSignVerdict
   ended: WalletDialogProps<'sign'>['memory']['signed'][string] | undefined
 }): ReactNode {
   const words =

@@ -27,7 +27,7 @@ afterAll(() => chain.stop())
 /** The buyer cancels, and the shop sends the cancellation. */
 async function cancel(shop: LedgerShop, orderId: string): Promise<void> {
   const { buyer } = await sell(shop, orderId)
-  const request = await shop.orders.requestCancellation({ orderId })
+  const request = await shop.orders.cancellationToSign({ orderId })
   if (!request.ok) throw new Error('nothing to cancel')
   const { cancellation } = request
   const wallet = { account: buyer, request: async () => '0x7a69' }
@@ -35,7 +35,10 @@ async function cancel(shop: LedgerShop, orderId: string): Promise<void> {
     cancellation,
     expect: cancelPageOf(cancellation),
   })
-  const verdict = await shop.orders.cancel({ orderId, cancellation: signed })
+  const verdict = await shop.orders.acceptCancellation({
+    orderId,
+    cancellation: signed,
+  })
   expect(verdict.ok).toBe(true)
   const stop = new AbortController()
   const run = shop.orders.run({ signal: stop.signal })

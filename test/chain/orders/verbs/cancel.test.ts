@@ -21,7 +21,10 @@ const { relayer } = chain.clients
 
 test('a relayed cancellation waits for its submitter, and no capture goes out', async () => {
   const { id, cancellation } = await paid(relaying)
-  const verdict = await relaying.orders.cancel({ orderId: id, cancellation })
+  const verdict = await relaying.orders.acceptCancellation({
+    orderId: id,
+    cancellation,
+  })
   expect(verdict).toEqual({
     ok: true,
     order: {
@@ -34,30 +37,32 @@ test('a relayed cancellation waits for its submitter, and no capture goes out', 
   const { order, attempts } = await rowsOf(relaying, id)
   expect(order.sendDue).toBe(0n)
   expect(attempts[0]?.cancellation).toBe(`none ${cancellation.signature}`)
-  expect(await relaying.orders.cancel({ orderId: id, cancellation })).toEqual(
-    verdict,
-  )
+  expect(
+    await relaying.orders.acceptCancellation({ orderId: id, cancellation }),
+  ).toEqual(verdict)
   expect(await eventsOf(relaying, id)).toEqual([
     'drafted',
     'accepted',
-    'cancelRequested',
+    'cancellationAccepted',
   ])
 })
 
 test('a cancellation that is not relayed voids, and gives the buyer the call', async () => {
   const { id, buyer, signed, cancellation } = await paid(shop)
-  const verdict = await orders.cancel({ orderId: id, cancellation })
+  const verdict = await orders.acceptCancellation({ orderId: id, cancellation })
   expect(verdict).toMatchObject({
     ok: true,
     order: { state: 'voided', requested: undefined },
     call: { to: chain.token, data: expect.stringMatching(/^0x5a049a70/) },
   })
   // Who asks again and again writes no more.
-  expect(await orders.cancel({ orderId: id, cancellation })).toEqual(verdict)
+  expect(
+    await orders.acceptCancellation({ orderId: id, cancellation }),
+  ).toEqual(verdict)
   expect(await eventsOf(shop, id)).toEqual([
     'drafted',
     'accepted',
-    'cancelRequested',
+    'cancellationAccepted',
     'voided',
   ])
   if (!('call' in verdict)) throw new Error('no call')
@@ -75,12 +80,12 @@ test('a cancellation that is not relayed voids, and gives the buyer the call', a
 
 test('the merchant can have a kept cancellation sent all the same', async () => {
   const { id, cancellation } = await paid(shop)
-  expect(await orders.cancel({ orderId: id, approve: true })).toMatchObject({
+  expect(await orders.approveCancellation({ orderId: id })).toMatchObject({
     ok: false,
     reason: 'notOpen',
   })
-  await orders.cancel({ orderId: id, cancellation })
-  const verdict = await orders.cancel({ orderId: id, approve: true })
+  await orders.acceptCancellation({ orderId: id, cancellation })
+  const verdict = await orders.approveCancellation({ orderId: id })
   expect(verdict).toMatchObject({
     ok: true,
     order: { state: 'voided', requested: 'cancel' },
@@ -97,7 +102,8 @@ test.each([
   async (shop, requested) => {
     const { id, cancellation } = await paid(shop)
     await setOrder(shop, id, { state: 'capturing' })
-    const cancel = () => shop.orders.cancel({ orderId: id, cancellation })
+    const cancel = () =>
+      shop.orders.acceptCancellation({ orderId: id, cancellation })
     for (const verdict of [await cancel(), await cancel()])
       expect(verdict).toMatchObject({
         ok: false,
@@ -110,10 +116,10 @@ test.each([
     expect(await eventsOf(shop, id)).toEqual([
       'drafted',
       'accepted',
-      'cancelRequested',
+      'cancellationAccepted',
     ])
     expect(
-      await shop.orders.cancel({ orderId: id, approve: true }),
+      await shop.orders.approveCancellation({ orderId: id }),
     ).toMatchObject({
       reason: 'captureInFlight',
       order: { requested: 'cancel' },
@@ -131,8 +137,8 @@ test.each(['void first', 'cancellation first'])(
     const { orders } = relaying
     if (isFirst) await orders.void({ orderId })
     for (const verdict of [
-      await orders.cancel({ orderId, cancellation }),
-      await orders.cancel({ orderId, cancellation }),
+      await orders.acceptCancellation({ orderId, cancellation }),
+      await orders.acceptCancellation({ orderId, cancellation }),
     ])
       expect(verdict).toMatchObject({ ok: false, reason: 'captureInFlight' })
     if (!isFirst) await orders.void({ orderId })
@@ -141,7 +147,7 @@ test.each(['void first', 'cancellation first'])(
     const [attempt] = rows.attempts
     expect(attempt?.cancellation).toBe(`none ${cancellation.signature}`)
     expect(await eventsOf(relaying, id)).toEqual([
-      ...['drafted', 'accepted', 'cancelRequested'],
+      ...['drafted', 'accepted', 'cancellationAccepted'],
     ])
   },
 )
@@ -162,7 +168,10 @@ test.each<[string, (cancellation: SignedCancellation) => object]>([
 ])('a cancellation of another %s is another one', async (_, change) => {
   const { id, cancellation } = await paid(shop)
   const other = { ...cancellation, ...change(cancellation) }
-  const verdict = await orders.cancel({ orderId: id, cancellation: other })
+  const verdict = await orders.acceptCancellation({
+    orderId: id,
+    cancellation: other,
+  })
   expect(verdict).toMatchObject({ ok: false, reason: 'otherPayment' })
   expect(shows(verdict, cancellation)).toBe(false)
   expect((await rowsOf(shop, id)).order.state).toBe('stored')
@@ -171,7 +180,7 @@ test.each<[string, (cancellation: SignedCancellation) => object]>([
 test('a signature for something else cancels nothing', async () => {
   const { id, cancellation } = await paid(shop)
   const { signature } = (await paid(shop)).cancellation
-  const verdict = await orders.cancel({
+  const verdict = await orders.acceptCancellation({
     orderId: id,
     cancellation: { ...cancellation, signature },
   })
@@ -186,7 +195,7 @@ test('a cancellation whose signature is wrapped twice is no signature', async ()
     serializeErc6492Signature({ address, data: '0x1234', signature })
   const signature = wrap(wrap(cancellation.signature))
   await expect(
-    orders.cancel({
+    orders.acceptCancellation({
       orderId: id,
       cancellation: { ...cancellation, signature },
     }),
@@ -202,7 +211,9 @@ test('what the chain has spent is not canceled, whatever the record says', async
   const { id, buyer, signed } = await storedOrder(chain, shop, { primaryType })
   const cancellation = await revoke(chain, signed, buyer)
   await mined(chain, capturePayment(relayer, { payment: signed }))
-  expect(await orders.cancel({ orderId: id, cancellation })).toMatchObject({
+  expect(
+    await orders.acceptCancellation({ orderId: id, cancellation }),
+  ).toMatchObject({
     ok: false,
     reason: 'consumed',
     order: { state: 'stored', requested: undefined },
@@ -213,7 +224,7 @@ test('what the chain has spent is not canceled, whatever the record says', async
     cancelPayment(relayer, { cancellation: other.cancellation }),
   )
   expect(
-    await orders.cancel({
+    await orders.acceptCancellation({
       orderId: other.id,
       cancellation: other.cancellation,
     }),
@@ -227,7 +238,7 @@ test('from the end of the window on no gas is spent on a cancellation', async ()
   const cancellation = await revoke(chain, signed, buyer)
   await chain.warp(30)
   expect(
-    await relaying.orders.cancel({ orderId: id, cancellation }),
+    await relaying.orders.acceptCancellation({ orderId: id, cancellation }),
   ).toMatchObject({
     ok: false,
     reason: 'expired',
@@ -245,15 +256,17 @@ test.each<[OrderRecord['state'], string]>([
   const { id, cancellation } = await paid(shop)
   await setOrder(shop, id, { state })
   const orderId = id
-  expect(await orders.cancel({ orderId, cancellation })).toMatchObject({
+  expect(
+    await orders.acceptCancellation({ orderId, cancellation }),
+  ).toMatchObject({
     ok: false,
     reason,
   })
-  expect(await orders.cancel({ orderId, approve: true })).toMatchObject({
+  expect(await orders.approveCancellation({ orderId })).toMatchObject({
     ok: false,
     reason,
   })
-  expect(await orders.requestCancellation({ orderId })).toEqual({
+  expect(await orders.cancellationToSign({ orderId })).toEqual({
     ok: false,
     reason: 'notOpen',
     order: await orders.get({ orderId }),
@@ -265,7 +278,9 @@ test.each([shop, relaying])(
   async (shop) => {
     const { id, cancellation } = await paid(shop)
     await setOrder(shop, id, { state: 'canceling' })
-    expect(await shop.orders.cancel({ orderId: id, cancellation })).toEqual({
+    expect(
+      await shop.orders.acceptCancellation({ orderId: id, cancellation }),
+    ).toEqual({
       ok: true,
       order: await shop.orders.get({ orderId: id }),
     })
@@ -280,7 +295,9 @@ test('an order voided before anyone paid has nothing to cancel', async () => {
   await orders.void({ orderId })
   const signed = await pay(buyer, payment)
   const cancellation = await revoke(chain, signed, buyer)
-  expect(await orders.cancel({ orderId, cancellation })).toMatchObject({
+  expect(
+    await orders.acceptCancellation({ orderId, cancellation }),
+  ).toMatchObject({
     ok: false,
     reason: 'notOpen',
   })
@@ -290,7 +307,7 @@ test('an unsigned cancellation is refused by that name', async () => {
   const { id, cancellation } = await paid(shop)
   const { signature, ...unsigned } = cancellation
   await expect(
-    orders.cancel({
+    orders.acceptCancellation({
       orderId: id,
       cancellation: unsigned as unknown as SignedCancellation,
     }),
@@ -307,6 +324,9 @@ test('on a Receive order with other words for the same bytes it is the same', as
     signature: upper(cancellation.signature),
   }
   expect(
-    await relaying.orders.cancel({ orderId: id, cancellation: shouted }),
+    await relaying.orders.acceptCancellation({
+      orderId: id,
+      cancellation: shouted,
+    }),
   ).toMatchObject({ ok: true, order: { requested: 'cancel' } })
 })

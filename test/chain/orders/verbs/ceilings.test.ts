@@ -185,7 +185,10 @@ test('the payer cancels a ceiling, and nothing can be captured', async () => {
   })
   const { id, payer } = await storedCeiling(chain, shop)
   const cancellation = await revokeOrder(shop, id, payer)
-  const verdict = await shop.orders.cancel({ orderId: id, cancellation })
+  const verdict = await shop.orders.acceptCancellation({
+    orderId: id,
+    cancellation,
+  })
   expect(verdict.ok).toBe(true)
   const ends = new AbortController()
   const running = shop.orders.run({ signal: ends.signal })

@@ -228,10 +228,10 @@ test('what shops of one store do not share they do not see', async () => {
     gone,
   )
   await expect(
-    other.orders.cancel({ orderId, approve: true }),
+    other.orders.approveCancellation({ orderId }),
   ).rejects.toMatchObject(gone)
   await expect(
-    other.orders.requestCancellation({ orderId }),
+    other.orders.cancellationToSign({ orderId }),
   ).rejects.toMatchObject(gone)
   await expect(
     other.orders.draft({ orderId, amount: '1' }),

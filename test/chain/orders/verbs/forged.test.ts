@@ -13,7 +13,7 @@ test('ten forged cancellations of an order are refused, and the next ones unread
   const signature = `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` as const
   const forged = { ...genuine, signature }
   const cancel = (cancellation: typeof genuine) =>
-    shop.orders.cancel({ orderId: id, cancellation })
+    shop.orders.acceptCancellation({ orderId: id, cancellation })
   const verdicts = await Promise.all(
     Array.from({ length: 14 }, () => cancel(forged)),
   )
@@ -34,12 +34,12 @@ test('a genuine cancellation counts as no try, and neither does a node that fail
     recipients: [shop.seller],
   })
   await expect(
-    silent.orders.cancel({ orderId: id, cancellation }),
+    silent.orders.acceptCancellation({ orderId: id, cancellation }),
   ).rejects.toThrow()
   expect((await rowsOf(shop, id)).order.tries).toBe(0)
-  expect(await shop.orders.cancel({ orderId: id, cancellation })).toMatchObject(
-    { ok: true },
-  )
+  expect(
+    await shop.orders.acceptCancellation({ orderId: id, cancellation }),
+  ).toMatchObject({ ok: true })
   expect((await rowsOf(shop, id)).order.tries).toBe(0)
 })
 
@@ -54,7 +54,10 @@ test('three cancellations of a payer are relayed in a day, and more only when ap
     const orderId = order.id
     await shop.orders.accept({ orderId, payment: signed })
     const cancellation = await revoke(chain, signed, buyer)
-    const verdict = await shop.orders.cancel({ orderId, cancellation })
+    const verdict = await shop.orders.acceptCancellation({
+      orderId,
+      cancellation,
+    })
     return { orderId, verdict }
   }
   const all = await Promise.all([1, 2, 3, 4, 5].map(() => cancelOne(payer)))
@@ -64,7 +67,7 @@ test('three cancellations of a payer are relayed in a day, and more only when ap
   const kept = all.find(isKept)
   expect(kept?.verdict).toMatchObject({ order: { state: 'voided' } })
   const { orderId = '' } = kept ?? {}
-  expect(await shop.orders.cancel({ orderId, approve: true })).toMatchObject({
+  expect(await shop.orders.approveCancellation({ orderId })).toMatchObject({
     ok: true,
     order: { requested: 'cancel' },
   })

@@ -56,9 +56,10 @@ test('accept answers that the sealer does not, and accepts the same payment late
 test('cancel answers that the sealer does not, and cancels later', async () => {
   const { shop, hanging } = await openHangingShop()
   const { id, buyer, signed } = await storedOrder(chain, shop)
-  await shop.orders.requestCancellation({ orderId: id })
+  await shop.orders.cancellationToSign({ orderId: id })
   const cancellation = await revoke(chain, signed, buyer)
-  const cancel = () => shop.orders.cancel({ orderId: id, cancellation })
+  const cancel = () =>
+    shop.orders.acceptCancellation({ orderId: id, cancellation })
   hanging.hang(() => true)
   await expect(cancel()).rejects.toMatchObject(unavailable)
   hanging.mend()

@@ -66,7 +66,7 @@ test.each<Verb>([
   'reauthorize',
   'capture',
   'void',
-  'requestCancellation',
+  'cancellationToSign',
   'cancel',
   'get',
   'getForBuyer',

@@ -71,7 +71,7 @@ test('a permit that the payer ends is canceled once a final block shows it', asy
   const payer = await permitPayer()
   const { id, payment } = await storedPermit(shop, payer)
   const { signature: _, ...unsigned } = payment
-  const request = await shop.orders.requestCancellation({ orderId: id })
+  const request = await shop.orders.cancellationToSign({ orderId: id })
   expect(request).toMatchObject({ ok: false, reason: 'unsupportedToken' })
   await cancelPermit(payer, unsigned)
 

@@ -209,9 +209,9 @@ test('a cancellation is taken and sent until the longest window ends', async () 
     order: { state: 'stored' },
   })
   const cancellation = await revoke(chain, signed, buyer)
-  expect(await relaying.orders.cancel({ orderId, cancellation })).toMatchObject(
-    { ok: true, order: { state: 'stored', requested: 'cancel' } },
-  )
+  expect(
+    await relaying.orders.acceptCancellation({ orderId, cancellation }),
+  ).toMatchObject({ ok: true, order: { state: 'stored', requested: 'cancel' } })
   expect(await relaying.orders.capture({ orderId })).toMatchObject({
     status: 'rejected',
     reason: 'canceled',

@@ -24,8 +24,8 @@ test('an order of another recipient is not there for any verb', async () => {
     own.capture({ orderId: id }),
     own.void({ orderId: id }),
     own.reauthorize({ orderId: id }),
-    own.requestCancellation({ orderId: id }),
-    own.cancel({ orderId: id, approve: true }),
+    own.cancellationToSign({ orderId: id }),
+    own.approveCancellation({ orderId: id }),
     own.events({ orderId: id }),
     own.getForBuyer({ orderId: id, buyerToken: 'x' }),
   ]

@@ -57,7 +57,7 @@ test.each(databases)(
       () => orders.accept({ orderId: id, payment: signed }),
       () => orders.reauthorize({ orderId: id }),
       () => orders.capture({ orderId: id }),
-      () => orders.cancel({ orderId: id, approve: true }),
+      () => orders.approveCancellation({ orderId: id }),
       () => orders.reseal(),
       () => orders.run({ signal }),
     ])

@@ -100,7 +100,7 @@ test('what is being canceled is voided at once, and its cancellation goes on', a
 
 test('a cancellation on its way out survives a void', async () => {
   const { id, cancellation } = await paid(relaying)
-  await relaying.orders.cancel({ orderId: id, cancellation })
+  await relaying.orders.acceptCancellation({ orderId: id, cancellation })
   expect(await relaying.orders.void({ orderId: id })).toMatchObject({
     ok: true,
     order: { state: 'voided', requested: 'cancel' },

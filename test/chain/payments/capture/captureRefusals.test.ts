@@ -41,7 +41,7 @@ const refusals: [string, string, () => Promise<SignedPayment>][] = [
   ],
   [
     'a Receive payment to someone else',
-    'wrongSender',
+    'wrongSubmitter',
     () => draft(chain, { to: relayer.account.address }),
   ],
   [

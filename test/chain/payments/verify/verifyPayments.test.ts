@@ -45,7 +45,7 @@ function claim(
 
 /** Without the gas, which is a bound in a list. */
 function withoutGas(verdict: ListedVerdict): object {
-  if (verdict.ok === false && verdict.reason === 'notJudged') return verdict
+  if (verdict.ok === false && verdict.reason === 'notVerified') return verdict
   const { at, ...rest } = verdict
   if (!at) return rest
   const { gasUsed: _, ...place } = at
@@ -231,16 +231,16 @@ test('a malformed payment or expectation gets its error, and the others their ve
     payments: payments as PaymentToVerify[],
   })
   expect(verdicts.map((one) => (one.ok ? 'ok' : one.reason))).toEqual([
-    'notJudged',
+    'notVerified',
     'ok',
-    'notJudged',
-    'notJudged',
-    'notJudged',
-    'notJudged',
+    'notVerified',
+    'notVerified',
+    'notVerified',
+    'notVerified',
     'ok',
   ])
   const messages = verdicts.map((one) =>
-    !one.ok && one.reason === 'notJudged' ? one.error.message : '',
+    !one.ok && one.reason === 'notVerified' ? one.error.message : '',
   )
   expect(messages[0]).toContain('payment.message.value must be')
   expect(messages[4]).toContain('Amount must be')
@@ -263,7 +263,7 @@ test('a payment that the node fails on does not spoil the others', async () => {
   const verdicts = await verifyPayments(node.client, { payments })
   expect(verdicts).toMatchObject([
     { ok: true },
-    { ok: false, reason: 'notJudged', error: { name: 'NodeError' } },
+    { ok: false, reason: 'notVerified', error: { name: 'NodeError' } },
     { ok: true },
   ])
 })
@@ -276,7 +276,7 @@ test('a node that does not answer leaves each without a verdict, to be tried aga
   const verdicts = await verifyPayments(node.client, { payments })
   const without = {
     ok: false,
-    reason: 'notJudged',
+    reason: 'notVerified',
     error: { name: 'NodeError', retryable: true },
   }
   expect(verdicts).toMatchObject([without, without])

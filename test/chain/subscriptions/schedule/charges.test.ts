@@ -50,7 +50,7 @@ test('two workers at the edge of a period charge it once', async () => {
     other.workUntil(hasCharges(other, id, 'captured', 2)),
   ])
   await Promise.all(
-    [shop, other, shop, other].map((one) => one.subscriptions.schedule()),
+    [shop, other, shop, other].map((one) => one.subscriptions.chargeDue()),
   )
   expect(await chargesOf(shop, id)).toEqual([
     ['period-1', 'captured', price],
@@ -113,9 +113,9 @@ test('without funds a charge is tried again, given up with an event, and resumed
     { orderId: id, data },
   ])
   await pass(chain, period)
-  expect(await shop.subscriptions.schedule()).toEqual({ charged: 0 })
+  expect(await shop.subscriptions.chargeDue()).toEqual({ charged: 0 })
   await chain.mint({ to: wallet.address, value: price })
-  await shop.subscriptions.resume({ subscriptionId: id })
+  await shop.subscriptions.restart({ subscriptionId: id })
   await shop.workUntil(isIn(shop, id, 'active'))
   expect((await chargesOf(shop, id)).at(-1)).toEqual([
     'period-3',
@@ -131,7 +131,7 @@ test('a resumed subscription is charged at once for the period that was not paid
   await pass(chain, period)
   await shop.workUntil(isIn(shop, id, 'unpaid'))
   await chain.mint({ to: wallet.address, value: price })
-  await shop.subscriptions.resume({ subscriptionId: id })
+  await shop.subscriptions.restart({ subscriptionId: id })
   await shop.workUntil(isIn(shop, id, 'active'))
   expect((await chargesOf(shop, id)).at(-1)).toEqual([
     'period-2',
@@ -156,7 +156,7 @@ test('a canceled subscription is revoked on chain, final by its event, and charg
   )
   expect(await stateOf(shop, id)).toBe('canceled')
   await pass(chain, period)
-  expect(await shop.subscriptions.schedule()).toEqual({ charged: 0 })
+  expect(await shop.subscriptions.chargeDue()).toEqual({ charged: 0 })
   expect(await balanceOf(chain, wallet.address)).toBe(9n * price)
 })
 

@@ -153,7 +153,7 @@ test('fifty due subscriptions at a time are opened together, and then sealed tog
     await sealed()
     return sealOne(...call)
   }
-  expect(await shop.subscriptions.schedule()).toEqual({ charged: 100 })
+  expect(await shop.subscriptions.chargeDue()).toEqual({ charged: 100 })
 })
 
 test('the verbs of a subscription answer that the sealer does not', async () => {

@@ -62,7 +62,7 @@ test('a node that is on another chain for a while changes no subscription, and e
   })
   const before = await seen()
   switchChain(node)
-  expect(await shop.subscriptions.schedule()).toEqual({ charged: 0 })
+  expect(await shop.subscriptions.chargeDue()).toEqual({ charged: 0 })
   await workFor(shop, node, 8)
   expect(await seen()).toEqual(before)
   node.stand = undefined
@@ -79,7 +79,7 @@ test('a charge that was due before the node switched its chain is sent once it i
   const client = node.connect()
   const shop = await openSubscriptionShop(chain, { changes: { client } })
   const { id } = await shop.subscribe()
-  expect(await shop.subscriptions.schedule()).toEqual({ charged: 1 })
+  expect(await shop.subscriptions.chargeDue()).toEqual({ charged: 1 })
   switchChain(node)
   await workFor(shop, node, 8)
   expect(await chargesOf(shop, id)).toEqual([['period-1', 'stored', price]])
@@ -124,7 +124,7 @@ test('a wall clock that jumps an hour ahead and back changes no charge: the cloc
     await shop.workUntil(async () => (await countPaid(shop, id)) > paid)
     paid++
     // Nothing is due before the next period begins on the chain.
-    expect(await shop.subscriptions.schedule()).toEqual({ charged: 0 })
+    expect(await shop.subscriptions.chargeDue()).toEqual({ charged: 0 })
     await pass(chain, period)
   }
   expect(await chargesOf(shop, id)).toEqual(

@@ -268,7 +268,7 @@ test('a recipient that is open in another database is refused at the start', asy
   let identity = 'first'
   const copied = { ...store, open: async () => ({ identity }) }
   const first = await openGateShop({}, { store: copied })
-  await first.gate.open()
+  await first.gate.claimRecipients()
   identity = 'second'
   const { orders } = await openShop(chain, { store: copied })
   const offers = {

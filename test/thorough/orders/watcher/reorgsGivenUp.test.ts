@@ -165,7 +165,9 @@ test('a cancellation of ours that a fork takes back is sent again, and the new p
   })
   await chain.mint({ to: buyer.address, value: 50_000_000n })
   const cancellation = await revoke(chain, signed, buyer)
-  expect((await orders.cancel({ orderId: id, cancellation })).ok).toBe(true)
+  expect(
+    (await orders.acceptCancellation({ orderId: id, cancellation })).ok,
+  ).toBe(true)
   await until(() => stateOf(shop, id)).toBe('canceled')
   const renewed = await orders.reauthorize({ orderId: id })
   if (!renewed.ok) throw new Error('not renewed')

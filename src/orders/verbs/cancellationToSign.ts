@@ -3,20 +3,23 @@ import { kindOf } from '../model/kindOf.js'
 import { loadShown } from '../model/orderLoader.js'
 import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
-import type { CancellationRequest, OrdersContext } from '../model/types.js'
+import type {
+  CancellationToSignVerdict,
+  OrdersContext,
+} from '../model/types.js'
 
-/** Parameters of `requestCancellation`. */
-export type RequestCancellationParameters = { orderId: string }
+/** Parameters of `cancellationToSign`. */
+export type CancellationToSignParameters = { orderId: string }
 
-const members: MembersOf<RequestCancellationParameters> = {
+const members: MembersOf<CancellationToSignParameters> = {
   orderId: true,
 }
 
-/** Implements `requestCancellation` of `DestinationOrders`. */
-export async function requestCancellation(
+/** Implements `cancellationToSign` of `DestinationOrders`. */
+export async function cancellationToSign(
   context: OrdersContext,
-  parameters: RequestCancellationParameters,
-): Promise<CancellationRequest> {
+  parameters: CancellationToSignParameters,
+): Promise<CancellationToSignVerdict> {
   checkMembers(parameters, members)
   const { orderId } = parameters
   const found = await loadShown(context, orderId)

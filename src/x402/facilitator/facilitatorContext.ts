@@ -5,7 +5,7 @@ import type { Orders } from '../../orders/Orders.js'
 import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
 
 /** The checked parameters of a facilitator, and the context of its orders. */
-export type FacilitatorDesk = Pick<FacilitatorParameters, 'authorize'> & {
+export type FacilitatorContext = Pick<FacilitatorParameters, 'authorize'> & {
   basePath: string
   orders: Orders
   context: OrdersContext
@@ -37,7 +37,7 @@ export type SettledCaller = Pick<
  * token to this recipient.
  */
 export function clientFor(
-  { context }: Pick<FacilitatorDesk, 'context'>,
+  { context }: Pick<FacilitatorContext, 'context'>,
   { payTo, assets }: SettledCaller,
   wanted: { chainId: number; token: Address; recipient: Address },
 ): Client | undefined {

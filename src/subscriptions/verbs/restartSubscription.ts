@@ -14,27 +14,27 @@ import {
   type SubscriptionIdParameters,
 } from './cancelSubscription.js'
 import { getChainTime } from './chargeSubscription.js'
-import { loadSubscription, type SubscriptionsDesk } from './desk.js'
+import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Whether the schedule was restarted. */
-export type ResumeSubscriptionVerdict =
+export type RestartSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
   /** The subscription is not `unpaid`. */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
 /** Implements `resume` of `Subscriptions`. */
-export async function resumeSubscription(
-  desk: SubscriptionsDesk,
+export async function restartSubscription(
+  subscriptions: SubscriptionsContext,
   parameters: SubscriptionIdParameters,
-): Promise<ResumeSubscriptionVerdict> {
+): Promise<RestartSubscriptionVerdict> {
   checkMembers(parameters, idMembers)
-  const { context } = desk
+  const { context } = subscriptions
   const id = parseSubscriptionId(parameters.subscriptionId)
   const { row: known } = await context.store.read((tables) =>
     loadSubscription(tables, context, id),
   )
-  const now = await getChainTime(desk, known)
+  const now = await getChainTime(subscriptions, known)
   const { message } = decodePermission(known.permission)
   const current = findPeriod(message, now)?.number
   return writeAgain(context, async (tables) => {

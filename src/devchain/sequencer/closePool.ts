@@ -14,7 +14,7 @@ export async function waitUntilMined(
   const { pending, queued } = await countPool(request)
   if (pending + queued === 0) return
   if ((await request('anvil_getAutomine', [])) !== true) return
-  if (pending > 0) await settlePool(request)
+  if (pending > 0) await closePool(request)
   if (queued > 0) await sendForgotten(request)
 }
 
@@ -22,7 +22,7 @@ export async function waitUntilMined(
  * Waits for a block that the node was mining already. Returns the number of
  * transactions that stay in the pool, for example for their low fees.
  */
-export async function settlePool(request: AnswerRpc): Promise<number> {
+export async function closePool(request: AnswerRpc): Promise<number> {
   let pending = await countPending(request)
   for (let looks = 0; pending > 0 && looks < 200; looks++) {
     await wait(1)
@@ -62,6 +62,6 @@ async function sendForgotten(request: AnswerRpc): Promise<void> {
     // Fails if another client sent the transaction, or if it is mined by now.
     for (const bytes of sent)
       await request('eth_sendRawTransaction', [bytes]).catch(() => undefined)
-    await settlePool(request)
+    await closePool(request)
   }
 }

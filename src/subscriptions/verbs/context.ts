@@ -8,7 +8,7 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { SettledSchedule } from '../schedule/types.js'
 import { SubscriptionNotFoundError } from './errors.js'
 
-export type SubscriptionsDesk = {
+export type SubscriptionsContext = {
   context: OrdersContext
   instance: Instance
   kind: SpendPermissions

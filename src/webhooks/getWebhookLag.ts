@@ -5,15 +5,15 @@ import type { PaymentStore } from '../store/types.js'
 import { loadProgress, type Progress } from './progress.js'
 import { parseTargetName } from './targets/parseTargetName.js'
 
-/** Parameters of {@link readWebhookLag}. */
-export type ReadWebhookLagParameters = {
+/** Parameters of {@link getWebhookLag}. */
+export type GetWebhookLagParameters = {
   /** The store of the orders. */
   store: PaymentStore
   /** The name of the target. */
   target: string
 }
 
-const members: MembersOf<ReadWebhookLagParameters> = {
+const members: MembersOf<GetWebhookLagParameters> = {
   store: true,
   target: true,
 }
@@ -64,21 +64,21 @@ const mostNamed = 20
  * ```ts
  * import type { Orders } from 'countersign/orders'
  * import type { PaymentStore } from 'countersign/store'
- * import { readWebhookLag } from 'countersign/webhooks'
+ * import { getWebhookLag } from 'countersign/webhooks'
  *
  * export async function secondsBehind(orders: Orders, store: PaymentStore) {
  *   const target = 'warehouse'
- *   const { waitingSince } = await readWebhookLag(orders, { store, target })
+ *   const { waitingSince } = await getWebhookLag(orders, { store, target })
  *   return waitingSince ? (Date.now() - Number(waitingSince)) / 1000 : 0
  * }
  * ```
  */
-export async function readWebhookLag(
+export async function getWebhookLag(
   orders: Pick<Orders, 'events'>,
-  parameters: ReadWebhookLagParameters,
+  parameters: GetWebhookLagParameters,
 ): Promise<WebhookLag> {
   checkMembers(parameters, members)
-  const { store, target }: ReadWebhookLagParameters = Object(parameters)
+  const { store, target }: GetWebhookLagParameters = Object(parameters)
   const name = parseTargetName(target, 'target')
   await store.open()
   // Loaded first: events that arrive meanwhile must not count as delivered.

@@ -15,7 +15,7 @@ import { loadOrder } from '../model/loadOrders.js'
 import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { CancelVerdict, OrdersContext } from '../model/types.js'
+import type { CancellationVerdict, OrdersContext } from '../model/types.js'
 import { mostTries } from './checkAccept.js'
 import { serverOf } from './judgeAccept.js'
 import {
@@ -27,7 +27,7 @@ import {
 } from './writeCancel.js'
 
 /** Parameters of `cancel`. */
-export type CancelOrderParameters = {
+export type AcceptCancellationParameters = {
   orderId: string
 } & (
   | {
@@ -40,17 +40,17 @@ export type CancelOrderParameters = {
     }
 )
 
-const members: MembersOf<CancelOrderParameters> = {
+const members: MembersOf<AcceptCancellationParameters> = {
   orderId: true,
   cancellation: true,
   approve: true,
 }
 
 /** Implements `cancel` of `DestinationOrders`. */
-export async function cancelOrder(
+export async function acceptCancellation(
   context: OrdersContext,
-  parameters: CancelOrderParameters,
-): Promise<CancelVerdict> {
+  parameters: AcceptCancellationParameters,
+): Promise<CancellationVerdict> {
   const { orderId } = parameters
   if (!('cancellation' in parameters)) {
     checkMembers(parameters, members)
@@ -92,7 +92,7 @@ export async function cancelOrder(
 function approveCancel(
   context: OrdersContext,
   orderId: string,
-): Promise<CancelVerdict> {
+): Promise<CancellationVerdict> {
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
     const refused = checkState(found)

@@ -22,7 +22,7 @@ import {
   nonceOf,
   type RefundedPayment,
   refundedPayment,
-} from './planOffer.js'
+} from './planRefundNonce.js'
 import { releaseNonce } from './releaseNonce.js'
 
 /** The chain as a look sees it, to plan refunds. */
@@ -66,7 +66,7 @@ export type Offer =
  * answer, its answers contradict each other, or it has no receipt of the
  * payment.
  */
-export async function offerRefund(
+export async function prepareRefund(
   context: OrdersContext,
   view: RefundView,
   {
