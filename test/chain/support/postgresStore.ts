@@ -29,6 +29,8 @@ export function openStore(
 
 export function openPool(config: pg.PoolConfig = {}): pg.Pool {
   const pool = new pg.Pool({ connectionString, ...config })
+  // `end` resolves before its connections are closed: the server may end them.
+  pool.on('error', () => undefined)
   closers.push(() => pool.end())
   return pool
 }
