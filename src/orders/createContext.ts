@@ -148,7 +148,7 @@ function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   const hasNames = typeof current === 'string' && Array.isArray(keyNames)
   if (!seal || !hasNames || !hasMethods(seal, ['seal', 'open']))
     throw new OrdersSetupError(
-      "would keep credentials in the open: give seal a sealer, or 'none'",
+      "would store credentials unencrypted: give seal a sealer, or 'none'",
     )
   return seal
 }

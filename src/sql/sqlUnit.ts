@@ -27,7 +27,7 @@ export function startSqlUnit(before: SeenRows): SqlUnit {
     seen: seenRows(before),
     run: async (request) => {
       if (isOver)
-        throw new StoreError('was asked after the unit of work had ended')
+        throw new StoreError('was used after its unit of work had ended')
       const answer = request().catch((error: unknown) => {
         failures.push(error)
         throw error

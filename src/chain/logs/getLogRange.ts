@@ -47,8 +47,8 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
 }
 
 /**
- * Remembers that the node refused more blocks. A limit that was learned and
- * then grew in vain has to wait longer before it grows again.
+ * Remembers that the node refused more blocks. If the node also refuses a limit
+ * that had grown, the limit stays for longer before it grows again.
  */
 function learnLimit(
   client: Client,

@@ -147,7 +147,8 @@ async function* takeChunks(
     const logs = sortLogs(answer.logs)
     size = nextSize(toBlock - fromBlock + 1n, logs.length, limit())
     if (toBlock < piece.last) {
-      // The node refused the rest, and so would refuse what was read ahead.
+      // The node refused the end of this range. Ranges that were requested
+      // ahead have the same size, so it would refuse them too.
       ahead.drop()
       next = toBlock + 1n
       size = toBlock - fromBlock + 1n

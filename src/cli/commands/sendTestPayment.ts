@@ -234,7 +234,7 @@ function sign(
   const { chainId, token, recipient: to, amount } = order
   const { primaryType, domain } = drafted
   if (primaryType === 'Permit')
-    throw new UsageError('A test payment is one of EIP-3009.')
+    throw new UsageError('A test payment needs a token with EIP-3009.')
   const message = { ...drafted.message, from: lower(account.address) }
   const payment: Payment = { primaryType, domain, message }
   const wallet = { account, request: async () => undefined }

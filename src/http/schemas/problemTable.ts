@@ -67,12 +67,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   crossSite: {
     status: 403,
     title: 'Cross-site request',
-    detail: 'Pages of this origin may not change anything here.',
+    detail: 'Pages of this origin are not allowed here.',
   },
   unauthorized: {
     status: 401,
     title: 'Not authorized',
-    detail: 'The request does not say for which merchant it acts.',
+    detail: 'This request needs the sign-in of a merchant.',
   },
   orderNotFound: {
     status: 404,
@@ -103,7 +103,8 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   cursorAhead: {
     status: 409,
     title: 'Cursor ahead',
-    detail: 'No event has this cursor yet: it comes from another database.',
+    detail:
+      'This cursor is newer than the newest event: it is from another database.',
   },
   tooManyStreams: {
     status: 429,
@@ -151,7 +152,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   malformedSignature: {
     status: 422,
     title: 'Malformed signature',
-    detail: 'This is no signature the token takes; sign again.',
+    detail: 'The token cannot read this signature; sign again.',
   },
   wrongChain: {
     status: 422,
@@ -166,17 +167,17 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   wrongPrimaryType: {
     status: 422,
     title: 'Wrong message type',
-    detail: 'The payment is of the other type than the order asks for.',
+    detail: 'The payment has another type than the order.',
   },
   wrongNonce: {
     status: 422,
     title: 'Wrong nonce',
-    detail: 'The payment is not the one this order asks for.',
+    detail: 'The payment is for another order.',
   },
   wrongPayer: {
     status: 422,
     title: 'Wrong payer',
-    detail: 'The order is to be paid by another account.',
+    detail: 'Another account must pay this order.',
   },
   wrongRecipient: {
     status: 422,
@@ -236,7 +237,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   wrongSigner: {
     status: 422,
     title: 'Wrong signer',
-    detail: 'The signature is not of the paying account, or of other contents.',
+    detail: 'The signature is from another account, or for another payment.',
   },
   walletNotDeployed: {
     status: 422,
@@ -271,7 +272,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   simulationFailed: {
     status: 422,
     title: 'Refused by the token',
-    detail: 'The token would refuse the payment as it stands.',
+    detail: 'The token would refuse this payment.',
   },
   wrongAmount: {
     status: 422,
@@ -296,13 +297,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   wrongWindow: {
     status: 422,
     title: 'Wrong window',
-    detail: 'The window signed is not the one that was offered last.',
+    detail: 'The signed window is not the one that was offered last.',
   },
   exposureTooHigh: {
     status: 422,
     title: 'Too much open',
-    detail:
-      'With the other open payments of this account, the money is too little.',
+    detail: 'The balance of this account does not cover all its open payments.',
   },
   submitterFunds: {
     status: 503,
@@ -319,12 +319,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   contractPayer: {
     status: 422,
     title: 'Contract wallet',
-    detail: 'Contract wallets are not taken.',
+    detail: 'This shop does not accept contract wallets.',
   },
   otherPayment: {
     status: 409,
     title: 'Another payment',
-    detail: 'The order holds another payment than this.',
+    detail: 'The order has another payment.',
   },
   otherAmount: {
     status: 409,
@@ -370,7 +370,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   sealBroken: {
     status: 422,
     title: 'Signature unreadable',
-    detail: 'What is kept of the signature does not open.',
+    detail: 'The stored signature cannot be opened.',
   },
   captureInFlight: {
     status: 409,
@@ -391,8 +391,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   refundLimit: {
     status: 403,
     title: 'Refund limit reached',
-    detail:
-      'With the other refunds of today, this is more than this access may refund.',
+    detail: 'This access allows no more refunds today.',
   },
   refundNotFound: {
     status: 404,
@@ -466,11 +465,11 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   operationForbidden: {
     status: 403,
     title: 'Not allowed to operate',
-    detail: 'This access may not suspend, resume or reseal.',
+    detail: 'This access does not allow suspend, resume or reseal.',
   },
   captureRejected: {
     status: 422,
     title: 'Capture rejected',
-    detail: 'The order was not captured; its own reason says more.',
+    detail: 'The order was not captured: read its reason.',
   },
 }

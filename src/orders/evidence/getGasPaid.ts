@@ -48,7 +48,7 @@ export async function getGasPaid(
       if (block?.hash !== blockHash)
         throw new NodeAnswerError({
           method,
-          problem: 'is of a chain that was reorganized since',
+          problem: 'is outdated by a reorganization: read again',
         })
       const { gasUsed, effectiveGasPrice, l1Fee } = receipt
       return [

@@ -68,7 +68,7 @@ export async function getMovements(
     if (!block || block.hash !== blockHash)
       throw new NodeAnswerError({
         method: 'eth_getLogs',
-        problem: 'is of a chain that was reorganized since',
+        problem: 'is outdated by a reorganization: read again',
       })
     const { from, to, value } = event
     const blockTime = block.timestamp

@@ -51,7 +51,7 @@ export async function getTimedReceipts(
   if (!isSame)
     throw new NodeAnswerError({
       method: 'eth_getLogs',
-      problem: 'is of a chain that was reorganized since',
+      problem: 'is outdated by a reorganization: read again',
     })
   const byHash = groupByHash(logs)
   const timed: TimedReceipt[] = []

@@ -9,7 +9,7 @@ type Offered = Parameters<Joins['offer']>[0]
 const captureOf = (id: string) => ({ stored: { order: { id } } }) as Offered
 const written = { id: 'one' } as OrderRecord
 
-test('a look refuses what was offered before it and not written, and leaves the rest to the next', async () => {
+test('a look refuses captures offered before it that it did not write, and leaves later ones to the next look', async () => {
   const joins = openJoins()
   const one = joins.offer(captureOf('one'))
   const end = joins.startLook()
@@ -22,7 +22,7 @@ test('a look refuses what was offered before it and not written, and leaves the 
   expect(joins.isAwaited).toBe(false)
 })
 
-test('what is written is answered with its order', async () => {
+test('a written capture is answered with its order', async () => {
   const joins = openJoins()
   const end = joins.startLook()
   const one = joins.offer(captureOf('one'))
@@ -32,7 +32,7 @@ test('what is written is answered with its order', async () => {
   expect(await one).toBe(written)
 })
 
-test('what was refused is known until the look ends, and never written', async () => {
+test('a refused capture is known until the look ends, and never written', async () => {
   const joins = openJoins()
   const one = joins.offer(captureOf('one'))
   const end = joins.startLook()
@@ -45,7 +45,7 @@ test('what was refused is known until the look ends, and never written', async (
   expect(joins.has('one')).toBe(false)
 })
 
-test('without progress for a second it is refused, unless it is being written', async () => {
+test('a capture without progress for a second is refused, unless it is being written', async () => {
   vi.useFakeTimers()
   try {
     const joins = openJoins()

@@ -128,8 +128,8 @@ export function isResting(
 }
 
 /**
- * Puts aside orders whose transactions were not signed or sealed. One that
- * fails repeatedly becomes due later each time, so that it holds up no other.
+ * Puts aside orders whose transactions were not signed or sealed. An order that
+ * fails repeatedly waits longer each time, so that it does not block the rest.
  */
 async function putOffUnsigned(
   context: OrdersContext,

@@ -64,7 +64,7 @@ function getAnyFacts(
       shown(atMost),
       'left out if amount is given',
     )
-  throw new InvalidFieldError('amount', amount, 'given, or atMost instead')
+  throw new InvalidFieldError('amount', amount, 'given, unless you pass atMost')
 }
 
 async function getFacts(

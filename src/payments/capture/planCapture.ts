@@ -129,7 +129,7 @@ function parseCaptureAmount(
     throw new InvalidFieldError(
       'amount',
       shown(amount),
-      "the payment's own",
+      'left out, because the payment fixes it',
       undefined,
     )
   }

@@ -14,8 +14,8 @@ export type SqlFaultKind =
   | 'refused'
 
 const problems: Readonly<Record<SqlFaultKind, string>> = {
-  duplicate: 'has such a row already',
-  rolledBack: 'was kept busy by others for too long',
+  duplicate: 'already has this row',
+  rolledBack: 'waited too long for other processes',
   lost: 'cannot reach its database',
   full: 'has no room left on its disk',
   refused: 'was refused by its database',

@@ -95,7 +95,7 @@ export async function chargeSubscription(
     throw new InvalidFieldError(
       'chargeId',
       shown(chargeId),
-      'an id, and not a mark',
+      'any id but a 32-byte hash',
     )
   const found = await context.store.read((tables) =>
     loadSubscription(tables, context, id),

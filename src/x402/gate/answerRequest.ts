@@ -188,7 +188,11 @@ async function readAsked(
   // Payments are bound to this text. A promise would be the same text each
   // time.
   if (typeof resource !== 'string')
-    throw new InvalidFieldError('resource', resource, 'a function to text')
+    throw new InvalidFieldError(
+      'resource',
+      resource,
+      'a function that returns text',
+    )
   return { terms: [first, ...others], resource }
 }
 

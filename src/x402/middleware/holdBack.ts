@@ -153,7 +153,7 @@ export function holdBack(
   }
 }
 
-const brokenOff = () => new Error('The handler broke its answer off.')
+const brokenOff = () => new Error('The handler did not finish its answer.')
 
 /** Node keeps the head that it has sent in `_header`. */
 const isHeadSent = (response: object): boolean =>
@@ -218,7 +218,7 @@ function limitSilence(): {
     timer = setTimeout(() => {
       timer = undefined
       isOver = true
-      fail(new Error('The client left, and the handler wrote no more.'))
+      fail(new Error('The client left, and the handler stopped writing.'))
     }, mostSilence)
     // The timer must not keep the process alive.
     Object(timer).unref?.()

@@ -39,7 +39,7 @@ const policy: Record<keyof OrdersPolicy, true> = {
   chainClock: true,
 }
 
-test('every event has one row that tells what is in it', () => {
+test('every event has one row', () => {
   const names = [
     'Handle these five first',
     'Wake somebody up',
