@@ -71,6 +71,7 @@ export function callBody(context, signature) {
   })
   const result = type?.typeArguments?.[0] ?? type
   const target = result?.reflection
+  const members = target ? target.children : fieldsOf(result)
   const reasons = reasonsOf(target?.type)
   // The second way to call a method repeats the headings of the first.
   const isFirst = parent.signatures[0] === signature
@@ -91,7 +92,7 @@ export function callBody(context, signature) {
       heading('Result'),
       h('p', null, 'Returns ', h('code', null, context.type(type)), '.'),
       target?.type && context.memberDeclaration(target),
-      target?.children && fieldList(context, target.children),
+      members && fieldList(context, members),
     ],
     reasons.length > 0 && [heading('Reasons'), reasonTable(context, reasons)],
     tagsOf(context, signature, (tag) => tag !== '@example'),

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
 import {
@@ -199,6 +199,11 @@ export function load(app) {
       JSX.createElement(JSX.Raw, { html: openGroups }),
     ),
   )
+  app.converter.on(Converter.EVENT_BEGIN, (context) => {
+    const kept = app.options.getValue('intentionallyNotExported')
+    for (const name of unexportedTypes())
+      if (!kept.includes(name)) context.inlineType.add(name)
+  })
   app.converter.on('createDocument', (_, page) => {
     const text = page.content.map((part) => part.text).join('')
     const [file] = page.name.split('/').slice(-1)
@@ -259,6 +264,20 @@ export function load(app) {
         .replace(summaries, (summary) => summary.replaceAll(permalinks, '')),
     )
   })
+}
+
+/** The types that no entry exports: the pages show their members in place. */
+function unexportedTypes() {
+  const files = readdirSync('src', { recursive: true })
+    .filter((name) => /\.ts$/.test(name) && !/\.test\.ts$/.test(name))
+    .map((name) => ({ name, text: readFileSync(join('src', name), 'utf8') }))
+  const exported = files
+    .filter(({ name }) => /^\w+.index\.ts$/.test(name))
+    .flatMap(({ text }) => text.match(/\w+/g))
+  return files
+    .flatMap(({ text }) => [...text.matchAll(/^(?:export )?type (\w+)/gm)])
+    .map(([, name]) => name)
+    .filter((name) => !exported.includes(name))
 }
 
 /** A method that a smaller interface has too is found once. */

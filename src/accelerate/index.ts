@@ -1,6 +1,2 @@
 export { AcceleratorError } from './errors.js'
-export {
-  type Accelerator,
-  loadAccelerator,
-  type RecoverAddressParameters,
-} from './loadAccelerator.js'
+export { type Accelerator, loadAccelerator } from './loadAccelerator.js'

@@ -6,7 +6,7 @@ import { createFastAccount } from './fastAccount.js'
 import { type Curve, recoverSigner } from './signature.js'
 
 /** A digest, and the signature from which to recover the signer. */
-export type RecoverAddressParameters = {
+type RecoverAddressParameters = {
   /** The signed digest, for example from `hashPayment`. */
   hash: Hex
   /** 65 bytes: `r`, `s` and a `v` of 27, 28, 0 or 1. */

@@ -9,8 +9,8 @@ export {
   type StreamLogsParameters,
   streamLogs,
 } from './logs/streamLogs.js'
-export type { LogEvent, SealedFinality } from './logs/trackLogs.js'
-export type { LogFilter, ReadLog, TopicFilter } from './logs/types.js'
+export type { LogEvent } from './logs/trackLogs.js'
+export type { LogFilter, ReadLog } from './logs/types.js'
 export { type WatchLogsParameters, watchLogs } from './logs/watchLogs.js'
 export { BlockReceiptsForbiddenError, LogRangeError } from './rpc/errors.js'
 export {
@@ -32,7 +32,4 @@ export {
   type GetTransactionCountParameters,
   getTransactionCount,
 } from './state/getTransactionCount.js'
-export type {
-  OpStackReceiptFields,
-  ReadReceipt,
-} from './state/parseRpcReceipt.js'
+export type { ReadReceipt } from './state/parseRpcReceipt.js'

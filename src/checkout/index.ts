@@ -1,7 +1,6 @@
 export {
   type BuildCheckoutPaymentParameters,
   buildCheckoutPayment,
-  type CheckoutFields,
 } from './buildCheckoutPayment.js'
 export {
   type BuildPermitPaymentParameters,
@@ -12,7 +11,6 @@ export { type CheckoutCallParameters, checkoutCall } from './checkoutCall.js'
 export {
   checkoutAddress,
   checkoutDeployment,
-  type DeploymentCall,
   type PermitCheckoutParameters,
   permitCheckoutAddress,
   permitCheckoutDeployment,
@@ -44,9 +42,7 @@ export {
 } from './signPermitCancellation.js'
 export type {
   CheckoutPayment,
-  CheckoutTerms,
   PermitPayment,
-  PermitTerms,
   SignedCheckoutPayment,
   SignedPermitPayment,
 } from './types.js'

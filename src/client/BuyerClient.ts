@@ -34,13 +34,13 @@ export type PaymentOptions = AbortOptions & {
 }
 
 /** Parameters of `requestPayment`. */
-export type RequestPaymentParameters = PaymentOptions & {
+type RequestPaymentParameters = PaymentOptions & {
   /** The account that signs, if the order names no payer. */
   payer: Address
 }
 
 /** Parameters of `pay`. */
-export type PayOrderParameters = PaymentOptions & {
+type PayOrderParameters = PaymentOptions & {
   /**
    * What the buyer agreed to. Take these values from the page, never from the
    * server that drafted the payment.
@@ -51,7 +51,7 @@ export type PayOrderParameters = PaymentOptions & {
 }
 
 /** Parameters of the buyer's `cancel`. */
-export type CancelPaymentOptions = AbortOptions & {
+type CancelPaymentOptions = AbortOptions & {
   /** Take these values from the page, never from the server. */
   expect: SignCancellationExpectation
 }
@@ -76,7 +76,7 @@ export type BuyerNews = Answers['BuyerEvent'] & {
 }
 
 /** Whether the shop sends the cancellation, or the buyer may send `call`. */
-export type CancellationTaken = Answers['CancellationTaken']
+type CancellationTaken = Answers['CancellationTaken']
 
 /**
  * All that the buyer of one order can do. These routes are idempotent, so each

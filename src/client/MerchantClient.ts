@@ -9,7 +9,7 @@ import type { FollowParameters } from './followStream.js'
 export type MerchantOrder = Answers['Order']
 
 /** A refund. Integers are decimal strings. */
-export type MerchantRefund = Answers['Refund']
+type MerchantRefund = Answers['Refund']
 
 /** An event as `orders.events` gives it. Integers are decimal strings. */
 export type MerchantEvent = WireOrderEvent
@@ -24,7 +24,7 @@ export type OrderParameters = AbortOptions & { orderId: string }
 export type RefundParameters = OrderParameters & { refundId: string }
 
 /** Parameters of the merchant's `draft`. */
-export type DraftParameters = AbortOptions &
+type DraftParameters = AbortOptions &
   Omit<DraftBody, 'window'> & {
     /** The order's id. @default 32 random bytes, drawn before the first try */
     idempotencyKey?: string | undefined
@@ -46,7 +46,7 @@ export type ListParameters = AbortOptions & {
 }
 
 /** Parameters of the merchant's `capture`. */
-export type CaptureParameters = OrderParameters & {
+type CaptureParameters = OrderParameters & {
   /** What to capture of a ceiling, in whole tokens. */
   amount?: string | undefined
   /** Seconds to wait for a result, at most 25. @default 0 */
@@ -61,31 +61,31 @@ export type CaptureParameters = OrderParameters & {
 }
 
 /** Parameters of the merchant's `reauthorize`. */
-export type ReauthorizeParameters = OrderParameters & {
+type ReauthorizeParameters = OrderParameters & {
   /** Seconds from now until the payment expires. @default the shop's */
   window?: bigint | undefined
 }
 
 /** Parameters of the merchant's `refund`. */
-export type RequestRefundParameters = OrderParameters & RefundBody
+type RequestRefundParameters = OrderParameters & RefundBody
 
 /** Parameters of `refundToSign`. */
-export type RefundPaymentParameters = RefundParameters & {
+type RefundPaymentParameters = RefundParameters & {
   /** Seconds from now until the payment expires. @default the longest */
   window?: bigint | undefined
 }
 
 /** Parameters of `acceptRefund`. */
-export type RefundSignatureParameters = RefundParameters & { signature: Hex }
+type RefundSignatureParameters = RefundParameters & { signature: Hex }
 
 /** Parameters of the merchant's `reconcile`. */
-export type ReconcileOptions = AbortOptions & {
+type ReconcileOptions = AbortOptions & {
   /** @default where the last one ended */
   fromBlock?: bigint | undefined
 }
 
 /** Progress of an audit. */
-export type AuditProgress = {
+type AuditProgress = {
   /** Blocks that are compared. */
   fromBlock: bigint
   toBlock: bigint

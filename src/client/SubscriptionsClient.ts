@@ -12,7 +12,7 @@ import type { AbortOptions } from './BuyerClient.js'
 export type SubscriptionParameters = AbortOptions & { subscriptionId: string }
 
 /** Parameters of `draft` of subscriptions. */
-export type DraftSubscriptionRequest = AbortOptions &
+type DraftSubscriptionRequest = AbortOptions &
   Omit<SubscriptionDraftBody, 'period' | 'start' | 'end'> & {
     /**
      * The subscription's id, up to 63 characters. @default 31 random bytes,
@@ -28,14 +28,14 @@ export type DraftSubscriptionRequest = AbortOptions &
   }
 
 /** Parameters of `list` of subscriptions. */
-export type ListSubscriptionsRequest = AbortOptions &
+type ListSubscriptionsRequest = AbortOptions &
   Omit<SubscriptionsQuery, 'limit'> & {
     /** Subscriptions on a page, at most 200. */
     limit?: number | undefined
   }
 
 /** Parameters of `listCharges`. */
-export type ListChargesRequest = SubscriptionParameters &
+type ListChargesRequest = SubscriptionParameters &
   Pick<ListSubscriptionsRequest, 'before' | 'limit'>
 
 /** The routes of subscriptions as methods, for a merchant. */

@@ -1,7 +1,7 @@
 import { toJson } from './toJson.js'
 
 /** Facts about an error, safe to log: never a signature or a raw transaction. */
-export type ErrorDetails = Readonly<Record<string, unknown>>
+type ErrorDetails = Readonly<Record<string, unknown>>
 
 /**
  * The base of every error this library throws.

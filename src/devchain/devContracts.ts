@@ -10,7 +10,7 @@ import { strictDelegateArtifact } from './contracts/StrictDelegate.generated.js'
 import { strictWalletArtifact } from './contracts/StrictWallet.generated.js'
 
 /** Tokens, contract wallets and EIP-7702 delegates to test against. */
-export type DevContracts = {
+type DevContracts = {
   /**
    * Circle's token of 2020: no `receiveWithAuthorization`, and three states of
    * an authorization.

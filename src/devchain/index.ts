@@ -6,11 +6,10 @@ export {
   type DeployDevTokenParameters,
   deployDevToken,
 } from './deployDevToken.js'
-export { type DevContracts, devContracts } from './devContracts.js'
+export { devContracts } from './devContracts.js'
 export { WebSocketPackageNotFoundError } from './emulation/errors.js'
-export type { DevPolicies, LogLimitWording } from './emulation/policies.js'
+export type { DevPolicies } from './emulation/policies.js'
 export {
-  type ProviderWording,
   type ProviderWordingName,
   providerWordings,
 } from './emulation/providerWordings.js'
@@ -23,18 +22,10 @@ export {
   DevTokenNotFoundError,
   UsdcPackageNotFoundError,
 } from './errors.js'
-export type {
-  PhantomLogParameters,
-  PreconfirmationControls,
-} from './sequencer/preconfirmationControls.js'
+export type { PreconfirmationControls } from './sequencer/preconfirmationControls.js'
 export { startDevChain } from './startDevChain.js'
 export type {
-  BlockDevAccountParameters,
   DevChain,
-  DevClients,
-  DevNetwork,
   DevWalletClient,
-  MintDevTokensParameters,
-  ReorgDevChainParameters,
   StartDevChainParameters,
 } from './types.js'

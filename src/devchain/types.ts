@@ -133,7 +133,7 @@ export const blockMembers: MembersOf<BlockDevAccountParameters> = {
 }
 
 /** Parameters of `reorg` of {@link DevChain}. */
-export type ReorgDevChainParameters = {
+type ReorgDevChainParameters = {
   /** Number of blocks to replace. */
   depth: number
   /**

@@ -1,7 +1,6 @@
 export { createPaymentHandler } from './createPaymentHandler.js'
 export { ZodVersionError } from './errors.js'
-export type { RefundLimit } from './routes/refundLimit.js'
-export type { BuyerOrder, BuyerRefund } from './schemas/buyerOrder.js'
+export type { BuyerOrder } from './schemas/buyerOrder.js'
 export type { ProblemReason } from './schemas/problemTable.js'
 export type {
   PaymentHandler,

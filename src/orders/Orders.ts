@@ -4,7 +4,7 @@ import type { RunWorkerParameters } from './runWorker.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
 /** Parameters of `within`. */
-export type WithinParameters = {
+type WithinParameters = {
   /** Recipients to keep. Orders of other recipients are not found. */
   recipients: readonly Address[]
 }

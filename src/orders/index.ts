@@ -3,12 +3,7 @@ export type { DestinationOrders } from './DestinationOrders.js'
 export { toCsv } from './ledger/toCsv.js'
 export { toHledger } from './ledger/toHledger.js'
 export { toJsonLines } from './ledger/toJsonLines.js'
-export type {
-  LedgerParameters,
-  LedgerRow,
-  LedgerRowType,
-} from './ledger/types.js'
-export type { AnswerAt } from './model/earlyAnswer.js'
+export type { LedgerRow } from './ledger/types.js'
 export {
   CursorAheadError,
   OrderNotFoundError,
@@ -28,7 +23,6 @@ export {
 } from './model/refundNonce.js'
 export type {
   Refund,
-  RefundFailure,
   RefundReason,
   RefundRefusal,
   RefundState,
@@ -38,10 +32,7 @@ export type {
   RefundToSignVerdict,
   RefundVerdict,
 } from './model/refundVerdicts.js'
-export type {
-  SettledCancellation,
-  SettledCapture,
-} from './model/settledTypes.js'
+export type { SettledCapture } from './model/settledTypes.js'
 export type {
   AcceptRefusal,
   AcceptVerdict,
@@ -51,10 +42,8 @@ export type {
   CaptureRefusal,
   CaptureResult,
   CreateOrdersParameters,
-  DraftedMessage,
   DraftedOrder,
   DraftedPayment,
-  MostAtRisk,
   Observation,
   Order,
   OrdersPolicy,
@@ -62,53 +51,17 @@ export type {
   ReauthorizeVerdict,
   VoidVerdict,
 } from './model/types.js'
-export type { Orders, WithinParameters } from './Orders.js'
-export type { RunWorkerParameters } from './runWorker.js'
-export type { AcceptCancellationParameters } from './verbs/acceptCancellation.js'
-export type { AcceptPaymentParameters } from './verbs/acceptPayment.js'
-export type { AcceptRefundParameters } from './verbs/acceptRefund.js'
-export type { ApproveCancellationParameters } from './verbs/approveCancellation.js'
-export type {
-  AuditParameters,
-  AuditReport,
-  DestinationAudit,
-} from './verbs/auditOrders.js'
-export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
-export type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
-export type { CaptureOrderParameters } from './verbs/captureOrder.js'
+export type { Orders } from './Orders.js'
+export type { AuditReport } from './verbs/auditOrders.js'
+export type { AuditSum } from './verbs/auditRange.js'
 export type {
   DraftOrderParameters,
   ExactDraftParameters,
 } from './verbs/draftFacts.js'
 export type {
-  GetForBuyerParameters,
-  OrderForBuyer,
-} from './verbs/getForBuyer.js'
-export type {
   DestinationHealth,
   OrdersHealth,
-  PutAside,
   SubmitterHealth,
-  SubmitterLease,
 } from './verbs/getHealth.js'
-export type { GetOrderParameters } from './verbs/getOrder.js'
-export type { GetRefundParameters } from './verbs/getRefund.js'
-export type {
-  ListEventsParameters,
-  ListedEvents,
-} from './verbs/listEvents.js'
-export type {
-  ListedOrders,
-  ListOrdersParameters,
-} from './verbs/listOrders.js'
-export type { ChainHealth, NodeFault } from './verbs/nodeHealth.js'
-export type { ReauthorizeOrderParameters } from './verbs/reauthorizeOrder.js'
-export type { RefundOrderParameters } from './verbs/refundOrder.js'
-export type { RefundToSignParameters } from './verbs/refundToSign.js'
-export type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
-export type { VoidOrderParameters } from './verbs/voidOrder.js'
-export type {
-  ReconcileParameters,
-  ReconciliationReport,
-} from './watcher/reconcile.js'
-export type { DestinationReconciliation } from './watcher/reconcileToken.js'
+export type { ChainHealth } from './verbs/nodeHealth.js'
+export type { ReconciliationReport } from './watcher/reconcile.js'

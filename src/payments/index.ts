@@ -1,4 +1,3 @@
-export type { FailureKind } from '../chain/rpc/classifyFailure.js'
 export {
   DomainMismatchError,
   FinalityUnsupportedError,
@@ -6,8 +5,6 @@ export {
   NodeError,
   UnsupportedTokenError,
 } from '../chain/rpc/errors.js'
-export type { BlockSelector } from '../chain/rpc/requestNode.js'
-export type { NodeFailure } from '../chain/rpc/types.js'
 export {
   type GetAuthorizationStateParameters,
   getAuthorizationState,
@@ -23,15 +20,10 @@ export {
   getToken,
   type Token,
 } from '../chain/state/getToken.js'
-export type { CallFees, TokenCapabilities } from '../chain/state/types.js'
 export { formatAmount, parseAmount } from '../core/amount.js'
-export {
-  CountersignError,
-  type ErrorDetails,
-} from '../core/CountersignError.js'
+export { CountersignError } from '../core/CountersignError.js'
 export {
   ClockSkewError,
-  type FieldRule,
   InvalidAmountError,
   InvalidFieldError,
   NoRandomnessError,
@@ -50,8 +42,6 @@ export type {
   Finality,
   Payment,
   PaymentAuthorization,
-  PaymentTerms,
-  PermitAuthorization,
   PrimaryType,
   RejectionReason,
   SignedCancellation,
@@ -79,8 +69,6 @@ export {
   OutcomeTimeoutError,
   SendError,
 } from './capture/errors.js'
-export type { CaptureOptions } from './capture/planCapture.js'
-export type { SendOptions } from './capture/planTransaction.js'
 export {
   type SignCaptureParameters,
   signCapture,
@@ -90,15 +78,7 @@ export {
   type WaitForOutcomeParameters,
   waitForOutcome,
 } from './capture/waitForOutcome.js'
-export {
-  type CaptureKind,
-  type CarriedCall,
-  type CarriedKind,
-  eip3009,
-  type OrderKind,
-  type PaymentKind,
-  type StoredFields,
-} from './kind.js'
+export { eip3009, type PaymentKind } from './kind.js'
 export {
   type BuildCancellationParameters,
   buildCancellation,
@@ -114,11 +94,10 @@ export {
   type TokenCall,
 } from './message/captureCall.js'
 export { decodePayment, encodePayment } from './message/codec.js'
-export type { PaymentAccounts, SigningKind } from './message/kind.js'
+export type { SigningKind } from './message/kind.js'
 export {
   type PaymentTypedData,
   paymentTypedData,
-  type SigningPayload,
 } from './message/paymentTypedData.js'
 export {
   type PreparePaymentParameters,
@@ -145,7 +124,6 @@ export type { Wallet } from './sign/signWithWallet.js'
 export {
   type ExplainSignatureParameters,
   explainSignature,
-  type SignatureDifference,
   type SignatureExplanation,
 } from './verify/explainSignature.js'
 export type {

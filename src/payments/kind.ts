@@ -58,7 +58,7 @@ export type StoredFields = {
 }
 
 /** The part of a payment kind that orders need. */
-export type OrderKind = {
+type OrderKind = {
   /** The name in the store, such as `eip3009`. It never changes. */
   readonly name: string
   /** Type of the messages that `draft` builds, unless the caller names one. */
@@ -109,7 +109,7 @@ export type CarriedCall =
  * The part of a payment kind that orders need if its payments leave no nonce on
  * the chain. Only the transactions show which payments were made.
  */
-export type CarriedKind = {
+type CarriedKind = {
   /**
    * Rehearses a payment or its cancellation, and returns its next transaction.
    * A payment may need several transactions, one after the other.

@@ -11,18 +11,14 @@ export {
   memoryStore,
 } from './memoryStore.js'
 export { type SealerParameters, sealer } from './sealer.js'
-export type { SealKey, SealKeySource } from './sealKeys.js'
 export type {
   AttemptQuery,
   AttemptRecord,
   Destination,
   EarlyQuery,
   EarlyRow,
-  EarlyState,
-  EventData,
   EventQuery,
   EventRecord,
-  JsonObject,
   Lease,
   LeaseHolder,
   NoteQuery,
@@ -36,11 +32,9 @@ export type {
   ProofQuery,
   ProofRecord,
   Reader,
-  ScheduleState,
   SealContext,
   Sealer,
   SecretQuery,
-  StoredValue,
   StoreReader,
   StoreWriter,
   Submitter,

@@ -5,7 +5,7 @@ import { SealError, StoreError } from './errors.js'
 import { noKey } from './noSeal.js'
 
 /** 32 random bytes. */
-export type SealKey = Uint8Array
+type SealKey = Uint8Array
 
 /** A key, or a function that fetches it, for example from a key service. */
 export type SealKeySource = SealKey | (() => Promise<SealKey>)

@@ -72,7 +72,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
  * `OrderEventData` of `countersign/orders` describes the data of each event
  * type.
  */
-export type EventData = Readonly<Record<string, unknown>>
+type EventData = Readonly<Record<string, unknown>>
 
 /** The value under a key, as plain JSON. */
 export type StoredValue = Readonly<Record<string, unknown>>
@@ -190,7 +190,7 @@ export type EarlyRow = Pick<
 export type OrderCount = Destination & { state: OrderState; count: number }
 
 /** State of a subscription's schedule. */
-export type ScheduleState =
+type ScheduleState =
   /** The newest charge was paid, or none is due yet. */
   | 'active'
   /** A charge failed. The schedule tries it again. */

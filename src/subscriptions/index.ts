@@ -3,8 +3,6 @@ export {
   type FoundCharge,
   findCharges,
 } from './charges/findCharges.js'
-export type { PermissionUse } from './charges/findUses.js'
-export type { WalletLimits } from './charges/rehearseCharge.js'
 export {
   type SpendPermissions,
   type SpendPermissionsParameters,
@@ -34,7 +32,6 @@ export {
 export { markOf } from './permission/spendCalls.js'
 export {
   hashSpendPermission,
-  type SpendPermissionStruct,
   type SpendPermissionTypedData,
   spendPermissionTypedData,
   spendPermissionTypes,
@@ -43,7 +40,6 @@ export type {
   SignedSpendPermission,
   SpendPeriod,
   SpendPermission,
-  SpendPermissionMessage,
 } from './permission/types.js'
 export type {
   SpendPermissionExpectation,
@@ -54,21 +50,13 @@ export {
   type VerifySpendPermissionParameters,
   verifySpendPermission,
 } from './permission/verifySpendPermission.js'
-export type { RunSchedulesParameters } from './runSchedules.js'
 export type { Subscriptions } from './Subscriptions.js'
 export type { Subscription } from './schedule/showSubscription.js'
 export type { SchedulePolicy, SubscriptionState } from './schedule/types.js'
-export type {
-  AcceptSubscriptionParameters,
-  AcceptSubscriptionVerdict,
-} from './verbs/acceptSubscription.js'
-export type {
-  CancelSubscriptionVerdict,
-  SubscriptionIdParameters,
-} from './verbs/cancelSubscription.js'
+export type { AcceptSubscriptionVerdict } from './verbs/acceptSubscription.js'
+export type { CancelSubscriptionVerdict } from './verbs/cancelSubscription.js'
 export type {
   ChargeRefusal,
-  ChargeSubscriptionParameters,
   ChargeVerdict,
 } from './verbs/chargeSubscription.js'
 export type {
@@ -76,13 +64,4 @@ export type {
   DraftSubscriptionParameters,
 } from './verbs/draftSubscription.js'
 export { SubscriptionNotFoundError } from './verbs/errors.js'
-export type {
-  ListChargesParameters,
-  ListedCharges,
-  ListedSubscriptions,
-  ListSubscriptionsParameters,
-} from './verbs/listSubscriptions.js'
-export type { ReconciledCharges } from './verbs/reconcileBlock.js'
-export type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
 export type { RestartSubscriptionVerdict } from './verbs/restartSubscription.js'
-export type { ChargeDueReport } from './verbs/runSchedule.js'

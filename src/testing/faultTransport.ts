@@ -15,7 +15,7 @@ import {
 import { seededRandom } from './seededRandom.js'
 
 /** A fault that was injected into a call. */
-export type InjectedFault = {
+type InjectedFault = {
   /** Number of the call, retries included. The first is 0. */
   call: number
   method: string

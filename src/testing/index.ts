@@ -1,15 +1,8 @@
-export {
-  type FaultTransport,
-  faultTransport,
-  type InjectedFault,
-} from './faultTransport.js'
-export type {
-  FaultKind,
-  FaultTransportParameters,
-} from './injectFault.js'
+export { type FaultTransport, faultTransport } from './faultTransport.js'
+export type { FaultTransportParameters } from './injectFault.js'
 export {
   type SamplePaymentParameters,
   samplePayment,
 } from './samplePayment.js'
 export { storeCases } from './storeCases.js'
-export type { CreateStore, StoreCase } from './storeCasesTools.js'
+export type { CreateStore } from './storeCasesTools.js'

@@ -40,7 +40,7 @@ export type WebhookLag = {
 }
 
 /** The first undelivered event of an order. */
-export type PutAsideEvent = {
+type PutAsideEvent = {
   /** Absent if the event concerns no order. */
   orderId: string | undefined
   type: OrderEventType

@@ -1,7 +1,6 @@
 export {
   type GetWebhookLagParameters,
   getWebhookLag,
-  type PutAsideEvent,
   type WebhookLag,
 } from './getWebhookLag.js'
 export { runWebhooks } from './runWebhooks.js'

@@ -8,7 +8,6 @@ export type {
 export { createX402Gate } from './gate/createX402Gate.js'
 export { X402SetupError } from './gate/errors.js'
 export type {
-  AnswerParameters,
   X402Gate,
   X402GateParameters,
   X402Handler,
@@ -19,4 +18,3 @@ export { expressPayment } from './middleware/expressPayment.js'
 export { honoPayment, type X402Variables } from './middleware/honoPayment.js'
 export { nextPayment } from './middleware/nextPayment.js'
 export { redactHeaders } from './wire/headers.js'
-export type { PaymentFlow } from './wire/requirements.js'

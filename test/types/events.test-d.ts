@@ -5,7 +5,6 @@ import type {
   OrderEvent,
   OrderEventData,
   OrderEventType,
-  RefundFailure,
   RefundReason,
 } from 'countersign/orders'
 import type { OrderReason, OrderRecord, OrderState } from 'countersign/store'
@@ -124,7 +123,7 @@ test('after a look at its type, an event has the data of that type', () => {
         refundId: string
         refundTo: Address
         value: string
-        reason: RefundFailure | 'canceled' | 'reorged'
+        reason: OrderReason | 'exceedsCaptured' | 'canceled' | 'reorged'
       }>()
     case 'servedUnpaid':
       return expectTypeOf(event.data).toEqualTypeOf<{

@@ -4,7 +4,7 @@ import type { Address, BlockTag, Hash, Hex } from 'viem'
  * One position of a topic filter: `null` for any topic, one topic, or a list of
  * alternatives.
  */
-export type TopicFilter = Hex | readonly Hex[] | null
+type TopicFilter = Hex | readonly Hex[] | null
 
 /**
  * Which logs to read: one block by its hash, or a range. Needs at least one

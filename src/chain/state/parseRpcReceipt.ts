@@ -5,7 +5,7 @@ import type { ReadLog } from '../logs/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 
 /** What OP-stack chains add to a receipt. */
-export type OpStackReceiptFields = {
+type OpStackReceiptFields = {
   /** Wei paid for the data on L1. */
   l1Fee?: bigint
   l1GasUsed?: bigint

@@ -13,7 +13,7 @@ import {
 } from './providerWordings.js'
 
 /** The wording of a known provider, or your own. */
-export type LogLimitWording =
+type LogLimitWording =
   | ProviderWordingName
   | Pick<ProviderWording, 'code' | 'status' | 'text'>
 

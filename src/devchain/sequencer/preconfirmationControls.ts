@@ -7,7 +7,7 @@ import { dropPending, reorderPending } from './reorgChain.js'
 import type { Sequencer } from './sequencer.js'
 
 /** Parameters of `phantomLog` of {@link PreconfirmationControls}. */
-export type PhantomLogParameters = {
+type PhantomLogParameters = {
   address: Address
   topics?: readonly Hex[] | undefined
   data?: Hex | undefined

@@ -39,7 +39,7 @@ export const ledgerMembers: MembersOf<LedgerParameters> = {
  * - `opening`, `closing`: the balance of a recipient before the first row and
  *   after the last. They move nothing.
  */
-export type LedgerRowType =
+type LedgerRowType =
   | 'capture'
   | 'refund'
   | 'gas'

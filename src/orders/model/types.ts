@@ -38,7 +38,7 @@ export const tokenMembers: MembersOf<OrderToken> = {
  * Decimals in whole tokens, such as `'100'`, for the recipients of the orders
  * that answer. A limit for a payer alone bounds nothing: addresses are free.
  */
-export type MostAtRisk = {
+type MostAtRisk = {
   /** For all payers together. */
   total: string
   /** For each payer. @default total */
@@ -320,7 +320,7 @@ export type Order = Destination & {
 }
 
 /** The message of a payment to sign. */
-export type DraftedMessage = Omit<AnyPayment['message'], 'from'> & {
+type DraftedMessage = Omit<AnyPayment['message'], 'from'> & {
   from?: Address | undefined
 }
 

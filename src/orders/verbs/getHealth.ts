@@ -69,7 +69,7 @@ export type DestinationHealth = Destination & {
 }
 
 /** Something that failed and that a worker tries again after a pause. */
-export type PutAside = {
+type PutAside = {
   /**
    * An order's id, or what failed: `submitter`, `sign:` and the id of an order
    * for which the account does not sign or the sealer does not seal, work on an
@@ -111,7 +111,7 @@ export type SubmitterHealth = {
 }
 
 /** The right of one instance to work on a submitter. */
-export type SubmitterLease = {
+type SubmitterLease = {
   /** Names one instance of one process. */
   owner: string
   /** True when the lease belongs to the instance that you called. */

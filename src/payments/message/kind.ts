@@ -4,7 +4,7 @@ import type { AnyPayment, Payment } from '../../core/types.js'
 import { addTypes, type SigningPayload } from './paymentTypedData.js'
 
 /** Who takes part in a capture besides the payer. */
-export type PaymentAccounts = {
+type PaymentAccounts = {
   /** The account that is paid. */
   recipient: Address
   /** The only account that can capture; absent if anyone can. */

@@ -18,7 +18,7 @@ export const spendPermissionTypes = {
 } as const
 
 /** The message in viem's types: integers of up to 48 bits are numbers. */
-export type SpendPermissionStruct = {
+type SpendPermissionStruct = {
   account: Address
   spender: Address
   token: Address

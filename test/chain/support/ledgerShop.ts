@@ -2,7 +2,6 @@ import type { DevChain } from 'countersign/devchain'
 import {
   createOrders,
   type DraftOrderParameters,
-  type LedgerParameters,
   type LedgerRow,
   type Orders,
   type OrdersPolicy,
@@ -119,7 +118,7 @@ export function balanceOf(
 
 export async function rowsOf(
   { orders }: { orders: Pick<Orders, 'ledger'> },
-  parameters?: LedgerParameters,
+  parameters?: Parameters<Orders['ledger']>[0],
 ): Promise<LedgerRow[]> {
   const rows: LedgerRow[] = []
   for await (const row of orders.ledger(parameters)) rows.push(row)

@@ -1,4 +1,4 @@
-import type { AuditParameters, AuditReport } from 'countersign/orders'
+import type { AuditReport, Orders } from 'countersign/orders'
 import { expect, test } from 'vitest'
 import { handlerOf, serveTo } from '../support/clientServer.js'
 import { order } from '../support/httpStub.js'
@@ -8,7 +8,10 @@ const destination = { chainId, token, recipient }
 const nothing = { count: 0, value: 0n }
 
 /** A report that found one payment of 5 units in each block. */
-function reportOf({ fromBlock = 0n, toBlock = 0n }: AuditParameters) {
+function reportOf({
+  fromBlock = 0n,
+  toBlock = 0n,
+}: NonNullable<Parameters<Orders['audit']>[0]>) {
   const count = Number(toBlock - fromBlock) + 1
   const sum = { count, value: BigInt(count) * 5n }
   const part = {

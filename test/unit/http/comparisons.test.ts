@@ -1,8 +1,4 @@
-import {
-  type AuditParameters,
-  createOrders,
-  type ReconcileParameters,
-} from 'countersign/orders'
+import { createOrders } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
 import { createClient, custom, defineChain } from 'viem'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -29,7 +25,9 @@ function openSlow(merchants: Record<string, `0x${string}`> = {}) {
   const running = new Set<AbortSignal>()
   const compare = async ({
     signal,
-  }: AuditParameters & ReconcileParameters = {}) => {
+  }: {
+    signal?: AbortSignal | undefined
+  } = {}) => {
     if (!signal) throw new Error('There is no signal.')
     running.add(signal)
     await new Promise<void>((resolve) =>

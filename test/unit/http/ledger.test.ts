@@ -1,16 +1,16 @@
 import { NodeAnswerError } from 'countersign'
-import type { LedgerParameters, LedgerRow } from 'countersign/orders'
+import type { LedgerRow, Orders } from 'countersign/orders'
 import { expect, test, vi } from 'vitest'
 import { openStub, reasonOf } from '../support/httpStub.js'
 import { sampleRow } from '../support/ledgerRow.js'
 
 const path = '/payments/merchant/ledger'
 
+type Asked = NonNullable<Parameters<Orders['ledger']>[0]>
+
 /** A handler over these rows, and what was asked of them. */
-function openBooks(
-  rows: (given: LedgerParameters) => AsyncGenerator<LedgerRow>,
-) {
-  const asked: LedgerParameters[] = []
+function openBooks(rows: (given: Asked) => AsyncGenerator<LedgerRow>) {
+  const asked: Asked[] = []
   const ask = openStub({
     ledger: (given = {}) => {
       asked.push(given)

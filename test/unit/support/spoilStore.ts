@@ -3,7 +3,6 @@ import {
   memoryStore,
   type PaymentStore,
   type Reader,
-  type StoredValue,
   type StoreReader,
   type StoreWriter,
 } from 'countersign/store'
@@ -81,7 +80,7 @@ export const mapRows = <row, query, more>(
 
 const toAscii = (text: string) => text.replace(/[^ -~]/g, '?')
 
-export const asciiJson = (value: StoredValue): StoredValue =>
+export const asciiJson = (value: object): Readonly<Record<string, unknown>> =>
   JSON.parse(toAscii(JSON.stringify(value)))
 
 export const narrow = <row extends { value: bigint }>(row: row): row => ({

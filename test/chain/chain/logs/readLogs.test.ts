@@ -1,6 +1,5 @@
 import {
   type DevChain,
-  type LogLimitWording,
   type ProviderWordingName,
   providerWordings,
   startDevChain,
@@ -116,7 +115,7 @@ test('a node that never stops limiting the rate ends the search', async () => {
 })
 
 /** Words no provider is known for, with a code and a status of some kind. */
-function makeWording(seed: number): Exclude<LogLimitWording, string> {
+function makeWording(seed: number) {
   const random = seededRandom(seed)
   const pick = <one>(list: readonly [one, ...one[]]): one =>
     list[Math.floor(random() * list.length)] ?? list[0]
