@@ -176,7 +176,7 @@ function startWatcher(
   })
   const watcher = watchChain(context, chainId)
   const { asides } = watcher
-  const changes = hearChanges(context.store)
+  const changes = hearChanges(context.store, () => watcher.lease()?.key)
   // Its own signal: Node warns of a leak above ten listeners on one signal.
   const pausing = new AbortController()
   onAbort(signal, () => pausing.abort())
@@ -229,8 +229,14 @@ const askEvery = 1000
 /** Milliseconds to wait after a change, so that one check covers several. */
 const changesWithin = 200
 
-/** Listens to changes of the store from now on, if the store reports them. */
-function hearChanges({ onChange }: Pick<PaymentStore, 'onChange'>): {
+/**
+ * Listens to changes of the store from now on, if the store reports them, but
+ * not to those under the watch's own lease.
+ */
+function hearChanges(
+  { onChange }: Pick<PaymentStore, 'onChange'>,
+  ownKey: () => string | undefined,
+): {
   /**
    * Waits for a change since the last wait, at most until this time. Returns
    * true if there may have been one.
@@ -240,7 +246,8 @@ function hearChanges({ onChange }: Pick<PaymentStore, 'onChange'>): {
 } {
   let isChanged = false
   let wake: () => void = () => undefined
-  const stop = onChange?.(() => {
+  const stop = onChange?.((by) => {
+    if (by !== undefined && by === ownKey()) return
     isChanged = true
     wake()
   })
@@ -277,7 +284,7 @@ async function waitForLook(
   }: { looked: Looked; signal: AbortSignal },
 ): Promise<void> {
   if (isFailed) return wait(pause, signal)
-  const step = policy.lease / 3
+  const step = policy.lease / 2
   let until = performance.now() + pause
   // The next look takes the lease again, and is usually soon enough.
   let prolongAt = performance.now() + (pause < 2 * step ? pause : step)

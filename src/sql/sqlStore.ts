@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { StoreError } from '../store/errors.js'
-import type { PaymentStore } from '../store/types.js'
+import type { Lease, PaymentStore } from '../store/types.js'
 import {
   checkSqlLease,
   releaseSqlLease,
@@ -33,13 +33,17 @@ export function createSqlStore(
 ): PaymentStore {
   const { dialect } = engine
   const seen = seenRows()
-  const run = <result>(mode: Mode, work: Work<result>) =>
-    runPatiently(() => runUnit(engine, mode, { work, seen }), {
+  const listeners = new Set<(by?: string) => void>()
+  const run = <result>(mode: Mode, work: Work<result>, lease?: Lease) =>
+    runPatiently(() => runUnit(engine, mode, { work, seen, lease, tell }), {
       milliseconds: engine.patienceMilliseconds,
       firstPause: 10,
       longestPause: 1_000,
       mayRunAgain,
     })
+  const tell = (by: Lease | undefined) => {
+    for (const listener of listeners) listener(by?.key)
+  }
   const prepare = async () => {
     await run('read', (session) => engine.assertDurable(session))
     await run('write', async (session) => {
@@ -80,14 +84,18 @@ export function createSqlStore(
     },
     write: async (work, { lease } = {}) => {
       await openToWrite()
-      return run('write', async (session, unit) => {
-        if (lease) await checkSqlLease(session, dialect, lease)
-        const { writer, flush } = sqlWriter(session, engine, unit)
-        const result = await work(writer)
-        await unit.end()
-        if (unit.failure === undefined) await flush()
-        return result
-      })
+      return run(
+        'write',
+        async (session, unit) => {
+          if (lease) await checkSqlLease(session, dialect, lease)
+          const { writer, flush } = sqlWriter(session, engine, unit)
+          const result = await work(writer)
+          await unit.end()
+          if (unit.failure === undefined) await flush()
+          return result
+        },
+        lease,
+      )
     },
     takeLease: async (wanted) => {
       await openToWrite()
@@ -97,7 +105,17 @@ export function createSqlStore(
       await openToWrite()
       await run('write', (session) => releaseSqlLease(session, dialect, lease))
     },
-    ...(engine.onChange && { onChange: engine.onChange }),
+    ...(engine.onChange && {
+      onChange: (listener: (by?: string) => void) => {
+        const own = (by?: string) => listener(by)
+        const forget = engine.onChange?.(own)
+        listeners.add(own)
+        return () => {
+          listeners.delete(own)
+          forget?.()
+        }
+      },
+    }),
     ...(attached && { isAttached: true }),
     close: engine.close,
   }
@@ -128,7 +146,17 @@ async function enterDatabase(finder: Finder, identity: string): Promise<void> {
 async function runUnit<result>(
   engine: SqlEngine,
   mode: Mode,
-  { work, seen }: { work: Work<result>; seen: SeenRows },
+  {
+    work,
+    seen,
+    lease,
+    tell,
+  }: {
+    work: Work<result>
+    seen: SeenRows
+    lease: Lease | undefined
+    tell: (by: Lease | undefined) => void
+  },
 ): Promise<result> {
   const unit = startSqlUnit(seen)
   const done = await engine.connect(mode, async (session) => {
@@ -136,7 +164,9 @@ async function runUnit<result>(
       await engine.begin(session, mode)
       const result = await work(session, unit).finally(unit.end)
       if (unit.failure !== undefined) throw unit.failure
-      await commit(engine, session, unit)
+      // What a worker keeps for itself under its lease is news to nobody.
+      const isNews = unit.appended || (unit.changed && !lease)
+      await commit(engine, session, isNews)
       return result
     } catch (error) {
       await engine.rollback(session)
@@ -148,16 +178,17 @@ async function runUnit<result>(
   // Remembers the rows only after the commit, which the unit may share with
   // others and which may fail.
   seen.join(unit.seen)
+  if (unit.appended) tell(lease)
   return done
 }
 
 async function commit(
   engine: SqlEngine,
   session: SqlSession,
-  { changed }: SqlUnit,
+  isNews: boolean,
 ): Promise<void> {
   try {
-    await engine.commit(session, changed)
+    await engine.commit(session, isNews)
   } catch (error) {
     if (error instanceof SqlFault && error.kind !== 'lost') throw error
     throw new StoreError('cannot say whether the last write was kept', true)

@@ -6,6 +6,8 @@ import { mayRunAgain } from './tables/sqlFault.js'
 export type SqlUnit = {
   /** True once rows were written. */
   changed: boolean
+  /** True once events were appended. */
+  appended: boolean
   /** Rows that the unit read or wrote, as they will be after the commit. */
   readonly seen: SeenRows
   run<result>(request: () => Promise<result>): Promise<result>
@@ -24,6 +26,7 @@ export function startSqlUnit(before: SeenRows): SqlUnit {
   let isOver = false
   return {
     changed: false,
+    appended: false,
     seen: seenRows(before),
     run: async (request) => {
       if (isOver)

@@ -83,6 +83,7 @@ export function sqlWriter(
         // writers of events wait.
         append: (rows) =>
           change(async () => {
+            if (rows.length > 0) unit.appended = true
             addAll(waiting, rows)
           }),
       },

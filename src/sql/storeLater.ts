@@ -36,7 +36,7 @@ export function storeLater(
     takeLease: async (wanted) => (await use()).takeLease(wanted),
     releaseLease: async (lease) => (await use()).releaseLease(lease),
     ...(notifies && {
-      onChange: (listener: () => void) => listenLater(use, listener),
+      onChange: (listener: (by?: string) => void) => listenLater(use, listener),
     }),
     ...(loadAttached && {
       attach: (access: 'read' | 'write') =>
@@ -60,7 +60,7 @@ export function storeLater(
  */
 function listenLater(
   use: () => Promise<PaymentStore>,
-  listener: () => void,
+  listener: (by?: string) => void,
 ): () => void {
   let isOver = false
   let unregister: (() => void) | undefined

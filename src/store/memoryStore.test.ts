@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { hour, moveClocks } from '../../test/unit/support/movedClocks.js'
+import { drawDestination, sampleEvent } from '../testing/storeCasesSamples.js'
 import { StoreError } from './errors.js'
 import { memoryStore } from './memoryStore.js'
 import type { AttemptRecord, PaymentStore, StoreWriter } from './types.js'
@@ -129,6 +130,28 @@ test('listeners hear of what was kept, until they are taken off', async () => {
   await store.write((writer) => writer.setValue('a', {}))
   await store.write(() => Promise.reject(new Error('no'))).catch(() => {})
   expect(heard).toBe(3)
+})
+
+test('what a worker keeps under its lease is news to nobody, an event names the lease', async () => {
+  const store = memoryStore()
+  const heard: unknown[] = []
+  store.onChange?.((by) => {
+    heard.push(by)
+  })
+  const lease = await store.takeLease({
+    key: 'watch',
+    owner: 'one',
+    milliseconds: 1000,
+  })
+  await store.write((writer) => writer.setValue('place', {}), { lease })
+  await store.write(
+    ({ events }) => events.append([sampleEvent(drawDestination())]),
+    { lease },
+  )
+  await store.write(({ events }) =>
+    events.append([sampleEvent(drawDestination())]),
+  )
+  expect(heard).toEqual(['watch', undefined])
 })
 
 test('a clock that is set back makes no lease longer', async () => {

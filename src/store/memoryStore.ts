@@ -48,7 +48,7 @@ export function memoryStore(
       'in memory loses every order when the process ends: pass volatile: true to allow this',
     )
   const identity = drawNonce()
-  const listeners = new Set<() => void>()
+  const listeners = new Set<(by?: string) => void>()
   const leases = memoryLeases()
   let state = { tables: emptyTables(), readers: 0 }
   let last: Promise<unknown> = Promise.resolve()
@@ -76,7 +76,10 @@ export function memoryStore(
       if (state.readers)
         state = { tables: copyTables(state.tables), readers: 0 }
       keepStages(state.tables, unit.stages)
-      for (const listener of listeners) queueMicrotask(listener)
+      // What a worker keeps for itself under its lease is news to nobody.
+      if (!lease || unit.stages.events.staged.rows.size > 0)
+        for (const listener of listeners)
+          queueMicrotask(() => listener(lease?.key))
       return result
     } finally {
       unit.close()
@@ -93,7 +96,7 @@ export function memoryStore(
     takeLease: async (wanted) => leases.take(wanted),
     releaseLease: async (lease) => leases.release(lease),
     onChange: (listener) => {
-      const own = () => listener()
+      const own = (by?: string) => listener(by)
       listeners.add(own)
       return () => {
         listeners.delete(own)

@@ -665,10 +665,15 @@ export type PaymentStore = {
    */
   releaseLease(lease: Lease): Promise<void>
   /**
-   * Calls `listener` when some process may have written. Only a hint: the call
-   * may come late or never. Returns a function that unregisters the listener.
+   * Calls `listener` when some process may have written events. Only a hint:
+   * the call may come late or never. Returns a function that unregisters the
+   * listener.
+   *
+   * @param listener gets the key of the lease under which this process wrote,
+   * so that a worker can ignore its own writes; `undefined` if there is none,
+   * or another process wrote.
    */
-  onChange?(listener: () => void): () => void
+  onChange?(listener: (by?: string) => void): () => void
   /**
    * Returns a second store over the same database that prepares nothing: it
    * creates, migrates and cleans up nothing, so that a tool of another release

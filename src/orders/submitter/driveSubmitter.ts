@@ -7,6 +7,7 @@ import {
   lastWrites,
 } from '../evidence/endingContext.js'
 import { observeFailure } from '../model/observeFailure.js'
+import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Driver, SharedByDrivers } from './driver.js'
 import {
@@ -14,6 +15,7 @@ import {
   dropClaims,
   holdSubmitter,
   isClaimed,
+  keepSubmitter,
   openSubmitter,
 } from './openSubmitter.js'
 import type { SubmitterState } from './submitterState.js'
@@ -52,8 +54,15 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
     })
 }
 
-/** Makes the driver look again because the store changed. */
-export function noticeChange(driver: Driver): void {
+/**
+ * Makes the driver look again because the store changed.
+ *
+ * @param by the key of the lease under which this process changed it, if any:
+ * what the driver wrote itself tells it nothing.
+ */
+export function noticeChange(driver: Driver, by: string | undefined): void {
+  if (by !== undefined && by === driver.held?.key) return
+  driver.isCalm = false
   if (driver.isIdle) driver.pause.wake()
   else driver.isChanged = true
 }
@@ -142,11 +151,29 @@ async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
     )
     endLook()
     if (isWanted(shared, driver))
-      await driver.pause.wait(Math.min(next, restOf(shared, driver)))
+      await rest(shared, driver, Math.min(next, restOf(shared, driver)))
   }
   await leave(shared.context, driver)
   // Aborts requests that a look started and did not wait for.
   driver.letGo.abort()
+}
+
+/** Waits until the next look, and prolongs the lease in a long pause. */
+async function rest(
+  { context }: SharedByDrivers,
+  driver: Driver,
+  milliseconds: number,
+): Promise<void> {
+  const until = performance.now() + milliseconds
+  for (;;) {
+    const left = Math.max(0, until - performance.now())
+    const step = context.policy.lease / 2
+    const isWoken = await driver.pause.wait(Math.min(left, step))
+    const { submitter } = driver
+    if (isWoken || left <= step || !submitter) return
+    // If the lease is lost, or the database fails, the next look reports it.
+    await keepSubmitter(context, submitter).catch(() => undefined)
+  }
 }
 
 /** Milliseconds until the loop may end, unless a caller extends it. */
@@ -172,15 +199,43 @@ async function look(
   const looked = await driver.limit(() => takeTurn(own, driver, wallet))
   const { settled = [], isNews = true } = looked ?? {}
   driver.isIdle = looked?.isIdle ?? false
+  const idlePause = idlePauseOf(own, driver, looked)
   // The store changed during the last look, so look again at once.
   const isMissed = driver.isIdle && driver.isChanged
-  const next = isMissed ? 0 : (looked?.next ?? takeEvery)
+  const next = isMissed ? 0 : (idlePause ?? looked?.next ?? takeEvery)
   if (looked) driver.aside.clear(wholeSubmitter)
   await driver.aside.save(driver.held)
   await own.waits.report(wallet.submitter, { settled, isNews })
   if (!looked?.isClaimed || !mayYield(context, driver, looked)) return next
   await yieldSubmitter(context, driver)
   return takeEvery
+}
+
+/** Milliseconds between two looks at a store that reports no changes. */
+const askEvery = 1000
+
+/**
+ * Milliseconds until the next look at an idle submitter. In a store that reports
+ * changes, the second look without news begins the long pauses: in between,
+ * another shop may have claimed the submitter.
+ */
+function idlePauseOf(
+  { context: { store, policy } }: SharedByDrivers,
+  driver: Driver,
+  look: SubmitterLook | undefined,
+): number | undefined {
+  if (!look?.isIdle) {
+    driver.isCalm = false
+    return undefined
+  }
+  const { chainId } = driver.wallet.submitter
+  const { next: interval, isSuspended } = look
+  const wasCalm = driver.isCalm
+  // No event tells that a store is no longer suspended.
+  driver.isCalm = !driver.isChanged && !isSuspended
+  if (!store.onChange) return Math.min(interval, askEvery)
+  if (!wasCalm || !driver.isCalm) return interval
+  return quietIntervalOf(policy, { chainId, interval })
 }
 
 /**

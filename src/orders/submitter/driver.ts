@@ -18,8 +18,11 @@ export type SharedByDrivers = {
 
 /** A wait that `wake` ends early. */
 export type Pause = {
-  /** Resolves after a time, or at once if woken since the last wait. */
-  wait(milliseconds: number): Promise<void>
+  /**
+   * Resolves after a time, or at once if woken since the last wait. True if
+   * woken.
+   */
+  wait(milliseconds: number): Promise<boolean>
   wake(): void
 }
 
@@ -59,6 +62,8 @@ export type Driver = {
   /** Number of tries in a row that found the lease held by someone else. */
   denied: number
   isIdle: boolean
+  /** True when the last look found nothing and the store is silent since. */
+  isCalm: boolean
   /** True when the store changed during the current look. */
   isChanged: boolean
   /** Aborts the loop's open requests to nodes. */

@@ -84,8 +84,8 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
     intervals: new Map(),
     stopping: stopped,
   }
-  const endChanges = context.store.onChange?.(() => {
-    for (const driver of drivers.values()) noticeChange(driver)
+  const endChanges = context.store.onChange?.((by) => {
+    for (const driver of drivers.values()) noticeChange(driver, by)
   })
   const driverOf = (submitter: Submitter): Driver | undefined => {
     const key = submitterKey(submitter)
@@ -167,6 +167,7 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     keptUntil: 0,
     joins: openJoins(),
     isIdle: false,
+    isCalm: false,
     isChanged: false,
     limit: (work) => work(),
     isReady: () => true,
@@ -187,14 +188,14 @@ function startPause(): Pause {
     wait: (milliseconds) => {
       if (isWoken) {
         isWoken = false
-        return Promise.resolve()
+        return Promise.resolve(true)
       }
       return new Promise((resolve) => {
         end = () => {
           clearTimeout(timer)
           end = undefined
+          resolve(isWoken)
           isWoken = false
-          resolve()
         }
         const timer = setTimeout(() => end?.(), milliseconds)
       })

@@ -82,6 +82,8 @@ export type SubmitterLook = {
   isNews: boolean
   /** True when nothing is in flight or due. */
   isIdle: boolean
+  /** True when the merchant or a restore has suspended all sending. */
+  isSuspended: boolean
   /** True when someone whose orders we do not send waits for the submitter. */
   isClaimed: boolean
   /** True when no room was left, so that orders may still be due. */
@@ -111,8 +113,15 @@ export async function workSubmitter(
   await retryStale(() => adoptOrders(context, submitter))
   const work = await findWork(context, submitter)
   const { isClaimed } = work
-  const nothing = { settled: [], isNews: false, isFull: false, isClaimed }
-  if (work.suspended || !work.isBusy) {
+  const { suspended: isSuspended } = work
+  const nothing = {
+    settled: [],
+    isNews: false,
+    isFull: false,
+    isClaimed,
+    isSuspended,
+  }
+  if (isSuspended || !work.isBusy) {
     pace.rememberIdle(0)
     submitter.openings.endLook()
     return { ...nothing, isIdle: true, next: interval }
@@ -166,7 +175,7 @@ export async function workSubmitter(
   const isNext =
     sent?.isMore || pace.isQuick || sent?.isDoubted || pace.expectsMined
   const next = isNext ? 0 : Math.min(interval, soon * 2 ** pace.idle)
-  return { settled: all, isNews, isIdle: false, isClaimed, isFull, next }
+  return { ...nothing, settled: all, isNews, isIdle: false, isFull, next }
 }
 
 /** Result of sending due orders in one look. */

@@ -1,5 +1,5 @@
 import type { Client } from 'viem'
-import { devChainIds } from '../../core/clock.js'
+import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import type { SettledPolicy } from '../model/types.js'
 
 /** How often to look at a chain, in milliseconds. */
@@ -10,20 +10,12 @@ export type WatchPace = {
   quiet: number
 }
 
-/** Milliseconds between two looks at a quiet chain. */
-const usuallyQuiet = 15_000
-
-/**
- * How often to look at a chain. A development chain is never quiet by default,
- * so that a developer does not wait for it.
- */
+/** How often to look at a chain. */
 export function paceOf(
-  { pollingInterval, quietInterval }: SettledPolicy,
+  policy: SettledPolicy,
   client: Pick<Client, 'pollingInterval'>,
   chainId: number,
 ): WatchPace {
-  const interval = pollingInterval ?? client.pollingInterval
-  const usual = devChainIds.includes(chainId) ? interval : usuallyQuiet
-  const quiet = quietInterval ?? pollingInterval ?? usual
-  return { interval, quiet: Math.max(interval, quiet) }
+  const interval = policy.pollingInterval ?? client.pollingInterval
+  return { interval, quiet: quietIntervalOf(policy, { chainId, interval }) }
 }

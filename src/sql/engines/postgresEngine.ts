@@ -1,10 +1,11 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
+import { drawNonce } from '../../core/drawNonce.js'
 import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import type { SqlTables } from '../tables/sqlTables.js'
 import { postgresDialect } from './postgresDialect.js'
-import { channel, listenPostgres } from './postgresListener.js'
+import { channel, encodeNotice, listenPostgres } from './postgresListener.js'
 import {
   checkPostgresParameters,
   type PostgresStoreParameters,
@@ -40,13 +41,16 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       set local lock_timeout to ${lockMilliseconds}`,
   }
   const database = watchDatabase()
-  const tell = `notify "${channel}", ${quoteText(schema)}; commit`
+  // Names this store, so that it can ignore what it wrote itself.
+  const self = drawNonce()
+  const payload = quoteText(encodeNotice(self, schema))
+  const tell = `notify "${channel}", ${payload}; commit`
   return {
     dialect: postgresDialect,
     patienceMilliseconds: 10_000,
     connect: async (_, use) => (await lend()).connection().execute(use),
     begin: (session, mode) => database.begin(session, begins[mode]),
-    commit: (session, changed) => runText(session, changed ? tell : 'commit'),
+    commit: (session, isNews) => runText(session, isNews ? tell : 'commit'),
     rollback: (session) => runText(session, 'rollback').catch(ignoreError),
     assertDurable,
     lockSchema: (session) => lockSchema(session, schema),
@@ -56,7 +60,7 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
     ...(listen !== undefined && {
       onChange: (listener: () => void) => {
         const heard = listenPostgres(
-          { connectionString: listen, schema },
+          { connectionString: listen, schema, self },
           listener,
         )
         listening.add(heard)

@@ -4,17 +4,35 @@ import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 /** The `notify` channel on which all stores of a database report writes. */
 export const channel = 'countersign'
 
+/**
+ * What a store says on the channel when it has written to its schema.
+ *
+ * @param writer names the store. Without spaces.
+ */
+export function encodeNotice(writer: string, schema: string): string {
+  return `${writer} ${schema}`
+}
+
 const pauses = { shortest: 100, longest: 5_000 }
 
 /**
- * Calls `listener` after writes to a schema. Uses its own connection, and
+ * Calls `listener` after others wrote to a schema. Uses its own connection, and
  * reconnects when it is lost.
  *
  * Also calls `listener` after each reconnection, because writes in between were
  * not reported.
  */
 export function listenPostgres(
-  { connectionString, schema }: { connectionString: string; schema: string },
+  {
+    connectionString,
+    schema,
+    self,
+  }: {
+    connectionString: string
+    schema: string
+    /** The writer to ignore. */
+    self?: string | undefined
+  },
   listener: () => void,
 ): { stop(): Promise<void> } {
   let end: (() => Promise<void>) | undefined
@@ -29,7 +47,8 @@ export function listenPostgres(
     client.on('error', ignoreError)
     client.on('end', connectLater)
     client.on('notification', ({ payload }) => {
-      if (payload === schema) listener()
+      const [writer, ...words] = String(payload).split(' ')
+      if (writer !== self && words.join(' ') === schema) listener()
     })
     end = () => client.end()
     await client.connect()

@@ -3,7 +3,7 @@ import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { runPatiently, SqlFault } from '../tables/sqlFault.js'
-import type { SqliteConnection } from './sqliteConnection.js'
+import { loadNumber, type SqliteConnection } from './sqliteConnection.js'
 
 /** Milliseconds that a writer waits for writers of other processes. */
 export const patienceMilliseconds = 30_000
@@ -18,6 +18,8 @@ const maxMilliseconds = 25
 /** Units of work that share a commit: one sync of the disk for all. */
 type Group = {
   isOpen: boolean
+  /** True while its first unit runs, which needs no savepoint. */
+  isFirst: boolean
   units: number
   began: number
   /** Resolves or rejects with the commit. */
@@ -37,6 +39,11 @@ export type SharedCommits = {
   begin(session: SqlSession): Promise<void>
   keep(session: SqlSession): Promise<void>
   undo(session: SqlSession): Promise<void>
+  /**
+   * Returns a number that changes when another process commits. SQLite counts
+   * commits without reading the file, so this costs microseconds.
+   */
+  countOthers(): Promise<bigint>
   end(): Promise<void>
 }
 
@@ -52,11 +59,23 @@ export function shareCommits(
 ): SharedCommits {
   const sessions = new WeakSet<SqlSession>()
   let writer: WatchedConnection | undefined
+  let opening: Promise<WatchedConnection> | undefined
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   let group: Group | undefined
   const isFull = ({ units, began }: Group) =>
     units >= maxUnits || performance.now() - began > maxMilliseconds
+
+  const openWriter = async (): Promise<WatchedConnection> => {
+    if (writer) return writer
+    opening ??= connect()
+    try {
+      writer = await opening
+    } finally {
+      opening = undefined
+    }
+    return writer
+  }
 
   const turn = async <result>(
     use: (session: SqlSession) => Promise<result>,
@@ -66,8 +85,8 @@ export function shareCommits(
     const mine = group
     mine.units++
     try {
-      writer ??= await connect()
-      const result = await writer.session.connection().execute((session) => {
+      const { session: own } = await openWriter()
+      const result = await own.connection().execute((session) => {
         sessions.add(session)
         return use(session)
       })
@@ -120,16 +139,28 @@ export function shareCommits(
         // loop.
         await whileBusy(() => runText(session, 'begin immediate'))
         group.isOpen = true
+        group.isFirst = true
+        return
       }
+      if (group) group.isFirst = false
       await runText(session, 'savepoint unit')
     },
     has: (session) => sessions.has(session),
     keep: async (session) => {
-      await runText(session, 'release unit')
+      if (!group?.isFirst) await runText(session, 'release unit')
     },
     undo: async (session) => {
+      if (group?.isFirst) {
+        await runText(session, 'rollback').catch(() => undefined)
+        group.isOpen = false
+        return
+      }
       await runText(session, 'rollback to unit').catch(() => undefined)
       await runText(session, 'release unit').catch(() => undefined)
+    },
+    countOthers: async () => {
+      const { session } = await openWriter()
+      return loadNumber(session, 'pragma data_version')
     },
     end: async () => {
       await last
@@ -147,6 +178,7 @@ function startGroup(): Group {
   kept.catch(() => undefined)
   return {
     isOpen: false,
+    isFirst: false,
     units: 0,
     began: performance.now(),
     kept,

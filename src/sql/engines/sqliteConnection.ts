@@ -1,4 +1,4 @@
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { loadPeer, notLoaded } from '../../core/peers.js'
 import { StoreError } from '../../store/errors.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
@@ -59,6 +59,16 @@ export function connectSqlite(
     session: new Kysely<SqlTables>({ dialect }),
     isInside: () => database.inTransaction,
   }
+}
+
+/** Returns the number that a statement finds; 0 if it finds nothing. */
+export async function loadNumber(
+  session: SqlSession,
+  text: string,
+): Promise<bigint> {
+  const { rows } = await sql.raw<object>(text).execute(session)
+  const [value] = Object.values(rows[0] ?? {})
+  return BigInt(String(value ?? 0))
 }
 
 /** @throws {@link StoreError} when the file cannot be opened. */

@@ -16,6 +16,7 @@ import {
 import {
   connectSqlite,
   loadLibsql,
+  loadNumber,
   type OpenLibsql,
 } from './sqliteConnection.js'
 import { sqliteDialect } from './sqliteDialect.js'
@@ -25,6 +26,8 @@ import { limitReaders } from './sqliteReaders.js'
  * Most units of work that read at the same time, each over its own connection.
  */
 const maxReaders = 4
+
+const newestCursor = 'select max(cursor) from events'
 
 type SqliteEngineParameters = {
   file: string
@@ -94,7 +97,10 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
       }
     })
   const commits = shareCommits(connect)
-  const changes = hearSqlite(connect)
+  const changes = hearSqlite({
+    countOthers: commits.countOthers,
+    findNewest: () => read((session) => loadNumber(session, newestCursor)),
+  })
   return {
     dialect: sqliteDialect,
     patienceMilliseconds,

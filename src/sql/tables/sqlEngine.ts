@@ -77,11 +77,12 @@ export type SqlEngine = {
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
   begin(session: SqlSession, mode: 'read' | 'write'): Promise<void>
-  /** @param changed true to notify other processes. */
-  commit(session: SqlSession, changed: boolean): Promise<void>
+  /** @param isNews true to notify other processes. */
+  commit(session: SqlSession, isNews: boolean): Promise<void>
   /** Never fails. Closes the connection if it cannot roll back. */
   rollback(session: SqlSession): Promise<void>
   lock(session: SqlSession, name: string): Promise<void>
+  /** Calls `listener` when another process may have written. */
   onChange?(listener: () => void): () => void
   close(): Promise<void>
 }

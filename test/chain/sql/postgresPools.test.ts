@@ -176,6 +176,14 @@ test('who listens hears of writes of others, also after the connection was lost'
   expect(await hearsMore(1)).toBe(true)
   await other.write((it) => it.getValue('told'))
   await other.read((it) => it.getValue('told'))
+  const lease = await other.takeLease({
+    key: 'watch',
+    owner: 'one',
+    milliseconds: 60_000,
+  })
+  // What a worker keeps under its lease, and what the store itself wrote.
+  await other.write((it) => it.setValue('place', {}), { lease })
+  await store.write((it) => it.setValue('told', {}))
   await wait(50)
   expect(heard).toBe(2)
   await database.ask(

@@ -7,6 +7,7 @@ import {
 } from '../../../src/testing/storeCasesSamples.js'
 import { eventually } from '../../unit/support/webhooksRun.js'
 import { sqliteFile } from '../support/chaos.js'
+import { watchStatements } from '../support/watchStatements.js'
 
 /** Two stores over one file, and how often the first heard of a change. */
 async function openTwo() {
@@ -58,6 +59,40 @@ test('leases and settings are no changes, so that nobody wakes himself', async (
     await new Promise((resolve) => setTimeout(resolve, 120))
   }
   expect(heard.times).toBeLessThanOrEqual(heard.appended)
+  await end()
+})
+
+test('a store tells its own events at once, with the lease under which they were written', async () => {
+  const { store, append, end } = await openTwo()
+  const heard: unknown[] = []
+  const stop = store.onChange?.((by) => {
+    heard.push(by)
+  })
+  const wanted = { key: 'watch', owner: 'one', milliseconds: 1000 }
+  const lease = await store.takeLease(wanted)
+  await store.write(
+    ({ events }) => events.append([sampleEvent(drawDestination())]),
+    { lease },
+  )
+  await append(store)
+  expect(heard).toEqual(['watch', undefined])
+  stop?.()
+  await end()
+})
+
+test('what a store commits itself makes it ask the file nothing', async () => {
+  const ran: string[] = []
+  const forget = watchStatements((text) => {
+    if (text !== 'pragma data_version') ran.push(text)
+  })
+  const { store, append, end } = await openTwo()
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  await append(store)
+  await store.takeLease({ key: 'one', owner: 'own', milliseconds: 1000 })
+  const own = ran.length
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  expect(ran.slice(own)).toEqual([])
+  forget()
   await end()
 })
 
