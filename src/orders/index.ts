@@ -75,6 +75,7 @@ export type {
 export type { AuditDifference, AuditSum } from './verbs/auditRange.js'
 export type { CancellationToSignParameters } from './verbs/cancellationToSign.js'
 export type { CaptureOrderParameters } from './verbs/captureOrder.js'
+export type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
 export type {
   DraftOrderParameters,
   ExactDraftParameters,

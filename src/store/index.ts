@@ -36,6 +36,8 @@ export type {
   ProofQuery,
   ProofRecord,
   Reader,
+  RecipientQuery,
+  RecipientRecord,
   ScheduleState,
   SealContext,
   Sealer,
