@@ -40,6 +40,7 @@ export const tasks = {
     resume: 'going-live',
     reseal: 'settings',
     within: 'stores',
+    changeRecipients: 'settings',
     close: 'settings',
   },
 }

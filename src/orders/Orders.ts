@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import type { DestinationOrders } from './DestinationOrders.js'
 import type { RunWorkerParameters } from './runWorker.js'
+import type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
 /** Parameters of `within`. */
@@ -98,6 +99,31 @@ export interface Orders extends DestinationOrders {
    * ```
    */
   resume(): Promise<void>
+
+  /**
+   * Adds recipients to the shop, and removes others, while its processes run.
+   * Each process serves the new ones from its next call or look on. Adding a
+   * recipient that is there, or removing one that was removed, changes nothing.
+   *
+   * A removed recipient gets no new orders. What it has is still captured,
+   * watched, refunded and listed, and its subscriptions go on. A configuration
+   * that names it does not bring it back: only `add` does.
+   *
+   * @throws {@link InvalidFieldError} when a parameter is malformed, or the shop
+   * lacks a recipient to remove.
+   * @throws {@link OrdersSetupError} when `createOrders` got no `shop`, when a
+   * recipient belongs to another shop, or when no wallet sends for it.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   * import type { Address } from 'viem'
+   *
+   * export const welcome = (orders: Orders, seller: Address) =>
+   *   orders.changeRecipients({ add: [seller] })
+   * ```
+   */
+  changeRecipients(parameters: ChangeRecipientsParameters): Promise<void>
 
   /**
    * Returns the same orders limited to these recipients, for code that may act

@@ -9,10 +9,11 @@ import { eip3009 } from '../payments/kind.js'
 import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
+import { checkRelayed } from './model/checkRelayed.js'
 import { OrdersSetupError } from './model/errors.js'
+import { openShop } from './model/openShop.js'
 import { orderLoader } from './model/orderLoader.js'
 import { openRehearsalMemory } from './model/rehearsalMemory.js'
-import { sendersOf } from './model/sendersOf.js'
 import {
   type CreateOrdersParameters,
   type OrdersContext,
@@ -38,6 +39,7 @@ export function createContext(
   checkShape(parameters)
   const { store, observe, keccak256 = viemKeccak256 } = parameters
   checkKeccak(keccak256)
+  const name = parseShopName(parameters.shop)
   const policy = settlePolicy(parameters.policy)
   const sealer = limitSealer(parseSealer(parameters.seal), policy.sealTimeout)
   const tokens = parseTokens(parameters.tokens)
@@ -51,23 +53,38 @@ export function createContext(
   const destinations = Object.freeze(
     tokens.flatMap((token) => destinationsOf(token, wallets, others)),
   )
+  const kinds = parseKinds(parameters.kinds)
+  const shop = openShop({
+    store,
+    name,
+    chainIds: new Set(tokens.map(({ chainId }) => chainId)),
+    configured: {
+      destinations,
+      recipients: others,
+      fulfilAt: parameters.policy?.fulfilAt,
+      kinds: parameters.kinds && [...kinds.keys()].sort(),
+    },
+    policy,
+  })
   return {
     store,
     loader: orderLoader(store),
     sealer,
-    kinds: parseKinds(parameters.kinds),
-    policy,
+    kinds,
+    get policy() {
+      return shop.policy
+    },
     tokens,
     wallets,
     relayers,
-    recipients: [
-      ...new Set([
-        ...wallets.map(({ submitter }) => submitter.account),
-        ...others,
-      ]),
-    ],
-    destinations,
-    watches: nameWatches(destinations, keccak256),
+    shop,
+    get recipients() {
+      return shop.recipients
+    },
+    get destinations() {
+      return shop.destinations
+    },
+    watches: nameWatches(shop, keccak256),
     owner: drawNonce().slice(2, 34),
     rehearsals: openRehearsalMemory(),
     accepting: new Set(),
@@ -102,12 +119,40 @@ export function narrowContext(
       parseCheckedAddress(address, `recipients[${index}]`),
     ),
   )
+  const ownRecipients = keepFiltered(
+    () => context.recipients,
+    (address) => wanted.has(address),
+  )
+  const ownDestinations = keepFiltered(
+    () => context.destinations,
+    ({ recipient }) => wanted.has(recipient),
+  )
   return {
     ...context,
-    recipients: context.recipients.filter((address) => wanted.has(address)),
-    destinations: Object.freeze(
-      context.destinations.filter(({ recipient }) => wanted.has(recipient)),
-    ),
+    get policy() {
+      return context.policy
+    },
+    get recipients() {
+      return ownRecipients()
+    },
+    get destinations() {
+      return ownDestinations()
+    },
+  }
+}
+
+/** Filters a list that may be replaced, once for each list. */
+function keepFiltered<item>(
+  list: () => readonly item[],
+  isKept: (item: item) => boolean,
+): () => readonly item[] {
+  let from: readonly item[] | undefined
+  let kept: readonly item[] = []
+  return () => {
+    const now = list()
+    if (now !== from) kept = Object.freeze(now.filter(isKept))
+    from = now
+    return kept
   }
 }
 
@@ -139,6 +184,19 @@ function checkShape(parameters: CreateOrdersParameters): void {
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof Object(value)[name] === 'function')
+}
+
+/** Names of shops are parts of keys, next to addresses and numbers. */
+const shopName = /^[a-z][a-z\d-]{0,62}$/i
+
+function parseShopName(shop: string | undefined): string | undefined {
+  if (shop === undefined) return undefined
+  if (typeof shop === 'string' && shopName.test(shop)) return shop
+  throw new InvalidFieldError(
+    'shop',
+    shown(shop),
+    'a letter, then up to 62 letters, digits and hyphens',
+  )
 }
 
 function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
@@ -270,28 +328,6 @@ function parseRelayers(
     )
   })
   return submitters.filter(({ account }) => accounts.includes(account))
-}
-
-/** Refuses recipients for which no wallet would send and pay the gas. */
-function checkRelayed(
-  chainId: number,
-  {
-    wallets,
-    relayers,
-    others,
-  }: Pick<OrdersContext, 'wallets' | 'relayers'> & {
-    others: readonly Address[]
-  },
-): void {
-  const alone = others.find(
-    (recipient) =>
-      sendersOf({ wallets, relayers }, { chainId, recipient }).length === 0,
-  )
-  if (alone === undefined) return
-  throw new OrdersSetupError(
-    `need a wallet that sends payments to ${alone} on chain ${chainId}: add its wallet, or name accounts of other wallets in relayers`,
-    { chainId, recipient: alone },
-  )
 }
 
 /**

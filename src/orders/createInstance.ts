@@ -92,12 +92,14 @@ export function createInstance(context: OrdersContext): Instance {
       watchVerb(context, name, async () => {
         checkObject(given)
         await (sealingVerbs.includes(name) ? openSealed() : open())
+        await context.shop.refresh()
         return work()
       }),
     stream: (name, given, work) =>
       watchStream(context, name, async function* () {
         checkObject(given)
         await open()
+        await context.shop.refresh()
         yield* work()
       }),
     hold: (work) => {

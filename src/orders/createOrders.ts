@@ -10,6 +10,7 @@ import {
 } from './createInstance.js'
 import type { DestinationOrders } from './DestinationOrders.js'
 import { readLedger } from './ledger/readLedger.js'
+import { OrdersSetupError } from './model/errors.js'
 import type {
   AnyDraftedPayment,
   CreateOrdersParameters,
@@ -25,6 +26,7 @@ import { approveCancellation } from './verbs/approveCancellation.js'
 import { auditOrders } from './verbs/auditOrders.js'
 import { cancellationToSign } from './verbs/cancellationToSign.js'
 import { captureOrder } from './verbs/captureOrder.js'
+import { changeRecipients } from './verbs/changeRecipients.js'
 import type {
   DraftOrderParameters,
   ExactDraftParameters,
@@ -86,15 +88,23 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
   const instance = createInstance(context)
   const { drive, hold, openSealed, perform } = instance
+  const openToRun = async () => {
+    await openSealed()
+    checkKinds(context)
+  }
   const orders: Orders = {
     ...createMethods(context, instance),
     run: (given) =>
       watchVerb(context, 'run', async () => {
         checkObject(given)
-        await hold(runWorker(context, drive(), given, openSealed))
+        await hold(runWorker(context, drive(), given, openToRun))
       }),
     reseal: (given = {}) =>
       perform('reseal', given, () => untilSignal(context, given, resealOrders)),
+    changeRecipients: (given) =>
+      perform('changeRecipients', given, () =>
+        changeRecipients(context, given),
+      ),
     suspend: () => perform('suspend', {}, () => suspendOrders(context)),
     resume: () => perform('resume', {}, () => resumeOrders(context)),
     within: (given) => {
@@ -117,6 +127,16 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     close: instance.close,
   }
   return keepContext(orders, insideOf(context, instance))
+}
+
+/** Refuses to watch orders of a kind that this instance cannot read. */
+function checkKinds({ shop, kinds }: OrdersContext): void {
+  const missing = shop.kinds.find((kind) => !kinds.has(kind))
+  if (missing === undefined) return
+  throw new OrdersSetupError(
+    `lack the kind of payments "${missing}" of shop "${shop.name}": add it to kinds, or start without it once with kinds: []`,
+    { kind: missing, shop: shop.name },
+  )
 }
 
 /** Builds what `contextOf` returns to other parts of this package. */

@@ -93,7 +93,7 @@ async function work(
   engine: SubmitterEngine,
   { signal, concurrency }: { signal: AbortSignal; concurrency: number },
 ): Promise<void> {
-  const chainIds = new Set(context.destinations.map(({ chainId }) => chainId))
+  const chainIds = new Set(context.tokens.map(({ chainId }) => chainId))
   const shifts = [...chainIds].map((chainId) =>
     workChain(context, engine, { chainId, signal, concurrency }),
   )

@@ -9,6 +9,7 @@ import {
 import { loadSqlLease } from './sqlLeases.js'
 import { findNotes } from './sqlNotes.js'
 import { type Finder, findEarly, findOrders } from './sqlOrders.js'
+import { findRecipients } from './sqlRecipients.js'
 import { countSecretKeys, findSecretOrders } from './sqlSecrets.js'
 import { findValues, loadValue, parseValue } from './sqlSettings.js'
 import { findSubscriptions } from './sqlSubscriptions.js'
@@ -59,6 +60,9 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     subscriptions: {
       find: (query) =>
         see(subscriptionTable, () => findSubscriptions(finder, query)),
+    },
+    recipients: {
+      find: (query) => unit.run(() => findRecipients(finder, query)),
     },
     getValue: (key) =>
       unit.run(async () => parseValue(await loadValue(finder, key))),

@@ -6,7 +6,8 @@ import { beginsWith } from './tables/beginsWith.js'
 import { SqlFault } from './tables/sqlFault.js'
 
 /**
- * Reads and writes settings inside one unit of work.
+ * Reads and writes settings inside one unit of work. `flush` writes those that
+ * the work has set without reading them, together.
  *
  * If the work has read a setting, `setValue` replaces it only if it has not
  * changed since. If it has, the work runs again. Readers never block each
@@ -16,26 +17,45 @@ export function sqlSettings(
   finder: Finder,
   change: (request: () => Promise<void>) => Promise<void>,
   unit: SqlUnit,
-): Pick<StoreWriter, 'getValue' | 'setValue'> {
+): {
+  settings: Pick<StoreWriter, 'getValue' | 'setValue'>
+  flush(): Promise<void>
+} {
   const seen = new Map<string, string | undefined>()
+  const waiting = new Map<string, string>()
+  const flush = async () => {
+    const values = [...waiting]
+    waiting.clear()
+    for (let from = 0; from < values.length; from += mostValues)
+      await putValues(finder, values.slice(from, from + mostValues))
+  }
   return {
-    getValue: (key) =>
-      unit.run(async () => {
-        const value = await loadValue(finder, key)
-        if (!seen.has(key)) seen.set(key, value)
-        return parseValue(value)
-      }),
-    setValue: (key, value) =>
-      change(async () => {
-        const text = JSON.stringify(value)
-        const numRows = seen.has(key)
-          ? await replaceValue(finder, key, text, seen.get(key))
-          : await putValue(finder, key, text)
-        if (numRows !== 1n) throw new SqlFault('rolledBack', 'setting')
-        seen.set(key, text)
-      }),
+    flush,
+    settings: {
+      getValue: (key) =>
+        unit.run(async () => {
+          if (waiting.has(key)) await flush()
+          const value = await loadValue(finder, key)
+          if (!seen.has(key)) seen.set(key, value)
+          return parseValue(value)
+        }),
+      setValue: (key, value) =>
+        change(async () => {
+          const text = JSON.stringify(value)
+          if (!seen.has(key)) {
+            waiting.set(key, text)
+            return
+          }
+          const numRows = await replaceValue(finder, key, text, seen.get(key))
+          if (numRows !== 1n) throw new SqlFault('rolledBack', 'setting')
+          seen.set(key, text)
+        }),
+    },
   }
 }
+
+/** Most settings in one statement. */
+const mostValues = 5_000
 
 export async function loadValue(
   { session }: Finder,
@@ -66,14 +86,18 @@ export function parseValue(value: string | undefined): StoredValue | undefined {
   return value === undefined ? undefined : JSON.parse(value)
 }
 
-async function putValue(
-  { session }: Finder,
-  key: string,
-  value: string,
-): Promise<bigint | undefined> {
-  const put = sql`insert into settings (key, value) values (${key}, ${value})
-    on conflict (key) do update set value = excluded.value`
-  return (await put.execute(session)).numAffectedRows
+async function putValues(
+  { session, dialect }: Finder,
+  values: readonly (readonly [key: string, value: string])[],
+): Promise<void> {
+  const cells = [0, 1].map((index) => sql.raw(dialect.cell('text', index)))
+  // All units of work lock in this order, so that no deadlock is possible.
+  const sorted = [...values].sort(([one], [other]) => (one < other ? -1 : 1))
+  // Without the subquery, SQLite reads `on conflict` as part of a join.
+  await sql`insert into settings (key, value)
+    select key, value from (select ${cells[0]} as key, ${cells[1]} as value
+      from ${dialect.rows(sql`${JSON.stringify(sorted)}`)}) as given where true
+    on conflict (key) do update set value = excluded.value`.execute(session)
 }
 
 export async function replaceValue(

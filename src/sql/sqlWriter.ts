@@ -20,14 +20,16 @@ import {
   noteTable,
   orderTable,
   proofTable,
+  recipientTable,
   type SqlTable,
   subscriptionTable,
   transactionTable,
 } from './tables/sqlTables.js'
 
 /**
- * Writes to the database inside one unit of work. `flush` inserts the appended
- * events and updates the counters of orders. From then on, other writers wait.
+ * Writes to the database inside one unit of work. `flush` writes the settings,
+ * inserts the appended events and updates the counters of orders. From then on,
+ * other writers wait.
  */
 export function sqlWriter(
   session: SqlSession,
@@ -61,13 +63,17 @@ export function sqlWriter(
       }),
   })
   const waiting: Omit<EventRecord, 'cursor'>[] = []
-  const flush = () =>
+  const { settings, flush: flushSettings } = sqlSettings(finder, change, unit)
+  const flushEvents = () =>
     appendEvents(session, dialect, {
       events: waiting.splice(0),
       rises: counts.take(),
     })
   return {
-    flush,
+    flush: async () => {
+      await flushSettings()
+      await flushEvents()
+    },
     writer: {
       orders: { ...reader.orders, ...changes(orderTable, counts) },
       attempts: { ...reader.attempts, ...changes(attemptTable) },
@@ -76,10 +82,10 @@ export function sqlWriter(
       events: {
         find: (query) =>
           unit.run(async () => {
-            await flush()
+            await flushEvents()
             return findEvents(finder, query)
           }),
-        // `flush` takes the cursors last, because from then on all other
+        // `flushEvents` takes the cursors last, because from then on all other
         // writers of events wait.
         append: (rows) =>
           change(async () => {
@@ -96,7 +102,8 @@ export function sqlWriter(
         ...reader.subscriptions,
         ...changes(subscriptionTable),
       },
-      ...sqlSettings(finder, change, unit),
+      recipients: { ...reader.recipients, ...changes(recipientTable) },
+      ...settings,
       lock: (name) => unit.run(() => engine.lock(session, name)),
     },
   }

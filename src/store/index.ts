@@ -32,6 +32,8 @@ export type {
   ProofQuery,
   ProofRecord,
   Reader,
+  RecipientQuery,
+  RecipientRecord,
   SealContext,
   Sealer,
   SecretQuery,

@@ -16,6 +16,7 @@ import {
   filterOrders,
   orderKeys,
 } from './memoryOrders.js'
+import { filterRecipients, recipientKeys } from './memoryRecipients.js'
 import { secretsReader } from './memorySecrets.js'
 import { filterSubscriptions, subscriptionKeys } from './memorySubscriptions.js'
 import {
@@ -33,6 +34,7 @@ import type {
   NoteRecord,
   OrderRecord,
   ProofRecord,
+  RecipientRecord,
   StoredValue,
   StoreReader,
   SubscriptionRecord,
@@ -47,6 +49,7 @@ export type MemoryTables = {
   events: MemoryTable<EventRecord>
   notes: MemoryTable<NoteRecord>
   subscriptions: MemoryTable<SubscriptionRecord>
+  recipients: MemoryTable<RecipientRecord>
   values: MemoryTable<{ key: string; value: StoredValue }>
 }
 
@@ -73,6 +76,7 @@ export function emptyTables(): MemoryTables {
     events: emptyTable(eventKeys),
     notes: emptyTable(noteKeys),
     subscriptions: emptyTable(subscriptionKeys),
+    recipients: emptyTable(recipientKeys),
     values: emptyTable(valueKeys),
   }
 }
@@ -86,6 +90,7 @@ export function copyTables(tables: MemoryTables): MemoryTables {
     events: copyTable(tables.events),
     notes: copyTable(tables.notes),
     subscriptions: copyTable(tables.subscriptions),
+    recipients: copyTable(tables.recipients),
     values: copyTable(tables.values),
   }
 }
@@ -99,6 +104,7 @@ export function stageTables(tables: MemoryTables): MemoryStages {
     events: stageTable(tables.events),
     notes: stageTable(tables.notes),
     subscriptions: stageTable(tables.subscriptions),
+    recipients: stageTable(tables.recipients),
     values: stageTable(tables.values),
   }
 }
@@ -111,6 +117,7 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.events, stages.events)
   keepStaged(tables.notes, stages.notes)
   keepStaged(tables.subscriptions, stages.subscriptions)
+  keepStaged(tables.recipients, stages.recipients)
   keepStaged(tables.values, stages.values)
 }
 
@@ -120,7 +127,7 @@ export function stageReader(
 ): Omit<StoreReader, 'getLease'> {
   const { orders, attempts, transactions, proofs, events, notes, values } =
     stages
-  const { subscriptions } = stages
+  const { subscriptions, recipients } = stages
   return {
     orders: {
       find: async (query) => filterOrders(orders, query),
@@ -138,6 +145,7 @@ export function stageReader(
     subscriptions: {
       find: async (query) => filterSubscriptions(subscriptions, query),
     },
+    recipients: { find: async (query) => filterRecipients(recipients, query) },
     getValue: async (key) => values.get(key)?.value,
     findValues: async (prefix) =>
       values.all().filter(({ key }) => key.startsWith(prefix)),

@@ -18,6 +18,7 @@ import type {
   NoteRecord,
   OrderRecord,
   ProofRecord,
+  RecipientRecord,
   StoreWriter,
   SubscriptionRecord,
   TransactionRecord,
@@ -149,6 +150,14 @@ function stageWriter(
           version: 1,
           position: ++place,
         }),
+      ),
+    },
+    recipients: {
+      ...reader.recipients,
+      ...tableWriter(
+        tables.recipients,
+        stages.recipients,
+        (row: Omit<RecipientRecord, 'version'>) => ({ ...row, version: 1 }),
       ),
     },
     getValue: reader.getValue,

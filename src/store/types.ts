@@ -30,6 +30,15 @@ export type Destination = {
   recipient: Address
 }
 
+/** A destination of a named shop. It belongs to this shop alone. */
+export type RecipientRecord = Destination & {
+  version: number
+  /** Name of the shop. */
+  shop: string
+  /** True when the shop takes no new orders for it. It keeps the old ones. */
+  removed: boolean
+}
+
 /** An account that submits transactions on one chain. */
 export type Submitter = { chainId: number; account: Address }
 
@@ -481,6 +490,13 @@ export type NoteQuery =
   /** Notes whose `until` is at or before `over`, earliest first. */
   | { over: bigint; limit: number }
 
+/** Selects recipients in one of these ways. */
+export type RecipientQuery =
+  /** All of a shop, sorted by chain id, token and recipient. */
+  | { shop: string }
+  /** Those of any shop among these. */
+  | { destinations: readonly Destination[] }
+
 /** Finds rows of one table. */
 export type Reader<row, query> = {
   /** Returns each row that the query selects, once. */
@@ -536,6 +552,7 @@ export type StoreReader = {
   events: Reader<EventRecord, EventQuery>
   notes: Reader<NoteRecord, NoteQuery>
   subscriptions: Reader<SubscriptionRecord, SubscriptionQuery>
+  recipients: Reader<RecipientRecord, RecipientQuery>
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
   /** Returns the values of all keys that begin with this text. */
@@ -603,6 +620,7 @@ export type StoreWriter = {
     SubscriptionQuery,
     Omit<SubscriptionRecord, 'version' | 'position'>
   >
+  recipients: Table<RecipientRecord, RecipientQuery>
   /** Returns the JSON value under a key, `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
   /** Writes the value under a key. Replaces any earlier value. */

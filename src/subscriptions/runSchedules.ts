@@ -5,6 +5,8 @@ import { wait } from '../core/wait.js'
 import { endOnTime } from '../orders/endOnTime.js'
 import { endingContext } from '../orders/evidence/endingContext.js'
 import type { Aside } from '../orders/model/putAside.js'
+import type { OrdersContext } from '../orders/model/types.js'
+import { isInDestinations } from '../store/isInDestinations.js'
 import type { Destination, Lease } from '../store/types.js'
 import type { SubscriptionsContext } from './verbs/context.js'
 import { reconcileChargesAt } from './verbs/reconcileCharges.js'
@@ -58,11 +60,31 @@ export async function runSchedules(
       looks: { ...subscriptions, context: endingContext(context, letGo) },
       searches: { ...subscriptions, context: endingContext(context, ending) },
     }
-    // In parallel, so that a destination that hangs delays no other.
-    await Promise.all(
-      context.destinations.map((destination) => runOne(destination, ends)),
-    )
+    await runEach(context, ending, (destination) => runOne(destination, ends))
   })
+}
+
+/**
+ * Runs work for each destination in parallel, so that one that hangs delays no
+ * other. Begins with those that the shop gets later, too.
+ */
+async function runEach(
+  context: OrdersContext,
+  ending: AbortSignal,
+  run: (destination: Destination) => Promise<void>,
+): Promise<void> {
+  const running: Promise<void>[] = []
+  let begun: readonly Destination[] = Object.freeze([])
+  while (!ending.aborted) {
+    const { destinations } = context
+    for (const one of destinations)
+      if (!isInDestinations(one, begun)) running.push(run(one))
+    begun = destinations
+    if (context.shop.name === undefined) break
+    await wait(usualPause, ending)
+    await context.shop.refresh().catch(() => undefined)
+  }
+  await Promise.all(running)
 }
 
 /** When the work ends, and the contexts whose requests end with it. */

@@ -4,6 +4,7 @@ import { leaseCases } from './storeCasesLeases.js'
 import { ledgerQueryCases } from './storeCasesLedger.js'
 import { noteCases } from './storeCasesNotes.js'
 import { orderQueryCases } from './storeCasesQueries.js'
+import { recipientCases } from './storeCasesRecipients.js'
 import { recordCases } from './storeCasesRecords.js'
 import { refundCases } from './storeCasesRefunds.js'
 import { refusalCases } from './storeCasesRefusals.js'
@@ -41,5 +42,6 @@ export const storeCases: readonly StoreCase[] = [
   ...eventCases,
   ...noteCases,
   ...subscriptionCases,
+  ...recipientCases,
   ...leaseCases,
 ]

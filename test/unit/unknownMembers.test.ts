@@ -211,6 +211,7 @@ const verbs = {
   run: { signal },
   reseal: {},
   within: { recipients: [] },
+  changeRecipients: { add: [] },
 }
 
 test.each(Object.entries(verbs))(

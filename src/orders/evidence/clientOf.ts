@@ -3,13 +3,16 @@ import type { Destination } from '../../store/types.js'
 import { OrdersSetupError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
 
+/**
+ * Returns the client of a token. A shop can have tokens that only other
+ * instances accept: any client of the chain reads those.
+ */
 export function clientOf(
   { tokens }: Pick<OrdersContext, 'tokens'>,
   { chainId, token }: Pick<Destination, 'chainId' | 'token'>,
 ): Client {
-  const found = tokens.find(
-    (one) => one.chainId === chainId && one.token === token,
-  )
+  const here = tokens.filter((one) => one.chainId === chainId)
+  const found = here.find((one) => one.token === token) ?? here[0]
   if (found) return found.client
   throw new OrdersSetupError('have no client for a token', { chainId, token })
 }

@@ -24,6 +24,15 @@ export function endingContext(
   })
   return {
     ...context,
+    get policy() {
+      return context.policy
+    },
+    get recipients() {
+      return context.recipients
+    },
+    get destinations() {
+      return context.destinations
+    },
     signal,
     sealer: endingSealer(context.sealer, signal),
     tokens: context.tokens.map(ending),

@@ -21,6 +21,7 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import type { OrderKinds } from './kindOf.js'
+import type { Shop } from './openShop.js'
 import type { Refund } from './refundTypes.js'
 import type { RehearsalMemory } from './rehearsalMemory.js'
 import type { SettledCancellation, SettledCapture } from './settledTypes.js'
@@ -91,7 +92,9 @@ export type OrdersPolicy = {
    */
   relayCancellations?: 'always' | 'onApproval' | undefined
   /**
-   * How sure the chain must be before an order is fulfilled. @default 'safe'
+   * How sure the chain must be before an order is fulfilled. For a named shop,
+   * the newest start that says so decides for all its processes.
+   * @default 'safe'
    */
   fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
   /**
@@ -164,6 +167,13 @@ export type Observation = {
 /** Parameters of {@link createOrders}. */
 export type CreateOrdersParameters = {
   store: PaymentStore
+  /**
+   * Name of the shop in the store: a letter, then up to 62 letters, digits and
+   * hyphens; the same in all its processes. Its recipients are kept in the
+   * store, so that `changeRecipients` can change them while workers run.
+   * @default none: the recipients are those given here
+   */
+  shop?: string | undefined
   tokens: readonly OrderToken[]
   /**
    * Clients with an account. Each account sends the captures of payments to
@@ -203,6 +213,7 @@ export type CreateOrdersParameters = {
 
 export const ordersMembers: MembersOf<CreateOrdersParameters> = {
   store: true,
+  shop: true,
   tokens: true,
   wallets: true,
   seal: true,
@@ -246,10 +257,11 @@ export type OrdersContext = {
   wallets: readonly OrderWallet[]
   /** Submitters of wallets that send for recipients without a wallet. */
   relayers: readonly Submitter[]
+  shop: Shop
+  /** Those of `shop` now, as are `policy` and `destinations`: read them anew. */
   recipients: readonly Address[]
-  /** Frozen, so that it is prepared for look-ups once. */
   destinations: readonly Destination[]
-  /** Name of each chain's watch, by chain id: a hash of its destinations. */
+  /** Name of each chain's watch, by chain id: see `nameWatches`. */
   watches: ReadonlyMap<number, string>
   /** Aborts requests to nodes, where that is possible. */
   signal?: AbortSignal | undefined

@@ -277,6 +277,7 @@ async function takeTurn(
   const { submitter: before, aside, joins } = driver
   const isEarly = performance.now() < driver.notBefore
   if (!isWanted(own, driver) || isEarly) return undefined
+  await context.shop.refresh()
   const submitter = await openSubmitter(context, {
     wallet,
     submitter: before,

@@ -21,6 +21,7 @@ import {
   reserveEarly,
 } from '../submitter/reserveEarly.js'
 import { hashSigned } from './checkAccept.js'
+import { checkRecipient } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
 import { parseMetadata } from './parseMetadata.js'
@@ -115,6 +116,10 @@ export async function acceptUndrafted(
   const found = planUndrafted(context, parameters)
   const refusal = checkUndrafted(found.order, payment)
   if (refusal) return { ok: false, ...refusal }
+  if (context.shop.name !== undefined)
+    await context.store.read((tables) =>
+      checkRecipient(context, tables, found.order),
+    )
 
   const meanwhile = parameters.meanwhile?.(found.order)
   // Awaited below; without this handler an early failure would be unhandled.

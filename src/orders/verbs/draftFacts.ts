@@ -5,7 +5,11 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PrimaryType } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
-import type { OrderRecord } from '../../store/types.js'
+import type {
+  Destination,
+  OrderRecord,
+  StoreReader,
+} from '../../store/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -143,7 +147,7 @@ export function chooseToken(
  * @throws {@link InvalidFieldError}
  */
 export function chooseRecipient(
-  { destinations, wallets }: OrdersContext,
+  { destinations, shop, wallets }: OrdersContext,
   { chainId, token }: { chainId: number; token: Address },
   { recipient, primaryType }: Choice & { primaryType: PrimaryType },
 ): Address {
@@ -151,7 +155,9 @@ export function chooseRecipient(
   const fitting = destinations
     .filter(
       (destination) =>
-        destination.chainId === chainId && destination.token === token,
+        destination.chainId === chainId &&
+        destination.token === token &&
+        !shop.isRemoved(destination),
     )
     .map((destination) => destination.recipient)
     .filter(
@@ -169,6 +175,8 @@ export function chooseRecipient(
   const only = fitting.length === 1 ? fitting[0] : undefined
   const found = asked ?? only
   if (found && fitting.includes(found)) return found
+  if (asked && shop.isRemoved({ chainId, token, recipient: asked }))
+    throw removedRecipient(asked)
   const kind = isReceive ? 'the account of a wallet' : 'a recipient'
   throw new InvalidFieldError(
     'recipient',
@@ -176,5 +184,36 @@ export function chooseRecipient(
     asked || !fitting.length
       ? `${kind} of these orders`
       : 'given, since these orders have several',
+  )
+}
+
+function removedRecipient(recipient: Address): InvalidFieldError {
+  return new InvalidFieldError(
+    'recipient',
+    shown(recipient),
+    'a recipient that was not removed',
+    'To sell for it again, add it with changeRecipients.',
+  )
+}
+
+/**
+ * Checks that a named shop takes new orders for the recipient of one.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export async function checkRecipient(
+  { shop: { name } }: Pick<OrdersContext, 'shop'>,
+  { recipients }: Pick<StoreReader, 'recipients'>,
+  { chainId, token, recipient }: Destination,
+): Promise<void> {
+  if (name === undefined) return
+  const destinations = [{ chainId, token, recipient }]
+  const [row] = await recipients.find({ destinations })
+  if (row?.shop === name && !row.removed) return
+  if (row?.shop === name) throw removedRecipient(recipient)
+  throw new InvalidFieldError(
+    'recipient',
+    shown(recipient),
+    `a recipient of shop "${name}"`,
   )
 }

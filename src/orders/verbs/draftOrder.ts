@@ -20,6 +20,7 @@ import type {
   OrdersContext,
 } from '../model/types.js'
 import {
+  checkRecipient,
   type DraftOrderParameters,
   draftMembers,
   type ExactDraftParameters,
@@ -79,6 +80,7 @@ async function writeDraft(
   const { id } = draft.order
   const [known] = await tables.orders.find({ ids: [id] })
   if (known) return redraft(context, tables, known, draft)
+  await checkRecipient(context, tables, draft.order)
   const { value, nonce, validBefore } = draft.attempt
   // The store assigns position and version; neither is shown.
   const blank = { ...draft.order, version: 1, position: 0n }

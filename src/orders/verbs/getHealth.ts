@@ -122,9 +122,11 @@ type SubmitterLease = {
 
 /** Implements `health` of `DestinationOrders`. */
 export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
-  const { store, tokens, recipients } = context
-  const wallets = context.wallets.filter(({ submitter }) =>
-    recipients.includes(submitter.account),
+  const { store, tokens, recipients, shop } = context
+  // An account that is a recipient of another shop still sends for this one.
+  const isWhole = recipients === shop.recipients
+  const wallets = context.wallets.filter(
+    ({ submitter }) => isWhole || recipients.includes(submitter.account),
   )
   const ids = [...new Set(tokens.map(({ chainId }) => chainId))]
   const [chains, funds, kept] = await Promise.all([
@@ -180,7 +182,11 @@ async function loadKept(
       token,
       destinations: own,
       counts: counts.get(tokenWord({ chainId, token })),
-      reconciled: await loadReconciled(tables, key, own),
+      reconciled: await loadReconciled(
+        tables,
+        { sharedKey: key, changes: context.shop.changes },
+        own,
+      ),
       atRisk: await sumEarly(tables, {
         chainId,
         token,

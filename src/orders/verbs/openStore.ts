@@ -5,6 +5,7 @@ import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrderEvent } from '../model/orderEvents.js'
 import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
+import { registerShop } from './registerShop.js'
 
 /** Key of the setting with the database that a recipient was last opened in. */
 const seenKey = ({ chainId, token, recipient }: Destination): string =>
@@ -19,9 +20,11 @@ const seenKey = ({ chainId, token, recipient }: Destination): string =>
  * mount, with another identity, and must not suspend the workers.
  *
  * @throws {@link StoreError} when the store cannot be opened.
+ * @throws {@link OrdersSetupError} when a recipient belongs to another shop.
  */
 export async function openStore(context: OrdersContext): Promise<void> {
   const { identity } = await context.store.open()
+  await registerShop(context)
   if (context.store.isAttached) return
   const values = await context.store.read((tables) =>
     tables.findValues(`${storeKey}:`),
@@ -39,19 +42,20 @@ export async function openStore(context: OrdersContext): Promise<void> {
           (destination) => seenIn.get(seenKey(destination)) !== identity,
         )
     for (const destination of told) {
-      const seen = await tables.getValue(seenKey(destination))
-      if (seen?.identity !== identity)
-        await tables.setValue(seenKey(destination), { identity })
+      const key = seenKey(destination)
       // The instance that opened the database before reported only its own
-      // recipients.
-      const isUntold = seen !== undefined && seen.identity !== identity
+      // recipients. Another one may report this one now, so read it again.
+      const isUntold = !isReplaced && seenIn.has(key)
+      const seen = isUntold ? await tables.getValue(key) : known
+      if (isUntold && seen?.identity === identity) continue
+      await tables.setValue(key, { identity })
       if (isReplaced || isUntold)
         await tables.events.append([
           replacedEvent(destination, {
             at: context.now(),
             data: {
               identity,
-              before: parseIdentity(isReplaced ? known : seen),
+              before: parseIdentity(seen),
             },
           }),
         ])

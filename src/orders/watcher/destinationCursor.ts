@@ -136,6 +136,8 @@ export async function loadCursor(
  */
 export type SharedCursor = DestinationCursor & {
   alone?: readonly Address[] | undefined
+  /** `changes` of the shop whose recipients are all placed. */
+  changes?: number | undefined
 }
 
 /** Loads how far the destinations of a token that are in step are read. */
@@ -145,9 +147,9 @@ export async function loadSharedCursor(
 ): Promise<SharedCursor | undefined> {
   const value = await tables.getValue(sharedKey)
   if (!value) return undefined
-  const { alone } = value
+  const { alone, changes } = value
   return Array.isArray(alone)
-    ? { ...parseCursor(value), alone }
+    ? { ...parseCursor(value), alone, changes: Number(changes ?? 0) }
     : parseCursor(value)
 }
 
@@ -156,13 +158,20 @@ export async function loadSharedCursor(
  * missing, by recipient.
  */
 export async function loadReconciled(
-  tables: Values,
-  sharedKey: string,
+  tables: Pick<StoreReader, 'getValue' | 'findValues'>,
+  { sharedKey, changes }: { sharedKey: string; changes: number },
   destinations: readonly Destination[],
 ): Promise<ReadonlyMap<Address, bigint>> {
   const shared = await loadSharedCursor(tables, sharedKey)
-  const own = shared?.alone && new Set(shared.alone)
   const blocks = new Map<Address, bigint>()
+  if (shared?.alone && shared.changes !== changes) {
+    // A look has not placed the recipients that were added since.
+    const rows = await loadCursors(tables, destinations)
+    for (const [recipient, { cursor }] of rows)
+      blocks.set(recipient, cursor.last.number)
+    return blocks
+  }
+  const own = shared?.alone && new Set(shared.alone)
   for (const destination of destinations) {
     const { recipient } = destination
     const cursor =
@@ -184,6 +193,8 @@ export type Places = {
   joining: Joining[]
   /** The shared cursor, until its first move writes it. */
   start: DestinationCursor | undefined
+  /** `changes` of the shop whose recipients these are. */
+  changes: number
 }
 
 /** A destination that begins to use the shared cursor of its token. */
@@ -202,6 +213,7 @@ export type Joining = Destination & {
  * place.
  *
  * @param token.destinations all destinations of the watch in this token.
+ * @param token.changes those of the shop that has them.
  */
 export async function placeRecipients(
   tables: Pick<StoreReader, 'getValue' | 'findValues' | 'orders'>,
@@ -209,15 +221,19 @@ export async function placeRecipients(
     sharedKey,
     destinations,
     head,
+    changes,
   }: {
     sharedKey: string
     destinations: readonly Destination[]
     head: { number: bigint }
+    changes: number
   },
 ): Promise<Places> {
   const onRecord = await loadSharedCursor(tables, sharedKey)
-  if (onRecord?.alone)
-    return { alone: new Set(onRecord.alone), joining: [], start: undefined }
+  if (onRecord?.alone && onRecord.changes === changes) {
+    const alone = new Set(onRecord.alone)
+    return { alone, joining: [], start: undefined, changes }
+  }
   const rows = await loadCursors(tables, destinations)
   const strangers = destinations.filter(({ recipient }) => !rows.has(recipient))
   const open = await findOpenRecipients(tables, strangers)
@@ -233,6 +249,7 @@ export async function placeRecipients(
     alone: new Set(),
     joining: [],
     start: onRecord ? undefined : shared,
+    changes,
   }
   for (const destination of destinations) {
     const { recipient } = destination
@@ -420,8 +437,15 @@ export async function moveCursor(
 
 const encodeShared = (
   cursor: DestinationCursor,
-  alone: ReadonlySet<Address>,
-) => ({ ...encodeCursor(cursor), alone: [...alone] })
+  {
+    alone,
+    changes = 0,
+  }: { alone: ReadonlySet<Address>; changes?: number | undefined },
+) => ({
+  ...encodeCursor(cursor),
+  alone: [...alone],
+  ...(changes === 0 ? {} : { changes }),
+})
 
 /**
  * Writes the shared cursor of a token, and which further destinations use it
@@ -435,12 +459,14 @@ export async function moveSharedCursor(
   {
     sharedKey,
     alone,
+    changes,
     joining,
     lease,
   }: {
     sharedKey: string
     /** The recipients that are not in step. */
     alone: ReadonlySet<Address>
+    changes: number
     joining: readonly Joining[]
     lease: Lease | undefined
   },
@@ -451,7 +477,8 @@ export async function moveSharedCursor(
       await tables.lock(sharedKey)
       const current = await loadSharedCursor(tables, sharedKey)
       const next = furtherOf(current, { before, after }) ?? current
-      if (next) await tables.setValue(sharedKey, encodeShared(next, alone))
+      if (next)
+        await tables.setValue(sharedKey, encodeShared(next, { alone, changes }))
       for (const { from, ...destination } of joining) {
         const known =
           from === 'new'
@@ -506,7 +533,13 @@ export async function leaveSharedCursor(
       const from = known?.from ?? cursor.from
       await tables.setValue(key, encodeCursor({ ...cursor, from }))
       // In the same unit of work, so that no process takes it for one in step.
-      if (shared) await tables.setValue(sharedKey, encodeShared(shared, alone))
+      if (shared) {
+        const { changes } = shared
+        await tables.setValue(
+          sharedKey,
+          encodeShared(shared, { alone, changes }),
+        )
+      }
     },
     { lease },
   )

@@ -452,7 +452,7 @@ async function settlePart(
  */
 async function loadPlaces(
   { store, watches }: OrdersContext,
-  { chainId, token, heads, tokenMemory, all }: TokenWatch,
+  { chainId, token, heads, memory, tokenMemory, all }: TokenWatch,
 ): Promise<Places> {
   if (tokenMemory.places) return tokenMemory.places
   const sharedKey = watchKey({ watches }, { chainId, token }, 'cursor')
@@ -461,6 +461,7 @@ async function loadPlaces(
       sharedKey,
       destinations: all,
       head: heads.latest,
+      changes: memory.changes ?? 0,
     }),
   )
   tokenMemory.places = places
@@ -505,9 +506,9 @@ function sharedCursor(
         loadSharedCursor(tables, sharedKey),
       )),
     move: async (cursors) => {
-      const { alone } = places
+      const { alone, changes } = places
       const joining = [...places.joining]
-      const moving = { sharedKey, alone, joining, lease }
+      const moving = { sharedKey, alone, changes, joining, lease }
       await moveSharedCursor(context, moving, cursors)
       places.joining = places.joining.filter((one) => !joining.includes(one))
       places.start = undefined

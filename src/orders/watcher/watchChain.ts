@@ -89,18 +89,29 @@ export function watchChain(
 ): ChainWatcher {
   const { store, policy, owner } = context
   const client = readerOf(context, chainId)
-  const destinations = groupByToken(context, chainId)
   const pace = paceOf(policy, client, chainId)
   const key = watchKey(context, { chainId })
   const milliseconds = policy.lease
   let lease: Lease | undefined
   let memory = newMemory()
   let last: LastLook | undefined
+  let destinations: ChainDestinations | undefined
+  /** The recipients may have changed, as the shop's rows show. */
+  const findDestinations = async (): Promise<ChainDestinations> => {
+    await context.shop.refresh()
+    if (destinations?.from !== context.destinations) {
+      destinations = groupByToken(context, chainId)
+      for (const tokenMemory of memory.tokens.values())
+        tokenMemory.places = undefined
+    }
+    memory.changes = destinations.changes
+    return destinations
+  }
   // Nothing shortens the pause after a failed look, or without the lease.
   const findNext = async (): Promise<NextLook | undefined> => {
     if (!last || !lease) return undefined
     const found = await findNextLook(context, chainId, {
-      destinations: destinations.all,
+      destinations: (await findDestinations()).all,
       memory,
       last,
       pace,
@@ -124,18 +135,17 @@ export function watchChain(
     if (!held) return denied
     try {
       await holdLease(context, held, async () => {
+        const { all, tokens } = await findDestinations()
         const heads = await getHeads(client, policy, numbersToAsk(memory))
         // Blocks of another chain would expire our orders and undo their
         // proofs.
         if (!isHeadKnown(memory, heads)) await checkChain(client, chainId)
         const { apart } = memory
         const aside = asides.chain
-        const { all } = destinations
         const seen = { client, chainId, heads, memory, lease }
         const watch = { ...seen, destinations: all, aside, apart }
         const every = reconcileEvery ?? reconcileEveryOf(pace, memory)
         const reading = { reconcileEvery: every, mostOpen }
-        const { tokens } = destinations
         await lookOnce(context, { ...watch, tokens, asides, ...reading })
         const { timestamp: time } = heads.latest
         last = { time, at: performance.now(), calledBy: memory.freshTo ?? 0n }
@@ -220,19 +230,24 @@ function reconcileEveryOf(
 
 type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }
 
-/** The destinations of a chain: lists that never change. */
+/** The destinations of a chain, until the shop has others. */
 type ChainDestinations = {
+  /** The list of the shop that they are from. */
+  from: readonly Destination[]
+  /** `changes` of the shop at that time. */
+  changes: number
   all: readonly Destination[]
   tokens: ReadonlyMap<Address, readonly Destination[]>
 }
 
 function groupByToken(
-  context: Pick<OrdersContext, 'destinations'>,
+  {
+    destinations: from,
+    shop: { changes },
+  }: Pick<OrdersContext, 'destinations' | 'shop'>,
   chainId: number,
 ): ChainDestinations {
-  const all = Object.freeze(
-    context.destinations.filter((one) => one.chainId === chainId),
-  )
+  const all = Object.freeze(from.filter((one) => one.chainId === chainId))
   const names = [...new Set(all.map(({ token }) => token))]
   const tokens = new Map(
     names.map((name) => [
@@ -240,7 +255,7 @@ function groupByToken(
       Object.freeze(all.filter(({ token }) => token === name)),
     ]),
   )
-  return { all, tokens }
+  return { from, changes, all, tokens }
 }
 
 type Looking = Reconciling &

@@ -1,18 +1,23 @@
 import { bytesToHex, stringToBytes } from 'viem'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Destination } from '../../store/types.js'
+import type { Shop } from '../model/openShop.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Names the watch of each chain by the destinations that it covers. Instances
- * with the same destinations share a watch: one of them works, the others wait.
- * Shops with other destinations have a watch of their own, so that none relies
- * on another one that does not know its recipients.
+ * Names the watch of each chain by its shop. Instances of a shop share a watch:
+ * one of them works, the others wait.
+ *
+ * Without a name, instances with the same destinations share a watch. Those
+ * with other destinations have a watch of their own, so that none relies on
+ * another one that does not know its recipients.
  */
 export function nameWatches(
-  destinations: readonly Destination[],
+  { name, configured: { destinations } }: Pick<Shop, 'name' | 'configured'>,
   keccak256: Keccak256,
 ): ReadonlyMap<number, string> {
+  if (name !== undefined)
+    return new Map(destinations.map(({ chainId }) => [chainId, name]))
   const chains = new Map<number, string[]>()
   for (const { chainId, token, recipient } of destinations) {
     const words = chains.get(chainId) ?? []

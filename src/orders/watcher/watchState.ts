@@ -77,6 +77,11 @@ export type WatchMemory = {
    * True after a look that found nothing to wait for. Changed by `watchChain`.
    */
   isQuiet?: boolean | undefined
+  /**
+   * `changes` of the shop whose recipients the look covers. Changed by
+   * `watchChain`.
+   */
+  changes?: number | undefined
   /** State of the steps of one token. Changed by `watchChain`. */
   tokens: Map<Address, TokenMemory>
   /**

@@ -4,6 +4,7 @@ import { addEarly } from './schemaEarly.js'
 import { addKinds } from './schemaKinds.js'
 import { addNotes } from './schemaNotes.js'
 import { addRefunds } from './schemaRefunds.js'
+import { addShops } from './schemaShops.js'
 import { addSubscriptions } from './schemaSubscriptions.js'
 import { findByToken } from './schemaTokens.js'
 import { version1 } from './schemaVersion1.js'
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   addSubscriptions,
   addEarly,
   findByToken,
+  addShops,
 ]
 
 /**

@@ -16,8 +16,8 @@ import type { SqlDialect, SqlSession } from './sqlEngine.js'
 import { SqlFault } from './sqlFault.js'
 import type { SqlTable } from './sqlTables.js'
 
-/** Largest number of rows in one statement. */
-const maxRows = 500
+/** Most rows in one statement, unless the table says otherwise. */
+const usualRows = 500
 
 /**
  * Decodes whole rows to records.
@@ -47,7 +47,7 @@ export function decodeRows<row>(
 }
 
 /**
- * Inserts rows, up to 500 in one statement.
+ * Inserts rows, many in one statement.
  *
  * @throws {@link DuplicateRecordError} when one of them exists already.
  */
@@ -61,7 +61,7 @@ export async function insertRows<row>(
     ({ member }) => member !== table.given,
   )
   const shape = { table: table.name, members }
-  await inChunks(rows, async (chunk) => {
+  await inChunks(table, rows, async (chunk) => {
     const values = { json: encodeRows(members, chunk) }
     await runQuery({ session, dialect }, rowsInserted, {
       shape,
@@ -85,7 +85,7 @@ function rowsInserted(
 }
 
 /**
- * Updates rows that still have the given version, up to 500 in one statement.
+ * Updates rows that still have the given version, many in one statement.
  * Writes only columns in which a row differs from the row seen at that version,
  * so that the database does not touch other indexes.
  *
@@ -100,7 +100,7 @@ export async function updateRows<row>(
   seen?: SeenRows | undefined,
 ): Promise<void> {
   const fixed: readonly string[] = [...table.key, 'version']
-  await inChunks(rows, async (chunk) => {
+  await inChunks(table, rows, async (chunk) => {
     const changed = findChanged(table, chunk, seen)
     const members = membersOf(table).filter(
       (one) => changed.has(one) || fixed.includes(one.member),
@@ -188,11 +188,12 @@ function encodeRows(
 }
 
 async function inChunks<row>(
+  { mostRows = usualRows }: { readonly mostRows?: number },
   rows: readonly row[],
   write: (chunk: readonly row[]) => Promise<void>,
 ): Promise<void> {
-  for (let from = 0; from < rows.length; from += maxRows)
-    await write(rows.slice(from, from + maxRows))
+  for (let from = 0; from < rows.length; from += mostRows)
+    await write(rows.slice(from, from + mostRows))
 }
 
 const throwDuplicate =

@@ -6,6 +6,7 @@ import type {
   NoteRecord,
   OrderRecord,
   ProofRecord,
+  RecipientRecord,
   SubscriptionRecord,
   TransactionRecord,
 } from '../../store/types.js'
@@ -19,6 +20,8 @@ export type SqlTable<row> = {
   readonly key: readonly (keyof row & string)[]
   /** Member that the database assigns. */
   readonly given?: keyof row & string
+  /** Most rows in one statement. @default 500 */
+  readonly mostRows?: number
 }
 
 export type SqlTables = {
@@ -29,6 +32,7 @@ export type SqlTables = {
   events: SqlRow<Columns<EventRecord>>
   notes: SqlRow<Columns<NoteRecord>>
   subscriptions: SqlRow<Columns<SubscriptionRecord>>
+  recipients: SqlRow<Columns<RecipientRecord>>
   settings: { key: string; value: string }
   leases: { key: string; owner: string; fence: bigint; expires: bigint }
   counters: { name: string; last: bigint }
@@ -217,5 +221,17 @@ export const subscriptionTable: SqlTable<SubscriptionRecord> = {
     chargeId: 'text',
     tries: 'number',
     due: 'bigint',
+  },
+}
+
+export const recipientTable: SqlTable<RecipientRecord> = {
+  name: 'recipients',
+  key: ['chainId', 'token', 'recipient'],
+  mostRows: 5_000,
+  columns: {
+    ...destination,
+    version: 'number',
+    shop: 'text',
+    removed: 'boolean',
   },
 }

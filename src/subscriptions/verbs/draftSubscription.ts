@@ -9,7 +9,11 @@ import { withEvent } from '../../orders/model/changes.js'
 import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import { OrdersSetupError } from '../../orders/model/errors.js'
 import { parseNewId } from '../../orders/model/testOrders.js'
-import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
+import {
+  checkRecipient,
+  chooseRecipient,
+  chooseToken,
+} from '../../orders/verbs/draftFacts.js'
 import { parseMetadata } from '../../orders/verbs/parseMetadata.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type { StoreWriter } from '../../store/types.js'
@@ -240,6 +244,7 @@ async function writeDraft(
   const row = planSubscription(facts, price)
   const [known] = await tables.orders.find({ ids: [subscriptionId] })
   if (known) return redraft(subscriptions, tables, terms)
+  await checkRecipient(context, tables, planned.order)
   const { value, nonce, validBefore } = planned.attempt
   // The store assigns position and version; neither is shown.
   const blank = { ...planned.order, version: 1, position: 0n }

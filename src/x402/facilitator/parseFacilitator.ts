@@ -50,6 +50,8 @@ export function parseFacilitator(
     )
   // Orders with this policy would refuse contract payers at the capture.
   const refuses = context.policy.contractPayers === 'refuse'
+  const payTo =
+    parameters.payTo && parseSome(parameters.payTo, 'payTo', context.recipients)
   const assets = context.tokens.map(({ token }) => token)
   return {
     orders,
@@ -61,7 +63,9 @@ export function parseFacilitator(
     timeout,
     preconfirmedUpTo: parseAnswerAt(parameters, context.policy),
     sweep: sweepNotes(context),
-    payTo: parseSome(parameters.payTo, 'payTo', context.recipients),
+    get payTo() {
+      return payTo ?? context.recipients
+    },
     assets: parseSome(parameters.assets, 'assets', assets),
   }
 }

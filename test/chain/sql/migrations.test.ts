@@ -9,7 +9,11 @@ import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import { migrations } from '../../../src/sql/tables/migrations.js'
 import type { Migration, SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
-import { drawId, sampleOrder } from '../../../src/testing/storeCasesSamples.js'
+import {
+  drawId,
+  sampleOrder,
+  sampleProof,
+} from '../../../src/testing/storeCasesSamples.js'
 import { dumped } from '../../dumps/rows.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
@@ -103,6 +107,96 @@ test.each(places)(
     const [next] = await store.read((it) => it.orders.find({ ids: ['next'] }))
     expect(next?.position).toBe(3n)
     await store.close()
+  },
+)
+
+/** Rows that each query of orders, proofs, events and subscriptions finds. */
+async function fill(store: PaymentStore): Promise<void> {
+  const rows = [
+    sampleOrder(destination, {
+      id: 'due',
+      lookDue: 5n,
+      payer: destination.token,
+    }),
+    sampleOrder(destination, {
+      id: 'settled',
+      state: 'captured',
+      payer: destination.token,
+      finality: 'included',
+      settledHash: dumped.captured.settledHash,
+      settledBlock: 7n,
+    }),
+    sampleOrder(destination, {
+      id: 'refund',
+      refundOf: 'settled',
+      refundId: 'one',
+      refundTo: destination.token,
+      refundAttempt: 1,
+    }),
+    sampleOrder(
+      { ...destination, recipient: destination.token },
+      { id: 'other', lookDue: 5n, payer: destination.token },
+    ),
+  ]
+  await store.write(async (it) => {
+    await it.orders.insert(rows)
+    await it.proofs.insert([sampleProof(destination)])
+    await it.events.append([dumped.event])
+  })
+}
+
+async function findAll(store: PaymentStore): Promise<unknown> {
+  const limit = 9
+  const payer = destination.token
+  const places = [destination]
+  return store.read(async (it) => ({
+    listed: await it.orders.find({ listed: places, limit }),
+    ofPayer: await it.orders.find({ listed: places, payer, limit }),
+    inState: await it.orders.find({
+      listed: places,
+      states: ['captured'],
+      limit,
+    }),
+    due: await it.orders.find({ lookDue: places, until: 9n, limit }),
+    unsettled: await it.orders.find({ unsettled: places, limit }),
+    settled: await it.orders.find({
+      settled: places,
+      finality: 'included',
+      limit,
+    }),
+    refunds: await it.orders.find({ refundsDue: places, limit }),
+    counts: await it.orders.count(places),
+    proofs: await it.proofs.find({ destinations: places, limit }),
+    events: await it.events.find({ destinations: places, after: 0n, limit }),
+  }))
+}
+
+const versions = [6, 7].flatMap((version) =>
+  places.map(([name, place]) => [version, name, place] as const),
+)
+
+test.each(versions)(
+  'what a database of version %i of %s holds is found after the update, and its shops begin empty',
+  async (version, _, place) => {
+    const { engine } = await place()
+    const older = createSqlStore(engine(), migrations.slice(0, version))
+    await fill(older)
+    const before = await findAll(older)
+    await older.close()
+    const newest = createSqlStore(engine())
+    expect(await findAll(newest)).toEqual(before)
+    expect(before).toMatchObject({
+      due: [{ id: 'due' }],
+      unsettled: [{ id: 'due' }],
+      settled: [{ id: 'settled' }],
+      refunds: [{ id: 'refund' }],
+    })
+    const find = () => newest.read((it) => it.recipients.find({ shop: 'shop' }))
+    expect(await find()).toEqual([])
+    const row = { ...destination, shop: 'shop', removed: false }
+    await newest.write((it) => it.recipients.insert([row]))
+    expect(await find()).toEqual([{ ...row, version: 1 }])
+    await newest.close()
   },
 )
 

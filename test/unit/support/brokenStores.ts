@@ -2,6 +2,7 @@ import { brokenEvents } from './brokenEvents.js'
 import { brokenLeases } from './brokenLeases.js'
 import { brokenNotes } from './brokenNotes.js'
 import { brokenQueries } from './brokenQueries.js'
+import { brokenRecipients } from './brokenRecipients.js'
 import { brokenRows } from './brokenRows.js'
 import { brokenSecrets } from './brokenSecrets.js'
 import { brokenSubscriptions } from './brokenSubscriptions.js'
@@ -18,4 +19,5 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenLeases,
   ...brokenNotes,
   ...brokenSubscriptions,
+  ...brokenRecipients,
 ]

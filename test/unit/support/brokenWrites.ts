@@ -188,6 +188,7 @@ export const brokenWrites: readonly BrokenStore[] = [
           events,
           notes,
           subscriptions,
+          recipients,
           getValue,
         } = withoutUnits(store)
         return work({
@@ -197,6 +198,7 @@ export const brokenWrites: readonly BrokenStore[] = [
           events,
           notes,
           subscriptions,
+          recipients,
           getValue,
           orders: {
             ...orders,

@@ -1,0 +1,129 @@
+import type { Address } from 'viem'
+import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import type { RecipientRecord } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { checkRelayed } from '../model/checkRelayed.js'
+import { OrdersSetupError } from '../model/errors.js'
+import { parseShopValue, shopKey } from '../model/openShop.js'
+import type { OrdersContext } from '../model/types.js'
+import { belongsElsewhere, shopsLock, sortOthers } from './registerShop.js'
+
+/** Parameters of `changeRecipients`. */
+export type ChangeRecipientsParameters = {
+  /** Accounts that are paid from now on, in every token of this instance. */
+  add?: readonly Address[] | undefined
+  /** Recipients of the shop that get no new orders from now on. */
+  remove?: readonly Address[] | undefined
+}
+
+const members: MembersOf<ChangeRecipientsParameters> = {
+  add: true,
+  remove: true,
+}
+
+/** Implements `changeRecipients` of `Orders`. */
+export async function changeRecipients(
+  context: OrdersContext,
+  parameters: ChangeRecipientsParameters,
+): Promise<void> {
+  checkMembers(parameters, members)
+  const { shop, tokens } = context
+  const add = parseRecipients(parameters.add, 'add')
+  const remove = parseRecipients(parameters.remove, 'remove')
+  if (add.size + remove.size === 0)
+    throw new InvalidFieldError(
+      'add',
+      shown(parameters.add),
+      'a list with at least one address, unless remove is one',
+    )
+  for (const recipient of remove)
+    if (add.has(recipient))
+      throw new InvalidFieldError(
+        'remove',
+        shown(recipient),
+        'without the addresses of add',
+      )
+  const { name } = shop
+  if (name === undefined)
+    throw new OrdersSetupError(
+      'have no shop in the store: give createOrders a shop, the same name in all its processes, to change recipients while they run',
+    )
+  for (const { chainId } of tokens)
+    checkRelayed(chainId, { ...context, others: [...add] })
+  await writeAgain(context, async (tables) => {
+    await tables.lock(shopsLock)
+    const rows = await tables.recipients.find({ shop: name })
+    const known = new Map(rows.map((row) => [wordOf(row), row]))
+    const added = tokens
+      .flatMap(({ chainId, token }) =>
+        [...add].map((recipient) => ({ chainId, token, recipient })),
+      )
+      .filter((one) => !known.has(wordOf(one)))
+    const taken = await tables.recipients.find({ destinations: added })
+    const { others, abandoned } = await sortOthers(tables, name, taken)
+    if (others[0]) throw belongsElsewhere(others[0], name)
+    const moved = new Set(abandoned.map(wordOf))
+    const fresh = added
+      .filter((one) => !moved.has(wordOf(one)))
+      .map((one) => ({ ...one, shop: name, removed: false }))
+    const changed = [
+      ...abandoned.map((row) => ({ ...row, shop: name, removed: false })),
+      ...changeRemoved(rows, { add, remove }),
+    ]
+    if (fresh.length > 0) await tables.recipients.insert(fresh)
+    if (changed.length > 0) await tables.recipients.update(changed)
+    if (fresh.length + changed.length === 0) return
+    const value = parseShopValue(await tables.getValue(shopKey(name)))
+    const changes = value.changes + 1
+    await tables.setValue(shopKey(name), { ...value, changes })
+  })
+  await shop.refresh()
+}
+
+/**
+ * Returns the rows of the shop that change.
+ *
+ * @throws {@link InvalidFieldError} when the shop lacks one to remove.
+ */
+function changeRemoved(
+  rows: readonly RecipientRecord[],
+  { add, remove }: Record<'add' | 'remove', ReadonlySet<Address>>,
+): RecipientRecord[] {
+  const known = new Set(rows.map(({ recipient }) => recipient))
+  for (const recipient of remove)
+    if (!known.has(recipient))
+      throw new InvalidFieldError(
+        'remove',
+        shown(recipient),
+        'addresses of recipients of the shop',
+      )
+  return rows.flatMap((row) => {
+    const removed = row.removed
+      ? !add.has(row.recipient)
+      : remove.has(row.recipient)
+    return removed === row.removed ? [] : [{ ...row, removed }]
+  })
+}
+
+function parseRecipients(
+  given: readonly Address[] | undefined,
+  field: string,
+): ReadonlySet<Address> {
+  if (given !== undefined && !Array.isArray(given))
+    throw new InvalidFieldError(field, shown(given), 'a list of addresses')
+  const list: readonly Address[] = given ?? []
+  return new Set(
+    list.map((address, index) =>
+      parseCheckedAddress(address, `${field}[${index}]`),
+    ),
+  )
+}
+
+const wordOf = ({
+  chainId,
+  token,
+  recipient,
+}: Omit<RecipientRecord, 'version' | 'shop' | 'removed'>): string =>
+  `${chainId} ${token} ${recipient}`

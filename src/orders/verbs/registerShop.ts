@@ -1,0 +1,150 @@
+import { isInDestinations } from '../../store/isInDestinations.js'
+import type {
+  Destination,
+  RecipientRecord,
+  StoreReader,
+} from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
+import { OrdersSetupError } from '../model/errors.js'
+import {
+  parseShopValue,
+  type Shop,
+  type ShopValue,
+  shopKey,
+  shopPrefix,
+} from '../model/openShop.js'
+import type { OrdersContext } from '../model/types.js'
+
+/** Held by whoever changes which recipients a shop has. */
+export const shopsLock = 'shops'
+
+/**
+ * Writes the recipients of the configuration to its shop, and the policy that
+ * it names. Without a name it only checks that no shop has these recipients.
+ *
+ * An account of `wallets` that another shop has as a recipient only sends here.
+ *
+ * @throws {@link OrdersSetupError} when one of `recipients` belongs to another
+ * shop.
+ */
+export async function registerShop(context: OrdersContext): Promise<void> {
+  const { store, shop } = context
+  const isKnown = await store.read(async (tables) => {
+    // Asks nothing else of a store without named shops.
+    const shops = await tables.findValues(shopPrefix)
+    if (shop.name === undefined && shops.length === 0) return true
+    const { others, missing } = await compareRows(context, tables)
+    if (others.length > 0) shop.leaveOut(others)
+    if (shop.name === undefined) return true
+    const value = parseShopValue(await tables.getValue(shopKey(shop.name)))
+    return missing.length === 0 && planValue(shop, value) === undefined
+  })
+  if (!isKnown && !store.isAttached) await writeShop(context)
+  await shop.refresh()
+}
+
+async function writeShop(context: OrdersContext): Promise<void> {
+  const { name } = context.shop
+  if (name === undefined) return
+  await writeAgain(context, async (tables) => {
+    await tables.lock(shopsLock)
+    const { missing, abandoned } = await compareRows(context, tables)
+    const value = parseShopValue(await tables.getValue(shopKey(name)))
+    const planned = planValue(context.shop, value)
+    if (missing.length === 0 && planned === undefined) return
+    const fresh = missing.filter((one) => !isInDestinations(one, abandoned))
+    if (fresh.length > 0)
+      await tables.recipients.insert(
+        fresh.map((one) => ({ ...one, shop: name, removed: false })),
+      )
+    if (abandoned.length > 0)
+      await tables.recipients.update(
+        abandoned.map((row) => ({ ...row, shop: name, removed: false })),
+      )
+    const changes = value.changes + 1
+    await tables.setValue(shopKey(name), { ...(planned ?? value), changes })
+  })
+}
+
+type Tables = Pick<StoreReader, 'recipients'> & {
+  orders: Pick<StoreReader['orders'], 'find'>
+}
+
+/** Compares the recipients of the configuration with the rows of all shops. */
+async function compareRows(
+  context: OrdersContext,
+  tables: Tables,
+): Promise<{
+  /** Rows of other shops. */
+  others: RecipientRecord[]
+  /** Rows of other shops that never had an order and are removed. */
+  abandoned: RecipientRecord[]
+  /** Destinations of the configuration that the shop lacks. */
+  missing: Destination[]
+}> {
+  const { configured, name } = context.shop
+  const { destinations, recipients } = configured
+  const rows = await tables.recipients.find({ destinations })
+  const { others, abandoned } = await sortOthers(tables, name, rows)
+  const other = others.find(({ recipient }) => recipients.includes(recipient))
+  if (other) throw belongsElsewhere(other, name)
+  const taken = Object.freeze([
+    ...others,
+    ...rows.filter((row) => row.shop === name),
+  ])
+  const missing = destinations.filter((one) => !isInDestinations(one, taken))
+  return { others, abandoned, missing }
+}
+
+/** Finds the rows of other shops, and which of those may change their shop. */
+export async function sortOthers(
+  tables: Tables,
+  name: string | undefined,
+  rows: readonly RecipientRecord[],
+): Promise<Record<'others' | 'abandoned', RecipientRecord[]>> {
+  const others: RecipientRecord[] = []
+  const abandoned: RecipientRecord[] = []
+  for (const row of rows) {
+    if (row.shop === name) continue
+    const isFree = row.removed && !(await hasOrders(tables, row))
+    const list = isFree ? abandoned : others
+    list.push(row)
+  }
+  return { others, abandoned }
+}
+
+async function hasOrders(
+  { orders }: Tables,
+  { chainId, token, recipient }: RecipientRecord,
+): Promise<boolean> {
+  const oldest = { chainId, token, recipient }
+  return (await orders.find({ oldest, limit: 1 })).length > 0
+}
+
+export function belongsElsewhere(
+  { chainId, token, recipient, shop }: RecipientRecord,
+  name: string | undefined,
+): OrdersSetupError {
+  const here = name === undefined ? 'orders without a shop' : `shop "${name}"`
+  return new OrdersSetupError(
+    `cannot take payments to ${recipient} on chain ${chainId} for ${here}: it belongs to shop "${shop}". Use another account, pass shop: '${shop}', or give each shop a database schema`,
+    { chainId, token, recipient, shop },
+  )
+}
+
+/** The value of the shop with what the configuration names, if it differs. */
+function planValue(
+  { configured: { fulfilAt, kinds } }: Shop,
+  value: ShopValue,
+): ShopValue | undefined {
+  const isSame =
+    value.changes > 0 &&
+    (fulfilAt === undefined || fulfilAt === value.fulfilAt) &&
+    (kinds === undefined || String(kinds) === String(value.kinds))
+  if (isSame) return undefined
+  return {
+    ...value,
+    ...(fulfilAt === undefined ? {} : { fulfilAt }),
+    ...(kinds === undefined ? {} : { kinds }),
+  }
+}
