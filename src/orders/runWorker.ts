@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
+import { startLoop } from '../core/loop.js'
 import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
 import type { PaymentStore, Submitter } from '../store/types.js'
@@ -11,7 +12,7 @@ import { type Limit, limitTo } from './model/limitTo.js'
 import { observeFailure } from './model/observeFailure.js'
 import type { OrdersContext } from './model/types.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
-import { type ChainWatcher, watchChain } from './watcher/watchChain.js'
+import { watchChain } from './watcher/watchChain.js'
 
 /** Parameters of `run`. */
 export type RunWorkerParameters = {
@@ -175,53 +176,48 @@ function startWatcher(
     tellCaughtUp = resolve
   })
   const watcher = watchChain(context, chainId)
-  const { asides } = watcher
-  const changes = hearChanges(context.store, () => watcher.lease()?.key)
-  // Its own signal: Node warns of a leak above ten listeners on one signal.
-  const pausing = new AbortController()
-  onAbort(signal, () => pausing.abort())
-  const watch = async (): Promise<void> => {
-    while (!signal.aborted) {
-      const looked = await tryLook(watcher, { signal, limit })
-      await asides.save(watcher.lease()).catch(() => undefined)
-      tellCaughtUp()
-      await waitForLook(context, watcher, changes, {
-        looked,
-        signal: pausing.signal,
-      })
-    }
+  const { asides, kept } = watcher
+  const aside = asides.chain
+  let isQuiet = false
+  const endLook = async (pause: number): Promise<number> => {
+    // The next look saves again.
+    await asides.save(watcher.lease()).catch(() => undefined)
     tellCaughtUp()
-    changes.stop()
-    const lease = watcher.lease()
-    if (lease) await context.store.releaseLease(lease).catch(() => undefined)
+    return pause
   }
-  return { caughtUp, ended: watch() }
+  const loop = startLoop(
+    {
+      limit,
+      look: async () => {
+        const looked = await watcher.look()
+        isQuiet = looked.isQuiet
+        aside.clear(wholeWatch)
+        return endLook(looked.nextLook)
+      },
+      failed: (error) => {
+        isQuiet = false
+        return endLook(aside.put(wholeWatch, error))
+      },
+      // A new proof or an order that is due shortens the pause. Otherwise the
+      // next look comes soon and sees all changes.
+      woken: async () => (isQuiet ? watcher.findNextLook() : never),
+      lease: { every: context.policy.lease / 2, prolong: kept.prolong },
+    },
+    signal,
+  )
+  const forget = hearChanges(context.store, {
+    listener: loop.wake,
+    isOwn: (by) => by !== undefined && by === watcher.lease()?.key,
+  })
+  const end = async (): Promise<void> => {
+    await loop.ended
+    forget()
+    await kept.release()
+  }
+  return { caughtUp, ended: end() }
 }
 
-/** What a worker knows after a look. */
-type Looked = {
-  pause: number
-  isQuiet: boolean
-  /** True if the look failed: another process may take the watch meanwhile. */
-  isFailed: boolean
-}
-
-async function tryLook(
-  watcher: ChainWatcher,
-  { signal, limit }: { signal: AbortSignal; limit: Limit },
-): Promise<Looked> {
-  const { chain: aside } = watcher.asides
-  try {
-    // The signal may have aborted while this look waited for a place.
-    const look = async () => (signal.aborted ? undefined : watcher.look())
-    const { nextLook = 0, isQuiet = false } = (await limit(look)) ?? {}
-    aside.clear(wholeWatch)
-    return { pause: nextLook, isQuiet, isFailed: false }
-  } catch (error) {
-    const pause = aside.put(wholeWatch, error)
-    return { pause, isQuiet: false, isFailed: true }
-  }
-}
+const never = Number.POSITIVE_INFINITY
 
 /** Milliseconds between two checks of a store that does not report changes. */
 const askEvery = 1000
@@ -230,77 +226,26 @@ const askEvery = 1000
 const changesWithin = 200
 
 /**
- * Listens to changes of the store from now on, if the store reports them, but
- * not to those under the watch's own lease.
+ * Calls the listener when the store may have changed, except by writes under
+ * the watch's own lease. Returns a function that unregisters it.
  */
 function hearChanges(
   { onChange }: Pick<PaymentStore, 'onChange'>,
-  ownKey: () => string | undefined,
-): {
-  /**
-   * Waits for a change since the last wait, at most until this time. Returns
-   * true if there may have been one.
-   */
-  wait(until: number, signal: AbortSignal): Promise<boolean>
-  stop(): void
-} {
-  let isChanged = false
-  let wake: () => void = () => undefined
-  const stop = onChange?.((by) => {
-    if (by !== undefined && by === ownKey()) return
-    isChanged = true
-    wake()
-  })
-  return {
-    wait: async (until, signal) => {
-      const rest = until - performance.now()
-      const longest = stop ? rest : Math.min(rest, askEvery)
-      const over = new AbortController()
-      const forget = onAbort(signal, () => over.abort())
-      wake = () => over.abort()
-      if (!isChanged) await wait(longest, over.signal)
-      forget()
-      if (stop && !isChanged) return false
-      await wait(Math.min(changesWithin, until - performance.now()), signal)
-      isChanged = false
-      return true
-    },
-    stop: () => stop?.(),
+  { listener, isOwn }: { listener(): void; isOwn(by?: string): boolean },
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tellSoon = (by?: string) => {
+    if (isOwn(by)) return
+    timer ??= setTimeout(() => {
+      timer = undefined
+      listener()
+    }, changesWithin)
   }
-}
-
-/**
- * Waits until the next look, and prolongs the lease meanwhile, unless the last
- * look failed. While the chain is quiet, asks the database again when its rows
- * change, because a new proof or an order that is due shortens the pause.
- */
-async function waitForLook(
-  { policy }: Pick<OrdersContext, 'policy'>,
-  watcher: ChainWatcher,
-  changes: ReturnType<typeof hearChanges>,
-  {
-    looked: { pause, isQuiet, isFailed },
-    signal,
-  }: { looked: Looked; signal: AbortSignal },
-): Promise<void> {
-  if (isFailed) return wait(pause, signal)
-  const step = policy.lease / 2
-  let until = performance.now() + pause
-  // The next look takes the lease again, and is usually soon enough.
-  let prolongAt = performance.now() + (pause < 2 * step ? pause : step)
-  while (!signal.aborted && performance.now() < until) {
-    const end = Math.min(until, prolongAt)
-    let isChanged = false
-    if (isQuiet) isChanged = await changes.wait(end, signal)
-    else await wait(end - performance.now(), signal)
-    if (signal.aborted || performance.now() >= until) return
-    if (performance.now() >= prolongAt) {
-      // If the database does not answer, the next look fails and reports it.
-      await watcher.prolong().catch(() => undefined)
-      prolongAt = performance.now() + step
-    }
-    if (!isChanged) continue
-    const next = await watcher.findNextLook().catch(() => pause)
-    until = Math.min(until, performance.now() + next)
+  const asking = onChange ? undefined : setInterval(listener, askEvery)
+  const forget = onChange?.(tellSoon)
+  return () => {
+    clearTimeout(timer)
+    clearInterval(asking)
+    forget?.()
   }
 }

@@ -1,4 +1,4 @@
-import { wait } from '../core/wait.js'
+import { startLoop } from '../core/loop.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts, observeStop } from './observeTarget.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
@@ -57,13 +57,7 @@ export async function deliverEvents(
 ): Promise<boolean> {
   const outbox = await openOutbox(run, hold)
   const saver = progressSaver(run, hold, outbox.progress)
-  let bell = new AbortController()
   let isGone = false
-  const ring = () => bell.abort()
-  const leave = () => {
-    isGone = true
-    hold.lose()
-  }
   const turn: Turn = {
     run,
     hold,
@@ -72,17 +66,25 @@ export async function deliverEvents(
     orders: startShare(run, outbox.orders, widest),
     others: startShare(run, outbox.others, 1),
     loading: { failures: 0, until: 0, isFull: false },
-    ring,
-    leave,
+    ring: () => loop.wake(),
+    leave: () => {
+      isGone = true
+      hold.lose()
+    },
   }
-  const forget = run.store.onChange?.(ring)
-  hold.over.addEventListener('abort', ring)
+  const loop = startLoop(
+    {
+      look: () => work(turn),
+      // Another process may succeed: leave the lease to it.
+      failed: (error) => {
+        throw error
+      },
+    },
+    hold.over,
+  )
+  const forget = run.store.onChange?.(loop.wake)
   try {
-    while (!hold.over.aborted) {
-      const pause = await work(turn)
-      await wait(pause, bell.signal)
-      bell = new AbortController()
-    }
+    await loop.ended
   } finally {
     forget?.()
     await Promise.all([...turn.orders.running, ...turn.others.running])

@@ -1,3 +1,4 @@
+import { startLoop } from '../core/loop.js'
 import { wait } from '../core/wait.js'
 import { deliverEvents } from './deliverEvents.js'
 import { observeStop } from './observeTarget.js'
@@ -10,21 +11,25 @@ import { underLease } from './underLease.js'
  */
 export async function runTarget(run: TargetRun): Promise<void> {
   const { signal, store, target, observe, tools } = run
-  let failures = 0
   let isGone = false
-  while (!signal.aborted && !isGone) {
-    try {
-      await store.open()
-      const wasFree = await underLease(run, async (hold) => {
-        isGone = await deliverEvents(run, hold)
-      })
-      failures = 0
-      if (!wasFree) await wait(tools.standby, signal)
-    } catch (error) {
-      observeStop(run, error)
-      await wait(tools.pause(++failures), signal)
-    }
-  }
+  const delivering = startLoop(
+    {
+      look: async () => {
+        await store.open()
+        const wasFree = await underLease(run, async (hold) => {
+          isGone = await deliverEvents(run, hold)
+        })
+        return wasFree ? 0 : tools.standby
+      },
+      failed: (error, failures) => {
+        observeStop(run, error)
+        return tools.pause(failures)
+      },
+      isOver: () => isGone,
+    },
+    signal,
+  )
+  await delivering.ended
   const attributes = { target: target.name }
   if (isGone) observe({ name: 'webhook.gone', attributes })
   // After a 410: a process without other work would end and be restarted.

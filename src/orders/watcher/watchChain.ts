@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
+import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Destination, Lease } from '../../store/types.js'
 import { checkChain } from '../evidence/checkChain.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
@@ -56,11 +56,11 @@ export type ChainWatcher = {
    * Milliseconds from now.
    */
   findNextLook(): Promise<number>
-  /** Prolongs the lease between two looks, if this process holds it. */
-  prolong(): Promise<void>
   /** Steps and orders that failed and wait for their next try. */
   asides: WatchAsides
-  /** The right to watch this chain, while it is held. */
+  /** The right to watch this chain. */
+  kept: Pick<KeptLease, 'prolong' | 'release'>
+  /** The same, while it is held. */
   lease(): Lease | undefined
 }
 
@@ -90,8 +90,11 @@ export function watchChain(
   const { store, policy, owner } = context
   const client = readerOf(context, chainId)
   const pace = paceOf(policy, client, chainId)
-  const key = watchKey(context, { chainId })
-  const milliseconds = policy.lease
+  const kept = keepLease(store, {
+    key: watchKey(context, { chainId }),
+    owner,
+    milliseconds: policy.lease,
+  })
   let lease: Lease | undefined
   let memory = newMemory()
   let last: LastLook | undefined
@@ -109,7 +112,7 @@ export function watchChain(
   }
   // Nothing shortens the pause after a failed look, or without the lease.
   const findNext = async (): Promise<NextLook | undefined> => {
-    if (!last || !lease) return undefined
+    if (!last || !lease || kept.held?.fence !== lease.fence) return undefined
     const found = await findNextLook(context, chainId, {
       destinations: (await findDestinations()).all,
       memory,
@@ -122,19 +125,17 @@ export function watchChain(
   const renew = (next: Lease | undefined): void => {
     if (next?.fence !== lease?.fence) {
       memory = newMemory()
-      last = undefined
       asides.clearAll()
     }
     lease = next
   }
   const look: ChainWatcher['look'] = async () => {
     last = undefined
-    const held = await store.takeLease({ key, owner, milliseconds })
-    renew(held)
+    renew(await kept.take())
     const denied = { nextLook: policy.lease / 2, isQuiet: false }
-    if (!held) return denied
+    if (!lease) return denied
     try {
-      await holdLease(context, held, async () => {
+      await kept.during(async () => {
         const { all, tokens } = await findDestinations()
         const heads = await getHeads(client, policy, numbersToAsk(memory))
         // Blocks of another chain would expire our orders and undo their
@@ -152,6 +153,7 @@ export function watchChain(
       })
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error
+      kept.forget()
       renew(undefined)
     }
     const next = await findNext()
@@ -160,16 +162,13 @@ export function watchChain(
     memory.isQuiet = isQuiet
     return { nextLook: Math.max(next.milliseconds, pace.interval), isQuiet }
   }
-  const prolong = async (): Promise<void> => {
-    if (lease) renew(await store.takeLease({ key, owner, milliseconds }))
-  }
   return {
     look,
     findNextLook: async () =>
       (await findNext())?.milliseconds ?? Number.POSITIVE_INFINITY,
-    prolong,
     asides,
-    lease: () => lease,
+    kept,
+    lease: () => kept.held,
   }
 }
 
@@ -315,34 +314,4 @@ function numbersToAsk(memory: WatchMemory): bigint[] {
   const newest = newestOf(memory)
   const finality = findUnconfirmed(memory)
   return newest ? [newest.number, ...finality] : finality
-}
-
-/**
- * Does work and prolongs the lease until the work ends. Otherwise, with slow
- * nodes, two processes would take the lease from each other again and again.
- *
- * Does not stop the work if the lease is lost: the store refuses its writes.
- */
-async function holdLease(
-  { store, owner, policy }: OrdersContext,
-  { key }: Lease,
-  work: () => Promise<void>,
-): Promise<void> {
-  const over = new AbortController()
-  const prolong = async (): Promise<void> => {
-    const milliseconds = policy.lease
-    for (;;) {
-      await wait(milliseconds / 3, over.signal)
-      if (over.signal.aborted) return
-      if (!(await store.takeLease({ key, owner, milliseconds }))) return
-    }
-  }
-  // If the store does not answer, the work itself fails.
-  const prolonging = prolong().catch(() => undefined)
-  try {
-    await work()
-  } finally {
-    over.abort()
-    await prolonging
-  }
 }

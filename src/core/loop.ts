@@ -1,0 +1,101 @@
+import { onAbort } from './onAbort.js'
+import { wait } from './wait.js'
+
+/** What a loop does. All times are in milliseconds. */
+export type LoopWork = {
+  /** Looks once and does what is due. Returns the time until the next look. */
+  look(): Promise<number>
+  /**
+   * Notes a failed look. Returns the time until the next try. If it throws, the
+   * loop ends and `ended` rejects.
+   *
+   * @param failures number of failed looks in a row.
+   */
+  failed(error: unknown, failures: number): number | Promise<number>
+  /**
+   * Asked when the loop is woken in a pause. Returns the time until the next
+   * look, which can only shorten the pause. @default 0
+   */
+  woken?: (() => Promise<number>) | undefined
+  /** Returns true if the loop should end before its signal aborts. */
+  isOver?: (() => boolean) | undefined
+  /** Runs the look once it has a place among those of other loops. */
+  limit?: (<result>(look: () => Promise<result>) => Promise<result>) | undefined
+  /** A lease that long pauses prolong each time `every` has passed. */
+  lease?: { every: number; prolong(): Promise<void> } | undefined
+}
+
+/** Work that is done again and again. */
+export type Loop = {
+  /** Wakes the loop: now if it pauses, else when its look is over. */
+  wake(): void
+  /** Resolves once the loop has ended, after its look. */
+  ended: Promise<void>
+}
+
+/** The longest time for which a timer can be set. */
+const longestTimer = 2 ** 31 - 1
+
+const never = Number.POSITIVE_INFINITY
+
+/** Looks again and again, until the signal aborts. */
+export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
+  const {
+    limit = (look) => look(),
+    woken = async () => 0,
+    lease = { every: never, prolong: async () => undefined },
+  } = work
+  let isWoken = false
+  let alarm = new AbortController()
+  const wake = () => {
+    isWoken = true
+    alarm.abort()
+  }
+  const isOver = () => signal.aborted || work.isOver?.() === true
+  const look = () =>
+    limit(async () => {
+      isWoken = false
+      // The loop may have ended while it waited for its place.
+      return isOver() ? 0 : work.look()
+    })
+  const sleepUntil = async (time: number) => {
+    alarm = new AbortController()
+    const rest = Math.min(time - performance.now(), longestTimer)
+    if (!isWoken) await wait(rest, alarm.signal)
+  }
+  const pause = async (milliseconds: number, isFailed: boolean) => {
+    let until = performance.now() + milliseconds
+    // After a failure, another process may take the lease. The look after a
+    // short pause prolongs it soon enough.
+    const isKept = !isFailed && milliseconds >= 2 * lease.every
+    let prolongAt = isKept ? performance.now() + lease.every : never
+    while (!isOver() && performance.now() < until) {
+      await sleepUntil(Math.min(until, prolongAt))
+      if (isOver()) return
+      if (performance.now() >= prolongAt) {
+        // If this fails, the next look fails too and reports it.
+        await lease.prolong().catch(() => undefined)
+        prolongAt = performance.now() + lease.every
+      }
+      if (!isWoken) continue
+      isWoken = false
+      // If the question fails, the pause stays as it is.
+      const rest = await woken().catch(() => never)
+      until = Math.min(until, performance.now() + rest)
+    }
+  }
+  const run = async () => {
+    let failures = 0
+    while (!isOver())
+      try {
+        const next = await look()
+        failures = 0
+        await pause(next, false)
+      } catch (error) {
+        await pause(await work.failed(error, ++failures), true)
+      }
+  }
+  const forget = onAbort(signal, wake)
+  // The first look begins once the caller has the loop.
+  return { wake, ended: Promise.resolve().then(run).finally(forget) }
+}

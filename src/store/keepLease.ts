@@ -1,0 +1,110 @@
+import { wait } from '../core/wait.js'
+import type { Lease, PaymentStore } from './types.js'
+
+/** A lease that one process takes, prolongs and releases. */
+export type KeptLease = {
+  /** The lease as it was taken last, `undefined` while another has it. */
+  readonly held: Lease | undefined
+  /**
+   * Takes the lease, or prolongs it once a third of it has passed, so that at
+   * least two thirds are left for the work under it.
+   *
+   * @returns `undefined` while another owner holds it. Another fence than
+   * before says that the lease ran out in between.
+   */
+  take(): Promise<Lease | undefined>
+  /** Prolongs the lease at once, if it is held. */
+  prolong(): Promise<void>
+  /**
+   * Does work and prolongs the lease meanwhile, so that slow work does not cost
+   * the lease. Does not stop the work if the lease is lost: the store refuses
+   * its writes.
+   */
+  during<result>(
+    work: () => Promise<result>,
+    options?: {
+      /**
+       * Milliseconds after which work that hangs leaves the lease to others.
+       * @default no limit
+       */
+      most?: number | undefined
+      /** Called once when another owner has the lease, or may have it. */
+      onLost?: (() => void) | undefined
+    },
+  ): Promise<result>
+  /** True when nobody else can take the lease for so many milliseconds. */
+  lasts(milliseconds: number): boolean
+  /** Forgets a lease that was lost. */
+  forget(): void
+  /** Releases the lease. If that fails, it runs out by itself. */
+  release(): Promise<void>
+}
+
+/** Prepares a lease. Takes nothing yet. */
+export function keepLease(
+  store: Pick<PaymentStore, 'takeLease' | 'releaseLease'>,
+  wanted: Parameters<PaymentStore['takeLease']>[0],
+): KeptLease {
+  const { milliseconds } = wanted
+  let held: Lease | undefined
+  // Milliseconds of `performance`: the wall clock may be set back.
+  let since = Number.NEGATIVE_INFINITY
+  const ask = async () => {
+    // Counted from before the request, so that it ends before the real lease.
+    const asked = performance.now()
+    held = await store.takeLease(wanted)
+    since = asked
+    return held
+  }
+  const prolong = async () => {
+    if (held) await ask()
+  }
+  const lasts = (rest: number) =>
+    held !== undefined && performance.now() + rest < since + milliseconds
+  const keep = async (
+    over: AbortSignal,
+    most: number,
+    onLost: () => void,
+  ): Promise<void> => {
+    const fence = held?.fence
+    const end = performance.now() + most
+    for (;;) {
+      await wait(milliseconds / 3, over)
+      if (over.aborted || performance.now() > end) return
+      // If the store fails, it may answer again before the lease runs out.
+      await prolong().catch(() => undefined)
+      if (held?.fence !== fence || !lasts(0)) return onLost()
+    }
+  }
+  return {
+    get held() {
+      return held
+    },
+    take: async () =>
+      held && performance.now() - since < milliseconds / 3 ? held : ask(),
+    prolong,
+    during: async (
+      work,
+      { most = Number.POSITIVE_INFINITY, onLost = () => undefined } = {},
+    ) => {
+      const over = new AbortController()
+      const keeping = keep(over.signal, most, onLost)
+      try {
+        return await work()
+      } finally {
+        over.abort()
+        // A request that is open would take a released lease again.
+        await keeping
+      }
+    },
+    lasts,
+    forget: () => {
+      held = undefined
+    },
+    release: async () => {
+      const lease = held
+      held = undefined
+      if (lease) await store.releaseLease(lease).catch(() => undefined)
+    },
+  }
+}
