@@ -10,8 +10,6 @@ import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { OrdersSetupError } from './model/errors.js'
-import { orderLoader } from './model/orderLoader.js'
-import { openRehearsalMemory } from './model/rehearsalMemory.js'
 import { sendersOf } from './model/sendersOf.js'
 import {
   type CreateOrdersParameters,
@@ -22,6 +20,8 @@ import {
   tokenMembers,
 } from './model/types.js'
 import { settlePolicy } from './settlePolicy.js'
+import { openRehearsalMemory } from './submitter/rehearsalMemory.js'
+import { orderLoader } from './verbs/orderLoader.js'
 import { nameWatches } from './watcher/watchKeys.js'
 
 /**

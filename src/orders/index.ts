@@ -1,3 +1,4 @@
+export type { Observation } from '../core/observeFailure.js'
 export { createOrders } from './createOrders.js'
 export type { DestinationOrders } from './DestinationOrders.js'
 export { toCsv } from './ledger/toCsv.js'
@@ -55,7 +56,6 @@ export type {
   DraftedOrder,
   DraftedPayment,
   MostAtRisk,
-  Observation,
   Order,
   OrdersPolicy,
   OrderToken,

@@ -1,11 +1,11 @@
-import type { Address } from 'viem'
+import type { Address, Client } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PrimaryType } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
-import type { OrderRecord } from '../../store/types.js'
+import type { Destination, OrderRecord } from '../../store/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -100,11 +100,22 @@ type Choice = {
 }
 
 /**
- * Returns the token of a draft: the given one, or the only one configured.
+ * Chooses the token and the recipient of something new: the given ones, or the
+ * only ones configured. The recipient of a Receive payment must be a wallet of
+ * ours.
  *
  * @throws {@link InvalidFieldError}
  */
-export function chooseToken(
+export function chooseDestination(
+  context: OrdersContext,
+  choice: Choice & { primaryType: PrimaryType },
+): Destination & { client: Client } {
+  const { client, chainId, token } = chooseToken(context, choice)
+  const recipient = chooseRecipient(context, { chainId, token }, choice)
+  return { client, chainId, token, recipient }
+}
+
+function chooseToken(
   { tokens }: OrdersContext,
   { chainId, token: given }: Choice,
 ): OrdersContext['tokens'][number] {
@@ -136,13 +147,7 @@ export function chooseToken(
   )
 }
 
-/**
- * Returns the recipient of a draft: the given one, or the only one configured.
- * For a Receive payment, it must be a wallet of ours.
- *
- * @throws {@link InvalidFieldError}
- */
-export function chooseRecipient(
+function chooseRecipient(
   { destinations, wallets }: OrdersContext,
   { chainId, token }: { chainId: number; token: Address },
   { recipient, primaryType }: Choice & { primaryType: PrimaryType },
