@@ -1,6 +1,6 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { grantOf } from '../core/grantOf.js'
-import { parseOrderId } from '../orders/model/parseOrderId.js'
+import { parseOrderId } from '../core/parseOrderId.js'
 import type { Orders } from '../orders/Orders.js'
 import type { Admission } from './admission.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'

@@ -12,8 +12,6 @@ import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { checkRelayed } from './model/checkRelayed.js'
 import { OrdersSetupError } from './model/errors.js'
 import { openShop } from './model/openShop.js'
-import { orderLoader } from './model/orderLoader.js'
-import { openRehearsalMemory } from './model/rehearsalMemory.js'
 import {
   type CreateOrdersParameters,
   type OrdersContext,
@@ -23,6 +21,8 @@ import {
   tokenMembers,
 } from './model/types.js'
 import { settlePolicy } from './settlePolicy.js'
+import { openRehearsalMemory } from './submitter/rehearsalMemory.js'
+import { orderLoader } from './verbs/orderLoader.js'
 import { nameWatches } from './watcher/watchKeys.js'
 
 /**

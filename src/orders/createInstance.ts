@@ -1,12 +1,9 @@
 import { CountersignError } from '../core/CountersignError.js'
 import { InvalidFieldError } from '../core/errors.js'
+import type { Observation } from '../core/observeFailure.js'
 import { inTime } from '../core/wait.js'
-import {
-  endingContext,
-  lastAnswers,
-  lastWrites,
-} from './evidence/endingContext.js'
-import type { Observation, OrdersContext } from './model/types.js'
+import { endingContext, lastAnswers, lastWrites } from './loop/endingContext.js'
+import type { OrdersContext } from './model/types.js'
 import {
   createSubmitterEngine,
   type SubmitterEngine,

@@ -1,3 +1,4 @@
+export type { Observation } from '../core/observeFailure.js'
 export { createOrders } from './createOrders.js'
 export type { DestinationOrders } from './DestinationOrders.js'
 export { toCsv } from './ledger/toCsv.js'
@@ -44,7 +45,6 @@ export type {
   CreateOrdersParameters,
   DraftedOrder,
   DraftedPayment,
-  Observation,
   Order,
   OrdersPolicy,
   OrderToken,

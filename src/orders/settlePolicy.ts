@@ -1,7 +1,7 @@
+import { checkLimit } from '../core/checkLimit.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { defaultMaxCaptureGas } from '../payments/verify/rehearse.js'
-import { checkLimit } from './model/earlyAnswer.js'
 import {
   mostAtRiskMembers,
   type OrdersPolicy,

@@ -1,5 +1,5 @@
+import { getHeads } from '../../chain/state/getHeads.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
-import { getHeads } from '../../orders/evidence/getHeads.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import {
   type AuditReport,

@@ -1,4 +1,4 @@
-import { formatSigned } from '../../orders/ledger/formatRow.js'
+import { formatSigned } from '../../core/amount.js'
 import { toCsv } from '../../orders/ledger/toCsv.js'
 import { toHledger } from '../../orders/ledger/toHledger.js'
 import { toJsonLines } from '../../orders/ledger/toJsonLines.js'

@@ -1,12 +1,12 @@
 import type { Address, PrivateKeyAccount } from 'viem'
+import { getHeads } from '../../chain/state/getHeads.js'
 import { getToken, type Token } from '../../chain/state/getToken.js'
+import { getTokenBalance } from '../../chain/state/getTokenBalance.js'
 import { formatAmount } from '../../core/amount.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
 import { contextOf } from '../../orders/contextOf.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
-import { getHeads } from '../../orders/evidence/getHeads.js'
-import { getTokenBalance } from '../../orders/evidence/getMovements.js'
 import type {
   AnyDraftedPayment,
   DraftedOrder,

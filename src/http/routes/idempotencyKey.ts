@@ -1,5 +1,5 @@
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import { parseNewId } from '../../orders/model/testOrders.js'
+import { parseNewId } from '../../core/testOrders.js'
 import type { ProblemReason } from '../schemas/problemTable.js'
 import { RequestRefusedError } from './errors.js'
 

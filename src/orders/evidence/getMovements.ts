@@ -3,15 +3,9 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import {
-  encodeBlock,
-  parseQuantity,
-  requestNode,
-} from '../../chain/rpc/requestNode.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { topics } from '../../core/tokenAbi.js'
 import { word } from '../../core/words.js'
-import { balanceCall } from '../../payments/verify/rehearse.js'
 import type { Destination } from '../../store/types.js'
 
 /** A transfer into or out of an account, and the time of its block. */
@@ -89,22 +83,4 @@ export async function getMovements(
       Number(one.blockNumber - other.blockNumber) ||
       Number(one.logIndex) - Number(other.logIndex),
   )
-}
-
-/**
- * Gets `balanceOf` a recipient after a block, in token units.
- *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or has no state of that block.
- */
-export async function getTokenBalance(
-  client: Client,
-  { token, recipient }: Pick<Destination, 'token' | 'recipient'>,
-  block: bigint,
-): Promise<bigint> {
-  const method = 'eth_call'
-  const { target, data } = balanceCall(token, recipient)
-  const call = { to: target, data: `0x${data}` }
-  const answer = await requestNode(client, method, [call, encodeBlock(block)])
-  return parseQuantity(answer, method)
 }

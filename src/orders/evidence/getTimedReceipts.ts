@@ -3,9 +3,9 @@ import type { ReadLog } from '../../chain/logs/types.js'
 import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import type { ChainHeads } from '../../chain/state/getHeads.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
-import type { ChainHeads } from './getHeads.js'
 
 /** A receipt with the time of its block, Unix seconds. */
 export type TimedReceipt = { receipt: ProofReceipt; blockTime: bigint }

@@ -1,7 +1,7 @@
 import type { Address, Client } from 'viem'
+import type { ChainHeads } from '../../chain/state/getHeads.js'
 import type { Finality } from '../../core/types.js'
 import type { Destination, Submitter } from '../../store/types.js'
-import type { ChainHeads } from '../evidence/getHeads.js'
 import type { Cause } from './causeOf.js'
 import type { Unit } from './describeToken.js'
 import type { LedgerRow } from './types.js'

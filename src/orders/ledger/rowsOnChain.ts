@@ -2,15 +2,12 @@ import type { Client } from 'viem'
 import { readAhead } from '../../chain/logs/readAhead.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import { findBlockAt } from '../../chain/state/findBlockAt.js'
+import type { ChainHeads } from '../../chain/state/getHeads.js'
+import { getTokenBalance } from '../../chain/state/getTokenBalance.js'
 import type { Destination } from '../../store/types.js'
 import { clientOf } from '../evidence/clientOf.js'
-import { findBlockAt } from '../evidence/findBlockAt.js'
-import type { ChainHeads } from '../evidence/getHeads.js'
-import {
-  getMovements,
-  getTokenBalance,
-  type TransferLog,
-} from '../evidence/getMovements.js'
+import { getMovements, type TransferLog } from '../evidence/getMovements.js'
 import type { OrdersContext } from '../model/types.js'
 import { auditPace } from '../verbs/planAudit.js'
 import { findFirstBlock } from '../watcher/findFirstBlock.js'

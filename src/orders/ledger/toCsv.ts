@@ -1,4 +1,5 @@
-import { formatSigned, formatTime } from './formatRow.js'
+import { formatSigned } from '../../core/amount.js'
+import { formatTime } from './formatRow.js'
 import type { LedgerRow } from './types.js'
 
 /** The columns, and what each shows of a row. */

@@ -1,3 +1,4 @@
+import { checkLimit } from '../../core/checkLimit.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { EarlyState, OrderRecord } from '../../store/types.js'
 import { type Changes, withEvent } from './changes.js'
@@ -48,27 +49,6 @@ export function parseAnswerAt(
     shown(answerAt),
     "'included', unless policy.mostAtRisk of the orders is set",
   )
-}
-
-/**
- * Checks a limit in whole tokens.
- *
- * @throws {@link InvalidFieldError}
- */
-export function checkLimit(
-  field: string,
-  limit: unknown,
-): asserts limit is string {
-  const isLimit =
-    typeof limit === 'string' &&
-    /^(0|[1-9]\d{0,77})(\.\d{1,255})?$/.test(limit) &&
-    /[1-9]/.test(limit)
-  if (!isLimit)
-    throw new InvalidFieldError(
-      field,
-      shown(limit),
-      "a decimal string above 0, such as '12.50'",
-    )
 }
 
 /** True when the order was answered at `preconfirmed`, paid or not. Pure. */

@@ -1,3 +1,4 @@
+import { parseOrderId } from '../../core/parseOrderId.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   OrderQuery,
@@ -7,7 +8,6 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { OrderNotFoundError } from './errors.js'
-import { parseOrderId } from './parseOrderId.js'
 import { isRefund } from './refundRow.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'

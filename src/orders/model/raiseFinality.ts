@@ -1,7 +1,7 @@
+import { isTestOrderId } from '../../core/testOrders.js'
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Changes, noChanges, withEvent } from './changes.js'
-import { isTestOrderId } from './testOrders.js'
 
 const finalities: readonly Finality[] = [
   'preconfirmed',

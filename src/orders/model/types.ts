@@ -1,6 +1,7 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { Keccak256 } from '../../core/keccak.js'
+import type { Observation } from '../../core/observeFailure.js'
 import type {
   AnyPayment,
   Cancellation,
@@ -8,6 +9,7 @@ import type {
   Payment,
   PaymentTerms,
   RejectionReason,
+  SignedPayment,
   VerifiedAt,
 } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
@@ -23,7 +25,6 @@ import type {
 import type { OrderKinds } from './kindOf.js'
 import type { Shop } from './openShop.js'
 import type { Refund } from './refundTypes.js'
-import type { RehearsalMemory } from './rehearsalMemory.js'
 import type { SettledCancellation, SettledCapture } from './settledTypes.js'
 import type { OrderLoader } from './storedOrder.js'
 
@@ -156,14 +157,6 @@ export type OrdersPolicy = {
   chainClock?: 'checked' | 'own' | undefined
 }
 
-/** A fact for metrics and logs; never a signature. */
-export type Observation = {
-  name: string
-  /** Milliseconds that the work took, if it took time. */
-  duration?: number | undefined
-  attributes: Readonly<Record<string, string | number | boolean>>
-}
-
 /** Parameters of {@link createOrders}. */
 export type CreateOrdersParameters = {
   store: PaymentStore
@@ -240,6 +233,28 @@ export type OrderWallet = {
   client: Client
   account: Account
   submitter: Submitter
+}
+
+/** A payment that passed its rehearsal. */
+export type RehearsedPayment = {
+  payment: SignedPayment
+  signatureHash: Hex | undefined
+  /** The block at which it passed; time in Unix seconds. */
+  head: { number: bigint; timestamp: bigint }
+  /** Gas limit of its capture. */
+  gas: bigint
+  /** True when payers that are contracts would have been refused. */
+  refusesContracts: boolean
+}
+
+/**
+ * Memory of payments that were just accepted. While no new block comes, their
+ * capture needs no second rehearsal: it would run on the same state.
+ */
+export type RehearsalMemory = {
+  remember(orderId: string, rehearsed: RehearsedPayment): void
+  /** Returns and forgets the rehearsal of an order's payment. */
+  take(orderId: string): RehearsedPayment | undefined
 }
 
 /** The context that all code of the orders receives. */

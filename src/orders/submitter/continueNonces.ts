@@ -1,4 +1,4 @@
-import { checkChain } from '../evidence/checkChain.js'
+import { checkChain } from '../../chain/state/checkChain.js'
 import type { OrdersContext } from '../model/types.js'
 import type { AccountNonces, NonceClaim } from './accountNonces.js'
 import { fillRestored } from './fillRestored.js'

@@ -1,12 +1,12 @@
 import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations.js'
+import { observeFailure } from '../../core/observeFailure.js'
 import { onAbort } from '../../core/onAbort.js'
 import { LeaseLostError } from '../../store/errors.js'
 import {
   endingContext,
   lastAnswers,
   lastWrites,
-} from '../evidence/endingContext.js'
-import { observeFailure } from '../model/observeFailure.js'
+} from '../loop/endingContext.js'
 import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Driver, SharedByDrivers } from './driver.js'

@@ -1,5 +1,5 @@
 import { encodeBlock, requestQuantity } from '../../chain/rpc/requestNode.js'
-import { getHeads } from '../evidence/getHeads.js'
+import { getHeads } from '../../chain/state/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterValue } from './accountNonces.js'
 import type { SubmitterView } from './getSubmitterView.js'

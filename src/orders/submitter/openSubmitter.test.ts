@@ -2,7 +2,7 @@ import { createClient, custom, defineChain } from 'viem'
 import { afterEach, expect, test, vi } from 'vitest'
 import { memoryStore } from '../../store/memoryStore.js'
 import { createContext } from '../createContext.js'
-import { openAside } from '../model/putAside.js'
+import { openAside } from '../loop/putAside.js'
 import { openSubmitter } from './openSubmitter.js'
 import { submitterKey } from './submitterState.js'
 

@@ -5,7 +5,7 @@ import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
-import type { Aside } from '../model/putAside.js'
+import type { Aside } from '../loop/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Joins } from './joins.js'
 import {

@@ -1,8 +1,8 @@
 import type { Client } from 'viem'
 import type { Lease, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
+import type { Aside } from '../loop/putAside.js'
 import type { OrderKinds } from '../model/kindOf.js'
-import type { Aside } from '../model/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { type AccountNonces, openAccountNonces } from './accountNonces.js'
 import {

@@ -1,8 +1,7 @@
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { encodeCapture } from '../../payments/message/encodeCall.js'
-import type { RehearsedPayment } from '../model/rehearsalMemory.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext, RehearsedPayment } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 

@@ -1,16 +1,16 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { invalidSignature } from '../../core/errors.js'
+import { parseOrderId } from '../../core/parseOrderId.js'
 import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
-import { loadShown } from '../model/orderLoader.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 import { checkAccept } from './checkAccept.js'
 import { judgeAccept } from './judgeAccept.js'
+import { loadShown } from './orderLoader.js'
 import { storeAccepted } from './storeAccepted.js'
 
 /** Parameters of `accept`. */

@@ -1,10 +1,12 @@
 import type { Address } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import { tokenSignature } from '../../core/signature.js'
+import { parseNewId } from '../../core/testOrders.js'
 import type { SignedPayment, VerifiedAt } from '../../core/types.js'
 import { eip3009 } from '../../payments/kind.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import { DuplicateRecordError } from '../../store/errors.js'
+import { parseMetadata } from '../../store/parseMetadata.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -13,7 +15,6 @@ import type {
 import { withEvent } from '../model/changes.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import { parseNewId } from '../model/testOrders.js'
 import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
 import {
   atRiskLock,
@@ -24,7 +25,6 @@ import { hashSigned } from './checkAccept.js'
 import { checkRecipient } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
-import { parseMetadata } from './parseMetadata.js'
 import { fillDraft } from './planDraft.js'
 import { rehearseGathered } from './rehearseGathered.js'
 import { findExposure, planAccepted, signAttempt } from './storeAccepted.js'

@@ -1,12 +1,12 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { kindOf } from '../model/kindOf.js'
-import { loadShown } from '../model/orderLoader.js'
 import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type {
   CancellationToSignVerdict,
   OrdersContext,
 } from '../model/types.js'
+import { loadShown } from './orderLoader.js'
 
 /** Parameters of `cancellationToSign`. */
 export type CancellationToSignParameters = { orderId: string }

@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Client } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
@@ -104,11 +104,22 @@ type Choice = {
 }
 
 /**
- * Returns the token of a draft: the given one, or the only one configured.
+ * Chooses the token and the recipient of something new: the given ones, or the
+ * only ones configured. The recipient of a Receive payment must be a wallet of
+ * ours.
  *
  * @throws {@link InvalidFieldError}
  */
-export function chooseToken(
+export function chooseDestination(
+  context: OrdersContext,
+  choice: Choice & { primaryType: PrimaryType },
+): Destination & { client: Client } {
+  const { client, chainId, token } = chooseToken(context, choice)
+  const recipient = chooseRecipient(context, { chainId, token }, choice)
+  return { client, chainId, token, recipient }
+}
+
+function chooseToken(
   { tokens }: OrdersContext,
   { chainId, token: given }: Choice,
 ): OrdersContext['tokens'][number] {
@@ -146,7 +157,7 @@ export function chooseToken(
  *
  * @throws {@link InvalidFieldError}
  */
-export function chooseRecipient(
+function chooseRecipient(
   { destinations, shop, wallets }: OrdersContext,
   { chainId, token }: { chainId: number; token: Address },
   { recipient, primaryType }: Choice & { primaryType: PrimaryType },

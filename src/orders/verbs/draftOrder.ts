@@ -2,6 +2,7 @@ import { canonicalJson } from '../../core/canonicalJson.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { drawTestOrderId, parseNewId } from '../../core/testOrders.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
@@ -13,7 +14,6 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { withEvent } from '../model/changes.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
-import { drawTestOrderId, parseNewId } from '../model/testOrders.js'
 import type {
   AnyDraftedPayment,
   DraftedOrder,

@@ -7,16 +7,15 @@ import { parseAmount } from '../../core/amount.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PaymentKind } from '../../payments/kind.js'
+import { parseMetadata } from '../../store/parseMetadata.js'
 import type { OrdersContext } from '../model/types.js'
 import {
   checkHead,
-  chooseRecipient,
-  chooseToken,
+  chooseDestination,
   type DraftFacts,
   type DraftOrderParameters,
 } from './draftFacts.js'
 import { parseWindow } from './newAttempt.js'
-import { parseMetadata } from './parseMetadata.js'
 
 export async function getCeilingFacts(
   context: OrdersContext,
@@ -36,8 +35,7 @@ export async function getCeilingFacts(
     throw new InvalidFieldError('primaryType', shown(primaryType), 'left out')
   const metadata = parseMetadata(parameters.metadata)
   const window = parseWindow(context.policy, parameters.window)
-  const { client, ...chosen } = chooseToken(context, parameters)
-  const recipient = chooseRecipient(context, chosen, {
+  const { client, recipient, ...chosen } = chooseDestination(context, {
     ...parameters,
     // The operator sends the capture, so the recipient needs no wallet.
     primaryType: 'TransferWithAuthorization',

@@ -2,11 +2,11 @@ import { bytesToHex, type Hash, stringToBytes } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { Keccak256 } from '../../core/keccak.js'
-import { loadShown } from '../model/orderLoader.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { AnyDraftedPayment, Order, OrdersContext } from '../model/types.js'
 import { takesPayment } from './checkAccept.js'
+import { loadShown } from './orderLoader.js'
 
 /** Parameters of `getForBuyer`. */
 export type GetForBuyerParameters = {

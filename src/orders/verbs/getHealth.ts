@@ -1,6 +1,10 @@
 import type { Address } from 'viem'
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
+import {
+  destinationKey,
+  destinationPrefix,
+} from '../../store/destinationKey.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   Destination,
@@ -9,17 +13,13 @@ import type {
   StoreReader,
   Submitter,
 } from '../../store/types.js'
+import { findAsideKeys, loadAside } from '../loop/putAside.js'
 import { findOrphans } from '../model/knownSubmitters.js'
-import { findAsideKeys, loadAside } from '../model/putAside.js'
 import { storeKey } from '../model/storeState.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { parseSubmitterValue } from '../submitter/accountNonces.js'
 import { submitterKey } from '../submitter/submitterState.js'
-import {
-  destinationKey,
-  destinationPrefix,
-  loadReconciled,
-} from '../watcher/destinationCursor.js'
+import { loadReconciled } from '../watcher/destinationCursor.js'
 import { watchKey } from '../watcher/watchKeys.js'
 import { findBehind } from './findBehind.js'
 import {

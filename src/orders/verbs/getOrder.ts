@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { loadShown } from '../model/orderLoader.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
+import { loadShown } from './orderLoader.js'
 
 /** Parameters of `get`. */
 export type GetOrderParameters = { orderId: string }

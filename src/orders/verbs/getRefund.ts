@@ -1,10 +1,10 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseOrderId } from '../../core/parseOrderId.js'
 import { RefundNotFoundError } from '../model/errors.js'
-import { loadShown } from '../model/orderLoader.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import type { Refund } from '../model/refundTypes.js'
 import { showRefund } from '../model/showRefund.js'
 import type { OrdersContext } from '../model/types.js'
+import { loadShown } from './orderLoader.js'
 
 /** Parameters of `getRefund`. */
 export type GetRefundParameters = { orderId: string; refundId: string }

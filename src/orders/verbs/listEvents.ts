@@ -1,11 +1,11 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseOrderId } from '../../core/parseOrderId.js'
+import { parseLimit, parsePosition } from '../../core/parsePage.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { EventRecord, StoreReader } from '../../store/types.js'
 import { CursorAheadError, OrderNotFoundError } from '../model/errors.js'
 import type { OrderEvent } from '../model/orderEvents.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import type { OrdersContext } from '../model/types.js'
-import { parseLimit, parsePosition } from './listOrders.js'
 
 /** Parameters of `events`: which events to return. */
 export type ListEventsParameters = {

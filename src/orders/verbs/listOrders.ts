@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { parseLimit, parsePosition } from '../../core/parsePage.js'
 import type { Destination, OrderState } from '../../store/types.js'
 import { withRefunds } from '../model/loadOrders.js'
 import { nextStates } from '../model/nextStates.js'
@@ -73,44 +74,6 @@ export async function listOrders(
     const cursor = rows.length < limit ? undefined : rows.at(-1)?.position
     return { orders, cursor }
   })
-}
-
-/**
- * Parses the number of rows to return.
- *
- * @throws {@link InvalidFieldError}
- */
-export function parseLimit(
-  limit: number | undefined,
-  { usual, most }: { usual: number; most: number },
-): number {
-  if (limit === undefined) return usual
-  if (!Number.isInteger(limit) || limit < 1 || limit > most)
-    throw new InvalidFieldError(
-      'limit',
-      shown(limit),
-      `an integer from 1 to ${most}`,
-    )
-  return limit
-}
-
-/**
- * Parses a cursor or block number. Database engines fail on other values.
- *
- * @throws {@link InvalidFieldError}
- */
-export function parsePosition<position extends bigint | undefined>(
-  value: position,
-  field: string,
-): position {
-  const fits = typeof value === 'bigint' && value >= 0n && value < 2n ** 63n
-  if (value !== undefined && !fits)
-    throw new InvalidFieldError(
-      field,
-      shown(value),
-      'a cursor: a bigint of 0 or more',
-    )
-  return value
 }
 
 function parseStates(

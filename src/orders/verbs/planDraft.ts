@@ -5,14 +5,14 @@ import { parseAmount } from '../../core/amount.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { eip3009 } from '../../payments/kind.js'
+import { parseMetadata } from '../../store/parseMetadata.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { draftedOrder } from '../model/draftedRows.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 import {
   checkHead,
-  chooseRecipient,
-  chooseToken,
+  chooseDestination,
   type DraftFacts,
   type DraftOrderParameters,
 } from './draftFacts.js'
@@ -23,7 +23,6 @@ import {
   windowFrom,
   withOwnNonce,
 } from './newAttempt.js'
-import { parseMetadata } from './parseMetadata.js'
 
 const primaryTypes: readonly string[] = [
   'ReceiveWithAuthorization',
@@ -76,8 +75,7 @@ async function getFacts(
     throw new InvalidFieldError('primaryType', shown(primaryType), primaryTypes)
   const metadata = parseMetadata(parameters.metadata)
   const window = parseWindow(context.policy, parameters.window)
-  const { client, ...chosen } = chooseToken(context, parameters)
-  const recipient = chooseRecipient(context, chosen, {
+  const { client, recipient, ...chosen } = chooseDestination(context, {
     ...parameters,
     primaryType,
   })

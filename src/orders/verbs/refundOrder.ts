@@ -1,6 +1,7 @@
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { parseOrderId } from '../../core/parseOrderId.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   OrderRecord,
@@ -11,7 +12,6 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import { planRefund, renewRefund } from '../model/planRefund.js'
 import { refundFacts } from '../model/refundEvents.js'
 import {

@@ -1,11 +1,10 @@
 import type { Client } from 'viem'
+import { getHeads, isSameBlock } from '../../chain/state/getHeads.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { parseOrderId } from '../../core/parseOrderId.js'
 import { clientOf } from '../evidence/clientOf.js'
-import { getHeads, isSameBlock } from '../evidence/getHeads.js'
 import { RefundNotFoundError } from '../model/errors.js'
 import { loadRefund } from '../model/loadRefund.js'
-import { loadShown } from '../model/orderLoader.js'
-import { parseOrderId } from '../model/parseOrderId.js'
 import { refundPaymentOf } from '../model/paymentOf.js'
 import { hasNonce } from '../model/refundRow.js'
 import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
@@ -14,6 +13,7 @@ import type { StoredRefund } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { prepareRefund, type RefundView } from '../watcher/prepareRefund.js'
 import { parseWindow } from './newAttempt.js'
+import { loadShown } from './orderLoader.js'
 
 /** Parameters of `refundToSign`. */
 export type RefundToSignParameters = {

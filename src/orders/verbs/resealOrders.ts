@@ -1,5 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
+import { openSealed } from '../../store/openSealed.js'
 import type {
   AttemptRecord,
   SealContext,
@@ -7,7 +8,6 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
-import { openSealed } from '../model/openSealed.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'

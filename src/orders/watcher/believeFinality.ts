@@ -1,6 +1,6 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
-import { type ChainHeads, isSameBlock } from '../evidence/getHeads.js'
+import { type ChainHeads, isSameBlock } from '../../chain/state/getHeads.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SeenFinality, SureHeads, WatchMemory } from './watchState.js'
 

@@ -1,7 +1,7 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import type { ChainHeads } from '../../chain/state/getHeads.js'
 import type { ProofRecord } from '../../store/types.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
-import type { ChainHeads } from '../evidence/getHeads.js'
 import { recheckApart } from '../evidence/recheckProofs.js'
 import type { OrdersContext } from '../model/types.js'
 import { addFresh, askBlocks, checkFresh, findNewest } from './checkFresh.js'

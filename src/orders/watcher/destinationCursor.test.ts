@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { destinationKey } from '../../store/destinationKey.js'
 import { seededRandom } from '../../testing/seededRandom.js'
 import { drawDestination } from '../../testing/storeCasesSamples.js'
 import {
   type DestinationCursor,
-  destinationKey,
   encodeCursor,
   loadCursor,
   lowerOf,

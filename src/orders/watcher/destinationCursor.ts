@@ -1,5 +1,9 @@
 import type { Address, Hash } from 'viem'
 import { endOfTime } from '../../core/clock.js'
+import {
+  destinationKey,
+  destinationPrefix,
+} from '../../store/destinationKey.js'
 import type {
   Destination,
   Lease,
@@ -89,18 +93,6 @@ export const traced = 64n
 
 /** Maximum number of seen heads to keep. */
 const mostSeen = 80
-
-/** The key in the store of a destination's cursor, or of its schedules. */
-export const destinationKey = (
-  kind: 'cursor' | 'schedule',
-  { recipient, ...token }: Destination,
-): string => `${destinationPrefix(kind, token)}${recipient}`
-
-/** The beginning of the keys of all destinations of a token. */
-export const destinationPrefix = (
-  kind: 'cursor' | 'schedule',
-  { chainId, token }: Omit<Destination, 'recipient'>,
-): string => `${kind}:${chainId}:${token}:`
 
 /**
  * Adds a head to the seen ones. Keeps only one head at least 64 blocks below

@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import type { Destination } from '../../store/types.js'
-import { findBlockAt } from '../evidence/findBlockAt.js'
 import type { OrdersContext } from '../model/types.js'
 import { loadCursor } from './destinationCursor.js'
 

@@ -1,12 +1,12 @@
 import type { Address } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import { inTime } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { Destination } from '../../store/types.js'
-import { findBlockAt } from '../evidence/findBlockAt.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
 import {
   getPaymentLogs,

@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
+import { checkChain } from '../../chain/state/checkChain.js'
+import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Destination, Lease } from '../../store/types.js'
-import { checkChain } from '../evidence/checkChain.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
-import { type ChainHeads, getHeads } from '../evidence/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
 import {
   believeFinality,

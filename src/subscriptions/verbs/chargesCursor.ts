@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { ChainHeads } from '../../orders/evidence/getHeads.js'
+import type { ChainHeads } from '../../chain/state/getHeads.js'
 import type { OrdersContext } from '../../orders/model/types.js'
 import type { Destination } from '../../store/types.js'
 

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { ReadLog } from '../../chain/logs/types.js'
-import { observeFailure } from '../../orders/model/observeFailure.js'
+import { observeFailure } from '../../core/observeFailure.js'
 import type { Destination } from '../../store/types.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import type { SubscriptionsContext } from './context.js'

@@ -5,17 +5,16 @@ import { canonicalJson } from '../../core/canonicalJson.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { parseNewId } from '../../core/testOrders.js'
 import { withEvent } from '../../orders/model/changes.js'
-import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import { OrdersSetupError } from '../../orders/model/errors.js'
-import { parseNewId } from '../../orders/model/testOrders.js'
 import {
+  checkHead,
   checkRecipient,
-  chooseRecipient,
-  chooseToken,
+  chooseDestination,
 } from '../../orders/verbs/draftFacts.js'
-import { parseMetadata } from '../../orders/verbs/parseMetadata.js'
 import { DuplicateRecordError } from '../../store/errors.js'
+import { parseMetadata } from '../../store/parseMetadata.js'
 import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { buildSpendPermission } from '../permission/buildSpendPermission.js'
@@ -130,31 +129,25 @@ async function getFacts(
       "a decimal such as '9.99', or left out with an allowance",
     )
   const metadata = parseMetadata(parameters.metadata)
-  const { client, ...chosen } = chooseToken(context, parameters)
-  const spender = chooseRecipient(context, chosen, {
-    recipient: parameters.recipient,
+  const {
+    client,
+    recipient: spender,
+    ...chosen
+  } = chooseDestination(context, {
+    ...parameters,
     primaryType: 'ReceiveWithAuthorization',
   })
   checkWallet(context, { chainId: chosen.chainId, spender })
   const { token, head } = await getTokenAndHead(client, chosen.token)
-  const { timestamp: time, chainId } = head
-  if (chainId !== chosen.chainId)
-    throw new InvalidFieldError(
-      'chainId',
-      shown(chainId),
-      `${chosen.chainId}, the chain of the client`,
-      "Correct the client's chain, or the URL of its node.",
-    )
-  checkChainClock(context, head)
+  const time = checkHead(context, chosen, head)
   const { decimals, domain } = token
   const price = amount === undefined ? undefined : parseAmount(amount, decimals)
   const { account, period, start, end, periods, manager, extraData } =
     parameters
   const permission = buildSpendPermission({
-    chainId,
+    ...chosen,
     account,
     spender,
-    token: chosen.token,
     allowance,
     decimals,
     period,

@@ -1,12 +1,7 @@
 import type { Client, Hash } from 'viem'
-import { getProof } from '../../orders/evidence/getProof.js'
-import { writeChanges } from '../../orders/model/changes.js'
-import { collectChanges } from '../../orders/model/collectChanges.js'
 import { loadOrders } from '../../orders/model/loadOrders.js'
-import type { StoredOrder } from '../../orders/model/storedOrder.js'
-import { settleFindings } from '../../orders/watcher/settleFindings.js'
+import { settleTransaction } from '../../orders/watcher/settleTransaction.js'
 import type { Destination, StoreReader } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
 import { type FoundCharge, findCharges } from '../charges/findCharges.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import { markOf } from '../permission/spendCalls.js'
@@ -87,47 +82,21 @@ async function findByHash(
 
 /** Settles a stored charge that is not known to be paid. */
 async function settleKnown(
-  subscriptions: SubscriptionsContext,
+  { context }: SubscriptionsContext,
   look: ChargeLook,
   { orderId, transactionHash }: { orderId: string; transactionHash: Hash },
 ): Promise<boolean> {
-  const { context } = subscriptions
   const ids = [orderId]
   const stored = await context.store.read(async (tables) =>
     (await loadOrders(tables, { ids })).get(orderId),
   )
   if (!stored || stored.order.state === 'captured') return false
-  const sent = { stored, transactionHash }
-  return settle(subscriptions, look, sent, async () => undefined)
-}
-
-async function settle(
-  { context }: SubscriptionsContext,
-  { client }: ChargeLook,
-  { stored, transactionHash }: { stored: StoredOrder; transactionHash: Hash },
-  insert: Parameters<typeof writeAgain<void>>[1],
-): Promise<boolean> {
-  const { kinds } = context
-  // Reads only this transaction. A search would also read the permission's
-  // other charges, and fail if one of them cannot be read.
-  const evidence = await getProof(client, { ...stored, kinds }, transactionHash)
-  if (evidence?.kind !== 'capture') return false
-  return writeAgain(context, async (tables) => {
-    await insert(tables)
-    const { id: orderId, attempt } = stored.order
-    const loaded = await loadOrders(tables, { ids: [orderId] })
-    if (loaded.get(orderId)?.order.state === 'captured') return false
-    const collected = collectChanges(loaded)
-    const findings = [{ orderId, attempt, evidence }]
-    await settleFindings(context, tables, { collected, findings })
-    await writeChanges(tables, collected.close())
-    return true
-  })
+  return settleTransaction(context, look.client, { stored, transactionHash })
 }
 
 /** Stores a charge that only the chain knows. */
 async function adopt(
-  subscriptions: SubscriptionsContext,
+  { context }: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
   look: ChargeLook,
   charge: FoundCharge & { mark: string },
@@ -152,21 +121,17 @@ async function adopt(
     },
     attempt: { ...planned.attempt, spendable: false, signature: undefined },
   }
-  const stored = {
-    order: { ...adopted.order, version: 1, position: 0n },
-    attempt: { ...adopted.attempt, version: 1 },
-    attempts: [],
-    proofs: [],
-  }
-  return settle(
-    subscriptions,
-    look,
-    { stored, transactionHash },
-    async (tables) => {
+  return settleTransaction(context, look.client, {
+    stored: {
+      order: { ...adopted.order, version: 1, position: 0n },
+      attempt: { ...adopted.attempt, version: 1 },
+    },
+    transactionHash,
+    insert: async (tables) => {
       await tables.orders.insert([adopted.order])
       await tables.attempts.insert([adopted.attempt])
     },
-  )
+  })
 }
 
 /** How many periods back {@link nameOf} compares marks. */

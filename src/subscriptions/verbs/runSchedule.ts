@@ -1,6 +1,6 @@
-import { checkChain } from '../../orders/evidence/checkChain.js'
+import { checkChain } from '../../chain/state/checkChain.js'
+import { getHeads } from '../../chain/state/getHeads.js'
 import { clientOf } from '../../orders/evidence/clientOf.js'
-import { getHeads } from '../../orders/evidence/getHeads.js'
 import { checkChainClock } from '../../orders/model/checkChainClock.js'
 import type { Destination } from '../../store/types.js'
 import type { SubscriptionsContext } from './context.js'

@@ -1,6 +1,6 @@
-import { type Aside, openAside } from '../../orders/model/putAside.js'
+import { type Aside, openAside } from '../../orders/loop/putAside.js'
 import type { OrdersContext } from '../../orders/model/types.js'
-import { destinationKey } from '../../orders/watcher/destinationCursor.js'
+import { destinationKey } from '../../store/destinationKey.js'
 import type { Destination, SubscriptionRecord } from '../../store/types.js'
 
 /** Name of a whole failed pass over the schedules of a destination. */

@@ -1,11 +1,11 @@
 import { inTime } from '../../core/wait.js'
+import type { Aside } from '../../orders/loop/putAside.js'
 import {
   noChanges,
   withEvent,
   writeChanges,
 } from '../../orders/model/changes.js'
 import { OrdersSetupError } from '../../orders/model/errors.js'
-import type { Aside } from '../../orders/model/putAside.js'
 import { settleOrder } from '../../orders/model/settleOrder.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {

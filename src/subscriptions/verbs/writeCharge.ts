@@ -1,7 +1,7 @@
 import { withEvent } from '../../orders/model/changes.js'
-import { openSealed } from '../../orders/model/openSealed.js'
 import { sealContextOf } from '../../orders/model/paymentOf.js'
 import type { OrdersContext } from '../../orders/model/types.js'
+import { openSealed } from '../../store/openSealed.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import type { SpendPeriod } from '../permission/types.js'

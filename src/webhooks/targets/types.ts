@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
+import type { Observation } from '../../core/observeFailure.js'
 import type {
   OrderEvent,
   OrderEventData,
   OrderEventType,
 } from '../../orders/model/orderEvents.js'
-import type { Observation } from '../../orders/model/types.js'
 import type { Orders } from '../../orders/Orders.js'
 import type { PaymentStore } from '../../store/types.js'
 

@@ -1,10 +1,11 @@
 import type { Address } from 'viem'
+import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { grantOf } from '../../core/grantOf.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { contextOf } from '../../orders/contextOf.js'
-import { checkLimit, parseAnswerAt } from '../../orders/model/earlyAnswer.js'
+import { parseAnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { sweepNotes } from './sweepNotes.js'
 import {

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { loadOrder } from '../../orders/model/loadOrders.js'
+import { raiseRefund } from '../../orders/model/raiseRefund.js'
 import { writeVoid } from '../../orders/verbs/voidOrder.js'
 import { StaleRecordError } from '../../store/errors.js'
 import type {
@@ -8,7 +9,6 @@ import type {
   StoreReader,
   StoreWriter,
 } from '../../store/types.js'
-import { raiseRefund } from './raiseRefund.js'
 import type { Exchange, ExchangeNote, GateContext } from './types.js'
 
 const prefix = 'x402:gate:'

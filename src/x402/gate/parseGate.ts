@@ -1,10 +1,11 @@
+import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { contextOf } from '../../orders/contextOf.js'
-import { checkLimit, parseAnswerAt } from '../../orders/model/earlyAnswer.js'
+import { parseAnswerAt } from '../../orders/model/earlyAnswer.js'
 import type { OrdersContext } from '../../orders/model/types.js'
-import { chooseRecipient, chooseToken } from '../../orders/verbs/draftFacts.js'
+import { chooseDestination } from '../../orders/verbs/draftFacts.js'
 import { mostHeaderLength } from '../wire/headers.js'
 import { requirementsOf } from '../wire/requirements.js'
 import { describeOffer } from './answers.js'
@@ -102,21 +103,13 @@ function parseOffer(
       shown(stream),
       'false: only the flow upfront can stream',
     )
-  const { client, chainId, token } = chooseToken(context, offer)
   const settled: SettledOffer = {
     name,
     amount,
-    client,
-    chainId,
-    token,
-    recipient: chooseRecipient(
-      context,
-      { chainId, token },
-      {
-        recipient: offer.recipient,
-        primaryType: 'TransferWithAuthorization',
-      },
-    ),
+    ...chooseDestination(context, {
+      ...offer,
+      primaryType: 'TransferWithAuthorization',
+    }),
     flow,
     early: parseEarly(context, name, offer),
     maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),

@@ -1,8 +1,8 @@
 import { loadOrders, withRefunds } from '../../orders/model/loadOrders.js'
+import { isRefundable, raiseRefund } from '../../orders/model/raiseRefund.js'
 import type { OrderState } from '../../store/types.js'
 import { exchangeOf, noteOf, orderIdOfKey } from './exchanges.js'
 import { leaseKey } from './liveness.js'
-import { isRefundable, raiseRefund } from './raiseRefund.js'
 import type { ExchangeNote, GateContext } from './types.js'
 
 type Context = Pick<GateContext['context'], 'store' | 'now'>

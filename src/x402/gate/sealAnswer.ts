@@ -1,5 +1,5 @@
 import type { SignedPayment } from '../../core/types.js'
-import { openSealed } from '../../orders/model/openSealed.js'
+import { openSealed } from '../../store/openSealed.js'
 import type { SealContext } from '../../store/types.js'
 import type { GateContext, KeptResponse } from './types.js'
 

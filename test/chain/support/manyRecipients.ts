@@ -1,8 +1,8 @@
 import type { DevChain } from 'countersign/devchain'
 import type { Account, Address } from 'viem'
+import type { Observation } from '../../../src/core/observeFailure.js'
 import { createContext } from '../../../src/orders/createContext.js'
 import type {
-  Observation,
   OrdersContext,
   OrdersPolicy,
 } from '../../../src/orders/model/types.js'

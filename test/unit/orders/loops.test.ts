@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { growingPause } from '../../../src/core/keepTrying.js'
 import { startLoop } from '../../../src/core/loop.js'
 import { wait } from '../../../src/core/wait.js'
-import { endOnTime } from '../../../src/orders/endOnTime.js'
-import { type Limit, limitTo } from '../../../src/orders/model/limitTo.js'
+import { endOnTime } from '../../../src/orders/loop/endOnTime.js'
+import { type Limit, limitTo } from '../../../src/orders/loop/limitTo.js'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { drawTestOrderId } from '../../../src/orders/model/testOrders.js'
+import { drawTestOrderId } from '../../../src/core/testOrders.js'
 import { startReceiver } from '../support/webhooksReceiver.js'
 import {
   eventually,

@@ -3,11 +3,11 @@ import type { DevChain } from 'countersign/devchain'
 import { memoryStore } from 'countersign/store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parsePayment, requireSignature } from '../../../../src/core/fields.js'
-import { openSealed } from '../../../../src/orders/model/openSealed.js'
 import {
   paymentOf,
   sealContextOf,
 } from '../../../../src/orders/model/paymentOf.js'
+import { openSealed } from '../../../../src/store/openSealed.js'
 import { mined } from '../../support/desk.js'
 import { copyOrders } from '../../support/refundCopies.js'
 import {

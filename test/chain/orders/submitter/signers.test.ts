@@ -1,7 +1,7 @@
 import { startDevChain } from 'countersign/devchain'
 import type { Account, PrivateKeyAccount } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { openAside } from '../../../../src/orders/model/putAside.js'
+import { openAside } from '../../../../src/orders/loop/putAside.js'
 import { fillGaps } from '../../../../src/orders/submitter/fillGaps.js'
 import { findWork } from '../../../../src/orders/submitter/findDue.js'
 import { getSubmitterView } from '../../../../src/orders/submitter/getSubmitterView.js'

@@ -1,16 +1,14 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type {
-  Observation,
-  OrdersContext,
-} from '../../../../src/orders/model/types.js'
+import type { Observation } from '../../../../src/core/observeFailure.js'
+import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import {
-  destinationKey,
   encodeCursor,
   loadCursor,
 } from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
+import { destinationKey } from '../../../../src/store/destinationKey.js'
 import {
   type Asked,
   draft,

@@ -1,10 +1,8 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type {
-  Observation,
-  OrdersPolicy,
-} from '../../../../src/orders/model/types.js'
+import type { Observation } from '../../../../src/core/observeFailure.js'
+import type { OrdersPolicy } from '../../../../src/orders/model/types.js'
 import {
   type Asked,
   draft,

@@ -1,8 +1,8 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Observation } from '../../../../src/core/observeFailure.js'
 import type {
-  Observation,
   OrdersContext,
   OrdersPolicy,
 } from '../../../../src/orders/model/types.js'

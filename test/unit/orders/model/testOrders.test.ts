@@ -1,13 +1,13 @@
 import { memoryStore } from 'countersign/store'
 import { expect, test } from 'vitest'
-import { watchEnd } from '../../../../src/http/streams/streamEnd.js'
-import { raiseFinality } from '../../../../src/orders/model/raiseFinality.js'
-import { refundRowId } from '../../../../src/orders/model/refundRow.js'
 import {
   drawTestOrderId,
   isTestOrderId,
   parseNewId,
-} from '../../../../src/orders/model/testOrders.js'
+} from '../../../../src/core/testOrders.js'
+import { watchEnd } from '../../../../src/http/streams/streamEnd.js'
+import { raiseFinality } from '../../../../src/orders/model/raiseFinality.js'
+import { refundRowId } from '../../../../src/orders/model/refundRow.js'
 import { acceptUndrafted } from '../../../../src/orders/verbs/acceptUndrafted.js'
 import { draftOrder } from '../../../../src/orders/verbs/draftOrder.js'
 import type { OrderRecord, ProofRecord } from '../../../../src/store/types.js'

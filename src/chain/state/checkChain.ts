@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
-import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { getChainId } from '../../chain/rpc/requestNode.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { getChainId } from '../rpc/requestNode.js'
 
 /**
  * Checks that a node is still on the chain of its orders. A provider can route

@@ -1,8 +1,7 @@
 import type { Client, Hash } from 'viem'
-import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { orNone } from '../../chain/rpc/orNone.js'
-import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
-import type { SettledPolicy } from '../model/types.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { orNone } from '../rpc/orNone.js'
+import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 
 /** The newest, safe and final block of a chain. */
 export type ChainHeads = {
@@ -42,7 +41,9 @@ const method = 'eth_getBlockByNumber'
  */
 export async function getHeads(
   client: Client,
-  { blocks: depths }: Pick<SettledPolicy, 'blocks'>,
+  {
+    blocks: depths,
+  }: { blocks?: { safe: number; finalized: number } | undefined },
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
   // Requests the newest block after the tags, because a block may arrive in

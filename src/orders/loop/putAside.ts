@@ -1,4 +1,6 @@
 import { CountersignError } from '../../core/CountersignError.js'
+import type { Observation } from '../../core/observeFailure.js'
+import { observeFailure } from '../../core/observeFailure.js'
 import {
   DuplicateRecordError,
   LeaseLostError,
@@ -6,8 +8,7 @@ import {
   StoreError,
 } from '../../store/errors.js'
 import type { Lease, StoreReader } from '../../store/types.js'
-import { observeFailure } from './observeFailure.js'
-import type { Observation, OrdersContext } from './types.js'
+import type { OrdersContext } from '../model/types.js'
 
 /** Why failed work waits, and since when. */
 export type AsideEntry = {

@@ -1,7 +1,7 @@
 import { stringToBytes } from 'viem'
-import { isPlainObject } from '../../core/canonicalJson.js'
-import { InvalidFieldError, shown } from '../../core/errors.js'
-import type { JsonObject } from '../../store/types.js'
+import { isPlainObject } from '../core/canonicalJson.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
+import type { JsonObject } from './types.js'
 
 const mostBytes = 8_192
 const deepest = 16

@@ -1,4 +1,4 @@
-import { InvalidFieldError, shown } from '../../core/errors.js'
+import { InvalidFieldError, shown } from './errors.js'
 
 /**
  * Checks a block number, if there is one. Refuses tags, because their block

@@ -1,4 +1,4 @@
-import { InvalidFieldError, shown } from '../../core/errors.js'
+import { InvalidFieldError, shown } from './errors.js'
 
 /**
  * Checks the id of an order or a refund: 1 to 128 characters, without control

@@ -1,5 +1,5 @@
-import { drawNonce } from '../../core/drawNonce.js'
-import { InvalidFieldError, shown } from '../../core/errors.js'
+import { drawNonce } from './drawNonce.js'
+import { InvalidFieldError, shown } from './errors.js'
 import { parseOrderId } from './parseOrderId.js'
 
 /**

@@ -1,13 +1,13 @@
-import { SealError } from '../../store/errors.js'
-import type { SealContext } from '../../store/types.js'
-import type { OrdersContext } from './types.js'
+import type { Observer } from '../core/observeFailure.js'
+import { SealError } from './errors.js'
+import type { SealContext, Sealer } from './types.js'
 
 /**
  * Opens a sealed secret. Reports a broken seal and returns `undefined`, for
  * example if a row was changed or moved: other orders go on.
  */
 export async function openSealed(
-  { sealer, observe }: Pick<OrdersContext, 'sealer' | 'observe'>,
+  { sealer, observe }: Observer & { sealer: Sealer },
   sealed: string,
   context: SealContext,
 ): Promise<string | undefined> {

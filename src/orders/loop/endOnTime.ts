@@ -1,4 +1,4 @@
-import { lastAnswers, lastWrites } from './evidence/endingContext.js'
+import { lastAnswers, lastWrites } from './endingContext.js'
 
 /**
  * Runs work until one of the signals aborts. Nodes then have 3 seconds to

@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
-import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
+import { NodeAnswerError } from '../rpc/errors.js'
+import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 
 /**
  * Finds the number of the first block that is not older than a time, or of the

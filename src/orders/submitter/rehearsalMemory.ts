@@ -1,27 +1,4 @@
-import type { Hex } from 'viem'
-import type { SignedPayment } from '../../core/types.js'
-
-/** A payment that passed its rehearsal. */
-export type RehearsedPayment = {
-  payment: SignedPayment
-  signatureHash: Hex | undefined
-  /** The block at which it passed; time in Unix seconds. */
-  head: { number: bigint; timestamp: bigint }
-  /** Gas limit of its capture. */
-  gas: bigint
-  /** True when payers that are contracts would have been refused. */
-  refusesContracts: boolean
-}
-
-/**
- * Memory of payments that were just accepted. While no new block comes, their
- * capture needs no second rehearsal: it would run on the same state.
- */
-export type RehearsalMemory = {
-  remember(orderId: string, rehearsed: RehearsedPayment): void
-  /** Returns and forgets the rehearsal of an order's payment. */
-  take(orderId: string): RehearsedPayment | undefined
-}
+import type { RehearsalMemory, RehearsedPayment } from '../model/types.js'
 
 /** Most payments to remember: the oldest are rehearsed again. */
 const most = 1_000

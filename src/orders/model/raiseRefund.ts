@@ -1,16 +1,16 @@
 import type { Address } from 'viem'
-import { withEvent } from '../../orders/model/changes.js'
-import { isReleased, sumRefunds } from '../../orders/model/refundRow.js'
-import { refundDataOf } from '../../orders/model/settleOrder.js'
-import type { StoredOrder } from '../../orders/model/storedOrder.js'
 import type { StoreWriter } from '../../store/types.js'
-import type { GateContext } from './types.js'
+import { withEvent } from './changes.js'
+import { isReleased, sumRefunds } from './refundRow.js'
+import { refundDataOf } from './settleOrder.js'
+import type { StoredOrder } from './storedOrder.js'
+import type { OrdersContext } from './types.js'
 
 /**
  * Writes the event `refundDue` of an order, in the caller's unit of work.
  */
 export async function raiseRefund(
-  { now }: Pick<GateContext['context'], 'now'>,
+  { now }: Pick<OrdersContext, 'now'>,
   tables: StoreWriter,
   { order, attempt, proofs }: StoredOrder,
   { payer, reason }: { payer: Address; reason: string },

@@ -1,11 +1,15 @@
+import { parseOrderId } from '../../core/parseOrderId.js'
 import { nextTurn } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { PaymentStore } from '../../store/types.js'
-import { OrderNotFoundError } from './errors.js'
-import { loadOrders, withRefunds } from './loadOrders.js'
-import { parseOrderId } from './parseOrderId.js'
-import type { IsWanted, OrderLoader, StoredOrder } from './storedOrder.js'
-import type { OrdersContext } from './types.js'
+import { OrderNotFoundError } from '../model/errors.js'
+import { loadOrders, withRefunds } from '../model/loadOrders.js'
+import type {
+  IsWanted,
+  OrderLoader,
+  StoredOrder,
+} from '../model/storedOrder.js'
+import type { OrdersContext } from '../model/types.js'
 
 /** Most orders of one unit of work, so that it does not block for long. */
 const mostOrders = 32

@@ -1,0 +1,22 @@
+import { InvalidFieldError, shown } from './errors.js'
+
+/**
+ * Checks a limit in whole tokens.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function checkLimit(
+  field: string,
+  limit: unknown,
+): asserts limit is string {
+  const isLimit =
+    typeof limit === 'string' &&
+    /^(0|[1-9]\d{0,77})(\.\d{1,255})?$/.test(limit) &&
+    /[1-9]/.test(limit)
+  if (!isLimit)
+    throw new InvalidFieldError(
+      field,
+      shown(limit),
+      "a decimal string above 0, such as '12.50'",
+    )
+}
