@@ -6,6 +6,7 @@ type Asked = {
   load?: string | undefined
   million?: string | undefined
   page?: boolean | undefined
+  seconds?: string | undefined
   shop?: string | undefined
 }
 
@@ -87,9 +88,27 @@ export const benches: readonly Bench[] = [
     run: async () => (await import('./recipients.js')).benchRecipients(),
   },
   {
-    name: 'x402Paid',
+    name: 'x402Ticks',
+    minutes: 15,
+    run: async () => (await import('./x402Paid.js')).benchX402Ticks(),
+  },
+  {
+    name: 'x402InTurn',
+    minutes: 10,
+    run: async () => (await import('./x402Paid.js')).benchX402InTurn(),
+  },
+  {
+    name: 'x402Crowd',
     minutes: 20,
-    run: async () => (await import('./x402Paid.js')).benchX402Paid(),
+    run: async () => (await import('./x402Paid.js')).benchX402Crowd(),
+  },
+  {
+    name: 'x402Http',
+    minutes: 15,
+    run: async ({ seconds }) =>
+      (await import('./x402Http.js')).benchX402Http(
+        seconds === undefined ? undefined : Number(seconds),
+      ),
   },
   {
     name: 'ordersClaim',

@@ -22,6 +22,7 @@ const { run, only, missing, ...asked } = parseArgs({
     load: { type: 'string' },
     million: { type: 'string' },
     page: { type: 'boolean' },
+    seconds: { type: 'string' },
     shop: { type: 'string' },
     only: { type: 'string' },
     missing: { type: 'boolean' },

@@ -1,91 +1,111 @@
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { loadAccelerator } from 'countersign/accelerate'
-import { type DevChain, startDevChain } from 'countersign/devchain'
-import { sqliteStore } from 'countersign/sql'
-import { createX402Gate, honoPayment } from 'countersign/x402'
-import { Hono } from 'hono'
+import { startDevChain } from 'countersign/devchain'
 import type { PrivateKeyAccount } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { type Candidates, compareTimes, median, type Row } from './compare.js'
-import { makeFolder, makePayers, openShop } from './ordersShop.js'
+import { makePayers } from './ordersShop.js'
 import { startMiner } from './startMiner.js'
 import { startDelayProxy } from './startServer.js'
-import { type App, openStockApp } from './x402Peers.js'
+import { type App, openOwnApp } from './x402Own.js'
+import { openStockApp } from './x402Peers.js'
 
 const crowd = 200
-const inTurn = 10
+const inTurn = 14
 const rounds = 5
 /** Milliseconds. */
 const mostCpu = 2.5
 const address = 'http://api.example/work'
+const peer = 'x402 middleware + facilitator in process'
 
-/**
- * Paid requests against the stock middleware: one after another, on chains that
- * mine at once and with pre-confirmations, and 200 at once.
- */
-export async function benchX402Paid(): Promise<Row[]> {
-  const alone = await race({ count: inTurn, isCrowd: false })
-  const early = await race({ count: inTurn, isCrowd: false, isTicking: true })
-  const many = await race({ count: crowd, isCrowd: true })
-  const fast = await race({ count: crowd, isCrowd: true, isAccelerated: true })
-  const peer = 'x402 middleware + facilitator in process'
+/** One after another, with ticks of 200 ms and blocks of 2 s. */
+export async function benchX402Ticks(): Promise<Row[]> {
+  const raced = await race({ count: inTurn, isCrowd: false, isTicking: true })
+  return [rowOf('paid request, ticks of 200 ms', raced, 1 / 1.4)]
+}
+
+/** One after another, on a chain that mines at once. */
+export async function benchX402InTurn(): Promise<Row[]> {
+  const raced = await race({ count: inTurn, isCrowd: false })
   return [
-    {
-      name: 'paid request, authorization',
-      peer,
-      ratio: alone.ratio,
-      goal: 1.25,
-      unit: 'time',
-      why: 'It makes 3 durable writes of 4 to 12 ms each; the peer keeps nothing.',
-    },
-    {
-      name: `paid request, answered at preconfirmed, ticks of 200 ms: ${early.took.toFixed(0)} ms`,
-      // The stock middleware took 110 ms on a node that shows it such receipts.
-      peer: `limit of ${1.4 * 110} ms`,
-      ratio: (1.4 * 110) / early.took,
-      goal: 1,
-      unit: 'time',
-      why: 'It writes before the work, before sending and before the answer.',
-    },
-    {
-      name: `${crowd} paid requests at once`,
-      peer,
-      ratio: many.ratio,
-      goal: 6,
-      unit: 'time',
-      why: 'Rows, sealing, checks and a signature of each payment.',
-    },
-    {
-      name: `CPU of a paid request, of ${crowd}, fastAccount: ${fast.cpu.toFixed(1)} ms`,
-      peer: `limit of ${mostCpu} ms`,
-      ratio: mostCpu / fast.cpu,
-      goal: 1,
-      unit: 'time',
-      why: 'Statements of SQLite and rows are the largest part.',
-    },
-    ...[alone, many].map(({ own, stock }, index) => ({
-      name: `node requests a paid request: ${own.toFixed(2)}${index ? `, of ${crowd}` : ''}`,
-      peer: `x402: ${stock.toFixed(2)}`,
-      ratio: stock / own,
-      goal: 0,
-      unit: 'HTTP',
-    })),
+    rowOf('paid request, mined at once', raced, 1 / 0.8),
+    requestsRow(raced, ''),
   ]
 }
 
-type Raced = {
-  ratio: number
-  /** Requests to the node, for each paid request. */
-  own: number
-  stock: number
-  /** Milliseconds of one's own paid request, and of its CPU time. */
+/** 200 at once, on a chain that mines every 20 ms. */
+export async function benchX402Crowd(): Promise<Row[]> {
+  const many = await race({ count: crowd, isCrowd: true })
+  const fast = await race({ count: crowd, isCrowd: true, isAccelerated: true })
+  const rowsOf = (name: string, raced: Raced): Row[] => [
+    {
+      name,
+      peer,
+      ratio: raced.ratio,
+      goal: 6,
+      unit: 'time',
+      sides: {
+        own: (1000 * crowd) / raced.own.took,
+        peer: (1000 * crowd) / raced.stock.took,
+        unit: 'a second',
+      },
+      why: 'Rows, sealing, checks and a signature of each payment.',
+    },
+    {
+      name: `CPU of one: ${raced.own.cpu.toFixed(2)} ms`,
+      peer: `limit of ${mostCpu} ms`,
+      ratio: mostCpu / raced.own.cpu,
+      goal: raced === fast ? 1 : 0,
+      unit: 'time',
+      why: 'Statements of SQLite and rows are the largest part.',
+    },
+  ]
+  return [
+    ...rowsOf(`${crowd} paid requests at once`, many),
+    ...rowsOf(`${crowd} paid requests at once, fastAccount`, fast),
+    requestsRow(many, `, of ${crowd}`),
+  ]
+}
+
+function rowOf(name: string, { own, stock, ratio }: Raced, goal: number): Row {
+  return {
+    name: `${name}: ${own.took.toFixed(0)} ms, stock ${stock.took.toFixed(0)} ms`,
+    peer,
+    ratio,
+    goal,
+    unit: 'time',
+    sides: { own: own.took, peer: stock.took, unit: 'ms' },
+    why: 'It writes before the work, before sending and before the answer; the peer keeps nothing.',
+  }
+}
+
+function requestsRow({ own, stock }: Raced, words: string): Row {
+  return {
+    name: `node requests a paid request: ${own.requests.toFixed(2)}${words}`,
+    peer: `x402: ${stock.requests.toFixed(2)}`,
+    ratio: stock.requests / own.requests,
+    goal: 0,
+    unit: 'HTTP',
+  }
+}
+
+type Side = {
+  /** Milliseconds: of all of a crowd, or the median of one after another. */
   took: number
+  /** HTTP requests to the node, for each paid request. */
+  requests: number
+  /** Milliseconds of CPU, for each paid request. */
   cpu: number
+}
+
+type Raced = {
+  /** How many times longer the stock middleware took. */
+  ratio: number
+  own: Side
+  stock: Side
 }
 
 type Pace = {
@@ -98,30 +118,35 @@ type Pace = {
   isAccelerated?: boolean
 }
 
+type Spent = { requests: number; cpu: number }
+
 async function race(pace: Pace): Promise<Raced> {
   const { count } = pace
-  const cpu: number[] = []
-  const requests: Record<'own' | 'stock', number[]> = { own: [], stock: [] }
+  const spent: Record<'own' | 'stock', Spent[]> = { own: [], stock: [] }
   let stage: Stage | undefined
   const { ratios, milliseconds } = await compareTimes('own', {
     rounds,
     // The node gets slower with each of its blocks: a new one a round.
     prepare: async () => {
       await stage?.stop()
-      stage = await setStage(pace, (who, spent) => {
-        requests[who].push(spent.requests)
-        if (who === 'own') cpu.push(spent.milliseconds)
-      })
+      stage = await setStage(pace, (who, one) => spent[who].push(one))
       return stage.candidates
     },
   })
   await stage?.stop()
+  const sideOf = (who: 'own' | 'stock'): Side => {
+    // Without the rounds that warm up.
+    const counted = spent[who].slice(-rounds)
+    return {
+      took: milliseconds[who] ?? Number.NaN,
+      requests: median(counted.map(({ requests }) => requests)) / count,
+      cpu: median(counted.map(({ cpu }) => cpu)) / count,
+    }
+  }
   return {
     ratio: ratios.stock ?? Number.NaN,
-    took: (milliseconds.own ?? Number.NaN) / count,
-    own: median(requests.own) / count,
-    stock: median(requests.stock) / count,
-    cpu: median(cpu) / count,
+    own: sideOf('own'),
+    stock: sideOf('stock'),
   }
 }
 
@@ -129,10 +154,7 @@ type Stage = { candidates: Candidates; stop: () => Promise<void> }
 
 async function setStage(
   { count, isCrowd, isTicking = false, isAccelerated = false }: Pace,
-  tell: (
-    who: 'own' | 'stock',
-    spent: { requests: number; milliseconds: number },
-  ) => void,
+  tell: (who: 'own' | 'stock', spent: Spent) => void,
 ): Promise<Stage> {
   const chain = await startDevChain(
     isTicking
@@ -146,8 +168,7 @@ async function setStage(
   const miner = isTicking ? undefined : await startMiner(chain)
   const { url } = counter
   const fast = isAccelerated ? await loadAccelerator() : undefined
-  const key = generatePrivateKey()
-  const account = fast ? fast.fastAccount(key) : merchant
+  const account = fast ? fast.fastAccount(generatePrivateKey()) : merchant
   await chain.clients.test.setBalance({
     address: account.address,
     value: 10n ** 21n,
@@ -156,9 +177,14 @@ async function setStage(
     url,
     account,
     keccak256: fast?.keccak256,
+    most: crowd,
     isTicking,
   })
-  const stock = await openStockApp(chain, { url, account: stockMerchant })
+  const stock = await openStockApp(chain, {
+    url,
+    account: stockMerchant,
+    isTicking,
+  })
   const apps = { own: own.app, stock }
   const headers = {
     own: await signAll(apps.own, payers, count + 1),
@@ -173,16 +199,16 @@ async function setStage(
         await payAll(apps[who], [first])
         const before = await counter.countRequests()
         const begun = process.cpuUsage()
-        let spent = 0
+        let cpu = 0
         await time(async () => {
-          if (isCrowd) await payAll(apps[who], others)
-          const took = isCrowd ? undefined : await payInTurn(apps[who], others)
+          const took = isCrowd
+            ? await payAll(apps[who], others)
+            : await payInTurn(apps[who], others)
           const { user, system } = process.cpuUsage(begun)
-          spent = (user + system) / 1000
+          cpu = (user + system) / 1000
           return took
         })
-        const sent = (await counter.countRequests()) - before
-        tell(who, { requests: sent, milliseconds: spent })
+        tell(who, { requests: (await counter.countRequests()) - before, cpu })
       }
       return miner
         ? miner.mineBeside({ automine: !isCrowd, every: 20 }, work)
@@ -195,49 +221,6 @@ async function setStage(
       miner?.stop()
       counter.stop()
       await chain.stop()
-    },
-  }
-}
-
-function openOwnApp(
-  chain: DevChain,
-  {
-    url,
-    account,
-    keccak256,
-    isTicking,
-  }: Pick<Parameters<typeof openShop>[1], 'url' | 'keccak256'> & {
-    account: PrivateKeyAccount
-    isTicking: boolean
-  },
-): { app: App; stop: () => Promise<void> } {
-  const folder = makeFolder()
-  const orders = openShop(chain, {
-    url,
-    store: sqliteStore({ file: join(folder.path, 'orders.db') }),
-    key: randomBytes(32),
-    accounts: [account],
-    policy: {
-      pollingInterval: 20,
-      maxInFlight: crowd,
-      mostAtRisk: { total: '1000' },
-    },
-    keccak256,
-  })
-  const early = { answerAt: 'preconfirmed', preconfirmedUpTo: '1' } as const
-  const gate = createX402Gate({
-    orders,
-    offers: { work: { amount: '0.01', ...(isTicking ? early : {}) } },
-    mostOpen: crowd,
-  })
-  const app = new Hono()
-  app.use('/work', honoPayment(gate, 'work'))
-  app.get('/work', (context) => context.text('done'))
-  return {
-    app,
-    stop: async () => {
-      await orders.close()
-      folder.remove()
     },
   }
 }
@@ -271,23 +254,23 @@ async function signAll(
 
 /**
  * Pays one after another, each at another moment between two ticks. Returns the
- * milliseconds that the requests took.
+ * median of their milliseconds.
  */
 async function payInTurn(
   app: App,
   headers: readonly string[],
 ): Promise<number> {
-  let took = 0
+  const took: number[] = []
   for (const [at, header] of headers.entries()) {
     await wait((200 * at) / headers.length)
-    const start = performance.now()
-    await payAll(app, [header])
-    took += performance.now() - start
+    took.push(await payAll(app, [header]))
   }
-  return took
+  return median(took)
 }
 
-async function payAll(app: App, headers: readonly string[]): Promise<void> {
+/** Returns the milliseconds until the last is answered. */
+async function payAll(app: App, headers: readonly string[]): Promise<number> {
+  const start = performance.now()
   const responses = await Promise.all(
     headers.map((header) =>
       app.fetch(
@@ -300,4 +283,5 @@ async function payAll(app: App, headers: readonly string[]): Promise<void> {
     throw new Error(
       `${failed.length} of ${headers.length} not paid: ${failed[0]?.status}.`,
     )
+  return performance.now() - start
 }

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { x402Facilitator } from '@x402/core/facilitator'
 import { x402ResourceServer } from '@x402/core/server'
 import { toFacilitatorEvmSigner } from '@x402/evm'
@@ -9,29 +10,51 @@ import { Hono } from 'hono'
 import {
   createNonceManager,
   createWalletClient,
+  type Hash,
   http,
   type PrivateKeyAccount,
   publicActions,
+  TransactionReceiptNotFoundError,
 } from 'viem'
 import { jsonRpc } from 'viem/nonce'
+import type { App } from './x402Own.js'
 
-export type App = { fetch(request: Request): Response | Promise<Response> }
+/** Milliseconds: as fast as it makes sense beside blocks of 20 ms. */
+const pollingInterval = 20
 
 /** The stock middleware of x402 with its facilitator in the same process. */
 export async function openStockApp(
-  chain: DevChain,
-  { url, account }: { url: string; account: PrivateKeyAccount },
+  chain: Pick<DevChain, 'chain' | 'token'>,
+  {
+    url,
+    account,
+    isTicking = false,
+  }: {
+    url: string
+    account: PrivateKeyAccount
+    /**
+     * True to poll for the receipt itself. viem's wait looks again only at a new
+     * block number, so it would miss every receipt before its block.
+     */
+    isTicking?: boolean | undefined
+  },
 ): Promise<App> {
   const nonceManager = createNonceManager({ source: jsonRpc() })
   const client = createWalletClient({
     chain: chain.chain,
     transport: http(url),
     account: { ...account, nonceManager },
-    // As fast as it makes sense beside blocks of 20 ms.
-    pollingInterval: 20,
+    pollingInterval,
   }).extend(publicActions)
   const { address } = account
-  const signer = toFacilitatorEvmSigner({ ...client, address } as never)
+  const waitForTransactionReceipt = isTicking
+    ? ({ hash }: { hash: Hash }) => pollReceipt(client, hash)
+    : client.waitForTransactionReceipt
+  const signer = toFacilitatorEvmSigner({
+    ...client,
+    address,
+    waitForTransactionReceipt,
+  } as never)
   const network = `eip155:${chain.chain.id}` as const
   const facilitator = new x402Facilitator().register(
     network,
@@ -66,4 +89,22 @@ export async function openStockApp(
   )
   app.get('/work', (context) => context.text('done'))
   return app
+}
+
+type ReceiptClient = {
+  getTransactionReceipt(parameters: { hash: Hash }): Promise<unknown>
+}
+
+async function pollReceipt(
+  client: ReceiptClient,
+  hash: Hash,
+): Promise<unknown> {
+  for (;;) {
+    try {
+      return await client.getTransactionReceipt({ hash })
+    } catch (error) {
+      if (!(error instanceof TransactionReceiptNotFoundError)) throw error
+    }
+    await wait(pollingInterval)
+  }
 }
