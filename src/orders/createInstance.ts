@@ -13,7 +13,10 @@ import { openStore } from './verbs/openStore.js'
 
 /** The state and functions that all methods of one instance use. */
 export type Instance = {
-  /** Opens the store once. After a failure, the next call tries again. */
+  /**
+   * Opens the store once, and reads the shop again if it changed. After a
+   * failure, the next call tries again.
+   */
   open(): Promise<void>
   /**
    * Opens the store and checks that there is a key for every secret in it.
@@ -62,21 +65,21 @@ export function createInstance(context: OrdersContext): Instance {
   let checked: Promise<void> | undefined
   let engine: SubmitterEngine | undefined
   const going = new Set<Promise<unknown>>()
-  const open = () => {
+  const open = async () => {
     opened ??= openStore(context).catch((error: unknown) => {
       opened = undefined
       throw error
     })
-    return opened
+    await opened
+    await context.shop.refresh()
   }
-  const openSealed = () => {
-    checked ??= open()
-      .then(() => checkSealKeys(context))
-      .catch((error: unknown) => {
-        checked = undefined
-        throw error
-      })
-    return checked
+  const openSealed = async () => {
+    await open()
+    checked ??= checkSealKeys(context).catch((error: unknown) => {
+      checked = undefined
+      throw error
+    })
+    await checked
   }
   return {
     open,
@@ -89,14 +92,12 @@ export function createInstance(context: OrdersContext): Instance {
       watchVerb(context, name, async () => {
         checkObject(given)
         await (sealingVerbs.includes(name) ? openSealed() : open())
-        await context.shop.refresh()
         return work()
       }),
     stream: (name, given, work) =>
       watchStream(context, name, async function* () {
         checkObject(given)
         await open()
-        await context.shop.refresh()
         yield* work()
       }),
     hold: (work) => {

@@ -23,7 +23,6 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import type { OrderKinds } from './kindOf.js'
-import type { Shop } from './openShop.js'
 import type { Refund } from './refundTypes.js'
 import type { SettledCancellation, SettledCapture } from './settledTypes.js'
 import type { OrderLoader } from './storedOrder.js'
@@ -255,6 +254,46 @@ export type RehearsalMemory = {
   remember(orderId: string, rehearsed: RehearsedPayment): void
   /** Returns and forgets the rehearsal of an order's payment. */
   take(orderId: string): RehearsedPayment | undefined
+}
+
+/**
+ * The recipients of an instance. This is the only place that holds them:
+ * everything else reads them here each time.
+ *
+ * Without a name they are those of the configuration. With a name they are rows
+ * in the store, which all instances of the shop share.
+ */
+export type Shop = {
+  readonly name: string | undefined
+  readonly configured: ShopConfiguration
+  /** Grows with each change of a named shop; 0 without a name. */
+  readonly changes: number
+  /** Names of the kinds of payments that the shop takes, if it says so. */
+  readonly kinds: readonly string[]
+  readonly policy: SettledPolicy
+  readonly recipients: readonly Address[]
+  /**
+   * Includes removed recipients, because their orders are still watched.
+   * Frozen, so that each list is prepared for look-ups once.
+   */
+  readonly destinations: readonly Destination[]
+  /** True when a destination was removed: it takes no new orders. */
+  isRemoved(destination: Destination): boolean
+  /** Leaves out recipients of the configuration that another shop has. */
+  leaveOut(destinations: readonly Destination[]): void
+  /** Reads the shop again if another process changed it. */
+  refresh(): Promise<void>
+}
+
+/** What the parameters of `createOrders` say about the shop. */
+export type ShopConfiguration = {
+  /** Accounts of `wallets` and `recipients`, in all tokens of this instance. */
+  destinations: readonly Destination[]
+  /** The parameter `recipients`. */
+  recipients: readonly Address[]
+  /** Absent if not given: then that of the store counts. */
+  fulfilAt: SettledPolicy['fulfilAt'] | undefined
+  kinds: readonly string[] | undefined
 }
 
 /** The context that all code of the orders receives. */

@@ -8,7 +8,12 @@ import { checkRelayed } from '../model/checkRelayed.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { parseShopValue, shopKey } from '../model/openShop.js'
 import type { OrdersContext } from '../model/types.js'
-import { belongsElsewhere, shopsLock, sortOthers } from './registerShop.js'
+import {
+  belongsElsewhere,
+  moveAbandoned,
+  shopsLock,
+  sortOthers,
+} from './registerShop.js'
 
 /** Parameters of `changeRecipients`. */
 export type ChangeRecipientsParameters = {
@@ -68,13 +73,11 @@ export async function changeRecipients(
     const fresh = added
       .filter((one) => !moved.has(wordOf(one)))
       .map((one) => ({ ...one, shop: name, removed: false }))
-    const changed = [
-      ...abandoned.map((row) => ({ ...row, shop: name, removed: false })),
-      ...changeRemoved(rows, { add, remove }),
-    ]
+    const changed = changeRemoved(rows, { add, remove })
+    if (fresh.length + changed.length + abandoned.length === 0) return
     if (fresh.length > 0) await tables.recipients.insert(fresh)
     if (changed.length > 0) await tables.recipients.update(changed)
-    if (fresh.length + changed.length === 0) return
+    await moveAbandoned(tables, abandoned, name)
     const value = parseShopValue(await tables.getValue(shopKey(name)))
     const changes = value.changes + 1
     await tables.setValue(shopKey(name), { ...value, changes })

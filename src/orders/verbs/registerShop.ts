@@ -3,17 +3,17 @@ import type {
   Destination,
   RecipientRecord,
   StoreReader,
+  StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { OrdersSetupError } from '../model/errors.js'
 import {
   parseShopValue,
-  type Shop,
   type ShopValue,
   shopKey,
   shopPrefix,
 } from '../model/openShop.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext, Shop } from '../model/types.js'
 
 /** Held by whoever changes which recipients a shop has. */
 export const shopsLock = 'shops'
@@ -57,13 +57,28 @@ async function writeShop(context: OrdersContext): Promise<void> {
       await tables.recipients.insert(
         fresh.map((one) => ({ ...one, shop: name, removed: false })),
       )
-    if (abandoned.length > 0)
-      await tables.recipients.update(
-        abandoned.map((row) => ({ ...row, shop: name, removed: false })),
-      )
+    await moveAbandoned(tables, abandoned, name)
     const changes = value.changes + 1
     await tables.setValue(shopKey(name), { ...(planned ?? value), changes })
   })
+}
+
+/** Gives recipients that their shops abandoned to another one. */
+export async function moveAbandoned(
+  tables: StoreWriter,
+  abandoned: readonly RecipientRecord[],
+  name: string,
+): Promise<void> {
+  if (abandoned.length === 0) return
+  await tables.recipients.update(
+    abandoned.map((row) => ({ ...row, shop: name, removed: false })),
+  )
+  // Their processes serve them no longer.
+  for (const shop of new Set(abandoned.map((row) => row.shop))) {
+    const value = parseShopValue(await tables.getValue(shopKey(shop)))
+    const changes = value.changes + 1
+    await tables.setValue(shopKey(shop), { ...value, changes })
+  }
 }
 
 type Tables = Pick<StoreReader, 'recipients'> & {

@@ -1,8 +1,7 @@
 import { bytesToHex, stringToBytes } from 'viem'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Destination } from '../../store/types.js'
-import type { Shop } from '../model/openShop.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext, Shop } from '../model/types.js'
 
 /**
  * Names the watch of each chain by its shop. Instances of a shop share a watch:

@@ -28,7 +28,7 @@ export async function answerVerify(
   facilitator: FacilitatorContext,
   { body, caller }: Asked,
 ): Promise<Verified> {
-  const served = findServed(facilitator, caller, body)
+  const served = await findServedNow(facilitator, caller, body)
   const { payer } = served
   const outcome = await watchCall(facilitator, 'verify', async () => {
     if (!served.ok) return served
@@ -48,7 +48,7 @@ export async function answerSettle(
   facilitator: FacilitatorContext,
   { body, caller, signal }: Asked,
 ): Promise<Settled> {
-  const served = findServed(facilitator, caller, body)
+  const served = await findServedNow(facilitator, caller, body)
   const { network, payer } = served
   const outcome = await watchCall(facilitator, 'settle', async () => {
     if (!served.ok) return served
@@ -101,6 +101,19 @@ type Served = Pick<ParsedCall, 'network' | 'payer'> &
     | { ok: true; call: FacilitatorCall; client: Client }
     | { ok: false; code: X402ErrorCode }
   )
+
+/** Looks again if the shop may have the recipient since the last look. */
+async function findServedNow(
+  facilitator: FacilitatorContext,
+  caller: SettledCaller,
+  body: unknown,
+): Promise<ReturnType<typeof findServed>> {
+  const served = findServed(facilitator, caller, body)
+  const { shop } = facilitator.context
+  if (served.ok || shop.name === undefined) return served
+  await shop.refresh().catch(() => undefined)
+  return findServed(facilitator, caller, body)
+}
 
 /** Parses the call, and checks that this caller may make it. */
 function findServed(

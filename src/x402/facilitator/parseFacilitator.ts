@@ -52,7 +52,9 @@ export function parseFacilitator(
   // Orders with this policy would refuse contract payers at the capture.
   const refuses = context.policy.contractPayers === 'refuse'
   const payTo =
-    parameters.payTo && parseSome(parameters.payTo, 'payTo', context.recipients)
+    parameters.payTo === undefined
+      ? undefined
+      : parseSome(parameters.payTo, 'payTo', context.recipients)
   const assets = context.tokens.map(({ token }) => token)
   return {
     orders,
