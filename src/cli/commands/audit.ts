@@ -1,10 +1,10 @@
 import { formatAmount } from '../../core/amount.js'
-import { describeToken, type Unit } from '../../orders/ledger/describeToken.js'
-import type { AuditReport } from '../../orders/verbs/auditOrders.js'
+import { describeToken, type Unit } from '../../orders/engine.js'
 import type {
   AuditDifference,
+  AuditReport,
   AuditSum,
-} from '../../orders/verbs/auditRange.js'
+} from '../../orders/index.js'
 import { countOf } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'
