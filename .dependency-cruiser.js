@@ -102,6 +102,12 @@ const partRules = Object.entries(parts).map(([part, allowed]) => ({
   to: { path: '^src/', pathNot: any([part, ...allowed]) },
 }))
 
+/**
+ * What other parts may import of orders: what is published, and what other
+ * kinds of work need beside that.
+ */
+const doors = ['^src/orders/index.ts$', '^src/orders/engine.ts$']
+
 /** What differs by the kind of a payment. It builds on `payments/message`. */
 const kinds = '^src/payments/kind.ts$'
 const kindRooms = ['payments/verify', 'payments/capture']
@@ -109,15 +115,15 @@ const kindRooms = ['payments/verify', 'payments/capture']
 const roomRules = Object.entries(rooms).map(([room, allowed]) => {
   const [part] = room.split('/')
   const own = `^src/${room}/`
-  const doors = allowed.map((other) => any([other]))
-  if (kindRooms.includes(room)) doors.push(kinds)
+  const open = allowed.map((other) => any([other]))
+  if (kindRooms.includes(room)) open.push(kinds)
   return {
     name: `${room} imports ${allowed.join(', ') || 'no other room'}`,
     severity: 'error',
     from: { path: own, pathNot: isTest },
     to: {
       path: any([part]),
-      pathNot: [own, ...doors],
+      pathNot: [own, ...open],
     },
   }
 })
@@ -146,9 +152,12 @@ export default {
       to: { circular: true },
     },
     {
-      name: 'only the index of a part re-exports',
+      name: 'only the index of a part and the engine of orders re-export',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/[^/]+/index.ts$', isTest] },
+      from: {
+        path: '^src/',
+        pathNot: ['^src/[^/]+/index.ts$', ...doors, isTest],
+      },
       to: { path: '^src/', dependencyTypes: ['export'] },
     },
     {
@@ -177,10 +186,22 @@ export default {
       to: { path: '^src/http/', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'an index is for users of the package',
+      name: 'other parts enter orders by their index or their engine',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/orders/', isTest] },
+      to: { path: '^src/orders/', pathNot: doors },
+    },
+    {
+      name: 'orders do not enter by their own doors',
+      severity: 'error',
+      from: { path: '^src/orders/', pathNot: isTest },
+      to: { path: doors },
+    },
+    {
+      name: 'any other index is for users of the package',
       severity: 'error',
       from: { path: '^src/', pathNot: isTest },
-      to: { path: '^src/[^/]+/index.ts$' },
+      to: { path: '^src/[^/]+/index.ts$', pathNot: doors },
     },
   ],
   options: {

@@ -1,5 +1,7 @@
+import process from 'node:process'
 import { defineConfig } from 'tsup'
 import { entryFiles } from './scripts/entryFiles.js'
+import { openDoors } from './scripts/openDoors.js'
 
 export default defineConfig({
   entry: entryFiles,
@@ -9,6 +11,7 @@ export default defineConfig({
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
   external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
+  esbuildPlugins: [openDoors(process.cwd())],
   dts: true,
   sourcemap: true,
   clean: true,

@@ -17,6 +17,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { commandFile, entryFiles } from './entryFiles.js'
+import { openDoors } from './openDoors.js'
 import { shareOneFile } from './shareOneFile.js'
 import { takeParts } from './takeParts.js'
 
@@ -42,7 +43,7 @@ export const nodeBuild = {
 async function buildForNode(): Promise<void> {
   const { outputFiles, metafile } = await build({
     ...nodeBuild,
-    plugins: [shareOneFile(root), takeParts],
+    plugins: [shareOneFile(root), openDoors(root), takeParts],
     entryPoints: { ...entryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,

@@ -60,15 +60,6 @@ export function formatAmount(value: bigint, decimals = 6): string {
   return digits.slice(0, point) + (fraction && `.${fraction}`)
 }
 
-/** Formats token units as a decimal, with a sign if they are negative. */
-export function formatSigned(
-  value: bigint,
-  { decimals }: { decimals: number },
-): string {
-  const amount = formatAmount(value < 0n ? -value : value, decimals)
-  return value < 0n ? `-${amount}` : amount
-}
-
 const decimalsRule = 'written with 0 to 255 decimals'
 
 function isScale(decimals: number): boolean {

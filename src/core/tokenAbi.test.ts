@@ -7,7 +7,7 @@ import {
 } from 'viem'
 import { expect, test } from 'vitest'
 import { authorizationStateCall } from '../chain/state/getAuthorizationState.js'
-import { balanceCall } from '../chain/state/getTokenBalance.js'
+import { balanceCall } from '../payments/verify/rehearse.js'
 import { eip3009Abi, selectors, tokenSelectors, topics } from './tokenAbi.js'
 
 const vrs = 'uint8,bytes32,bytes32'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { inTime } from '../core/wait.js'
-import type { Orders } from '../orders/Orders.js'
+import type { Orders } from '../orders/index.js'
 import { openAdmission } from './admission.js'
 import { checkZod } from './checkZod.js'
 import { allowOrigin } from './cors.js'

@@ -1,7 +1,7 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { grantOf } from '../core/grantOf.js'
 import { parseOrderId } from '../core/parseOrderId.js'
-import type { Orders } from '../orders/Orders.js'
+import type { Orders } from '../orders/index.js'
 import type { Admission } from './admission.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'

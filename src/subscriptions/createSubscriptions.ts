@@ -1,10 +1,8 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
-import { contextOf } from '../orders/contextOf.js'
-import { watchVerb } from '../orders/createInstance.js'
-import { OrdersSetupError } from '../orders/model/errors.js'
-import type { OrdersContext } from '../orders/model/types.js'
-import type { Orders } from '../orders/Orders.js'
+import { contextOf, type OrdersContext, watchVerb } from '../orders/engine.js'
+import type { Orders } from '../orders/index.js'
+import { OrdersSetupError } from '../orders/index.js'
 import {
   type SpendPermissions,
   spendPermissionName,

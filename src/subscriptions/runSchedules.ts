@@ -2,10 +2,12 @@ import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
-import { endingContext } from '../orders/loop/endingContext.js'
-import { endOnTime } from '../orders/loop/endOnTime.js'
-import type { Aside } from '../orders/loop/putAside.js'
-import type { OrdersContext } from '../orders/model/types.js'
+import {
+  type Aside,
+  endingContext,
+  endOnTime,
+  type OrdersContext,
+} from '../orders/engine.js'
 import { isInDestinations } from '../store/isInDestinations.js'
 import type { Destination, Lease } from '../store/types.js'
 import type { SubscriptionsContext } from './verbs/context.js'

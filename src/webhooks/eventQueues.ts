@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../orders/model/orderEvents.js'
+import type { OrderEvent } from '../orders/index.js'
 
 /** The undelivered events of one order. */
 export type EventQueue = {

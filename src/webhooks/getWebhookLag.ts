@@ -1,6 +1,5 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import type { OrderEvent, OrderEventType } from '../orders/model/orderEvents.js'
-import type { Orders } from '../orders/Orders.js'
+import type { OrderEvent, OrderEventType, Orders } from '../orders/index.js'
 import type { PaymentStore } from '../store/types.js'
 import { loadProgress, type Progress } from './progress.js'
 import { parseTargetName } from './targets/parseTargetName.js'

@@ -1,6 +1,6 @@
 import type { Observation } from '../core/observeFailure.js'
 import { observeFailure } from '../core/observeFailure.js'
-import type { OrderEvent } from '../orders/model/orderEvents.js'
+import type { OrderEvent } from '../orders/index.js'
 import type { TargetRun } from './targets/types.js'
 
 /** Returns the facts of an event that may be observed: never its body. */

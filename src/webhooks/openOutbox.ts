@@ -1,7 +1,6 @@
 import { addAll } from '../core/addAll.js'
 import { isTestOrderId } from '../core/testOrders.js'
-import type { OrderEvent } from '../orders/model/orderEvents.js'
-import type { Orders } from '../orders/Orders.js'
+import type { OrderEvent, Orders } from '../orders/index.js'
 import type { Lease } from '../store/types.js'
 import {
   type EventQueue,

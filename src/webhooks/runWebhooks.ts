@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { checkMembers } from '../core/checkMembers.js'
-import type { Orders } from '../orders/Orders.js'
+import type { Orders } from '../orders/index.js'
 import { runTarget } from './runTarget.js'
 import { lookupHost, shareLookups } from './targets/findAddresses.js'
 import { parseTargets } from './targets/parseTargets.js'

@@ -1,4 +1,4 @@
-import type { OrderEventType } from '../orders/model/orderEvents.js'
+import type { OrderEventType } from '../orders/index.js'
 import type { WebhookTools } from './targets/types.js'
 
 /** How fast events may be sent to a target. */

@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../orders/model/orderEvents.js'
+import type { OrderEvent } from '../orders/index.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts } from './observeTarget.js'
 import type { Outbox } from './openOutbox.js'

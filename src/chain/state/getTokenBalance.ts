@@ -1,7 +1,6 @@
 import type { Address, Client } from 'viem'
 import { word } from '../../core/words.js'
 import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'
-import type { Call } from './types.js'
 
 /**
  * Gets `balanceOf` a recipient after a block, in token units.
@@ -15,17 +14,8 @@ export async function getTokenBalance(
   block: bigint,
 ): Promise<bigint> {
   const method = 'eth_call'
-  const { target, data } = balanceCall(token, recipient)
-  const call = { to: target, data: `0x${data}` }
+  // `balanceOf(address)`
+  const call = { to: token, data: `0x70a08231${word(recipient)}` }
   const answer = await requestNode(client, method, [call, encodeBlock(block)])
   return parseQuantity(answer, method)
-}
-
-export function balanceCall(token: Address, account: Address): Call {
-  return {
-    target: token,
-    // biome-ignore lint/style/useTemplate: of `balanceOf(address)`, and smaller so
-    data: '70a08231' + word(account),
-    gas: 100_000,
-  }
 }

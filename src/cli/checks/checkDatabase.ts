@@ -1,5 +1,4 @@
-import { loadIdentity } from '../../orders/model/storeState.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import { loadIdentity, type OrdersContext } from '../../orders/engine.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 

@@ -1,4 +1,4 @@
-import type { SubmitterHealth } from '../../orders/verbs/getHealth.js'
+import type { SubmitterHealth } from '../../orders/index.js'
 import { formatCoin } from '../terminal/formats.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'

@@ -11,7 +11,8 @@ import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { devChainIds, maxClockSkew, wallTime } from '../../core/clock.js'
 import { topics } from '../../core/tokenAbi.js'
-import type { OrdersContext, OrderToken } from '../../orders/model/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
+import type { OrderToken } from '../../orders/index.js'
 import { fail, ok, tryCheck, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 

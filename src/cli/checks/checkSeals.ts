@@ -1,6 +1,8 @@
-import { loadOrders } from '../../orders/model/loadOrders.js'
-import { sealContextOf } from '../../orders/model/paymentOf.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  loadOrders,
+  type OrdersContext,
+  sealContextOf,
+} from '../../orders/engine.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import { noKey } from '../../store/noSeal.js'
 import type { SealContext } from '../../store/types.js'

@@ -2,7 +2,7 @@ import type { Address, Client, Hex } from 'viem'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
 import { getToken } from '../../chain/state/getToken.js'
 import { word } from '../../core/words.js'
-import type { OrderToken } from '../../orders/model/types.js'
+import type { OrderToken } from '../../orders/index.js'
 import { fail, ok, tryCheck } from './findings.js'
 import type { CheckFinding } from './types.js'
 

@@ -1,10 +1,7 @@
 import { formatAmount } from '../../core/amount.js'
-import { describeToken, type Unit } from '../../orders/ledger/describeToken.js'
-import type { AuditReport } from '../../orders/verbs/auditOrders.js'
-import type {
-  AuditDifference,
-  AuditSum,
-} from '../../orders/verbs/auditRange.js'
+import type { AuditDifference } from '../../orders/engine.js'
+import { describeToken, type Unit } from '../../orders/engine.js'
+import type { AuditReport, AuditSum } from '../../orders/index.js'
 import { countOf } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'

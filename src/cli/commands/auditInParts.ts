@@ -1,13 +1,12 @@
 import { getHeads } from '../../chain/state/getHeads.js'
-import { clientOf } from '../../orders/evidence/clientOf.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import type { DestinationAudit } from '../../orders/engine.js'
 import {
-  type AuditReport,
   auditOrders,
-  type DestinationAudit,
-} from '../../orders/verbs/auditOrders.js'
-import type { AuditSum } from '../../orders/verbs/auditRange.js'
-import { findFirstBlock } from '../../orders/watcher/findFirstBlock.js'
+  clientOf,
+  findFirstBlock,
+  type OrdersContext,
+} from '../../orders/engine.js'
+import type { AuditReport, AuditSum } from '../../orders/index.js'
 import type { OpenedShop } from '../terminal/openShop.js'
 
 /** Blocks to audit. By default, everything on record. */

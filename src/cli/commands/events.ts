@@ -1,4 +1,4 @@
-import type { OrderEvent } from '../../orders/model/orderEvents.js'
+import type { OrderEvent } from '../../orders/index.js'
 import { formatMilliseconds } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'

@@ -1,5 +1,5 @@
-import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
-import type { NodeFault } from '../../orders/verbs/nodeHealth.js'
+import type { NodeFault } from '../../orders/engine.js'
+import type { OrdersHealth } from '../../orders/index.js'
 import { countOf, formatCoin, formatSeconds } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'

@@ -1,6 +1,5 @@
 import type { Address, Hash } from 'viem'
-import type { OrderEvent } from '../../orders/model/orderEvents.js'
-import type { Order } from '../../orders/model/types.js'
+import type { Order, OrderEvent } from '../../orders/index.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { ProofRecord, TransactionRecord } from '../../store/types.js'
 import { UsageError } from '../terminal/errors.js'

@@ -1,5 +1,5 @@
-import { describeToken, type Unit } from '../../orders/ledger/describeToken.js'
-import type { DestinationAudit } from '../../orders/verbs/auditOrders.js'
+import type { DestinationAudit } from '../../orders/engine.js'
+import { describeToken, type Unit } from '../../orders/engine.js'
 import { countOf } from '../terminal/formats.js'
 import { type OpenedShop, withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'

@@ -5,16 +5,18 @@ import { getTokenBalance } from '../../chain/state/getTokenBalance.js'
 import { formatAmount } from '../../core/amount.js'
 import type { Payment, PrimaryType, SignedPayment } from '../../core/types.js'
 import { wait } from '../../core/wait.js'
-import { contextOf } from '../../orders/contextOf.js'
-import { clientOf } from '../../orders/evidence/clientOf.js'
+import {
+  clientOf,
+  contextOf,
+  draftTestOrder,
+  type OrdersContext,
+  writeCaptureRequests,
+} from '../../orders/engine.js'
 import type {
   AnyDraftedPayment,
   DraftedOrder,
   Order,
-  OrdersContext,
-} from '../../orders/model/types.js'
-import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
-import { draftTestOrder } from '../../orders/verbs/draftOrder.js'
+} from '../../orders/index.js'
 import { signPayment } from '../../payments/sign/signPayment.js'
 import type { Destination } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'

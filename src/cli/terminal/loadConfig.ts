@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import process from 'node:process'
 import { redact } from '../../core/redact.js'
-import type { CreateOrdersParameters } from '../../orders/model/types.js'
+import type { CreateOrdersParameters } from '../../orders/index.js'
 import { ConfigError, UsageError } from './errors.js'
 import type { CliIo } from './types.js'
 

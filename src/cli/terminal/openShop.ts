@@ -1,10 +1,10 @@
-import { contextOf } from '../../orders/contextOf.js'
-import { createOrders } from '../../orders/createOrders.js'
-import type {
-  CreateOrdersParameters,
-  OrdersContext,
-} from '../../orders/model/types.js'
-import type { Orders } from '../../orders/Orders.js'
+import type { OrdersContext } from '../../orders/engine.js'
+import { contextOf } from '../../orders/engine.js'
+import {
+  type CreateOrdersParameters,
+  createOrders,
+  type Orders,
+} from '../../orders/index.js'
 import { ConfigError } from './errors.js'
 import { loadConfig } from './loadConfig.js'
 import type { CommandInput } from './types.js'

@@ -1,5 +1,7 @@
-import type { AuditParameters } from '../../orders/verbs/auditOrders.js'
-import type { ListOrdersParameters } from '../../orders/verbs/listOrders.js'
+import type {
+  AuditParameters,
+  ListOrdersParameters,
+} from '../../orders/engine.js'
 import type { OrderState } from '../../store/types.js'
 import type {
   AuditQuery,

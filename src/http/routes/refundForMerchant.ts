@@ -1,6 +1,6 @@
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import { contextOf } from '../../orders/contextOf.js'
-import type { RefundOrderParameters } from '../../orders/verbs/refundOrder.js'
+import type { RefundOrderParameters } from '../../orders/engine.js'
+import { contextOf } from '../../orders/engine.js'
 import type { RefundBody } from '../schemas/bodySchemas.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'

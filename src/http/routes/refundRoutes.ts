@@ -1,4 +1,4 @@
-import type { RefundState } from '../../orders/model/refundTypes.js'
+import type { RefundState } from '../../orders/index.js'
 import type { QuerySchemas } from '../schemas/querySchemas.js'
 import { answer } from './answer.js'
 import { problem } from './problem.js'

@@ -1,8 +1,11 @@
 import type { Address } from 'viem'
 import type * as z from 'zod'
-import type { DestinationOrders } from '../../orders/DestinationOrders.js'
-import type { AnyDraftedPayment, Order } from '../../orders/model/types.js'
-import type { Orders } from '../../orders/Orders.js'
+import type {
+  AnyDraftedPayment,
+  DestinationOrders,
+  Order,
+  Orders,
+} from '../../orders/index.js'
 import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'

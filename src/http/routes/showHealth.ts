@@ -1,4 +1,4 @@
-import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
+import type { OrdersHealth } from '../../orders/index.js'
 import type { Faulty, Shown, ShownHealth } from '../schemas/answerTypes.js'
 
 /** Health for HTTP responses, without the error text of nodes. */

@@ -16,7 +16,7 @@ import {
   CursorAheadError,
   OrderNotFoundError,
   RefundNotFoundError,
-} from '../../orders/model/errors.js'
+} from '../../orders/index.js'
 import {
   DuplicateRecordError,
   LeaseLostError,

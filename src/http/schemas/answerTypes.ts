@@ -1,16 +1,15 @@
 import type { Cancellation } from '../../core/types.js'
-import type { OrderEvent } from '../../orders/model/orderEvents.js'
-import type { Refund } from '../../orders/model/refundTypes.js'
+import type { NodeFault, ResealReport } from '../../orders/engine.js'
 import type {
   AnyDraftedPayment,
+  AuditReport,
   CaptureResult,
   Order,
-} from '../../orders/model/types.js'
-import type { AuditReport } from '../../orders/verbs/auditOrders.js'
-import type { OrdersHealth } from '../../orders/verbs/getHealth.js'
-import type { NodeFault } from '../../orders/verbs/nodeHealth.js'
-import type { ResealReport } from '../../orders/verbs/resealOrders.js'
-import type { ReconciliationReport } from '../../orders/watcher/reconcile.js'
+  OrderEvent,
+  OrdersHealth,
+  ReconciliationReport,
+  Refund,
+} from '../../orders/index.js'
 import type { SpendPermission } from '../../subscriptions/permission/types.js'
 import type { Subscription } from '../../subscriptions/schedule/showSubscription.js'
 import type { DraftedSubscription } from '../../subscriptions/verbs/draftSubscription.js'

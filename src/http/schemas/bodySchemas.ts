@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import * as z from 'zod'
 import type { PrimaryType, SignedCancellation } from '../../core/types.js'
-import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
-import type { RefundReason } from '../../orders/model/refundTypes.js'
+import type { AnswerAt } from '../../orders/engine.js'
+import type { RefundReason } from '../../orders/index.js'
 import {
   addressSchema,
   anyPrimaryTypeSchema,

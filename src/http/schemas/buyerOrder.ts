@@ -1,7 +1,6 @@
 import type { Hash } from 'viem'
 import type { Finality } from '../../core/types.js'
-import type { Refund, RefundState } from '../../orders/model/refundTypes.js'
-import type { Order } from '../../orders/model/types.js'
+import type { Order, Refund, RefundState } from '../../orders/index.js'
 
 /** All that a buyer sees of an order. */
 export type BuyerOrder = Pick<

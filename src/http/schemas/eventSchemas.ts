@@ -1,8 +1,5 @@
 import * as z from 'zod'
-import type {
-  OrderEventData,
-  OrderEventType,
-} from '../../orders/model/orderEvents.js'
+import type { OrderEventData, OrderEventType } from '../../orders/index.js'
 import type { Answers } from './answerTypes.js'
 import {
   addressSchema,

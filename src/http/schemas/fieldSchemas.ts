@@ -7,7 +7,7 @@ import type {
   PrimaryType,
   TokenDomain,
 } from '../../core/types.js'
-import type { RefundReason } from '../../orders/model/refundTypes.js'
+import type { RefundReason } from '../../orders/index.js'
 import type { OrderReason, OrderState } from '../../store/types.js'
 
 /** An integer that JSON numbers cannot hold. */

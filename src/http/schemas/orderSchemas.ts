@@ -1,9 +1,12 @@
 import type { Address, Hex } from 'viem'
 import * as z from 'zod'
 import type { Cancellation } from '../../core/types.js'
-import type { RefundState } from '../../orders/model/refundTypes.js'
-import type { SettledCapture } from '../../orders/model/settledTypes.js'
-import type { AnyDraftedPayment, Order } from '../../orders/model/types.js'
+import type {
+  AnyDraftedPayment,
+  Order,
+  RefundState,
+  SettledCapture,
+} from '../../orders/index.js'
 import type { Answers, Wire } from './answerTypes.js'
 import type { BuyerRefund } from './buyerOrder.js'
 import {

@@ -1,6 +1,9 @@
 import type { RejectionReason } from '../../core/types.js'
-import type { RefundRefusal } from '../../orders/model/refundTypes.js'
-import type { AcceptRefusal, CaptureRefusal } from '../../orders/model/types.js'
+import type {
+  AcceptRefusal,
+  CaptureRefusal,
+  RefundRefusal,
+} from '../../orders/index.js'
 
 /** Why a request was refused. Each reason is a row in `docs/errors.md`. */
 export type ProblemReason =

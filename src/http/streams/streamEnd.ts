@@ -1,5 +1,5 @@
 import { isTestOrderId } from '../../core/testOrders.js'
-import type { OrderEvent } from '../../orders/model/orderEvents.js'
+import type { OrderEvent } from '../../orders/index.js'
 
 /** Follows the events of an order until no important one can follow. */
 export type StreamEnd = { note(event: OrderEvent): void; isReached(): boolean }

@@ -1,4 +1,4 @@
-import type { Orders } from '../../orders/Orders.js'
+import type { Orders } from '../../orders/index.js'
 import type { StreamStatus } from '../schemas/answerTypes.js'
 import { followNews } from './streamFollow.js'
 import { streamFrame } from './streamFrame.js'

@@ -1,6 +1,5 @@
 import type { Address } from 'viem'
-import type { Order } from '../../orders/model/types.js'
-import type { Orders } from '../../orders/Orders.js'
+import type { Order, Orders } from '../../orders/index.js'
 import { streamEvents } from './streamEvents.js'
 import { openInbox, type StreamInbox } from './streamInbox.js'
 import { streamOrder } from './streamOrder.js'

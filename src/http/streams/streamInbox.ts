@@ -1,5 +1,4 @@
-import type { OrderEvent } from '../../orders/model/orderEvents.js'
-import type { Order } from '../../orders/model/types.js'
+import type { Order, OrderEvent } from '../../orders/index.js'
 
 /** An event, and a function that loads its order. */
 export type News = { event: OrderEvent; getOrder: () => Promise<Order> }

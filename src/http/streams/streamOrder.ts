@@ -1,7 +1,5 @@
 import { addAll } from '../../core/addAll.js'
-import type { OrderEvent } from '../../orders/model/orderEvents.js'
-import type { Order } from '../../orders/model/types.js'
-import type { Orders } from '../../orders/Orders.js'
+import type { Order, OrderEvent, Orders } from '../../orders/index.js'
 import { buyerOrder } from '../schemas/buyerOrder.js'
 import { buyerEventTypes } from '../schemas/eventSchemas.js'
 import { watchEnd } from './streamEnd.js'

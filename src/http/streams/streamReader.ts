@@ -1,6 +1,5 @@
 import { wait } from '../../core/wait.js'
-import type { Order } from '../../orders/model/types.js'
-import type { Orders } from '../../orders/Orders.js'
+import type { Order, Orders } from '../../orders/index.js'
 import type { News, StreamInbox } from './streamInbox.js'
 import { retryUntil, tryInTime } from './streamRetry.js'
 

@@ -1,9 +1,6 @@
 import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import { inTime } from '../../core/wait.js'
-import {
-  CursorAheadError,
-  OrderNotFoundError,
-} from '../../orders/model/errors.js'
+import { CursorAheadError, OrderNotFoundError } from '../../orders/index.js'
 import { StoreError } from '../../store/errors.js'
 
 /** Milliseconds for one try, because a lost request never answers. */

@@ -1,4 +1,4 @@
-import { formatSigned } from '../../core/amount.js'
+import { formatSigned } from '../../core/formatSigned.js'
 import { formatTime } from './formatRow.js'
 import type { LedgerRow } from './types.js'
 

@@ -2,7 +2,6 @@ import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
 import { forgetToken } from '../../chain/state/getToken.js'
-import { balanceCall } from '../../chain/state/getTokenBalance.js'
 import { bytesProbe } from '../../chain/state/probeToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import {
@@ -199,6 +198,15 @@ export function factCalls(
     recipientBlacklisted: ask(selectors.isBlacklisted + word(recipient)),
     recipientFrozen: ask(selectors.isFrozen + word(recipient)),
     bytes: bytesProbe(token),
+  }
+}
+
+export function balanceCall(token: Address, account: Address): Call {
+  return {
+    target: token,
+    // biome-ignore lint/style/useTemplate: of `balanceOf(address)`, and smaller so
+    data: '70a08231' + word(account),
+    gas: 100_000,
   }
 }
 

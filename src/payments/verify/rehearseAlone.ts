@@ -1,7 +1,6 @@
 import type { Address, Client } from 'viem'
 import { isWord } from '../../chain/state/executor.js'
 import { forgetToken } from '../../chain/state/getToken.js'
-import { balanceCall } from '../../chain/state/getTokenBalance.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import type {
   AnySignedPayment,
@@ -11,6 +10,7 @@ import { eip3009Capture } from '../kind.js'
 import { isPlain } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import {
+  balanceCall,
   type CaptureRehearsalOptions,
   captureCallOf,
   defaultMaxCaptureGas,

@@ -2,12 +2,16 @@ import type { Address, Client } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { isWord } from '../../chain/state/executor.js'
 import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
-import { balanceCall } from '../../chain/state/getTokenBalance.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import type { Call, CallAnswer, RunHead } from '../../chain/state/types.js'
 import { parseRefusal, type RevertReason } from '../../core/revertReason.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
-import { factCalls, neutralCaller, type RehearsalOptions } from './rehearse.js'
+import {
+  balanceCall,
+  factCalls,
+  neutralCaller,
+  type RehearsalOptions,
+} from './rehearse.js'
 import { balanceGas, factGas, type RehearsalPlan } from './rehearseAlone.js'
 import type { FactName, Rehearsal } from './types.js'
 

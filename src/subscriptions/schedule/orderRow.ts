@@ -1,9 +1,6 @@
 import type { Hex } from 'viem'
 import { word } from '../../core/words.js'
-import {
-  draftedOrder,
-  unsignedAttempt,
-} from '../../orders/model/draftedRows.js'
+import { draftedOrder, unsignedAttempt } from '../../orders/engine.js'
 import type {
   AttemptRecord,
   OrderRecord,

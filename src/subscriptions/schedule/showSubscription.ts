@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { formatAmount } from '../../core/amount.js'
-import type { StoredOrder } from '../../orders/model/storedOrder.js'
+import type { StoredOrder } from '../../orders/engine.js'
 import type {
   Destination,
   JsonObject,

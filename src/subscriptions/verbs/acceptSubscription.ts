@@ -3,13 +3,13 @@ import { formatAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
-import { clientOf } from '../../orders/evidence/clientOf.js'
 import {
+  clientOf,
   moveOrder,
   noChanges,
+  sealContextOf,
   writeChanges,
-} from '../../orders/model/changes.js'
-import { sealContextOf } from '../../orders/model/paymentOf.js'
+} from '../../orders/engine.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findPeriod } from '../permission/periodAt.js'
 import { decodePermission } from '../permission/permissionJson.js'

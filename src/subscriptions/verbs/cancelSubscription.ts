@@ -4,7 +4,7 @@ import {
   noChanges,
   withEvent,
   writeChanges,
-} from '../../orders/model/changes.js'
+} from '../../orders/engine.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { decodePermission } from '../permission/permissionJson.js'

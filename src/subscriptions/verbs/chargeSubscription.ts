@@ -3,12 +3,14 @@ import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import { clientOf } from '../../orders/evidence/clientOf.js'
-import { checkChainClock } from '../../orders/model/checkChainClock.js'
-import { loadOrder } from '../../orders/model/loadOrders.js'
-import { showOrder } from '../../orders/model/showOrder.js'
-import type { Order } from '../../orders/model/types.js'
-import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
+import {
+  checkChainClock,
+  clientOf,
+  loadOrder,
+  showOrder,
+  writeCaptureRequests,
+} from '../../orders/engine.js'
+import type { Order } from '../../orders/index.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   Destination,

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { ChainHeads } from '../../chain/state/getHeads.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
 import type { Destination } from '../../store/types.js'
 
 /** How far the charges of one manager were read for a destination. */

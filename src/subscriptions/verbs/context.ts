@@ -1,6 +1,8 @@
-import type { Instance } from '../../orders/createInstance.js'
-import { loadOrders } from '../../orders/model/loadOrders.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  type Instance,
+  loadOrders,
+  type OrdersContext,
+} from '../../orders/engine.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { StoreReader, StoreWriter } from '../../store/types.js'
 import type { SpendPermissions } from '../charges/spendPermissions.js'

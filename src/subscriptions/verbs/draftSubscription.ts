@@ -6,13 +6,13 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseNewId } from '../../core/testOrders.js'
-import { withEvent } from '../../orders/model/changes.js'
-import { OrdersSetupError } from '../../orders/model/errors.js'
 import {
   checkHead,
   checkRecipient,
   chooseDestination,
-} from '../../orders/verbs/draftFacts.js'
+  withEvent,
+} from '../../orders/engine.js'
+import { OrdersSetupError } from '../../orders/index.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import { parseMetadata } from '../../store/parseMetadata.js'
 import type { StoreWriter } from '../../store/types.js'

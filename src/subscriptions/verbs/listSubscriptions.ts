@@ -2,9 +2,8 @@ import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
-import { loadOrders } from '../../orders/model/loadOrders.js'
-import { showOrder } from '../../orders/model/showOrder.js'
-import type { Order } from '../../orders/model/types.js'
+import { loadOrders, showOrder } from '../../orders/engine.js'
+import type { Order } from '../../orders/index.js'
 import {
   type Subscription,
   showSubscription,

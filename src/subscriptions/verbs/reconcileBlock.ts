@@ -1,6 +1,5 @@
 import type { Client, Hash } from 'viem'
-import { loadOrders } from '../../orders/model/loadOrders.js'
-import { settleTransaction } from '../../orders/watcher/settleTransaction.js'
+import { loadOrders, settleTransaction } from '../../orders/engine.js'
 import type { Destination, StoreReader } from '../../store/types.js'
 import { type FoundCharge, findCharges } from '../charges/findCharges.js'
 import { decodePermission } from '../permission/permissionJson.js'

@@ -7,7 +7,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { word } from '../../core/words.js'
-import { clientOf } from '../../orders/evidence/clientOf.js'
+import { clientOf } from '../../orders/engine.js'
 import type { Destination } from '../../store/types.js'
 import { usedTopic } from '../charges/findUses.js'
 import {

@@ -1,5 +1,5 @@
 import { checkMembers } from '../../core/checkMembers.js'
-import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
+import { writeCaptureRequests } from '../../orders/engine.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findPeriod } from '../permission/periodAt.js'
 import { decodePermission } from '../permission/permissionJson.js'

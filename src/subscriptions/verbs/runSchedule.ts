@@ -1,7 +1,6 @@
 import { checkChain } from '../../chain/state/checkChain.js'
 import { getHeads } from '../../chain/state/getHeads.js'
-import { clientOf } from '../../orders/evidence/clientOf.js'
-import { checkChainClock } from '../../orders/model/checkChainClock.js'
+import { checkChainClock, clientOf } from '../../orders/engine.js'
 import type { Destination } from '../../store/types.js'
 import type { SubscriptionsContext } from './context.js'
 import { openScheduleAside, revocationOf, wholeLook } from './scheduleAside.js'

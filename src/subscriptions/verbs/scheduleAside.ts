@@ -1,5 +1,8 @@
-import { type Aside, openAside } from '../../orders/loop/putAside.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  type Aside,
+  type OrdersContext,
+  openAside,
+} from '../../orders/engine.js'
 import { destinationKey } from '../../store/destinationKey.js'
 import type { Destination, SubscriptionRecord } from '../../store/types.js'
 

@@ -1,12 +1,12 @@
 import { inTime } from '../../core/wait.js'
-import type { Aside } from '../../orders/loop/putAside.js'
 import {
+  type Aside,
   noChanges,
+  settleOrder,
   withEvent,
   writeChanges,
-} from '../../orders/model/changes.js'
-import { OrdersSetupError } from '../../orders/model/errors.js'
-import { settleOrder } from '../../orders/model/settleOrder.js'
+} from '../../orders/engine.js'
+import { OrdersSetupError } from '../../orders/index.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   Destination,

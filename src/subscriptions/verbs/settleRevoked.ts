@@ -1,7 +1,9 @@
-import { clientOf } from '../../orders/evidence/clientOf.js'
-import { findEvidence } from '../../orders/evidence/findEvidence.js'
-import { writeChanges } from '../../orders/model/changes.js'
-import { settleOrder } from '../../orders/model/settleOrder.js'
+import {
+  clientOf,
+  findEvidence,
+  settleOrder,
+  writeChanges,
+} from '../../orders/engine.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
 import { loadSubscription, type SubscriptionsContext } from './context.js'

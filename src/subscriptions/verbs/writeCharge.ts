@@ -1,6 +1,8 @@
-import { withEvent } from '../../orders/model/changes.js'
-import { sealContextOf } from '../../orders/model/paymentOf.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  type OrdersContext,
+  sealContextOf,
+  withEvent,
+} from '../../orders/engine.js'
 import { openSealed } from '../../store/openSealed.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { decodePermission } from '../permission/permissionJson.js'

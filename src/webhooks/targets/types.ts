@@ -5,8 +5,8 @@ import type {
   OrderEvent,
   OrderEventData,
   OrderEventType,
-} from '../../orders/model/orderEvents.js'
-import type { Orders } from '../../orders/Orders.js'
+  Orders,
+} from '../../orders/index.js'
 import type { PaymentStore } from '../../store/types.js'
 
 /** A receiver of events. */

@@ -1,9 +1,6 @@
 import { hashText } from '../../core/hashText.js'
 import { toJson } from '../../core/toJson.js'
-import type {
-  OrderEvent,
-  OrderEventType,
-} from '../../orders/model/orderEvents.js'
+import type { OrderEvent, OrderEventType } from '../../orders/index.js'
 import type { WebhookPayload } from './types.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
-import { contextOf } from '../../orders/contextOf.js'
+import { contextOf } from '../../orders/engine.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import {
   clientFor,

@@ -1,7 +1,6 @@
 import type { Address, Client } from 'viem'
-import type { Instance } from '../../orders/createInstance.js'
-import type { OrdersContext } from '../../orders/model/types.js'
-import type { Orders } from '../../orders/Orders.js'
+import type { Instance, OrdersContext } from '../../orders/engine.js'
+import type { Orders } from '../../orders/index.js'
 import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
 
 /** The checked parameters of a facilitator, and the context of its orders. */

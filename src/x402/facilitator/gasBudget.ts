@@ -1,5 +1,5 @@
 import { hashText } from '../../core/hashText.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
 import type {
   NoteQuery,
   NoteRecord,

@@ -4,9 +4,11 @@ import { hasCode } from '../../chain/state/hasCode.js'
 import type { RefusalReason } from '../../core/revertReason.js'
 import { isWrappedSignature } from '../../core/signature.js'
 import type { SignedPayment, TokenDomain } from '../../core/types.js'
-import { checkChainClock } from '../../orders/model/checkChainClock.js'
-import { sendersOf } from '../../orders/model/sendersOf.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  checkChainClock,
+  type OrdersContext,
+  sendersOf,
+} from '../../orders/engine.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'

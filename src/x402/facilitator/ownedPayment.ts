@@ -1,7 +1,9 @@
 import { hashText } from '../../core/hashText.js'
-import { loadOrders } from '../../orders/model/loadOrders.js'
-import type { StoredOrder } from '../../orders/model/storedOrder.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import {
+  loadOrders,
+  type OrdersContext,
+  type StoredOrder,
+} from '../../orders/engine.js'
 import type {
   JsonObject,
   Lease,

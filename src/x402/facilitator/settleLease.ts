@@ -1,6 +1,6 @@
 import { drawNonce } from '../../core/drawNonce.js'
 import { wait } from '../../core/wait.js'
-import type { OrdersContext } from '../../orders/model/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
 import type { Lease } from '../../store/types.js'
 import { settleKey } from './ownedPayment.js'
 

@@ -1,11 +1,13 @@
 import type { Address, Client, Hash } from 'viem'
 import { getToken } from '../../chain/state/getToken.js'
 import { endOnAbort } from '../../core/onAbort.js'
-import type { SettledCapture } from '../../orders/model/settledTypes.js'
-import type { OrdersContext } from '../../orders/model/types.js'
-import type { EarlyLimits } from '../../orders/submitter/reserveEarly.js'
-import { acceptUndrafted } from '../../orders/verbs/acceptUndrafted.js'
-import { waitForCapture } from '../../orders/verbs/captureOrder.js'
+import {
+  acceptUndrafted,
+  type EarlyLimits,
+  type OrdersContext,
+  waitForCapture,
+} from '../../orders/engine.js'
+import type { SettledCapture } from '../../orders/index.js'
 import type { OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'

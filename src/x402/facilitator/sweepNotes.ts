@@ -1,4 +1,4 @@
-import type { OrdersContext } from '../../orders/model/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
 import { removeOld } from '../gate/removeOld.js'
 
 /** Milliseconds between two removals of expired notes. */

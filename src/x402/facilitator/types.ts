@@ -6,8 +6,8 @@ import type {
 } from '@x402/core/types'
 import type { Address } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
-import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
-import type { Orders } from '../../orders/Orders.js'
+import type { AnswerAt } from '../../orders/engine.js'
+import type { Orders } from '../../orders/index.js'
 
 /** A server that may verify and settle payments here, as you know it. */
 export type FacilitatorCaller = {

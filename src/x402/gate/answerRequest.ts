@@ -4,7 +4,7 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import {
   type AcceptUndraftedVerdict,
   acceptUndrafted,
-} from '../../orders/verbs/acceptUndrafted.js'
+} from '../../orders/engine.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { isPreflight } from '../wire/isPreflight.js'

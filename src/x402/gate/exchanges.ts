@@ -1,7 +1,5 @@
 import type { Address } from 'viem'
-import { loadOrder } from '../../orders/model/loadOrders.js'
-import { raiseRefund } from '../../orders/model/raiseRefund.js'
-import { writeVoid } from '../../orders/verbs/voidOrder.js'
+import { loadOrder, raiseRefund, writeVoid } from '../../orders/engine.js'
 import { StaleRecordError } from '../../store/errors.js'
 import type {
   JsonObject,

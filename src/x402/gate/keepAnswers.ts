@@ -1,5 +1,5 @@
 import { nextTurn } from '../../core/wait.js'
-import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
+import { writeCaptureRequests } from '../../orders/engine.js'
 import type { NoteRecord, OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noteOf } from './exchanges.js'

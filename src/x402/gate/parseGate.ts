@@ -2,10 +2,12 @@ import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import { contextOf } from '../../orders/contextOf.js'
-import { parseAnswerAt } from '../../orders/model/earlyAnswer.js'
-import type { OrdersContext } from '../../orders/model/types.js'
-import { chooseDestination } from '../../orders/verbs/draftFacts.js'
+import {
+  chooseDestination,
+  contextOf,
+  type OrdersContext,
+  parseAnswerAt,
+} from '../../orders/engine.js'
 import { mostHeaderLength } from '../wire/headers.js'
 import { requirementsOf } from '../wire/requirements.js'
 import { describeOffer } from './answers.js'

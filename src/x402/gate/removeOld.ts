@@ -1,5 +1,9 @@
-import { loadOrders, withRefunds } from '../../orders/model/loadOrders.js'
-import { isRefundable, raiseRefund } from '../../orders/model/raiseRefund.js'
+import {
+  isRefundable,
+  loadOrders,
+  raiseRefund,
+  withRefunds,
+} from '../../orders/engine.js'
 import type { OrderState } from '../../store/types.js'
 import { exchangeOf, noteOf, orderIdOfKey } from './exchanges.js'
 import { leaseKey } from './liveness.js'

@@ -1,10 +1,10 @@
-import { OrderNotFoundError } from '../../orders/model/errors.js'
-import { writeCaptureRequests } from '../../orders/submitter/requestCaptures.js'
 import {
   atRiskLock,
   type EarlyLimits,
-} from '../../orders/submitter/reserveEarly.js'
-import { writeGathered } from '../../orders/verbs/writeGathered.js'
+  writeCaptureRequests,
+  writeGathered,
+} from '../../orders/engine.js'
+import { OrderNotFoundError } from '../../orders/index.js'
 import type { OrderRecord } from '../../store/types.js'
 import { exchangeKey } from './exchanges.js'
 import type { GateContext } from './types.js'

@@ -1,10 +1,12 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
-import { loadOrder } from '../../orders/model/loadOrders.js'
-import { isPaidBack } from '../../orders/model/raiseRefund.js'
-import type { StoredOrder } from '../../orders/model/storedOrder.js'
-import type { CaptureResult } from '../../orders/model/types.js'
-import { waitForCapture } from '../../orders/verbs/captureOrder.js'
+import {
+  isPaidBack,
+  loadOrder,
+  type StoredOrder,
+  waitForCapture,
+} from '../../orders/engine.js'
+import type { CaptureResult } from '../../orders/index.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
 import { changeExchange, loadExchange } from './exchanges.js'
 import { jsonResponse } from './keptResponse.js'

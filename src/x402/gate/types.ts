@@ -2,12 +2,14 @@ import type { PaymentRequirements } from '@x402/core/types'
 import type { Address, Hash, Hex } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
 import type { MembersOf } from '../../core/checkMembers.js'
-import type { Instance } from '../../orders/createInstance.js'
-import type { DestinationOrders } from '../../orders/DestinationOrders.js'
-import type { AnswerAt } from '../../orders/model/earlyAnswer.js'
-import type { StoredOrder } from '../../orders/model/storedOrder.js'
-import type { OrdersContext } from '../../orders/model/types.js'
-import type { EarlyLimits } from '../../orders/submitter/reserveEarly.js'
+import type {
+  AnswerAt,
+  EarlyLimits,
+  Instance,
+  OrdersContext,
+  StoredOrder,
+} from '../../orders/engine.js'
+import type { DestinationOrders } from '../../orders/index.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
 

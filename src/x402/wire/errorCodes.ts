@@ -1,5 +1,5 @@
 import type { RejectionReason } from '../../core/types.js'
-import type { AcceptRefusal } from '../../orders/model/types.js'
+import type { AcceptRefusal } from '../../orders/index.js'
 
 /**
  * Error codes of x402: those of its specification, and those of the exact

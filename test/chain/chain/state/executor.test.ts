@@ -10,12 +10,12 @@ import {
 } from 'viem'
 import { getBlock, setCode } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { balanceCall } from '../../../../src/chain/state/getTokenBalance.js'
 import { runCalls } from '../../../../src/chain/state/runCalls.js'
 import { runPlainCalls } from '../../../../src/chain/state/runPlainCalls.js'
 import type { Call } from '../../../../src/chain/state/types.js'
 import { selectors } from '../../../../src/core/tokenAbi.js'
 import { word } from '../../../../src/core/words.js'
+import { balanceCall } from '../../../../src/payments/verify/rehearse.js'
 import { delegate } from '../../support/families.js'
 import { account } from '../../support/signing.js'
 

@@ -1,6 +1,6 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
-import { concatHex, encodeFunctionData, erc20Abi, toHex } from 'viem'
+import { concatHex, encodeFunctionData, erc20Abi, type Hex, toHex } from 'viem'
 import { sendTransaction } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { drawAddress } from '../../../../src/testing/storeCasesSamples.js'
@@ -30,9 +30,8 @@ afterAll(() => chain.stop())
  * The code of a contract that repeats the call in its input: 68 bytes of call
  * data, the number of times, the contract to call.
  */
-const repeater =
-  '0x604460006000376044355b600060006044600060' +
-  '006064355af1506001900380600a5700'
+const repeater: Hex =
+  '0x604460006000376044355b600060006044600060006064355af1506001900380600a5700'
 
 const dust = 10_000
 const inOne = 500

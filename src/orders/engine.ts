@@ -1,0 +1,58 @@
+/**
+ * The door to orders for other kinds of work, such as subscriptions and x402.
+ * Besides what is published, other parts of this package use nothing else.
+ */
+
+export { contextOf } from './contextOf.js'
+export { type Instance, watchVerb } from './createInstance.js'
+export { clientOf } from './evidence/clientOf.js'
+export { findEvidence } from './evidence/findEvidence.js'
+export { describeToken, type Unit } from './ledger/describeToken.js'
+export { endingContext } from './loop/endingContext.js'
+export { endOnTime } from './loop/endOnTime.js'
+export { type Aside, openAside } from './loop/putAside.js'
+export {
+  moveOrder,
+  noChanges,
+  withEvent,
+  writeChanges,
+} from './model/changes.js'
+export { checkChainClock } from './model/checkChainClock.js'
+export { draftedOrder, unsignedAttempt } from './model/draftedRows.js'
+export { type AnswerAt, parseAnswerAt } from './model/earlyAnswer.js'
+export { loadOrder, loadOrders, withRefunds } from './model/loadOrders.js'
+export { sealContextOf } from './model/paymentOf.js'
+export { isPaidBack, isRefundable, raiseRefund } from './model/raiseRefund.js'
+export { sendersOf } from './model/sendersOf.js'
+export { settleOrder } from './model/settleOrder.js'
+export { showOrder } from './model/showOrder.js'
+export type { StoredOrder } from './model/storedOrder.js'
+export { loadIdentity } from './model/storeState.js'
+export type { OrdersContext } from './model/types.js'
+export { writeCaptureRequests } from './submitter/requestCaptures.js'
+export { atRiskLock, type EarlyLimits } from './submitter/reserveEarly.js'
+export {
+  type AcceptUndraftedVerdict,
+  acceptUndrafted,
+} from './verbs/acceptUndrafted.js'
+export {
+  type AuditParameters,
+  auditOrders,
+  type DestinationAudit,
+} from './verbs/auditOrders.js'
+export type { AuditDifference } from './verbs/auditRange.js'
+export { waitForCapture } from './verbs/captureOrder.js'
+export {
+  checkHead,
+  checkRecipient,
+  chooseDestination,
+} from './verbs/draftFacts.js'
+export { draftTestOrder } from './verbs/draftOrder.js'
+export type { ListOrdersParameters } from './verbs/listOrders.js'
+export type { NodeFault } from './verbs/nodeHealth.js'
+export type { RefundOrderParameters } from './verbs/refundOrder.js'
+export type { ResealReport } from './verbs/resealOrders.js'
+export { writeVoid } from './verbs/voidOrder.js'
+export { writeGathered } from './verbs/writeGathered.js'
+export { findFirstBlock } from './watcher/findFirstBlock.js'
+export { settleTransaction } from './watcher/settleTransaction.js'
