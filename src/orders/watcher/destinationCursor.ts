@@ -151,27 +151,42 @@ export async function loadSharedCursor(
     : parseCursor(value)
 }
 
+/** Up to which block no payment is missing. */
+export type Reconciled = {
+  of(recipient: Address): bigint | undefined
+  /** The highest of all recipients. */
+  highest: bigint | undefined
+}
+
 /**
  * Loads up to which block no payment to these destinations of a token is
- * missing, by recipient.
+ * missing. Those in step share an answer, because there may be thousands.
  */
 export async function loadReconciled(
   tables: Values,
   sharedKey: string,
   destinations: readonly Destination[],
-): Promise<ReadonlyMap<Address, bigint>> {
+): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
-  const own = shared?.alone && new Set(shared.alone)
+  const alone = shared?.alone && new Set(shared.alone)
+  const apart = alone
+    ? destinations.filter(({ recipient }) => alone.has(recipient))
+    : destinations
+  const inStep = alone && shared?.last.number
   const blocks = new Map<Address, bigint>()
-  for (const destination of destinations) {
-    const { recipient } = destination
-    const cursor =
-      own && !own.has(recipient)
-        ? shared
-        : await loadCursor(tables, destination)
-    if (cursor) blocks.set(recipient, cursor.last.number)
+  let highest = inStep
+  for (const destination of apart) {
+    const cursor = await loadCursor(tables, destination)
+    if (!cursor) continue
+    const { number } = cursor.last
+    blocks.set(destination.recipient, number)
+    if (highest === undefined || number > highest) highest = number
   }
-  return blocks
+  return {
+    of: (recipient) =>
+      alone && !alone.has(recipient) ? inStep : blocks.get(recipient),
+    highest,
+  }
 }
 
 /** How far the recipients of a token are read. Those in step share a cursor. */
