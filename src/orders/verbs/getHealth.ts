@@ -19,7 +19,10 @@ import { storeKey } from '../model/storeState.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { parseSubmitterValue } from '../submitter/accountNonces.js'
 import { submitterKey } from '../submitter/submitterState.js'
-import { loadReconciled } from '../watcher/destinationCursor.js'
+import {
+  loadReconciled,
+  type Reconciled,
+} from '../watcher/destinationCursor.js'
 import { watchKey } from '../watcher/watchKeys.js'
 import { findBehind } from './findBehind.js'
 import {
@@ -136,14 +139,18 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   ])
   const headOf = (chainId: number) =>
     chains.find((chain) => chain.chainId === chainId)?.block
-  const destinations = kept.tokens.flatMap((token) =>
-    showDestinations(token, headOf(token.chainId)),
-  )
+  const destinations: DestinationHealth[] = []
+  for (const token of kept.tokens)
+    addAll(destinations, showDestinations(token, headOf(token.chainId)))
+  const seen = kept.tokens.map(({ chainId, reconciled }) => ({
+    chainId,
+    reconciledTo: reconciled.highest,
+  }))
   return {
     identity: kept.identity,
     suspended: kept.suspended,
     sealKeys: kept.sealKeys,
-    chains: chains.map((chain) => findBehind(chain, destinations)),
+    chains: chains.map((chain) => findBehind(chain, seen)),
     destinations,
     submitters: [
       ...kept.submitters.map((submitter, at) => ({
@@ -223,7 +230,7 @@ type Counts = ReadonlyMap<Address, DestinationHealth['counts']>
 type TokenHealth = TokenOf & {
   destinations: readonly Destination[]
   counts: Counts | undefined
-  reconciled: ReadonlyMap<Address, bigint>
+  reconciled: Reconciled
   atRisk: ReadonlyMap<Address, bigint>
   unpaid: ReadonlyMap<Address, bigint>
   asidesOf: (destination: Destination) => PutAside[]
@@ -233,17 +240,24 @@ function showDestinations(
   { destinations, counts, reconciled, atRisk, unpaid, asidesOf }: TokenHealth,
   head: bigint | undefined,
 ): DestinationHealth[] {
+  // Most destinations share a cursor, so their lag is computed once.
+  let last: Pick<DestinationHealth, 'reconciledTo' | 'lag'> = {
+    reconciledTo: undefined,
+    lag: undefined,
+  }
   return destinations.map((destination) => {
     // Without a spread, which takes most of the time for thousands of them.
     const { chainId, token, recipient } = destination
-    const reconciledTo = reconciled.get(recipient)
+    const reconciledTo = reconciled.of(recipient)
+    if (reconciledTo !== last.reconciledTo)
+      last = { reconciledTo, lag: lagOf(reconciledTo, head) }
     return {
       chainId,
       token,
       recipient,
       counts: counts?.get(recipient) ?? {},
       reconciledTo,
-      lag: lagOf(reconciledTo, head),
+      lag: last.lag,
       atRisk: atRisk.get(recipient) ?? 0n,
       servedUnpaid: unpaid.get(recipient) ?? 0n,
       putAside: asidesOf(destination),

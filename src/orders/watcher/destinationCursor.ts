@@ -145,34 +145,63 @@ export async function loadSharedCursor(
     : parseCursor(value)
 }
 
+/** Up to which block no payment is missing. */
+export type Reconciled = {
+  of(recipient: Address): bigint | undefined
+  /** The highest of all recipients. */
+  highest: bigint | undefined
+}
+
 /**
  * Loads up to which block no payment to these destinations of a token is
- * missing, by recipient.
+ * missing. Those in step share an answer, because there may be thousands.
  */
 export async function loadReconciled(
   tables: Pick<StoreReader, 'getValue' | 'findValues'>,
   { sharedKey, changes }: { sharedKey: string; changes: number },
   destinations: readonly Destination[],
-): Promise<ReadonlyMap<Address, bigint>> {
+): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
-  const blocks = new Map<Address, bigint>()
   if (shared?.alone && shared.changes !== changes) {
     // A look has not placed the recipients that were added since.
     const rows = await loadCursors(tables, destinations)
-    for (const [recipient, { cursor }] of rows)
-      blocks.set(recipient, cursor.last.number)
-    return blocks
+    return reconciledOf(
+      [...rows].map(([recipient, { cursor }]) => [recipient, cursor]),
+    )
   }
-  const own = shared?.alone && new Set(shared.alone)
+  const alone = shared?.alone && new Set(shared.alone)
+  const apart: [Address, DestinationCursor][] = []
   for (const destination of destinations) {
     const { recipient } = destination
-    const cursor =
-      own && !own.has(recipient)
-        ? shared
-        : await loadCursor(tables, destination)
-    if (cursor) blocks.set(recipient, cursor.last.number)
+    if (alone && !alone.has(recipient)) continue
+    const cursor = await loadCursor(tables, destination)
+    if (cursor) apart.push([recipient, cursor])
   }
-  return blocks
+  const ofApart = reconciledOf(apart)
+  if (!alone) return ofApart
+  const inStep = shared?.last.number
+  const highest = inStep && maxOf([inStep, ofApart.highest ?? inStep])
+  return {
+    of: (recipient) => (alone.has(recipient) ? ofApart.of(recipient) : inStep),
+    highest,
+  }
+}
+
+function reconciledOf(
+  cursors: readonly (readonly [Address, DestinationCursor])[],
+): Reconciled {
+  const blocks = new Map(
+    cursors.map(([recipient, { last }]) => [recipient, last.number]),
+  )
+  const numbers = [...blocks.values()]
+  return {
+    of: (recipient) => blocks.get(recipient),
+    highest: numbers.length > 0 ? maxOf(numbers) : undefined,
+  }
+}
+
+function maxOf(numbers: readonly bigint[]): bigint {
+  return numbers.reduce((most, one) => (one > most ? one : most))
 }
 
 /** How far the recipients of a token are read. Those in step share a cursor. */
