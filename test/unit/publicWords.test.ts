@@ -7,7 +7,6 @@ import { publicNames } from './support/publicNames.js'
 const exceptions: Record<string, string> = {
   authorization: 'the name of a payment flow on the wire of x402',
   forkUrl: 'as anvil names it: the chain that a local one begins from',
-  notVerified: 'the reason for a payment whose verification failed',
   checkout:
     'the kind of payments that go through the checkout contract, as its entry',
   mostOpen: 'of payments of a payer that are open',
@@ -60,7 +59,7 @@ async function namesOfRoutes(): Promise<{ name: string; place: string }[]> {
 
 test('the glossary excludes words, and this test reads them', () => {
   expect(excluded.length).toBeGreaterThan(20)
-  expect(isExcluded('wrongSubmitter', 'wrongSubmitter')).toBe(true)
+  expect(isExcluded('wrongSender', 'wrongSender')).toBe(true)
   expect(isExcluded('checkout', 'checkout')).toBe(true)
   expect(isExcluded('checkoutCall', 'checkoutCall')).toBe(false)
   expect(isExcluded('resume', 'Subscriptions.resume')).toBe(true)

@@ -16,7 +16,7 @@ import { createPrinter, type Printer } from '../terminal/print.js'
 import { readPrivateKey } from '../terminal/readPrivateKey.js'
 import type { Command, CommandInput } from '../terminal/types.js'
 import {
-  chooseDestination,
+  destinationOfPlan,
   sendTestPayment,
   type TestPlan,
 } from './sendTestPayment.js'
@@ -133,7 +133,7 @@ async function examineAndSend(
   plan: TestPlan | undefined,
   { io }: CommandInput,
 ): Promise<Examined> {
-  const destination = plan && chooseDestination(shop.context, plan)
+  const destination = plan && destinationOfPlan(shop.context, plan)
   const findings = await examine(shop)
   if (!plan || !destination) return { findings }
   if (findings.some(({ level }) => level === 'fail')) {

@@ -108,7 +108,7 @@ type Test = {
  *
  * @throws {@link UsageError} when none fits, or several do.
  */
-export function chooseDestination(
+export function destinationOfPlan(
   { destinations }: OrdersContext,
   { choice }: TestPlan,
 ): Destination {
