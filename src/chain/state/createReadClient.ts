@@ -90,9 +90,7 @@ export function createReadClient(
     throw new InvalidFieldError(
       'url',
       url,
-      transport
-        ? 'left out if you pass transport'
-        : 'given, or transport instead',
+      transport ? 'left out beside transport' : 'given, or transport instead',
     )
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({

@@ -129,7 +129,7 @@ function parseCaptureAmount(
     throw new InvalidFieldError(
       'amount',
       shown(amount),
-      'left out, because the payment fixes it',
+      "the payment's own",
       undefined,
     )
   }
