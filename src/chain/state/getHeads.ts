@@ -46,8 +46,9 @@ export async function getHeads(
   }: { blocks?: { safe: number; finalized: number } | undefined },
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
-  // Requests the newest block after the tags, because a block may arrive in
-  // between. Requests blocks of earlier looks last, to notice a reorg.
+  // The newest block is asked for after the tags, because a block may arrive in
+  // between. Blocks of earlier looks come last, so that a reorg in between is
+  // noticed.
   const [finalized, safe, latest, blocks] = await Promise.all([
     tryHead(orNone(getBlockHead(client, 'finalized'))),
     tryHead(orNone(getBlockHead(client, 'safe'))),

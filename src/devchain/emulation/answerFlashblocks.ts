@@ -16,7 +16,9 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 import { logsWithPending } from './canonicalLogs.js'
 import { sendRawSync } from './sendRawSync.js'
 
-/** Index of the block parameter of each method that reads state. */
+/**
+ * Position of the block among the parameters of each method that reads state.
+ */
 const blockPlace: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,

@@ -11,7 +11,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 type InstalledFilter = {
   kind: 'logs' | 'blocks' | 'transactions'
   filter: Json
-  /** The last block whose changes were fetched. */
+  /** The last block whose logs the filter has returned. */
   seen: number
 }
 

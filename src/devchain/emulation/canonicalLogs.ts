@@ -63,7 +63,6 @@ export async function logsWithPending(
   return [...canonical, ...pending.filter((log) => !seen.has(positionOf(log)))]
 }
 
-/** Returns the number of a block in a log filter; the newest if absent. */
 export async function blockNumberOf(
   { node, head }: LogSource,
   block: unknown,

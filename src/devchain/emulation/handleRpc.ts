@@ -8,7 +8,6 @@ import {
 } from '../sequencer/devRpc.js'
 import { type DevPolicies, refuseRequest } from './policies.js'
 
-/** The reply over HTTP or a socket. */
 export type RpcReply = {
   status: number
   /** Seconds. */

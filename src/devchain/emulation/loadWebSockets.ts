@@ -33,7 +33,7 @@ type WebSockets = {
  * @throws {@link WebSocketPackageNotFoundError} when it is missing.
  */
 export async function loadWebSockets(): Promise<WebSockets> {
-  // The package contains no types.
+  // `ws` has no types of its own.
   const name: string = 'ws'
   return loadPeer(
     { name, from: '8.18.0' },

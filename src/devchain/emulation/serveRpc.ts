@@ -11,7 +11,10 @@ type ServeRpcParameters = {
   port?: number | undefined
   /** Answers the body of an HTTP request to a path. */
   handle(text: string, path: string): Promise<RpcReply>
-  /** Accepts a new connection. Returns the function that answers messages. */
+  /**
+   * Called for each new connection. Returns the function that answers its
+   * messages.
+   */
   connect(socket: DevSocket): Promise<(text: string) => Promise<string>>
 }
 

@@ -28,7 +28,7 @@ type StartEmulationParameters = {
   nodePort: number
   port?: number | undefined
   mode: 'flashblocks' | 'fastBlocks' | 'none'
-  /** Milliseconds. */
+  /** Milliseconds between two pre-confirmations. */
   tick: number
   /** Milliseconds. */
   blockTime: number

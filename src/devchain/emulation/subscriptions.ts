@@ -33,7 +33,7 @@ export function ownSubscriptions(
   }
 }
 
-/** Forwards the subscriptions of one connection to the node's own socket. */
+/** Passes the subscriptions of one connection on to the node's own socket. */
 export async function passSubscriptions(
   socket: DevSocket,
   port: number,

@@ -48,7 +48,7 @@ export async function mineBlocks(
   })
 }
 
-/** Updates the state after the node mined, rolled back or reverted. */
+/** The node mined, rolled back or reverted by itself: read its state again. */
 export async function followNode(sequencer: Sequencer): Promise<void> {
   const { number } = sequencer.head
   sequencer.head = await getHead(sequencer.node)
@@ -159,7 +159,6 @@ async function mineOne(sequencer: Sequencer): Promise<void> {
   await openBlock(sequencer)
 }
 
-/** Notifies subscribers of the canonical blocks after a number. */
 async function announceBlocks(
   sequencer: Sequencer,
   after: number,

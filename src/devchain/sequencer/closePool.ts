@@ -59,7 +59,7 @@ async function sendForgotten(request: AnswerRpc): Promise<void> {
       ),
     )
     await request('anvil_removePoolTransactions', [address])
-    // Fails if another client sent the transaction, or if it is mined by now.
+    // Another client may have sent the transaction, or it is mined by now.
     for (const bytes of sent)
       await request('eth_sendRawTransaction', [bytes]).catch(() => undefined)
     await closePool(request)

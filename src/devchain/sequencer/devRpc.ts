@@ -45,7 +45,6 @@ export class RpcFault extends Error {
   }
 }
 
-/** Encodes a result or an error with the id of its request. */
 export function encodeAnswer(
   id: unknown,
   outcome: { result: unknown } | { fault: RpcFault },
@@ -56,7 +55,6 @@ export function encodeAnswer(
   return { jsonrpc: '2.0', id, error: { code, message, ...extra } }
 }
 
-/** Converts any thrown value to a fault. */
 export function toFault(error: unknown): RpcFault {
   if (error instanceof RpcFault) return error
   const message = error instanceof Error ? error.message : String(error)
@@ -67,17 +65,14 @@ export function invalidParams(message: string): RpcFault {
   return new RpcFault({ code: -32602, message })
 }
 
-/** Returns a JSON object, or an empty one for any other value. */
 export function asJson(value: unknown): Json {
   return typeof value === 'object' && value ? (value as Json) : {}
 }
 
-/** Returns the JSON objects of a list, or none. */
 export function asJsonList(value: unknown): Json[] {
   return Array.isArray(value) ? value.map(asJson) : []
 }
 
-/** Encodes a number as a JSON-RPC quantity. */
 export function toQuantity(value: number): Hex {
   return `0x${value.toString(16)}`
 }

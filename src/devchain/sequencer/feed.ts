@@ -33,7 +33,7 @@ export type Feed = {
   pushHead(head: Json): void
   pushLogs(logs: readonly Json[]): void
   pushDelta(delta: Delta): void
-  /** While on, deltas wait, and the oldest ones are dropped. */
+  /** While on, deltas wait; the oldest are dropped. */
   hold(on: boolean): void
 }
 
@@ -52,7 +52,6 @@ const kinds = [
   'newFlashblockTransactions',
 ]
 
-/** Creates a feed that serves subscriptions. */
 export function createFeed(): Feed {
   const subscribers = new Map<string, Subscriber>()
   let count = 0

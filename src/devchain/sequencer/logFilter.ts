@@ -1,6 +1,5 @@
 import { asJson, type Json } from './devRpc.js'
 
-/** True when a log matches the address and topics of a filter. */
 export function matchesFilter(log: Json, filter: unknown): boolean {
   const { address, topics } = asJson(filter)
   if (!matchesOne(log.address, address)) return false

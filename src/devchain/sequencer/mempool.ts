@@ -66,7 +66,6 @@ export async function submitUnsigned(
   })
 }
 
-/** Returns the nonce after all known transactions of an account. */
 async function nextNonce(
   { node, mempool }: Sequencer,
   from: Address,
@@ -103,7 +102,6 @@ async function take(
   return hash
 }
 
-/** Removes a transaction from the node's pool and returns it. */
 async function withdraw({ node }: Sequencer, hash: Hash): Promise<Json> {
   const found = asJson(await node.request('eth_getTransactionByHash', [hash]))
   await node.request('anvil_dropTransaction', [hash])

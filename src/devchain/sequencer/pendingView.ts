@@ -20,7 +20,6 @@ export function visiblePending({
   return pending && withPhantoms(pending, phantoms)
 }
 
-/** A pre-confirmed transaction of a snapshot. */
 export function findPending(
   view: PendingBlock | undefined,
   hash: unknown,
@@ -37,8 +36,8 @@ export function receiptLogs(receipts: readonly Json[]): Json[] {
 }
 
 /**
- * Inserts phantom logs. Later logs get a higher index, as when a receipt has
- * one log too many.
+ * A phantom log moves the index of later logs up, as in a receipt with one log
+ * too many.
  */
 function withPhantoms(
   pending: PendingBlock,

@@ -18,7 +18,7 @@ import { openTimestamp, type Sequencer } from './sequencer.js'
  */
 export async function previewBlock(sequencer: Sequencer): Promise<void> {
   const { node } = sequencer
-  // The sealed block must equal the preview, also without a block time.
+  // The sealed block has to equal the preview, also if no block time is set.
   const timestamp = openTimestamp(sequencer)
   if (sequencer.blockTime === 0) sequencer.nextTimestamp = timestamp
 

@@ -80,7 +80,6 @@ export async function reorderPending(sequencer: Sequencer): Promise<void> {
   })
 }
 
-/** Fills the open block, and the node's pool, with other transactions. */
 export async function replaceIncluded(
   sequencer: Sequencer,
   transactions: DevTransaction[],
@@ -92,7 +91,6 @@ export async function replaceIncluded(
   await refreshBlock(sequencer)
 }
 
-/** The oldest block of a reorganization. */
 export function firstOf({ number }: Head, depth: number): number {
   if (!Number.isInteger(depth) || depth < 1 || depth > number)
     throw invalidParams(`depth must be from 1 to ${number}`)

@@ -24,7 +24,7 @@ export async function reorgNode(
     const lag = ahead - (await getClock(node))
     if (lag > 0) await node.request('evm_increaseTime', [lag])
     if (!replay) return
-    // A transaction may need another one that cannot return.
+    // A transaction may depend on one that cannot return.
     for (const { send } of old.flatMap(toTransactions)) {
       await node.request(...send).catch(() => undefined)
       await waitUntilMined(send[0], node.request)

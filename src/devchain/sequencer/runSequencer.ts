@@ -28,7 +28,7 @@ export async function runSequencer(
   }
   const schedule = () => {
     if (stopped) return
-    // Skips missed steps.
+    // After a long step, the missed ones are skipped.
     while (next <= Date.now()) next += step
     timer = setTimeout(run, next - Date.now())
   }

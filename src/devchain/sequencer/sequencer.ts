@@ -7,7 +7,7 @@ import type { Delta, Feed } from './feed.js'
 /** A known transaction that is in no block yet. */
 export type DevTransaction = {
   hash: Hash
-  /** Lower case. */
+  /** In lower case. */
   from: Address
   nonce: number
   maxFee: bigint
@@ -22,9 +22,9 @@ export type Head = { number: number; hash: Hash; timestamp: number }
 /** The block under construction as it would be mined now. */
 export type PendingBlock = {
   number: number
-  /** Zero hash; transactions in full. */
+  /** Has a zero hash, and its transactions in full. */
   block: Json
-  /** Zero block hash, one for each transaction. */
+  /** One for each transaction, with a zero block hash. */
   receipts: readonly Json[]
 }
 
@@ -44,7 +44,7 @@ export type Sequencer = {
   readonly feed: Feed
   /** True when transactions are pre-confirmed before their block. */
   readonly preconfirms: boolean
-  /** Milliseconds; with 0, blocks are mined on demand only. */
+  /** Milliseconds. At 0, blocks are mined on demand only. */
   blockTime: number
   head: Head
   /** When to seal the open block, in Unix milliseconds. */
@@ -100,7 +100,6 @@ export async function getHead(node: NodeConnection): Promise<Head> {
   }
 }
 
-/** Returns the timestamp of the open block. */
 export function openTimestamp(sequencer: Sequencer): number {
   const { head, due, offset, blockTime, nextTimestamp } = sequencer
   const sealing = blockTime === 0 ? Date.now() : due
@@ -108,7 +107,6 @@ export function openTimestamp(sequencer: Sequencer): number {
   return nextTimestamp ?? Math.max(head.timestamp, planned)
 }
 
-/** Resolves the waiters of the transactions with their receipts. */
 export function answerWaiters(
   { waiters }: Sequencer,
   receipts: readonly Json[],

@@ -120,7 +120,6 @@ async function findCarried(
   return head && findEnd(attempt, head, final)
 }
 
-/** Evidence that the window is over at a block, if it is. */
 function findEnd(
   attempt: StoredOrder['attempt'],
   { number: blockNumber, timestamp: blockTime }: Judged,
@@ -154,7 +153,7 @@ async function findWithdrawn(
 ): Promise<Evidence | undefined> {
   const finalized = await readSpent(client, spentCall, 'finalized').catch(
     (error: unknown) => {
-      // Not every node has final blocks, or their state.
+      // Some nodes have no final block, or no state of it.
       if (error instanceof CountersignError) return undefined
       throw error
     },

@@ -80,7 +80,7 @@ async function askChunk(
       method: 'eth_call',
       problem: `is of chain ${head.chainId}, and not ${chainId}`,
     })
-  // A checkout contract that is not deployed captured nothing.
+  // Without its contract, a checkout payment cannot have been captured.
   const isAbsent = ({ nonce, call }: Asked) =>
     call.target !== token && !(calls[nonce] ?? noAnswer).hasCode
   const isOdd = (one: Asked) =>

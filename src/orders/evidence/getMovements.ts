@@ -44,7 +44,7 @@ export async function getMovements(
   const [into, out] = await Promise.all([read(null, account), read(account)])
   const placeOf = ({ blockNumber, logIndex }: ReadLog) =>
     `${blockNumber}/${logIndex}`
-  // A transfer to oneself is in both answers.
+  // A transfer from the account to itself is in both answers: keep one.
   const logs = new Map([...into, ...out].map((log) => [placeOf(log), log]))
   const moves = [...logs.values()].flatMap((log) => {
     const event = decodeTokenLog(log)
@@ -70,7 +70,7 @@ export async function getMovements(
       transactionHash,
       blockHash,
       blockNumber,
-      // A sealed log always has one.
+      // A sealed log always has a time.
       logIndex: Number(logIndex),
       from,
       to,

@@ -98,8 +98,8 @@ export async function getPaymentLogs(
       toBlock,
     }),
   ])
-  // The calls above wait and retry after failures. An abort must not wait for
-  // that.
+  // The calls above wait and retry after failures. An abort ends those waits
+  // too.
   const [transfers, spent] = await endOnAbort(reading, signal)
   return { transfers, spent, after: found.after }
 }
@@ -197,7 +197,7 @@ function slotsOf(
 ): Slot[] {
   const newest = new Map(orders.map(({ id, attempt }) => [id, attempt]))
   const nonces = attempts
-    // An older attempt is open again after a reorg undid its end.
+    // An older attempt is alive again after a reorg undid its end.
     .filter(
       ({ orderId, number, spendable }) =>
         spendable || newest.get(orderId) === number,

@@ -8,7 +8,6 @@ import {
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 
-/** A transaction and the block in which it was seen. */
 export type SeenProof = {
   transactionHash: Hash
   blockNumber: bigint
@@ -158,8 +157,7 @@ function judgeProof<seen extends SeenProof>(
       ? { proof, verdict: 'moved', receipt, blockTime: now.timestamp }
       : { proof, verdict: 'unclear' }
   }
-  // Without a known block hash, a missing receipt may only mean that the node
-  // lags.
+  // A missing receipt alone may mean that the node is behind.
   const isReplaced =
     there !== undefined &&
     proof.blockHash !== undefined &&

@@ -23,7 +23,7 @@ type TypeOfOrder = Extract<OrderEvent, { orderId: string }>['type']
 
 type EventFacts = {
   [type in TypeOfOrder]: Pick<OrderEvent<type>, 'type' | 'at'> & {
-    // An empty object type would accept any data.
+    // Without this, an event without data would accept any data.
     data: keyof OrderEventData[type] extends never
       ? Record<string, never>
       : OrderEventData[type]

@@ -88,8 +88,8 @@ export function collectChanges(
     close: () => ({
       ...added,
       orders: [...rows.orders.values()],
-      // Skip unchanged rows: looks write them again until the order's end is
-      // final.
+      // Without this, looks would write the same row again until the order's
+      // end is final.
       attempts: [...rows.attempts.values()].filter((row) => {
         const { attempts = [] } = before.get(row.orderId) ?? {}
         return !attempts.some((one) => isAlike(one, row))

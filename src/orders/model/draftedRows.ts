@@ -1,4 +1,3 @@
-/** Initial values of a new order's row. */
 export const draftedOrder = {
   sequence: 0,
   state: 'drafted',
@@ -27,7 +26,6 @@ export const draftedOrder = {
   earlyFor: undefined,
 } as const
 
-/** Initial values of a new attempt's row, before it is signed. */
 export const unsignedAttempt = {
   signedAfter: undefined,
   signedBefore: undefined,

@@ -2,7 +2,6 @@ import type { PaymentKind } from '../../payments/kind.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from './errors.js'
 
-/** The kinds of payments that an instance was given, by name. */
 export type OrderKinds = ReadonlyMap<string, PaymentKind>
 
 export type HasKinds = { kinds: OrderKinds }
@@ -29,7 +28,6 @@ export function kindOf(
   throw unknownKind({ kind, id })
 }
 
-/** The error for an order whose kind this instance was not given. */
 export function unknownKind({
   kind,
   id,

@@ -10,7 +10,7 @@ import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
 
-/** What the chain shows about an attempt, at one block. */
+/** What one block shows about an attempt. */
 export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
   /** The nonce was spent without paying, and not by a cancellation. */
@@ -172,7 +172,6 @@ function settleCapture(
   return { ...changes, orders: [due.order], events: [moved.event, due.event] }
 }
 
-/** Builds the event data of a payment to refund. */
 export function refundDataOf(
   attempt: AttemptRecord,
   payer: Address,
@@ -197,7 +196,10 @@ function dataOf(
   }
 }
 
-/** The id names the attempt: a reorg can change everything else. */
+/**
+ * The id names the attempt, because it stays the same when a reorg moves the
+ * capture to another block.
+ */
 function refundOf(
   { orderId, number }: AttemptRecord,
   { payer }: Pick<ProofRecord, 'payer'>,
@@ -206,8 +208,8 @@ function refundOf(
 }
 
 /**
- * Keeps the last request before the capture, in case a reorg undoes the
- * capture.
+ * Keeps the last request before the capture: a reorg that undoes the capture
+ * brings it back.
  */
 const overtakenRequest = ({
   requested,
@@ -231,7 +233,7 @@ function settleCancel(
 ): Changes {
   const { order, attempt, proofs } = stored
   const filed = fileProof(stored, proof)
-  // The end of an older attempt says nothing new about the order.
+  // An older attempt ended: the order itself does not change.
   const isOver = attempt.number !== order.attempt || order.state === 'captured'
   if (!filed && (isOver || order.state === 'canceled')) return noChanges()
   const changes = {

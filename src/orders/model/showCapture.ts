@@ -1,7 +1,6 @@
 import type { ProofRecord } from '../../store/types.js'
 import type { SettledCapture } from './settledTypes.js'
 
-/** Builds the public view of the proof of a transfer. */
 export function showCapture(
   proof: ProofRecord,
   finality: SettledCapture['finality'],

@@ -12,7 +12,6 @@ export type StoredOrder = {
   attempt: AttemptRecord
   attempts: readonly AttemptRecord[]
   proofs: readonly ProofRecord[]
-  /** The refunds of the order, if they were loaded with it. */
   refunds?: readonly StoredRefund[] | undefined
 }
 
@@ -24,7 +23,6 @@ export type RefundRow = OrderRecord & {
   refundAttempt: number
 }
 
-/** A refund: its record, and everything on record about it. */
 export type StoredRefund = { row: RefundRow; stored: StoredOrder }
 
 /** Decides by the record of an order whether to load the rest. */

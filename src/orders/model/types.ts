@@ -36,8 +36,9 @@ export const tokenMembers: MembersOf<OrderToken> = {
 }
 
 /**
- * Decimals in whole tokens, such as `'100'`, for the recipients of the orders
- * that answer. A limit for a payer alone bounds nothing: addresses are free.
+ * Decimals in whole tokens, such as `'100'`, together for all recipients of
+ * these orders. A limit for a payer alone protects nothing, because anyone can
+ * pay from many addresses.
  */
 type MostAtRisk = {
   /** For all payers together. */

@@ -116,7 +116,8 @@ type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   to: OrderRecord['state']
   reopened: TransactionRecord[]
   /**
-   * True when the buyer's cancellation, which a capture overtook, is sent now.
+   * True when we now send the buyer's cancellation: a capture came first, and a
+   * reorg undid it.
    */
   isCancelDue: boolean
   /** True when the signature that we would send again is erased. */
@@ -172,9 +173,6 @@ function planWithout(
   }
 }
 
-/**
- * True when we held a signature that we would send again and that is erased.
- */
 function wasErased(
   { state }: OrderRecord,
   { signature, signatureHash, cancellation }: AttemptRecord,
@@ -212,7 +210,8 @@ function isSentAgain({ state, requested }: OrderRecord): boolean {
 }
 
 /**
- * True when the buyer's cancellation, which a capture overtook, is sent now.
+ * True when we now send the buyer's cancellation: a capture came first, and a
+ * reorg undid it.
  */
 function isToBeSent(
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
@@ -224,13 +223,12 @@ function isToBeSent(
   return isWanted && attempt.cancellation !== undefined && !isServed(order)
 }
 
-/** True when we are owed the payment for what we gave. */
+/** True when the goods were delivered, so the merchant must be paid. */
 const isServed = (order: OrderRecord): boolean =>
   order.fulfilled !== undefined || isAnsweredEarly(order)
 
 type Without = { isOpen: boolean; isReopened: boolean; isCancelDue: boolean }
 
-/** Returns the state of an order that nothing has settled. */
 function stateWithout(
   order: OrderRecord,
   { isOpen, isReopened, isCancelDue }: Without,

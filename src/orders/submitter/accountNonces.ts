@@ -1,20 +1,21 @@
 import type { StoredValue } from '../../store/types.js'
 
-/** Value stored under the submitter's key: its account nonces. */
+/** The stored account nonces of a submitter. */
 export type SubmitterValue = {
   /** Account nonce for the next transaction of an order. */
   nextNonce: number
   /**
-   * True once the wallet has proved to choose its own nonces; it stays true.
-   * `false`: the wallet has used the nonces that we gave it so far.
+   * `true`: the wallet has used a nonce of its own choice, and so it stays.
+   * `false`: so far it has used the nonces that we gave it.
    */
   ignoresNonce?: boolean | undefined
   /** Highest nonce that we reported as used by someone else. */
   sharedNonce?: number | undefined
   /**
-   * Set after a restored backup: account nonces that the lost database may have
-   * signed are filled before anything else is signed. `true` until the chain
-   * shows which; then the first nonce after them.
+   * Set after a restored backup. The lost database may have signed transactions
+   * that this one does not know, so we fill those account nonces before we sign
+   * anything. `true` until the chain shows which nonces; then the first nonce
+   * after them.
    */
   fillTo?: number | true | undefined
 }
@@ -25,27 +26,23 @@ export type SubmitterValue = {
  */
 export type NonceClaim = {
   nonce: number
-  /** Number of looks (polling passes) in a row that showed this nonce. */
+  /** Number of polling passes in a row that showed this nonce. */
   looks: number
 }
 
-/** How often and since when looks in a row have shown the same fact. */
 type Noticed = {
   looks: number
   /** Milliseconds of `performance` at the first look. */
   since: number
 }
 
-/** What we know about a submitter's account nonces. */
 export type AccountNonces = {
   readonly value: SubmitterValue
   /** A nonce that the node reports and the record does not explain. */
   readonly claim: NonceClaim | undefined
-  /** Replaces `value` after it was loaded from the store or written to it. */
   keep(value: SubmitterValue): void
   /** Sets the next nonce. It is stored with the next transaction. */
   continueFrom(nonce: number): void
-  /** Remembers the node's claim until the next look. */
   rememberClaim(claim: NonceClaim | undefined): void
   /**
    * Number of looks at which the transaction count was past the nonce, and none

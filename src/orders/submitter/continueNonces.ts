@@ -46,8 +46,8 @@ export async function continueNonces(
 }
 
 /**
- * True when a transaction is on record at the nonce. Then a node that reports
- * this nonce as the next one is behind.
+ * True when a transaction of ours has this nonce. A node that reports it as the
+ * next free one is then behind.
  */
 async function wasUsed(
   { store }: OrdersContext,
@@ -67,8 +67,8 @@ async function wasUsed(
 const looksToBelieveNonce = 3
 
 /**
- * Most transactions by which the pending count may be ahead of the record and
- * the mined count. We do not believe a larger pending count.
+ * The pending count may be ahead of our record by at most this many
+ * transactions. A node that reports more is probably wrong.
  */
 export const mostForeign = 16
 

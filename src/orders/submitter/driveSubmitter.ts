@@ -22,8 +22,8 @@ import type { SubmitterState } from './submitterState.js'
 import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
 
 /**
- * True while the loop should go on: a worker holds the driver, `keepDriver`
- * keeps it, or a caller waits for an order of its submitter.
+ * True while the loop should go on: while a worker or `keepDriver` keeps it, or
+ * a caller waits for an order.
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
@@ -87,8 +87,8 @@ export async function holdDriver(
 }
 
 /**
- * Keeps the driver running for a while. While it holds the submitter's lease,
- * it sends all orders that are due, also those of other processes.
+ * Keeps the driver running for a while. It sends all due orders of the
+ * submitter, also those that other processes accepted.
  */
 export function keepDriver(
   shared: SharedByDrivers,
@@ -125,7 +125,6 @@ export async function finishDriver(
   clearTimeout(last)
 }
 
-/** Name in `aside` for a failure of the whole submitter. */
 const wholeSubmitter = 'submitter'
 
 /**
@@ -360,7 +359,6 @@ async function yieldIfClaimed(
   if (isWaitedFor) await yieldSubmitter(context, driver)
 }
 
-/** Releases the submitter's lease. */
 async function leave({ store }: OrdersContext, driver: Driver): Promise<void> {
   const { submitter, held } = driver
   driver.submitter = undefined

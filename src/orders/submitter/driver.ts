@@ -26,7 +26,6 @@ export type Pause = {
   wake(): void
 }
 
-/** The loop of one submitter. Only `driveSubmitter.ts` changes its fields. */
 export type Driver = {
   readonly wallet: OrderWallet
   readonly pause: Pause
@@ -35,7 +34,7 @@ export type Driver = {
    * nonce or an order.
    */
   readonly aside: Aside
-  /** Captures that callers offer to join. */
+  /** Captures to record in one write with the requests of their callers. */
   readonly joins: Joins
   /**
    * Number of `holdDriver` calls that keep the loop running. Callers that wait
@@ -49,7 +48,6 @@ export type Driver = {
   keptUntil: number
   limit: Limit
   isReady: (recipient: Address) => boolean
-  /** The state of the submitter while we hold its lease. */
   submitter: SubmitterState | undefined
   held: Lease | undefined
   /** Milliseconds of `performance` when we took the submitter. */
@@ -68,6 +66,5 @@ export type Driver = {
   isChanged: boolean
   /** Aborts the loop's open requests to nodes. */
   letGo: AbortController
-  /** The running loop, if any. */
   running: Promise<void> | undefined
 }

@@ -35,7 +35,7 @@ export type JudgedNonce = {
    * receipt.
    */
   | { kind: 'passed' }
-  /** Only the wallet knows whether and what it sent. */
+  /** A wallet that sends by itself knows what it sent; we may have no hash. */
   | { kind: 'unknown' }
   | { kind: 'pending' }
 )
@@ -85,7 +85,6 @@ function findMined(
   return success ?? (mined.length === deciding.length ? mined[0] : undefined)
 }
 
-/** Outcome of our transactions at an account nonce. */
 export type NonceFate = {
   judged: JudgedNonce
   stored: StoredOrder | undefined
@@ -94,7 +93,6 @@ export type NonceFate = {
   failure?: { reason: OrderReason; isRevert: boolean } | undefined
   /** True when nothing can happen at this nonce any more. */
   isOver: boolean
-  /** True when someone else's transaction used the nonce. */
   isForeign?: boolean | undefined
   /**
    * True when the payment nonce is unused, so that the order may use another
@@ -106,7 +104,7 @@ export type NonceFate = {
 /** Milliseconds by which receipts can lag behind the account's count. */
 const receiptLag = 2000
 
-/** Number of looks between two checks that need several requests. */
+/** A check that needs several requests runs only at every eighth look. */
 const looksApart = 8
 
 /**
@@ -223,7 +221,8 @@ async function explainPassed(
   const { nonce } = judged
   const { nonces, reader } = submitter
   const lost = nonces.noticeLost(nonce)
-  // Receipts can lag behind the count, and one node behind another.
+  // Receipts can appear later than the account's count, and nodes behind one
+  // URL can differ by a block.
   if (lost.looks < 2 || performance.now() - lost.since < receiptLag)
     return undefined
   await checkChain(reader, submitter.wallet.submitter.chainId)
@@ -286,7 +285,7 @@ async function explainUnknown(
   if (broadcasts.sentAt(nonce) === pace.looks) return undefined
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
-  // If the wallet chooses its own nonces, a filler in flight blocks nothing.
+  // A wallet that chooses its own nonces does not wait for a filler in flight.
   if (!stored) return keepsNonce ? undefined : { judged, stored, isOver: true }
   const evidence = isUndecided(stored)
     ? await findEvidence(submitter.reader, {
@@ -300,7 +299,7 @@ async function explainUnknown(
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }
   // The window is over at `head`, and `isUnused` reads this block or a later
-  // one.
+  // one, so the payment cannot be captured any more.
   if (head.timestamp < endOf(judged, stored)) return undefined
   if (!(await isUnused(submitter, stored, head))) return undefined
   const failure = { reason: 'expired', isRevert: false } as const
@@ -350,9 +349,10 @@ async function isUnused(
 }
 
 /**
- * Reasons for which we do not blame the payer. The payer can cause only those
- * about time, by signing late. The payer can cause all other reasons, even
- * `simulationFailed`: a contract wallet can revert without a reason.
+ * Reasons that count against the payer's other orders leave these out. The
+ * payer can cause those about time, by signing late. The payer can cause all
+ * other reasons, even `simulationFailed`: a contract wallet can revert without
+ * a reason.
  */
 const othersReasons: readonly OrderReason[] = [
   'paused',

@@ -71,10 +71,7 @@ function dynamicFees(maxFeePerGas: bigint, tip: bigint): SubmitterFees {
   return { fields: { type: 'eip1559', ...fees }, ...fees }
 }
 
-/**
- * Adds an eighth, rounded up, and 1 wei for nodes that want more than an
- * eighth.
- */
+/** Nodes accept a replacement at an eighth more; some want 1 wei above that. */
 const raised = (wei: bigint) => (wei * 9n + 7n) / 8n + 1n
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)

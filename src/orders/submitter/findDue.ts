@@ -98,7 +98,6 @@ function isAdoptable({
   return sendDue !== undefined && isAnyones && isWaiting
 }
 
-/** Work that the store has for a submitter. */
 type SubmitterWork = {
   suspended: boolean
   /** True when orders are due now or later, or transactions are in flight. */
@@ -175,7 +174,6 @@ async function loadSubmitter(
 /** Most orders to send in one look. */
 export const mostDue = 500
 
-/** Orders that may be due, the soonest deadline first. */
 export type PeekedDue = {
   storedOrders: readonly StoredOrder[]
   /** True when there may be more than were loaded. */
@@ -193,7 +191,7 @@ export async function peekDue(
 ): Promise<PeekedDue | undefined> {
   const limit = Math.min(roomOf(submitter, context.policy), mostDue)
   if (limit === 0) return undefined
-  // Lets the requests to the chain leave first.
+  // Lets the requests to the chain leave first: they take longest.
   await wait(1)
   const storedOrders = await loadSendDue(
     context,

@@ -14,7 +14,6 @@ import type { OrdersContext } from '../model/types.js'
 import type { InFlight } from './inFlight.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
-/** Result of one look at the chain for a submitter. */
 export type SubmitterView = SubmitterHead & {
   /** Receipts of transactions in flight, in sealed blocks only. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
@@ -107,7 +106,6 @@ function isFilling(
   return isRising && 2 * passed < inFlight.rows.length
 }
 
-/** The node's answer about the receipt of one transaction. */
 type AskedReceipt = {
   row: TransactionRecord
   receipt?: ProofReceipt | undefined
@@ -184,7 +182,7 @@ function lower(hash: Hash): Hash {
   return hash.toLowerCase() as Hash
 }
 
-/** Requests only the blocks whose receipts carry no time. */
+/** A node may omit the time of the block in its receipts. */
 async function timeBlocks(
   { reader }: SubmitterState,
   receipts: ReadonlyMap<Hash, ProofReceipt>,

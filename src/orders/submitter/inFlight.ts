@@ -19,7 +19,6 @@ export type InFlight = {
   endsOf(row: OfAttempt): AttemptEnds | undefined
   /** True when `endsOf` is not known for some row. */
   lacksEnds(): boolean
-  /** Replaces all rows by those from the store. */
   load(rows: readonly TransactionRecord[], now: number): void
   /** Remembers `endsOf` for the transactions of an attempt. */
   rememberEnds(attempt: AttemptRecord): void
@@ -27,11 +26,8 @@ export type InFlight = {
   /** True when we recorded that the block being made shows the transaction. */
   isShown(hash: Hash): boolean
   rememberShown(hash: Hash): void
-  /** Adds transactions that were just stored. */
   add(rows: readonly TransactionRecord[]): void
-  /** Replaces a row that was written again. */
   update(before: TransactionRecord, after: TransactionRecord): void
-  /** Removes a row that was not sent. */
   remove(row: TransactionRecord): void
   /** Removes all rows of nonces at which nothing can happen any more. */
   close(groups: readonly (readonly TransactionRecord[])[]): void
@@ -101,13 +97,13 @@ export function openInFlight(): InFlight {
   }
 }
 
-/** Transactions that we sent to the node for a submitter, and its answers. */
+/** The transactions that we sent to the node, and its answers. */
 export type Broadcasts = {
   /**
    * Most transactions that the node's pool takes, from the account's count on.
    */
   readonly admitted: number
-  /** Settles when the node has answered the requests of `handOver`. */
+  /** Resolves once the node has answered all requests of `handOver`. */
   readonly sending: Promise<unknown>
   /** Number of the look that last sent bytes for a nonce. */
   sentAt(nonce: number): number | undefined

@@ -18,7 +18,6 @@ export type JoinedCapture = {
   notes: readonly NoteRecord[]
 }
 
-/** The same, once its request is planned. */
 type PlannedJoin = JoinedCapture & {
   /** The event that reports the request, which `stored` has. */
   event: NewEvent
@@ -34,11 +33,16 @@ export type Joins = {
    * nothing will be.
    */
   offer(capture: PlannedJoin): Promise<OrderRecord | undefined>
-  /** Orders whose captures are offered, as they will be once requested. */
+  /**
+   * The offered orders, in the state that they will have once the capture is
+   * requested.
+   */
   offered(): StoredOrder[]
-  /** Gives a look more time for these orders, because it makes progress. */
+  /**
+   * Restarts the callers' time limit for these orders, because the look makes
+   * progress on them.
+   */
   prolong(orderIds: readonly string[]): void
-  /** True for an order that this look or the last one got from here. */
   has(orderId: string): boolean
   /**
    * Returns those of the orders that are to be joined. From now on they are not
@@ -47,13 +51,12 @@ export type Joins = {
    * @throws {@link StaleRecordError} when one was taken back already.
    */
   begin(orderIds: readonly string[]): PlannedJoin[]
-  /** Answers the callers of orders that were written. */
   settle(orders: readonly OrderRecord[]): void
   /** Answers callers that nothing will be written. */
   refuse(orderIds: readonly string[]): void
   /**
-   * Begins a look. Returns the function that ends it: it refuses what was
-   * offered before the look, and was not written by it.
+   * Begins a look. The returned function ends it, and answers the callers whose
+   * captures were offered before the look but not written by it.
    */
   startLook(): () => void
 }
@@ -150,7 +153,8 @@ export async function writeJoined(
   const wanted = captures.flatMap(({ stored: { order }, early }) =>
     early ? [{ order, limits: early }] : [],
   )
-  // Before any row, as everybody takes it.
+  // All writers take this lock before any row, so that none waits for another
+  // forever.
   if (wanted.length > 0) await tables.lock(atRiskLock)
   const reserved = await reserveEarly(context, tables, wanted)
   const notes = captures.flatMap((one) => one.notes)

@@ -5,7 +5,7 @@ import type { OrdersContext } from '../model/types.js'
 const mostRead = 100
 
 /**
- * Sums the proven captures of a subscription within the window of one of its
+ * Sums what captures of a subscription took within the window of one of its
  * charges, in token units.
  */
 export function loadPaidInWindow(

@@ -5,12 +5,11 @@ import type { BlockHead } from '../../chain/rpc/requestNode.js'
  * is one polling pass.
  */
 export type LookPace = {
-  /** Number of looks so far. */
   readonly looks: number
-  /** Number of looks in a row without news. */
   readonly idle: number
   /**
-   * True when the chain mined some transactions while we still signed others.
+   * True when transactions were mined while we still signed others, so the
+   * chain is faster than we are.
    */
   readonly isQuick: boolean
   /**
@@ -18,7 +17,6 @@ export type LookPace = {
    * mined by the next look.
    */
   readonly expectsMined: boolean
-  /** The account's count at the last look. */
   readonly count: number | undefined
   startLook(): void
   /** True when a head's time is far ahead of the last one. */

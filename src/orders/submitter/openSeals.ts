@@ -10,7 +10,6 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** A sealed secret and what it is bound to. */
 export type SealedSecret = { sealed: string; place: SealContext }
 
 /**
@@ -62,7 +61,10 @@ function begin(
   return openings.begin(keyOf(secret), () => openSealed(context, sealed, place))
 }
 
-/** The key includes the place: a secret moved to another row must not open. */
+/**
+ * The key names the place too, so that a secret copied to another row does not
+ * open there.
+ */
 function keyOf({ sealed, place }: SealedSecret): string {
   return JSON.stringify([sealed, place])
 }

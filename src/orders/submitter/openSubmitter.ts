@@ -15,8 +15,8 @@ import {
 } from './submitterState.js'
 
 /**
- * Takes or renews the lease of the submitter. If the lease was lost in between,
- * returns an empty state, which `findWork` fills from the store.
+ * Takes or renews the lease of the submitter. Another process may have written
+ * after a lost lease, so the state is then empty and `findWork` loads it again.
  *
  * @returns `undefined` while another process holds the lease.
  */
@@ -116,9 +116,9 @@ function longestTurn(
 }
 
 /**
- * The key of a submitter's claims. They list recipients of another shop that
- * shares the store and the account and waits for the submitter. The holder does
- * not send orders of these recipients, so it yields the submitter.
+ * The key of a submitter's claims. Two shops can share a store and an account.
+ * The shop that waits lists its recipients here; the holder does not send for
+ * them, so it yields.
  */
 const claimKey = (submitter: Submitter): string =>
   `claim:${submitterKey(submitter)}`
@@ -144,7 +144,6 @@ export async function isClaimed(
   return claimed.some((recipient) => !own.includes(recipient))
 }
 
-/** Clears the claims, because the holder is about to release the submitter. */
 export async function dropClaims(
   { store }: OrdersContext,
   { lease, wallet }: Pick<SubmitterState, 'lease' | 'wallet'>,
@@ -201,7 +200,7 @@ async function findWaiting(
     return ids.length > 0 ? orders.find({ ids }) : []
   })
   const later = await find(endOfTime)
-  // Later orders depend on the chain's time, which costs a request.
+  // Orders that become due later need the chain's time, which costs a request.
   const isLater = later.some(({ sendDue = 0n }) => sendDue > 0n)
   const head = isLater
     ? await getBlockHead(readerOf(context, submitter.chainId), 'latest')

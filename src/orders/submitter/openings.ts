@@ -1,4 +1,4 @@
-/** A submitter's memory of the secrets that are being opened. */
+/** The secrets of a submitter that are being opened. */
 export type Openings = {
   /** Returns the opening in progress for the key, or starts one. */
   begin(
@@ -26,7 +26,7 @@ type Opening = {
   isSettled: boolean
   isWaited: boolean
   isTaken: boolean
-  /** True when only the next look may still take the secret. */
+  /** True while the secret is kept for the next look only. */
   isLast: boolean
 }
 

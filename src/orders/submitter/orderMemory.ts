@@ -40,11 +40,10 @@ export type OrderMemory = RefusalMemory & {
   /** Remembers orders as they were found due, until they are recorded. */
   rememberDue(storedOrders: readonly StoredOrder[]): void
   forgetDue(): void
-  /** Remembers orders as we wrote them with their transaction. */
   rememberRecorded(orders: readonly OrderRecord[]): void
   /**
-   * Returns an order as we wrote it, and forgets it: the store may have a newer
-   * one.
+   * Returns an order as we wrote it. Forgets it, because the store may have a
+   * newer version by the next call.
    */
   takeRecorded(orderId: string): StoredOrder | undefined
   /**
@@ -53,12 +52,12 @@ export type OrderMemory = RefusalMemory & {
   forgetRecordedExcept(orderIds: readonly string[]): void
 }
 
-/** Milliseconds between two looks for orders of removed wallets. */
+/** Milliseconds between two searches for orders of removed wallets. */
 const adoptEvery = 10_000
 
 export function openOrderMemory(initial: readonly Address[]): OrderMemory {
   let recipients = initial
-  /** Milliseconds of `performance`. */
+  /** Milliseconds of `performance` at the last search. */
   let adoptedAt = Number.NEGATIVE_INFINITY
   let due: ReadonlyMap<string, StoredOrder> = new Map()
   const recorded = new Map<string, StoredOrder>()

@@ -28,7 +28,7 @@ export function roomOf(
   return Math.max(0, Math.min(most, broadcasts.admitted) - taken.length)
 }
 
-/** Why a due order is not sent. Without a reason, there is nothing to send. */
+/** Why a due order is not sent. No reason: nothing is left to send. */
 type Unsendable = { reason: OrderReason | undefined }
 
 /**
@@ -101,7 +101,10 @@ export function againAt(
   return again + safetyMargin >= end ? undefined : again
 }
 
-/** Reasons that cannot change while the payment stays the same. */
+/**
+ * Reasons for which a new try is useless: the payment itself would have to
+ * change.
+ */
 const finalReasons: readonly OrderReason[] = [
   'expired',
   'deadlinePassed',

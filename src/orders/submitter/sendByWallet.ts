@@ -119,7 +119,8 @@ export async function askToSend(
     if (!isRefused) throw error
     return undefined
   })
-  // A failure from here on is no refusal: the wallet has sent it.
+  // From here on the wallet has sent the transaction, so a failure does not
+  // free the nonce.
   if (hash && hash !== 'maybe') {
     submitter.walletMemory.endRests()
     await recordHash(context, submitter, row, hash)

@@ -26,7 +26,7 @@ export async function sendRecorded(
     tally[status] = (tally[status] ?? 0) + 1
     if (status === 'underpriced' || status === 'replacementUnderpriced')
       broadcasts.refuse(nonce)
-    // The node's pool is full: send no more until it accepts these.
+    // The node's pool is full: later nonces would be refused too.
     if (status === 'poolFull') broadcasts.admitBelow(nonce, count)
   }
   context.observe({

@@ -68,7 +68,7 @@ export async function settleTransactions(
   const known = new Map([...taken, ...reviewed])
   const at = context.now()
   const relays = isRelaying(context)
-  // Computed once: each call counts a refusal, and `applyFates` may repeat.
+  // Not inside `applyFates`, which may run twice: each call counts one refusal.
   const again = new Map(
     fates.map((fate) => [
       fate,

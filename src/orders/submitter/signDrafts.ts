@@ -24,7 +24,6 @@ type SignedRow = {
   bytes: SignedBytes
 }
 
-/** Drafts to sign under the next nonces. */
 export type DraftsLeft = {
   drafts: readonly DueDraft[]
   /** The bump of each draft, in the same order; 0 if missing. */
@@ -34,9 +33,7 @@ export type DraftsLeft = {
 export type SignedDrafts = {
   /** Transactions with consecutive nonces from `nextNonce` on. */
   signed: readonly SignedRow[]
-  /** The drafts of `signed`, in the same order. */
   ready: readonly DueDraft[]
-  /** The bumps that were given with the drafts. */
   bumps: readonly number[]
   /**
    * Drafts to sign again: all after the first failure, as nonces must have no
@@ -47,7 +44,9 @@ export type SignedDrafts = {
 
 type Unsigned = { draft: DueDraft; error: unknown }
 
-/** Number of drafts to sign before other tasks get a turn. */
+/**
+ * Number of drafts to sign in a row before other work of the process may run.
+ */
 const groupSize = 10
 
 /**
@@ -149,7 +148,7 @@ async function putOffUnsigned(
     one,
     pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
   }))
-  // The caller of a joined capture requests it again by itself.
+  // The caller of a joined capture requests it again.
   const late = paused.filter(
     ({ one, pause }) =>
       pause >= repeated && !submitter.joins.has(one.draft.stored.order.id),
@@ -187,7 +186,7 @@ async function postponeUnsigned(
       const orders = await tables.orders.find({ ids: [...dues.keys()] })
       const changes: Changes = {
         ...noChanges(),
-        // Skip orders that were changed since; they are judged again.
+        // The next look decides again about orders that were changed since.
         orders: orders
           .filter(({ id, version }) => versions.get(id) === version)
           .map((order) => ({ ...order, sendDue: dues.get(order.id) })),

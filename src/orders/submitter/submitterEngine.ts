@@ -64,9 +64,8 @@ export type SubmitterEngine = {
   prepare(submitter: Submitter): void
   /** Makes a submitter look for due orders at once. */
   wake(submitter: Submitter): void
-  /** Ends all driving once the current writes are done. */
   stop(): Promise<void>
-  /** Aborts on `stop`, to end other work of the instance. */
+  /** Aborts when `stop` is called. */
   stopping: AbortSignal
 }
 

@@ -27,28 +27,23 @@ export type SubmitterState = {
   readonly wallet: OrderWallet
   readonly reader: Client
   readonly kinds: OrderKinds
-  /** Failed work (orders, nonces, steps) that waits for its next try. */
   readonly aside: Aside
   /** Captures to record together with their requests. */
   readonly joins: Joins
   readonly lease: Lease
-  /** Milliseconds of `performance`: the wall clock may be set back. */
+  /** Milliseconds of `performance`, because the wall clock can be set back. */
   readonly leasedAt: number
-  /** Account nonces: the next one, and those that are lost or unused. */
   readonly nonces: AccountNonces
-  /** Transactions on record that are not settled. */
   readonly inFlight: InFlight
-  /** Transactions that we sent to the node, and its answers. */
   readonly broadcasts: Broadcasts
-  /** When to look, and which looks to believe. */
   readonly pace: LookPace
-  /** Memory of a wallet that signs and sends itself. */
   readonly walletMemory: WalletMemory
-  /** Memory of orders from one step to the next. */
   readonly orders: OrderMemory
-  /** Secrets that are being opened, some of them in the background. */
   readonly openings: Openings
-  /** Keeps the state under a renewed lease with the same fence. */
+  /**
+   * Keeps the state when the lease is renewed under the same fence: nobody else
+   * wrote in between.
+   */
   renew(lease: Lease, leasedAt: number): void
 }
 
@@ -107,7 +102,6 @@ export function clearNonce({ aside }: SubmitterState, nonce: number): void {
   for (const work of nonceWorks) aside.clear(nonceName(work, nonce))
 }
 
-/** The facts that show who chooses the account nonces. */
 export type NonceChoice = {
   wallet: Pick<OrderWallet, 'account'>
   nonces: Pick<AccountNonces, 'value'>

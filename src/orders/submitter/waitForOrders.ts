@@ -30,7 +30,6 @@ export type OrderWaits = {
     submitter: Submitter,
     news: { settled: readonly StoredOrder[]; isNews: boolean },
   ): Promise<void>
-  /** Ends all waits without a result. */
   end(): void
 }
 
@@ -110,7 +109,6 @@ function createGroup(): Group {
   }
 }
 
-/** Looks for decided orders among those that a group waits for. */
 async function look(context: OrdersContext, group: Group): Promise<void> {
   const begun = performance.now()
   group.looked = begun
@@ -124,7 +122,6 @@ async function look(context: OrdersContext, group: Group): Promise<void> {
   }
 }
 
-/** Looks regularly while the group waits. */
 function keepLooking(context: OrdersContext, group: Group): void {
   if (group.timer !== undefined) return
   group.timer = setInterval(() => {

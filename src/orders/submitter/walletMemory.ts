@@ -1,9 +1,11 @@
 import type { Hash } from 'viem'
 
-/** A wallet is asked to send orders, or fillers of account nonces. */
+/**
+ * The two kinds of request to a wallet: an order, or a filler of an account
+ * nonce.
+ */
 type AskedFor = 'order' | 'filler'
 
-/** What we know about a wallet that signs and sends itself. */
 export type WalletMemory = {
   /**
    * True while we do not ask the wallet for this. A failed order does not pause
@@ -42,7 +44,7 @@ export type WalletMemory = {
 const longest = 16
 
 export function openWalletMemory(): WalletMemory {
-  /** In milliseconds of `performance`. */
+  /** The end of each pause, in milliseconds of `performance`. */
   const rests = new Map<AskedFor, { until: number; tries: number }>()
   const kept = new Set<Hash>()
   const passedOver = new Set<number>()

@@ -39,7 +39,8 @@ async function reviseWallet(
     if (hash === undefined || walletMemory.hasKeptNonce(hash)) continue
     const isMined = receipts.has(hash)
     const isPassed = nonce < count
-    // Mined although our nonce is unused, or the reverse.
+    // The transaction is mined although the chain shows our nonce as unused, or
+    // the reverse.
     const isOdd = isMined !== isPassed
     if (!isOdd && ignoresNonce === false) continue
     const isNew = isMined || (isPassed && nonces.lostLooks(nonce) < 2)
@@ -133,7 +134,8 @@ export async function judgeWallet(
   const sent = await getSentNonce(reader, hash)
   if (sent === undefined || sent === null) return
   const ignoresNonce = sent !== nonce
-  // Ask twice, because the result is kept for good.
+  // Asked twice, because the result is kept for good and one answer may be
+  // wrong.
   if (ignoresNonce && (await getSentNonce(reader, hash)) !== sent) return
   if (!ignoresNonce) submitter.walletMemory.rememberKept(hash)
   if (ignoresNonce === value.ignoresNonce) return

@@ -74,7 +74,6 @@ import { watchWallet } from './watchWallet.js'
  * and sends itself does 10 to 12 in `sendByWallet`.
  */
 
-/** Result of one look at a submitter. */
 export type SubmitterLook = {
   /** Orders that the chain decided, as they were written. */
   settled: readonly StoredOrder[]
@@ -145,7 +144,7 @@ export async function workSubmitter(
   const shown = await step('preconfirmations', () =>
     retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
-  // What we send from here on depends on the node's last answers.
+  // What we send from here on depends on these answers.
   await broadcasts.sending
   const replaced = await step('replacements', () =>
     retryStale(() => replaceTransactions(context, submitter, view)),
@@ -178,7 +177,6 @@ export async function workSubmitter(
   return { ...nothing, settled: all, isNews, isIdle: false, isFull, next }
 }
 
-/** Result of sending due orders in one look. */
 type SentDue = {
   sent: number
   refused: number
@@ -189,7 +187,7 @@ type SentDue = {
    * first.
    */
   isDoubted: boolean
-  /** A look at the chain while the last of many transactions are signed. */
+  /** Shows what was mined while the last of many transactions are signed. */
   looked?: Promise<SubmitterView | undefined> | undefined
 }
 
@@ -232,7 +230,7 @@ async function sendDue(
   })
   const sends: Promise<void>[] = []
   const sendReady = async (isLast: boolean) => {
-    // Send whole chunks while more drafts may come.
+    // Wait for a full chunk while more drafts may come.
     while (ready.length >= (isLast ? 1 : chunkSize)) {
       const chunk = ready.splice(0, chunkSize)
       // The node is idle now, so look early. If this look fails, the next one
@@ -315,7 +313,7 @@ async function sendDrafts(
     now: view.head.timestamp,
   })
   sends.push(sendRecorded(context, submitter, view, recorded))
-  // Let these requests leave before the next drafts are signed.
+  // Lets these requests leave before signing blocks the process.
   await nextTurn()
   return recorded.length
 }

@@ -112,7 +112,7 @@ async function findEnd(
     const asked = { order, attempt, kinds, block }
     const evidence = await findEvidence(client, asked)
     aside.clear(order.id)
-    // The expiry step decides about the end of the window.
+    // `expireDue` decides about the end of the window.
     if (!evidence || evidence.kind === 'expired') return []
     return [{ orderId: order.id, attempt: attempt.number, evidence }]
   } catch (error) {

@@ -21,7 +21,6 @@ import { type Offer, prepareRefund, type RefundView } from './prepareRefund.js'
 import { type Apart, openApart } from './tryStep.js'
 import type { SureWatch, WatchMemory } from './watchState.js'
 
-/** The name of this step in the list of failures. */
 export const refundsStep = 'refunds'
 
 const pageSize = 100
@@ -144,7 +143,7 @@ async function signAll(
     signable: readonly Signable[]
     parts: Apart
     storing: Set<string>
-    /** Receives a promise for each signature that is being stored. */
+    /** Called with the promise of each signature that is being stored. */
     stored: Promise<void>[]
   },
 ): Promise<void> {
@@ -165,7 +164,7 @@ async function signAll(
         { ...view, time: await getTime() },
         one,
       )
-      // Store it during the next signature: the sealer may take long.
+      // Stores it while the next one is signed, because the sealer may be slow.
       storing.add(id)
       const ended = limit(store)
         .then(

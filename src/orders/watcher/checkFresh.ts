@@ -89,7 +89,6 @@ export async function checkFresh(
   remember(memory, all, found)
 }
 
-/** Adds a proof to those that this look and the next ones ask about. */
 export function addFresh(
   memory: Pick<WatchMemory, 'fresh'>,
   proof: Omit<FreshProof, 'looks'>,
@@ -107,7 +106,6 @@ export async function findNewest(
   return newest?.cursor ?? 0n
 }
 
-/** Adds the proofs of all events since the last look. */
 async function readFresh(
   context: OrdersContext,
   { destinations, memory }: Watch,
@@ -168,7 +166,6 @@ async function findEndedRefunds(
   })
 }
 
-/** A fresh proof as it is on record now. */
 type Fresh = {
   key: string
   looks: number

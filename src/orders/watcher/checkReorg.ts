@@ -77,7 +77,6 @@ export function behindError({
 }
 
 type Reorg = {
-  /** The seen blocks that are still in the chain. */
   canonical: readonly SeenBlock[]
   isReorged: boolean
   /** The node does not know the unconfirmed head of the last look. */
@@ -215,6 +214,5 @@ async function recheckFrom(
       })
 }
 
-/** The name of a proof in the list of failures. */
 const nameOf = ({ orderId, transactionHash }: ProofRecord): string =>
   orderId ?? transactionHash

@@ -41,9 +41,9 @@ export type OpenWalk = {
 }
 
 /**
- * Returns where the walk continues after a reconciliation. Pure.
+ * Returns where the walk goes on after a reconciliation. Pure.
  *
- * @param done.fromBlock where the reconciliation began.
+ * @param done.fromBlock first block of that reconciliation.
  * @param done.after position of the last order asked about; absent at the end.
  * @param done.isAll true when the walk began at the first open order.
  */
@@ -56,14 +56,13 @@ export function nextWalk(
   }: { fromBlock: bigint; after: bigint | undefined; isAll: boolean },
 ): OpenWalk | undefined {
   const since = lowerOf(walk?.since, fromBlock)
-  // The next round asks about all blocks since this reconciliation for the
-  // orders that this round has passed.
+  // The orders that this round has passed are asked about again in the next
+  // one, from this reconciliation on.
   const again = lowerOf(walk?.again, fromBlock)
   if (after !== undefined) return { after, since, again }
   return isAll ? undefined : { after, since: again, again: undefined }
 }
 
-/** The lower of two blocks; the second one if the first is absent. */
 export function lowerOf(one: bigint | undefined, other: bigint): bigint {
   return one !== undefined && one < other ? one : other
 }
@@ -285,10 +284,8 @@ export async function placeRecipients(
   return places
 }
 
-/** The row of a destination: its cursor, and the key of a shared one. */
 type CursorRow = { cursor: DestinationCursor; shared: string | undefined }
 
-/** Loads the rows of the destinations of a token, by recipient. */
 async function loadCursors(
   tables: Pick<StoreReader, 'getValue' | 'findValues'>,
   destinations: readonly Destination[],
@@ -485,7 +482,6 @@ export async function moveSharedCursor(
     lease,
   }: {
     sharedKey: string
-    /** The recipients that are not in step. */
     alone: ReadonlySet<Address>
     changes: number
     joining: readonly Joining[]

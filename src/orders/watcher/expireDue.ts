@@ -24,10 +24,8 @@ const unpaidAgain = 2n
 /** Seconds until the memory drops a draft that one look found unpaid. */
 const forgetAfter = 3600n
 
-/** The name of the expiry step in the list of failures. */
 export const expiryStep = 'expiry'
 
-/** The name, in the list of failures, of the search for payments of drafts. */
 const draftsStep = 'drafts'
 
 /** A look at one token with the blocks on which two looks agree. */
@@ -162,7 +160,7 @@ function postponeLook(
     if (order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
-    // Only a look at a later block may end an unpaid draft.
+    // Two looks must find a draft unpaid: a payment can become visible late.
     const pause = unpaid.get(order.id) === timestamp ? unpaidAgain : lookAgain
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =

@@ -23,7 +23,6 @@ export type LastLook = {
   calledBy: bigint
 }
 
-/** When to look next. */
 export type NextLook = {
   /** Milliseconds from now. A new proof gives 0, but only once. */
   milliseconds: number
@@ -52,7 +51,6 @@ export async function findNextLook(
     last: { at, time, calledBy },
     pace: { interval, quiet },
   }: {
-    /** All destinations of the chain. */
     destinations: readonly Destination[]
     memory: WatchMemory
     last: LastLook

@@ -36,7 +36,6 @@ export async function findSettled(
   })
 }
 
-/** Like {@link findSettled}, but page by page. */
 export function findSettledPages(
   { orders }: { orders: Reader<OrderRecord, OrderQuery> },
   destinations: readonly Destination[],

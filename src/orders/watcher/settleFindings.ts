@@ -40,7 +40,6 @@ export async function settleFindings(
     findings,
     onConflict = throwConflict,
   }: {
-    /** Must hold the orders of the findings. */
     collected: ChangeSet
     findings: readonly Finding[]
     /**
@@ -65,7 +64,7 @@ export async function settleFindings(
     else collected.apply(orderId, [stepOf(finding, strays, at)])
   }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
-  // Fulfil only by these proofs: another proof may be of a replaced block.
+  // Any other proof on record may be of a replaced block.
   const shown = new Set(findings.flatMap(({ evidence }) => hashOf(evidence)))
   for (const orderId of ids)
     collected.apply(orderId, [fulfilAtOnce(policy, at, shown)])

@@ -102,7 +102,6 @@ async function dropKnown(
   )
 }
 
-/** The new transfers of these receipts that belong to no finding. */
 function findUnmatched(
   { destinations }: TokenDestinations,
   {

@@ -30,7 +30,7 @@ export function unmatchedOf(
     token,
     recipient,
     transactionHash: receipt.transactionHash,
-    // The receipt has this log, so it is sealed.
+    // The receipt has this log, so the log has an index.
     logIndex: Number(log.logIndex),
     kind: 'unmatched',
     orderId: undefined,

@@ -23,7 +23,6 @@ import type { OrdersContext } from '../model/types.js'
 import { unsettleOrder } from '../model/unsettleOrder.js'
 import { writeUnit } from './writeUnit.js'
 
-/** A proof that a reorganization moved or removed. */
 export type Displaced = Extract<
   Recheck<ProofRecord>,
   { verdict: 'moved' | 'gone' }

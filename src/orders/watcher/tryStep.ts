@@ -14,7 +14,7 @@ export async function tryStep<result>(
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
-  // If only parts of the step failed, the step runs and only those parts wait.
+  // If only parts of the step failed, run it: each part waits by itself.
   const hasParts = apart.has(name)
   if (!hasParts && aside.isWaiting(name)) return undefined
   try {

@@ -34,9 +34,7 @@ export type WatchAside = {
  * one of an order or a recipient at that destination only.
  */
 export type WatchAsides = {
-  /** Failures of steps of the whole chain. */
   chain: WatchAside
-  /** Failures of steps of one token. */
   ofToken(token: Destination['token']): WatchAside
   /** Forgets everything, because another process works on it now. */
   clearAll(): void
@@ -44,7 +42,6 @@ export type WatchAsides = {
   save(lease: Lease | undefined): Promise<void>
 }
 
-/** Creates empty lists of failures. */
 export function openWatchAsides(
   context: OrdersContext,
   chainId: number,

@@ -7,7 +7,6 @@ import type { Evidence } from '../model/settleOrder.js'
 import type { Places } from './destinationCursor.js'
 import type { WatchAside } from './watchAside.js'
 
-/** The input of one look at the orders of one chain. */
 export type Watch = {
   client: Client
   chainId: number

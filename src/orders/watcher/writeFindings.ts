@@ -21,7 +21,6 @@ export async function writeFindings(
     addMore = async () => undefined,
   }: {
     findings: readonly Finding[]
-    /** The orders to load. @default those of the findings */
     ids?: readonly string[] | undefined
     /** Adds further changes to the unit of work. */
     addMore?: (collected: ChangeSet, tables: StoreWriter) => Promise<void>

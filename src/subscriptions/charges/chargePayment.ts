@@ -22,18 +22,25 @@ export type ChargePayment = Payment & {
   chargeId: string | undefined
 }
 
-/** The terms of a charge as stored, besides the fields of a payment. */
 export type ChargeTerms = Readonly<Record<string, string>>
 
-/** Form of a mark. Ids of merchants are shorter, so none has this form. */
+/**
+ * The form of a mark: longer than any id of a merchant, so that a text is one
+ * or the other.
+ */
 const markForm = /^0x[\da-f]{64}$/
 
-/** True if only the mark of a charge is known: then it serves as the id. */
+/**
+ * True when the chain shows a charge that no record knows. Its mark is then its
+ * id.
+ */
 export function isMark(chargeId: string): chargeId is Hex {
   return markForm.test(chargeId)
 }
 
-/** The mark of a charge. An id may be the mark itself. */
+/**
+ * The mark of a charge. A charge that only the chain knows has its mark as id.
+ */
 export function markOfId(chargeId: string): Hex {
   return isMark(chargeId) ? chargeId : markOf(chargeId)
 }

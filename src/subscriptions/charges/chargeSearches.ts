@@ -23,10 +23,11 @@ export type ChargeSearches = {
   recall(client: Client, payment: ChargePayment): Promise<Hash | undefined>
 }
 
-/** Result of a search of all blocks up to `head`. */
 type Finding = { head: BlockHead; hash: Hash | undefined }
 
-/** Milliseconds that a call waits for a search. */
+/**
+ * Milliseconds that a call waits for a search; the search goes on after that.
+ */
 const patience = 500
 
 /** Most findings to keep. */
@@ -48,7 +49,7 @@ export function openChargeSearches(): ChargeSearches {
     const { number, hash } = known.head
     const head = await getBlockHead(client, number)
     if (hash !== undefined && head?.hash === hash) return known
-    // A reorganization replaced blocks that were searched.
+    // A reorganization replaced blocks that this search read.
     if (head) findings.delete(key)
     return undefined
   }
@@ -69,8 +70,8 @@ export function openChargeSearches(): ChargeSearches {
     const own = running.get(client) ?? new Map<Hex, Promise<void>>()
     const started = search(client, payment).finally(() => own.delete(nonce))
     running.set(client, own.set(nonce, started))
-    // The caller may have stopped waiting. Then a failure must not become an
-    // unhandled rejection.
+    // If the caller has stopped waiting, a failure would be an unhandled
+    // rejection.
     started.catch(() => undefined)
     return started
   }

@@ -41,8 +41,8 @@ export async function explainCharge(
   const { data = '0x', words } = failure
   const reason = chargeReason(refusalOf({ data, words }).reason)
   if (reason !== 'revoked') return reason
-  // The manager reverts alike after a reorg removed the approval: approve
-  // again.
+  // The manager gives the same error after a reorg removed the approval:
+  // approve again.
   const { revoked } = await getSpendPermission(client, { permission })
   return revoked ? reason : 'simulationFailed'
 }

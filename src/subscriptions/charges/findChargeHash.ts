@@ -33,8 +33,8 @@ export async function findChargeHash(
 ): Promise<Hash | undefined> {
   const first = fromBlock ?? (await findFirstBlock(client, since, toBlock))
   if (first > toBlock) return undefined
-  // The submitter waits for the answer, so this asks for all blocks at once.
-  // `getLogs` narrows a range that the node refuses.
+  // The submitter waits for this answer, so it asks for all blocks in one
+  // request. `getLogs` halves a range that the node refuses.
   const maxBlockRange = toBlock - first + 1n
   const range = { fromBlock: first, toBlock, maxBlockRange }
   if (chargeId === undefined) {

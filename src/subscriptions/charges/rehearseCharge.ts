@@ -30,7 +30,6 @@ export type WalletLimits = {
   maxGas: bigint
 }
 
-/** Why a charge is not sent. */
 export type ChargeReason = Extract<CarriedCall, { ok: false }>['reason']
 
 type RehearseChargeOptions = {
@@ -60,7 +59,7 @@ export async function rehearseCharge(
   const { permission, chargeId } = payment
   const { message } = permission
   const { value, validAfter } = payment.message
-  // The order that stores the permission charges nothing.
+  // The order that stores the permission is never charged itself.
   if (chargeId === undefined) return { ok: false, reason: 'simulationFailed' }
   const rehearsed = await rehearsePermission(client, {
     permission,
@@ -91,8 +90,8 @@ export async function rehearseCharge(
       problem: 'is of a block before the period of the charge',
     })
   const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
-  // The chain shows charges in this period that the record lacks. This one may
-  // be among them.
+  // The chain shows charges in this period that the record lacks. This charge
+  // may be one of them, so it is not sent again.
   if (spent > 0n && spent !== (await getKnown())) {
     const hash = await searches.find(client, payment)
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
@@ -110,7 +109,6 @@ export async function rehearseCharge(
   })
 }
 
-/** Returns the transaction that revokes a permission. */
 export function rehearseRevocation(
   client: Client,
   permission: SpendPermission,
@@ -165,8 +163,8 @@ const sameNames: readonly ChargeReason[] = [
 ]
 
 function refuse(reason: SpendPermissionRefusal): CarriedCall {
-  // The permission names the right chain, so the node is on a wrong one: try
-  // again.
+  // The signed permission names the right chain, so the node is on another one:
+  // try again later.
   if (reason === 'wrongChain')
     throw new NodeAnswerError({
       method: 'eth_call',
@@ -175,7 +173,6 @@ function refuse(reason: SpendPermissionRefusal): CarriedCall {
   return { ok: false, reason: chargeReason(reason) }
 }
 
-/** Maps the refusal of a permission to a reason of orders. */
 export function chargeReason(reason: SpendPermissionRefusal): ChargeReason {
   const same = sameNames.find((one) => one === reason)
   return same ?? otherNames[reason] ?? 'simulationFailed'

@@ -155,7 +155,6 @@ function refuse(): never {
   )
 }
 
-/** Narrows a payment to those that `build` returns. */
 function chargeOf(payment: AnyPayment): ChargePayment {
   if ('permission' in payment) return payment as ChargePayment
   throw new InvalidFieldError('payment', payment, 'a charge')

@@ -9,7 +9,6 @@ import type {
   SpendPermissionRefusal,
 } from './verdict.js'
 
-/** An expectation with checked addresses. */
 export type ParsedPermissionExpectation = Omit<
   SpendPermissionExpectation,
   'manager' | 'chainId'

@@ -99,7 +99,6 @@ export async function getSpendPermission(
 
 const stateGas = 100_000
 
-/** Calls that ask the manager about a permission. */
 export function stateCalls({
   domain,
   message,

@@ -23,8 +23,8 @@ export type JudgeOptions = {
 }
 
 /**
- * Token units of the first charge. The token's decimals are not known yet; the
- * allowance, in units and in whole tokens, shows them.
+ * Token units of the first charge. We do not know the token's decimals yet, but
+ * the allowance is given in units and in whole tokens.
  */
 export function firstValue(
   { message }: SpendPermission,
@@ -38,7 +38,10 @@ export function firstValue(
   return parseAmount(amount, decimals)
 }
 
-/** Compares a rehearsal with the expectation. The first problem decides. */
+/**
+ * Compares a rehearsal with the expectation, in the order of the reasons: the
+ * first problem is the answer.
+ */
 export function judgePermission(
   permission: SpendPermission,
   rehearsed: RehearsedPermission,
@@ -139,8 +142,9 @@ function checkApproval({
   }
   // The manager does not revert for a revoked permission: it returns false.
   if (!isTrue(approval)) return problemOf('revoked')
-  // A node without state overrides runs only the first step. Then a wallet that
-  // is not deployed cannot say whether the manager is an owner.
+  // A node without state overrides runs only the first step. If the wallet is
+  // not deployed, that step cannot show whether the manager is one of its
+  // owners.
   const isDeployed = wallet.kind !== 'none'
   const owner = rehearsedOwner ?? (isDeployed ? answers.calls.owner : undefined)
   return owner && !isTrue(owner) ? problemOf('managerNotOwner') : undefined
@@ -186,8 +190,8 @@ function chargeRefusal(
   maxGas: bigint,
 ): SpendPermissionProblem {
   const { gasUsed = 0n, data = '0x' } = Object(charge)
-  // A nested call gets at most 63/64 of the gas (EIP-150). So one that runs out
-  // of gas uses slightly less than the limit.
+  // A nested call gets at most 63/64 of the gas (EIP-150), so running out of
+  // gas uses slightly less than the limit.
   const isOutOfGas = data === '0x' && gasUsed * 64n >= maxGas * 62n
   return isOutOfGas ? problemOf('gasTooHigh') : refusalOf(charge)
 }
@@ -202,7 +206,6 @@ const managerReasons: Readonly<
   Unauthorized: 'managerNotOwner',
 }
 
-/** The reason of a revert of manager, wallet or token. */
 export function refusalOf(
   answer: Pick<CallAnswer, 'data' | 'words'> | undefined,
 ): SpendPermissionProblem {

@@ -31,7 +31,6 @@ export function periodAt(
   return findPeriod(message, time)
 }
 
-/** {@link periodAt} for a checked message. */
 export function findPeriod(
   { start, end, period }: SpendPermissionMessage,
   time: bigint,

@@ -22,7 +22,6 @@ import {
   type WalletCode,
 } from './walletCode.js'
 
-/** Facts that the rehearsal reads at the same block. */
 type RehearsedFact =
   | 'approved'
   | 'revoked'
@@ -36,7 +35,6 @@ type RehearsedFact =
   | 'verifier'
   | 'owner'
 
-/** The answers to a rehearsed approval and a first charge after it. */
 export type RehearsedPermission = {
   answers: RunAnswers<RehearsedFact>
   wallet: WalletCode

@@ -141,7 +141,7 @@ function checkExpectation(
   for (const [field, found, expected] of checks)
     if (found !== expected)
       throw new UnexpectedSpendPermissionError(field, found, expected)
-  // Not `>`, which would accept a value that is not a number.
+  // `>` would accept a value that is not a number, such as `NaN`.
   if (maxEnd !== undefined && !(message.end <= maxEnd))
     throw new UnexpectedSpendPermissionError(
       'end',

@@ -120,7 +120,6 @@ export const permissionExpectationMembers: MembersOf<SpendPermissionExpectation>
     manager: true,
   }
 
-/** A reason with its facts. */
 export type SpendPermissionProblem = {
   reason: SpendPermissionRefusal
   details: Readonly<Record<string, unknown>>

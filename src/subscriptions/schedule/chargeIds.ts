@@ -8,7 +8,6 @@ export function chargeIdOf(period: bigint): string {
   return `period-${period}`
 }
 
-/** The order id of a charge. */
 export function chargeOrderId(
   subscriptionId: string,
   chargeId: string,
@@ -27,7 +26,7 @@ export function chargeNonce(
   return nonceOfMark(hashSpendPermission(permission), markOfId(chargeId))
 }
 
-/** Computes {@link chargeNonce} from what the chain shows. */
+/** The same nonce, computed from the mark that the chain shows. */
 export function nonceOfMark(permissionHash: Hex, mark: Hex): Hex {
   return keccak256(`${permissionHash}${mark.slice(2)}`)
 }

@@ -13,13 +13,11 @@ import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import type { SpendPeriod, SpendPermission } from '../permission/types.js'
 import { chargeNonce, chargeOrderId } from './chargeIds.js'
 
-/** An order and its attempt, ready to insert. */
 export type PlannedOrder = {
   order: Omit<OrderRecord, 'version' | 'position'>
   attempt: Omit<AttemptRecord, 'version'>
 }
 
-/** What all orders of a subscription share. */
 export type SubscriptionFacts = {
   subscriptionId: string
   permission: SpendPermission
@@ -31,7 +29,7 @@ export type SubscriptionFacts = {
   createdAt: bigint
 }
 
-/** These orders have no buyer token. No token has this hash. */
+/** No token has this hash, because these orders have no buyer's page. */
 const noBuyerToken: Hex = /* @__PURE__ */ `0x${word('0x0')}`
 
 /**
@@ -132,7 +130,7 @@ function planOrder(
       total: 'amount',
       value,
       decimals,
-      // Receive, because only the recipient may send a charge.
+      // Receive, because only the recipient may submit a charge.
       primaryType: 'ReceiveWithAuthorization',
       tokenName,
       tokenVersion,

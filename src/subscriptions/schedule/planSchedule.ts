@@ -10,7 +10,7 @@ import type { ChargeFate, ScheduleStep, SettledSchedule } from './types.js'
 export type ScheduleFacts = {
   row: SubscriptionRecord
   message: SpendPermissionMessage
-  /** The fate of the charge `row.chargeId`, if there is such a charge. */
+  /** What became of the charge `row.chargeId`, if there is one. */
   fate: ChargeFate | undefined
   /** Unix seconds of the chain. */
   now: bigint
@@ -95,7 +95,7 @@ const finalReasons: readonly OrderReason[] = [
   'consumed',
 ]
 
-/** Reasons that the payer did not cause, so the next period is charged too. */
+/** Reasons that the payer did not cause: the next period is charged too. */
 const othersReasons: readonly OrderReason[] = [
   ...finalReasons,
   'paused',
