@@ -76,7 +76,7 @@ async function load(who: ServerPlace['who'], seconds: number): Promise<Load> {
   const server = fork(fileURLToPath(new URL('x402Server.ts', import.meta.url)))
   try {
     const { port } = await openServer(server, who, chain)
-    const buy = await makeBuyers(chain, `http://127.0.0.1:${port}/work`)
+    const buy = await makeBuyers(chain, `http://127.0.0.1:${port}/weather`)
     let loaded: Load | undefined
     await miner.mineBeside({ automine: false, every: 20 }, async () => {
       const control = new AbortController()

@@ -4,9 +4,8 @@ import { sqliteStore } from 'countersign/sql'
 import { createX402Gate, honoPayment } from 'countersign/x402'
 import { Hono } from 'hono'
 import type { PrivateKeyAccount } from 'viem'
+import type { App } from '../examples/x402/stockServer.js'
 import { makeFolder, openShop, type ShopPlace } from './ordersShop.js'
-
-export type App = { fetch(request: Request): Response | Promise<Response> }
 
 /** A gate whose orders are sealed and kept in SQLite. */
 export function openOwnApp(
@@ -41,12 +40,12 @@ export function openOwnApp(
   const early = { answerAt: 'preconfirmed', preconfirmedUpTo: '1' } as const
   const gate = createX402Gate({
     orders,
-    offers: { work: { amount: '0.01', ...(isTicking ? early : {}) } },
+    offers: { weather: { amount: '0.01', ...(isTicking ? early : {}) } },
     mostOpen: most,
   })
   const app = new Hono()
-  app.use('/work', honoPayment(gate, 'work'))
-  app.get('/work', (context) => context.text('done'))
+  app.use('/weather', honoPayment(gate, 'weather'))
+  app.get('/weather', (context) => context.text('done'))
   return {
     app,
     stop: async () => {

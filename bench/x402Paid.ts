@@ -6,19 +6,19 @@ import { loadAccelerator } from 'countersign/accelerate'
 import { startDevChain } from 'countersign/devchain'
 import type { PrivateKeyAccount } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
+import { type App, createStockApp } from '../examples/x402/stockServer.js'
 import { type Candidates, compareTimes, median, type Row } from './compare.js'
 import { makePayers } from './ordersShop.js'
 import { startMiner } from './startMiner.js'
 import { startDelayProxy } from './startServer.js'
-import { type App, openOwnApp } from './x402Own.js'
-import { openStockApp } from './x402Peers.js'
+import { openOwnApp } from './x402Own.js'
 
 const crowd = 200
 const inTurn = 14
 const rounds = 5
 /** Milliseconds. */
 const mostCpu = 2.5
-const address = 'http://api.example/work'
+const address = 'http://api.example/weather'
 const peer = 'x402 middleware + facilitator in process'
 
 /** One after another, with ticks of 200 ms and blocks of 2 s. */
@@ -180,7 +180,7 @@ async function setStage(
     most: crowd,
     isTicking,
   })
-  const stock = await openStockApp(chain, {
+  const stock = await createStockApp(chain, {
     url,
     account: stockMerchant,
     isTicking,

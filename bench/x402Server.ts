@@ -4,13 +4,13 @@ import { serve } from '@hono/node-server'
 import { loadAccelerator } from 'countersign/accelerate'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type App, openOwnApp } from './x402Own.js'
-import { openStockApp } from './x402Peers.js'
+import { type App, createStockApp } from '../examples/x402/stockServer.js'
+import { openOwnApp } from './x402Own.js'
 
 /** What a server is told: whose it is, and where everything is. */
 export type ServerPlace = {
   who: 'own' | 'stock'
-  dev: Parameters<typeof openStockApp>[0]
+  dev: Parameters<typeof createStockApp>[0]
   url: string
   privateKey: Hex
   /** Most payments in flight. */
@@ -45,7 +45,7 @@ async function openOwn(): ReturnType<typeof openStock> {
 
 async function openStock(): Promise<{ app: App; stop: () => Promise<void> }> {
   const account = privateKeyToAccount(privateKey)
-  const app = await openStockApp(dev, { url, account })
+  const app = await createStockApp(dev, { url, account })
   return { app, stop: async () => {} }
 }
 

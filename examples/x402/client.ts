@@ -5,17 +5,24 @@ import { type Address, erc20Abi, formatUnits } from 'viem'
 import { readContract } from 'viem/actions'
 import { tellExchange } from './tellExchange.js'
 
-/** Buys with the packages of x402, which know nothing of countersign. */
-export async function buyWeather(chain: DevChain, url: string): Promise<void> {
-  const { account } = chain.clients.payer
+/** `fetch` that pays, with the packages of x402, which know nothing of countersign. */
+export function createBuyer(
+  { clients, token }: DevChain,
+  send: typeof fetch,
+): typeof fetch {
+  const { account } = clients.payer
   const client = x402Client.fromConfig({
     schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],
     // Stock clients know real USDC only: this one is of the local chain.
-    spendControls: {
-      allowedAssets: [{ network: 'eip155:*', asset: chain.token }],
-    },
+    spendControls: { allowedAssets: [{ network: 'eip155:*', asset: token }] },
   })
-  const pay = wrapFetchWithPayment(tellExchange(console.log), client)
+  return wrapFetchWithPayment(send, client)
+}
+
+/** Buys once, and prints what the two say to each other. */
+export async function buyWeather(chain: DevChain, url: string): Promise<void> {
+  const { account } = chain.clients.payer
+  const pay = createBuyer(chain, tellExchange(console.log))
 
   const before = await balanceOf(chain, account.address)
   const response = await pay(url)

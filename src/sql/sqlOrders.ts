@@ -37,6 +37,7 @@ export async function findOrders(
   query: OrderQuery,
 ): Promise<OrderRecord[]> {
   if ('ids' in query) return findByIds(finder, query.ids)
+  if ('needReview' in query) return findByIds(finder, query.needReview, true)
   if ('refundsOf' in query) return findRefunds(finder, query.refundsOf)
   if ('chargesOf' in query) return findCharges(finder, query)
   if ('sendDue' in query) return findDue(finder, query)
@@ -54,21 +55,25 @@ export async function findOrders(
 async function findByIds(
   finder: Finder,
   ids: readonly string[],
+  needReview = false,
 ): Promise<OrderRecord[]> {
   if (ids.length === 0) return []
   const { dialect, locks } = finder
   const { rows } = await runQuery(finder, ordersById, {
-    shape: { locks },
+    // What is locked is chosen afterwards: it may just be put in review.
+    shape: { locks, needReview: needReview && !locks },
     values: { ids: dialect.listOf('text', ids) },
   })
-  const orders = decodeRows(orderTable, rows)
+  const orders = decodeRows(orderTable, rows).filter(
+    (order) => order.needsReview || !needReview,
+  )
   const byId = new Map(orders.map((order) => [order.id, order]))
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
 }
 
 function ordersById(
   { session, dialect }: QueryPlace,
-  { locks }: { locks: boolean },
+  { locks, needReview }: { locks: boolean; needReview: boolean },
   slot: Slot<{ ids: SqlList }>,
 ): CompiledQuery<object> {
   return (
@@ -76,6 +81,7 @@ function ordersById(
       .selectFrom('orders')
       .selectAll()
       .where(dialect.among('id', 'text', slot('ids')))
+      .$if(needReview, (query) => query.where(sql<boolean>`needs_review`))
       // All units of work lock in this order, so that no deadlock is possible.
       .orderBy('id')
       .$if(locks, (query) => query.forUpdate())
@@ -200,6 +206,7 @@ type Search = Exclude<
   | Listing
   | ChargeSearch
   | { ids: readonly string[] }
+  | { needReview: readonly string[] }
   | { refundsOf: readonly string[] }
 >
 

@@ -27,6 +27,10 @@ export function filterOrders(
 ): OrderRecord[] {
   if ('ids' in query)
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
+  if ('needReview' in query)
+    return filterOrders(rows, { ids: query.needReview }).filter(
+      ({ needsReview }) => needsReview,
+    )
   if ('refundsOf' in query) return findRefunds(rows, query.refundsOf)
   if ('chargesOf' in query) return findCharges(rows, query)
   const meant = indexDestinations(destinationsOf(query))
@@ -129,7 +133,10 @@ export function filterEarly(
 /** A query that finds orders by destination or submitter. */
 export type OrderSearch = Exclude<
   OrderQuery,
-  { ids: readonly string[] } | { refundsOf: readonly string[] } | ChargeSearch
+  | { ids: readonly string[] }
+  | { needReview: readonly string[] }
+  | { refundsOf: readonly string[] }
+  | ChargeSearch
 >
 
 /** The destinations that a query names; none if it names a submitter. */

@@ -382,6 +382,8 @@ export type LeaseHolder = {
 export type OrderQuery =
   /** In the order of `ids`. */
   | { ids: readonly string[] }
+  /** Those that wait for the merchant's review, in the order of these ids. */
+  | { needReview: readonly string[] }
   /**
    * Orders of these destinations, newest first, without refunds and without the
    * orders that hold permissions. `before` is a position.

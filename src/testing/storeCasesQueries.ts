@@ -30,12 +30,37 @@ export const orderQueryCases: readonly StoreCase[] = [
     name: 'orders are found by their ids, each once',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        const { destination, ids } = await insertNumbered(store, [{}, {}, {}])
-        const found = await findIds(store, {
-          ids: [ids[2], drawId(), ids[0], ids[2]].map(String),
-        })
+        const { destination, ids } = await insertNumbered(store, [
+          { needsReview: true },
+          {},
+          { needsReview: true },
+        ])
+        const wanted = [ids[2], drawId(), ids[0], ids[2]].map(String)
+        const found = await findIds(store, { ids: wanted })
         expectRows('By ids', found, [ids[0], ids[2]])
         expectSame('By no ids', await findIds(store, { ids: [] }), [])
+        const needReview = [...wanted, String(ids[1])]
+        expectSame(
+          'Those that need a review',
+          await findIds(store, { needReview }),
+          [ids[2], ids[0]],
+        )
+        expectSame(
+          'None that needs a review',
+          await findIds(store, { needReview: [] }),
+          [],
+        )
+        await store.write(async (it) => {
+          const [first] = await it.orders.find({ needReview })
+          if (!first) return
+          await it.orders.update([{ ...first, needsReview: false }])
+          const left = await it.orders.find({ needReview })
+          expectSame(
+            'In the unit of work that ends a review',
+            left.map(({ id }) => id),
+            [ids[0]],
+          )
+        })
         const all = await findIds(store, { listed: [destination], limit })
         expectSame('All there are', all.length, 3)
       }),

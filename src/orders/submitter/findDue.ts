@@ -23,8 +23,8 @@ const mostAdopted = 100
 
 /**
  * Takes over the due orders of removed wallets if this submitter may send for
- * their recipients. Transactions in flight stay with the removed wallet; the
- * chain decides them.
+ * their recipients, unless the store is suspended. Transactions in flight stay
+ * with the removed wallet; the chain decides them.
  */
 export async function adoptOrders(
   context: OrdersContext,
@@ -65,6 +65,7 @@ async function findAdoptable(
   if (recipients.length === 0) return []
   return context.store.read(async (tables) => {
     const ids: string[] = []
+    if (await isSuspended(tables)) return ids
     for (const orphan of await findOrphans(context, tables, chainId)) {
       // The lease is held: another process still uses that wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
@@ -133,14 +134,13 @@ export async function findWork(
   const now = performance.now()
   const isKnown = inFlight.rows.length > 0 && now - inFlight.loadedAt < maxAge
   return store.read(async (tables) => {
-    const { suspended } = Object(await tables.getValue('store'))
     const nothing = {
       suspended: false,
       isBusy: false,
       isMuch: false,
       isClaimed: await isClaimed(tables, { recipients: own }, wallet.submitter),
     }
-    if (suspended === true) return { ...nothing, suspended }
+    if (await isSuspended(tables)) return { ...nothing, suspended: true }
     if (!isKnown) await loadSubmitter(tables, submitter, now)
     if (inFlight.rows.length > 0 || joins.isAwaited)
       return { ...nothing, isBusy: true }
@@ -153,6 +153,10 @@ export async function findWork(
     const isMuch = due.length === much
     return { ...nothing, isBusy: due.length > 0, isMuch }
   })
+}
+
+async function isSuspended({ getValue }: StoreReader): Promise<boolean> {
+  return (await getValue('store'))?.suspended === true
 }
 
 async function loadSubmitter(

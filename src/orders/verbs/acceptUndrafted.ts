@@ -25,9 +25,10 @@ import { hashSigned } from './checkAccept.js'
 import { checkRecipient } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
+import type { KnownPayer } from './loadPayers.js'
 import { fillDraft } from './planDraft.js'
 import { rehearseGathered } from './rehearseGathered.js'
-import { findExposure, planAccepted, signAttempt } from './storeAccepted.js'
+import { planAccepted, signAttempt } from './storeAccepted.js'
 import { type NewRows, writeGathered } from './writeGathered.js'
 import {
   type Overdrawn,
@@ -237,11 +238,11 @@ type Judged = Parameters<typeof planAccepted>[2]
 async function storeUndrafted(
   context: OrdersContext,
   { mostOpen, also, capture, early }: AcceptUndraftedParameters,
-  accepted: Omit<Judged, 'signature' | 'funds'>,
+  accepted: Omit<Judged, 'signature' | 'funds' | 'payer'>,
 ): Promise<AcceptUndraftedVerdict> {
   const { found, payment, judged } = accepted
   const { chainId, token } = found.order
-  const payer = payment.message.from
+  const { from } = payment.message
   const signature = await context.sealer.seal(
     payment.signature,
     sealContextOf(
@@ -250,16 +251,15 @@ async function storeUndrafted(
       signAttempt(context, found.attempt, payment),
     ),
   )
-  const exposure = `exposure:${chainId}:${token}:${payer}`
+  const exposure = `exposure:${chainId}:${token}:${from}`
   const locks = early ? [atRiskLock, exposure] : [exposure]
   const write = async (
     tables: StoreWriter,
     rows: NewRows,
+    payer: KnownPayer,
     funds: PayerFunds,
   ): Promise<AcceptUndraftedVerdict | Overdrawn> => {
-    for (const lock of locks) await tables.lock(lock)
-    const others = await findExposure(tables, found, payer)
-    const open = countOpen(others, judged.at.time)
+    const open = countOpen(payer.others, judged.at.time)
     if (mostOpen !== undefined && open >= mostOpen)
       return { ok: false, reason: 'tooManyOpen', details: { open, mostOpen } }
     const planned = await planAccepted(context, tables, {
@@ -267,7 +267,7 @@ async function storeUndrafted(
       found: { ...found, order: drafted.order },
       signature,
       funds,
-      others,
+      payer,
     })
     if (!planned.ok) return planned
     const { version, position, ...order } = planned.order
@@ -312,11 +312,15 @@ async function storeUndrafted(
     return await writeWithinFunds(
       context,
       { ...accepted, order: found.order },
-      (funds) =>
-        writeGathered(context, {
-          write: (tables, rows) => write(tables, rows, funds),
+      (funds) => {
+        const asked = { context, found, payer: from, at: funds.at }
+        return writeGathered(context, {
+          payer: asked,
+          write: (tables, rows, payers) =>
+            write(tables, rows, payers(asked), funds),
           locks,
-        }),
+        })
+      },
     )
   } catch (error) {
     if (!(error instanceof DuplicateRecordError)) throw error

@@ -1,7 +1,6 @@
 import type { Address } from 'viem'
 import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { DuplicateRecordError } from '../../store/errors.js'
-import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -22,7 +21,7 @@ import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
-import { sumSpentSince } from './sumSpentSince.js'
+import { type KnownPayer, loadPayers } from './loadPayers.js'
 import {
   type Overdrawn,
   type PayerFunds,
@@ -112,7 +111,13 @@ async function writeAccepted(
   tables: StoreWriter,
   accepted: Sealed,
 ): Promise<AcceptVerdict | Overdrawn> {
-  const planned = await planAccepted(context, tables, accepted)
+  const { found, payment, funds } = accepted
+  const asked = { context, found, payer: payment.message.from, at: funds.at }
+  const payers = await loadPayers(tables, [asked])
+  const planned = await planAccepted(context, tables, {
+    ...accepted,
+    payer: payers(asked),
+  })
   if (!planned.ok) return planned
   const { order, attempt, events } = planned
   await writeChanges(tables, {
@@ -141,21 +146,12 @@ type PlannedAccept =
 export async function planAccepted(
   context: OrdersContext,
   tables: StoreWriter,
-  accepted: Sealed & {
-    /** The payer's other payments, if they are loaded already. */
-    others?: readonly AttemptRecord[] | undefined
-  },
+  accepted: Sealed & { payer: KnownPayer },
 ): Promise<PlannedAccept> {
   const { found, payment, judged, signature, funds } = accepted
-  const { chainId, token } = found.order
   const { from: payer } = payment.message
   const { at, balance } = funds
-  const others = accepted.others ?? (await findExposure(tables, found, payer))
-  const paid = context.destinations.filter(
-    (destination) =>
-      destination.chainId === chainId && destination.token === token,
-  )
-  const spent = await sumSpentSince(tables, paid, { payer, at })
+  const { others, spent, isHeld } = accepted.payer
   const openOthers = others.filter(
     ({ spendableUntil }) => (spendableUntil ?? 0n) > at.time,
   )
@@ -189,8 +185,7 @@ export async function planAccepted(
       ...duesOf(context, found.order, attempt),
     },
   )
-  const isNew =
-    !found.order.needsReview && (await isHeld(context, tables, others))
+  const isNew = !found.order.needsReview && isHeld
   const held = isNew ? [holdAccepted(context, moved.order, payer)] : []
   const kept = held[0]?.order ?? moved.order
   const attempts = found.attempts.map((one) =>
@@ -227,18 +222,6 @@ export function signAttempt(
   }
 }
 
-/** Finds the other payments that this payer could be charged for. */
-export async function findExposure(
-  tables: StoreWriter,
-  { order: { chainId, token }, attempt }: StoredOrder,
-  payer: AttemptRecord['nonce'],
-): Promise<AttemptRecord[]> {
-  const all = await tables.attempts.find({
-    exposure: { chainId, token, payer },
-  })
-  return all.filter(({ nonce }) => nonce !== attempt.nonce)
-}
-
 function sumUnconsumed(
   attempts: readonly AttemptRecord[],
   { consumed }: PayerFunds,
@@ -268,25 +251,6 @@ async function isNonceTaken(
     ids: open.map(({ orderId }) => orderId),
   })
   return orders.some(({ kind }) => kind === order.kind)
-}
-
-/**
- * True when one of the payer's orders in this instance is held because a
- * capture failed on chain. Then the new order waits for the merchant too.
- */
-async function isHeld(
-  context: OrdersContext,
-  tables: StoreWriter,
-  attempts: readonly AttemptRecord[],
-): Promise<boolean> {
-  if (attempts.length === 0) return false
-  const orders = await tables.orders.find({
-    ids: attempts.map(({ orderId }) => orderId),
-  })
-  return orders.some(
-    (order) =>
-      order.needsReview && isInDestinations(order, context.destinations),
-  )
 }
 
 function holdAccepted(

@@ -17,7 +17,7 @@ const payer = address('3')
 async function sum(
   proofs: readonly Partial<ProofRecord>[],
   at: { block: bigint; time: bigint },
-): Promise<{ spent: bigint; rows: number }> {
+): Promise<{ spent: bigint | undefined; rows: number }> {
   const store = memoryStore()
   await store.write((tables) =>
     tables.proofs.insert(
@@ -32,16 +32,20 @@ async function sum(
     ),
   )
   let rows = 0
-  const spent = await store.read((tables) => {
+  const spent = await store.read(async (tables) => {
     const find = async (query: ProofQuery) => {
       const found = await tables.proofs.find(query)
       rows += found.length
       return found
     }
-    return sumSpentSince({ proofs: { find } }, [destination], {
+    const spender = {
+      context: { destinations: [destination] },
+      found: { order: destination },
       payer,
-      at: { ...at, via: 'override' },
-    })
+      at: { ...at, via: 'override' } as const,
+    }
+    const sums = await sumSpentSince({ proofs: { find } }, [spender])
+    return sums.get(spender)
   })
   return { spent, rows }
 }

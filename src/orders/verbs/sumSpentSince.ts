@@ -2,30 +2,66 @@ import type { Address } from 'viem'
 import type { VerifiedAt } from '../../core/types.js'
 import type {
   Destination,
+  OrderRecord,
   ProofQuery,
   ProofRecord,
   Reader,
 } from '../../store/types.js'
+import type { OrdersContext } from '../model/types.js'
 import { findStandingProofs } from '../watcher/findSettled.js'
 
 type Tables = { proofs: Reader<ProofRecord, ProofQuery> }
 
+/** A payer, and the block at which its balance of a token was read. */
+type Spender = {
+  context: Pick<OrdersContext, 'destinations'>
+  found: { order: Pick<OrderRecord, 'chainId' | 'token'> }
+  payer: Address
+  at: VerifiedAt
+}
+
 /**
- * Sums the token units that a payer paid to recipients of one token since the
- * payer's balance was read. Knows only payments on record.
+ * Sums for each the token units that the payer paid to recipients of the token
+ * since the balance was read. Knows only payments on record.
  *
- * Loads only proofs since then, but those of all payers.
+ * Loads only proofs since then, but those of all payers, once for payers whose
+ * balances were read at the same block.
  */
-export async function sumSpentSince(
+export async function sumSpentSince<spender extends Spender>(
+  tables: Tables,
+  spenders: readonly spender[],
+): Promise<ReadonlyMap<spender, bigint>> {
+  const known = new Map<string, ProofRecord[]>()
+  const contexts = [...new Set(spenders.map(({ context }) => context))]
+  const sums = new Map<spender, bigint>()
+  for (const spender of spenders) {
+    const { context, found, payer, at } = spender
+    const { chainId, token } = found.order
+    const key = `${contexts.indexOf(context)} ${chainId} ${token} ${at.block} ${at.time}`
+    const paid = context.destinations.filter(
+      (destination) =>
+        destination.chainId === chainId && destination.token === token,
+    )
+    const proofs = known.get(key) ?? (await findSince(tables, paid, at))
+    known.set(key, proofs)
+    sums.set(
+      spender,
+      proofs
+        .filter((proof) => proof.payer === payer)
+        .reduce((sum, { value }) => sum + value, 0n),
+    )
+  }
+  return sums
+}
+
+async function findSince(
   tables: Tables,
   destinations: readonly Destination[],
-  { payer, at }: { payer: Address; at: VerifiedAt },
-): Promise<bigint> {
+  at: VerifiedAt,
+): Promise<ProofRecord[]> {
   const fromBlock = await findYoung(tables, destinations, at)
   const proofs = await findStandingProofs(tables, destinations, fromBlock)
-  return proofs
-    .filter((proof) => proof.payer === payer && isSince(proof, at))
-    .reduce((sum, { value }) => sum + value, 0n)
+  return proofs.filter((proof) => isSince(proof, at))
 }
 
 /**

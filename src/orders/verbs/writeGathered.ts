@@ -4,6 +4,7 @@ import type { PaymentStore, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { NewEvent } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
+import { type AskedPayer, type LoadedPayers, loadPayers } from './loadPayers.js'
 
 type Inserted<table extends 'orders' | 'attempts' | 'notes'> = Parameters<
   StoreWriter[table]['insert']
@@ -20,8 +21,14 @@ export type NewRows = {
 }
 
 type GatheredWrite<result> = {
+  /** A payer to load for it, once its locks are taken. */
+  payer?: AskedPayer | undefined
   /** Writes one thing or nothing, or adds to the rows to insert. */
-  write: (tables: StoreWriter, rows: NewRows) => Promise<result>
+  write: (
+    tables: StoreWriter,
+    rows: NewRows,
+    payers: LoadedPayers,
+  ) => Promise<result>
   /**
    * Names of the locks that it takes, in this order. It sees the rows of those
    * before it in the unit that take one of them, too.
@@ -42,15 +49,16 @@ const most = 25
  */
 export async function writeGathered<result>(
   { store }: Pick<OrdersContext, 'store'>,
-  { write, locks }: GatheredWrite<result>,
+  { payer, write, locks }: GatheredWrite<result>,
 ): Promise<result> {
   const gathered = known.get(store) ?? createWrite(store)
   known.set(store, gathered)
   let results: result[] = []
   await gathered({
+    payer,
     locks,
-    write: async (tables, rows) => {
-      results = [await write(tables, rows)]
+    write: async (tables, rows, payers) => {
+      results = [await write(tables, rows, payers)]
     },
   })
   const [result] = results
@@ -61,15 +69,7 @@ function createWrite(store: PaymentStore): Write {
   return gatherCalls<GatheredWrite<unknown>, unknown>({
     work: (group) =>
       writeAgain({ store }, async (tables) => {
-        const rows = noRows()
-        const taken = new Set<string>()
-        for (const { write, locks } of group) {
-          if (locks.some((lock) => taken.has(lock)))
-            await insertRows(tables, rows)
-          for (const lock of locks) taken.add(lock)
-          await write(tables, rows)
-        }
-        await insertRows(tables, rows)
+        for (const round of roundsOf(group)) await writeRound(tables, round)
         return group
       }),
     // Take several locks in the same order everywhere, to avoid deadlocks.
@@ -81,6 +81,37 @@ function createWrite(store: PaymentStore): Write {
     // If the database failed, nobody knows whether the unit was committed.
     isWorthAlone: (error) => !(error instanceof StoreError && error.retryable),
   })
+}
+
+type Round = readonly GatheredWrite<unknown>[]
+
+/** Splits a list into rounds without a lock that two of them take. Pure. */
+function roundsOf(group: Round): Round[] {
+  const rounds: GatheredWrite<unknown>[][] = []
+  const taken = new Set<string>()
+  for (const one of group) {
+    const round = rounds.at(-1)
+    if (round && !one.locks.some((lock) => taken.has(lock))) round.push(one)
+    else {
+      rounds.push([one])
+      taken.clear()
+    }
+    for (const lock of one.locks) taken.add(lock)
+  }
+  return rounds
+}
+
+async function writeRound(tables: StoreWriter, round: Round): Promise<void> {
+  const asked: AskedPayer[] = []
+  for (const { payer, locks } of round) {
+    if (!payer) continue
+    for (const lock of locks) await tables.lock(lock)
+    asked.push(payer)
+  }
+  const payers = await loadPayers(tables, asked)
+  const rows = noRows()
+  for (const { write } of round) await write(tables, rows, payers)
+  await insertRows(tables, rows)
 }
 
 const noRows = (): NewRows => ({

@@ -140,6 +140,19 @@ export const brokenQueries: readonly BrokenStore[] = [
     fails: ['orders are counted by state'],
   },
   {
+    defect: 'orders that need a review are found with all others',
+    make: inFinds(({ orders }) => ({
+      orders: {
+        ...orders,
+        find: (query) =>
+          orders.find(
+            'needReview' in query ? { ids: query.needReview } : query,
+          ),
+      },
+    })),
+    fails: ['orders are found by their ids, each once'],
+  },
+  {
     defect: 'an early answer is found whatever its state is',
     make: inFinds(({ orders }) => ({
       orders: {

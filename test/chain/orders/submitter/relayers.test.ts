@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { startDevChain } from 'countersign/devchain'
 import type { OrdersPolicy } from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
@@ -118,6 +119,21 @@ test('what is due on a removed wallet is captured by a worker that may send it, 
     async () => (await after.orders.get({ orderId: sold.orderId })).state,
   ).toBe('captured')
   expect((await after.orders.health()).submitters).toHaveLength(1)
+})
+
+test('in a suspended store, a worker takes over nothing of a removed wallet', async () => {
+  const policy = { capture: 'onAccept', pollingInterval: 40 } as const
+  const { before, after, recipient, removed } = await loseRelayer(policy)
+  const sold = await sell(before, { recipient, primaryType })
+  expect(await before.orders.accept(sold)).toMatchObject({ ok: true })
+  await before.orders.suspend()
+  const ends = new AbortController()
+  const running = after.orders.run({ signal: ends.signal })
+  await wait(400)
+  ends.abort()
+  await running
+  const { order } = await rowsOf(after, sold.orderId)
+  expect(order.submitter).toBe(lower(removed))
 })
 
 test('a Receive payment whose wallet is removed is refused as noWallet, and no try is counted', async () => {

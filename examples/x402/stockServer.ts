@@ -17,13 +17,17 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import { jsonRpc } from 'viem/nonce'
-import type { App } from './x402Own.js'
 
 /** Milliseconds: as fast as it makes sense beside blocks of 20 ms. */
 const pollingInterval = 20
 
-/** The stock middleware of x402 with its facilitator in the same process. */
-export async function openStockApp(
+export type App = { fetch(request: Request): Response | Promise<Response> }
+
+/**
+ * The same with the packages of x402 alone: its middleware, with its facilitator
+ * in the same process.
+ */
+export async function createStockApp(
   chain: Pick<DevChain, 'chain' | 'token'>,
   {
     url,
@@ -71,7 +75,7 @@ export async function openStockApp(
   app.use(
     paymentMiddleware(
       {
-        'GET /work': {
+        'GET /weather': {
           accepts: {
             scheme: 'exact',
             network,
@@ -87,7 +91,9 @@ export async function openStockApp(
       server,
     ),
   )
-  app.get('/work', (context) => context.text('done'))
+  app.get('/weather', (context) =>
+    context.json({ city: context.req.query('city'), sky: 'clear' }),
+  )
   return app
 }
 
