@@ -5,7 +5,7 @@ import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrderEvent } from '../model/orderEvents.js'
 import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
-import { registerShop } from './registerShop.js'
+import { isRegistered, registerShop } from './registerShop.js'
 
 /** Key of the setting with the database that a recipient was last opened in. */
 const seenKey = ({ chainId, token, recipient }: Destination): string =>
@@ -24,11 +24,14 @@ const seenKey = ({ chainId, token, recipient }: Destination): string =>
  */
 export async function openStore(context: OrdersContext): Promise<void> {
   const { identity } = await context.store.open()
-  await registerShop(context)
-  if (context.store.isAttached) return
-  const values = await context.store.read((tables) =>
-    tables.findValues(`${storeKey}:`),
-  )
+  const { isAttached } = context.store
+  const { isKnown, values } = await context.store.read(async (tables) => ({
+    isKnown: await isRegistered(context, tables),
+    values: await tables.findValues(`${storeKey}:`),
+  }))
+  if (!isKnown && !isAttached) await registerShop(context)
+  await context.shop.refresh()
+  if (isAttached) return
   const seenIn = new Map(values.map(({ key, value }) => [key, value.identity]))
   await writeAgain(context, async (tables) => {
     const known = await tables.getValue(storeKey)

@@ -19,31 +19,36 @@ import type { OrdersContext, Shop } from '../model/types.js'
 export const shopsLock = 'shops'
 
 /**
- * Writes the recipients of the configuration to its shop, and the policy that
- * it names. Without a name it only checks that no shop has these recipients.
+ * Checks that no other shop has the recipients of the configuration. Returns
+ * true when the store has what it says about its own shop.
  *
  * An account of `wallets` that another shop has as a recipient only sends here.
  *
  * @throws {@link OrdersSetupError} when one of `recipients` belongs to another
  * shop.
  */
-export async function registerShop(context: OrdersContext): Promise<void> {
-  const { store, shop } = context
-  const isKnown = await store.read(async (tables) => {
-    // Asks nothing else of a store without named shops.
-    const shops = await tables.findValues(shopPrefix)
-    if (shop.name === undefined && shops.length === 0) return true
-    const { others, missing } = await compareRows(context, tables)
-    if (others.length > 0) shop.leaveOut(others)
-    if (shop.name === undefined) return true
-    const value = parseShopValue(await tables.getValue(shopKey(shop.name)))
-    return missing.length === 0 && planValue(shop, value) === undefined
-  })
-  if (!isKnown && !store.isAttached) await writeShop(context)
-  await shop.refresh()
+export async function isRegistered(
+  context: OrdersContext,
+  tables: StoreReader,
+): Promise<boolean> {
+  const { shop } = context
+  // Asks nothing else of a store without named shops.
+  const shops = await tables.findValues(shopPrefix)
+  if (shop.name === undefined && shops.length === 0) return true
+  const { others, missing } = await compareRows(context, tables)
+  if (others.length > 0) shop.leaveOut(others)
+  if (shop.name === undefined) return true
+  const value = parseShopValue(await tables.getValue(shopKey(shop.name)))
+  return missing.length === 0 && planValue(shop, value) === undefined
 }
 
-async function writeShop(context: OrdersContext): Promise<void> {
+/**
+ * Writes the recipients of the configuration to its shop, and the policy that
+ * it names.
+ *
+ * @throws {@link OrdersSetupError} as {@link isRegistered} does.
+ */
+export async function registerShop(context: OrdersContext): Promise<void> {
   const { name } = context.shop
   if (name === undefined) return
   await writeAgain(context, async (tables) => {
