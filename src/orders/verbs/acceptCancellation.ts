@@ -13,6 +13,7 @@ import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
@@ -109,8 +110,8 @@ function checkState({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
-  // The permission of a subscription is revoked instead.
-  if (order.subscriptionId !== undefined) return 'notOpen'
+  // The permission is revoked instead.
+  if (isScheduled(order)) return 'notOpen'
   switch (order.state) {
     case 'captured':
     case 'canceled':
