@@ -11,6 +11,7 @@ import { endsOf } from '../model/endsOf.js'
 import { kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SubmitterView } from './getSubmitterView.js'
@@ -376,8 +377,8 @@ export async function blamesPayer(
 ): Promise<boolean> {
   // The payer of a refund is the merchant.
   if (stored?.order.refundOf !== undefined) return false
-  // The schedule of a subscription counts its own failures.
-  if (stored?.order.subscriptionId !== undefined) return false
+  // A schedule counts its own failures.
+  if (stored && isScheduled(stored.order)) return false
   if (!failure) {
     const isReverted =
       judged.kind === 'mined' && judged.receipt.status === 'reverted'

@@ -1,5 +1,6 @@
 import type { AttemptRecord, OrderReason } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
@@ -72,8 +73,8 @@ export function judgeSending(
 /**
  * Returns when to try a refused order again, in Unix seconds of the chain. A
  * manual capture and a buyer's cancellation are not tried again. A capture by
- * policy and the revocation of a subscription are, after growing pauses, until
- * their window ends. Pure except that it updates the pauses.
+ * policy and a scheduled revocation are, after growing pauses, until their
+ * window ends. Pure except that it updates the pauses.
  */
 export function againAt(
   { orders }: { orders: Pick<OrderMemory, 'nextPause'> },
@@ -82,15 +83,13 @@ export function againAt(
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
-  const isSubscription = order.subscriptionId !== undefined
   const isManual =
     order.total === 'atMost' ||
     (capture === 'manual' && order.refundOf === undefined)
   const isCancel =
     order.requested === 'cancel' ||
-    (isSubscription && order.state === 'canceling')
-  // The schedule itself tries the charges of a subscription again.
-  if (isSubscription ? !isCancel : isManual || isCancel) return undefined
+    (isScheduled(order) && order.state === 'canceling')
+  if (isScheduled(order) ? !isCancel : isManual || isCancel) return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
   const again =

@@ -11,6 +11,7 @@ import {
 } from '../model/changes.js'
 import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import type { OrdersContext } from '../model/types.js'
 
 export type Refused = {
@@ -45,9 +46,8 @@ function planRejected(
   const { state, requested } = order
   const isCancel =
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
-  // A subscription stays `canceling` until its revocation is sent.
-  const isTriedAgain =
-    isCancel && order.subscriptionId !== undefined && again !== undefined
+  // A permission stays `canceling` until its revocation is sent.
+  const isTriedAgain = isCancel && isScheduled(order) && again !== undefined
   const isRepeated = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
     reason,

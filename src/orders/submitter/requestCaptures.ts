@@ -5,6 +5,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { captureValueOf } from '../model/kindOf.js'
+import { holdsPermission } from '../model/scheduled.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
@@ -156,9 +157,7 @@ export function planCaptureRequest(
  */
 function isToBeAsked(order: OrderRecord): boolean {
   const { state, requested, needsReview, sendDue } = order
-  const { subscriptionId, chargeId } = order
-  // The order holds a permission, whose charges are orders of their own.
-  if (subscriptionId !== undefined && chargeId === undefined) return false
+  if (holdsPermission(order)) return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =
     requested === 'capture' && !needsReview && sendDue !== undefined

@@ -8,6 +8,7 @@ import { checkMessage } from '../../payments/verify/checkMessage.js'
 import type { MessageRefusal } from '../../payments/verify/types.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
@@ -93,7 +94,7 @@ export function hashSigned(
  * signed one.
  */
 export function takesPayment({ order, attempt }: StoredOrder): boolean {
-  if (order.subscriptionId !== undefined) return false
+  if (isScheduled(order)) return false
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&

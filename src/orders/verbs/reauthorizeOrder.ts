@@ -20,6 +20,7 @@ import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
@@ -98,9 +99,9 @@ async function getNewTerms(
 }
 
 function mayRenew(found: StoredOrder): boolean {
-  const { state, requested, total, subscriptionId } = found.order
-  // The payer of a subscription signed a permission, and no payment.
-  if (subscriptionId !== undefined) return false
+  const { state, requested, total } = found.order
+  // The payer signed a permission, and no payment.
+  if (isScheduled(found.order)) return false
   // Terms name the window, so two signatures of a ceiling have two nonces: both
   // could settle.
   if (total === 'atMost') return isDead(found) || isUnsigned(found)

@@ -6,6 +6,7 @@ import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import type { OrderEventData } from '../model/orderEvents.js'
+import { holdsPermission } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
@@ -27,12 +28,9 @@ export async function voidOrder(
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
-    const { state, subscriptionId, chargeId } = found.order
-    // The order holds a subscription's permission; `subscriptions.cancel` ends
-    // it.
-    if (subscriptionId !== undefined && chargeId === undefined)
-      return notOpen(found)
-    switch (state) {
+    // `subscriptions.cancel` ends it.
+    if (holdsPermission(found.order)) return notOpen(found)
+    switch (found.order.state) {
       case 'drafted':
       case 'stored':
       case 'canceling':

@@ -6,6 +6,7 @@ import {
   writeChanges,
 } from '../model/changes.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { isScheduled } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
@@ -28,8 +29,8 @@ export function findRefusal({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
-  // The permission of a subscription is revoked instead.
-  if (order.subscriptionId !== undefined) return 'notOpen'
+  // The permission is revoked instead.
+  if (isScheduled(order)) return 'notOpen'
   switch (order.state) {
     case 'captured':
     case 'canceled':

@@ -8,6 +8,7 @@ import type {
 import type { TimedReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
 import { type HasKinds, knowsKind } from '../model/kindOf.js'
+import { isScheduled } from '../model/scheduled.js'
 
 /** The record of a payment that belongs to no order. */
 export type Unmatched = Omit<ProofRecord, 'version'>
@@ -90,9 +91,8 @@ export async function settleUnmatched(
 }
 
 /**
- * Leaves out transactions that we sent for charges of subscriptions, or for
- * payments of a kind that this process was not given: their submitter settles
- * them.
+ * Leaves out transactions that we sent for scheduled charges, or for payments
+ * of a kind that this process was not given: their submitter settles them.
  */
 async function dropOwn(
   context: HasKinds,
@@ -107,7 +107,7 @@ async function dropOwn(
   const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
   if (ids.length === 0) return found
   const settledElsewhere = (await tables.orders.find({ ids })).filter(
-    (order) => order.subscriptionId !== undefined || !knowsKind(context, order),
+    (order) => isScheduled(order) || !knowsKind(context, order),
   )
   const own = new Set(
     sent
