@@ -1,3 +1,5 @@
+import type { Client } from 'viem'
+import { hearHeads } from '../chain/state/hearHeads.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
@@ -5,6 +7,7 @@ import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
 import type { PaymentStore, Submitter } from '../store/types.js'
 import { endOnTime } from './endOnTime.js'
+import { readerOf } from './evidence/clientOf.js'
 import { endingContext } from './evidence/endingContext.js'
 import { OrdersSetupError } from './model/errors.js'
 import { type Limit, limitTo } from './model/limitTo.js'
@@ -177,6 +180,7 @@ function startWatcher(
   const watcher = watchChain(context, chainId)
   const { asides } = watcher
   const changes = hearChanges(context.store, () => watcher.lease()?.key)
+  const blocks = hearBlocks(readerOf(context, chainId))
   // Its own signal: Node warns of a leak above ten listeners on one signal.
   const pausing = new AbortController()
   onAbort(signal, () => pausing.abort())
@@ -185,13 +189,16 @@ function startWatcher(
       const looked = await tryLook(watcher, { signal, limit })
       await asides.save(watcher.lease()).catch(() => undefined)
       tellCaughtUp()
-      await waitForLook(context, watcher, changes, {
+      await waitForLook(context, watcher, {
+        changes,
+        blocks,
         looked,
         signal: pausing.signal,
       })
     }
     tellCaughtUp()
     changes.stop()
+    blocks.stop()
     const lease = watcher.lease()
     if (lease) await context.store.releaseLease(lease).catch(() => undefined)
   }
@@ -269,30 +276,72 @@ function hearChanges(
   }
 }
 
+/** Least milliseconds between two looks, however fast new blocks come. */
+const leastPause = 500
+
+/** Listens to new blocks from now on, if the client has a WebSocket. */
+function hearBlocks(client: Client): {
+  /**
+   * Waits for a new block since the last wait, at most until this time. Returns
+   * true if there was one.
+   */
+  wait(until: number, signal: AbortSignal): Promise<boolean>
+  stop(): void
+} {
+  let isNew = false
+  let wake: () => void = () => undefined
+  const stop = hearHeads(client, () => {
+    isNew = true
+    wake()
+  })
+  return {
+    wait: async (until, signal) => {
+      const over = new AbortController()
+      const forget = onAbort(signal, () => over.abort())
+      wake = () => over.abort()
+      if (!isNew) await wait(until - performance.now(), over.signal)
+      forget()
+      const wasNew = isNew
+      isNew = false
+      return wasNew
+    },
+    stop,
+  }
+}
+
 /**
  * Waits until the next look, and prolongs the lease meanwhile, unless the last
  * look failed. While the chain is quiet, asks the database again when its rows
- * change, because a new proof or an order that is due shortens the pause.
+ * change, because a new proof or an order that is due shortens the pause. While
+ * it is not, a new block ends the pause.
  */
 async function waitForLook(
   { policy }: Pick<OrdersContext, 'policy'>,
   watcher: ChainWatcher,
-  changes: ReturnType<typeof hearChanges>,
   {
+    changes,
+    blocks,
     looked: { pause, isQuiet, isFailed },
     signal,
-  }: { looked: Looked; signal: AbortSignal },
+  }: {
+    changes: ReturnType<typeof hearChanges>
+    blocks: ReturnType<typeof hearBlocks>
+    looked: Looked
+    signal: AbortSignal
+  },
 ): Promise<void> {
   if (isFailed) return wait(pause, signal)
-  const step = policy.lease / 2
-  let until = performance.now() + pause
+  const step = policy.lease / 3
+  const began = performance.now()
+  let until = began + pause
   // The next look takes the lease again, and is usually soon enough.
   let prolongAt = performance.now() + (pause < 2 * step ? pause : step)
   while (!signal.aborted && performance.now() < until) {
     const end = Math.min(until, prolongAt)
     let isChanged = false
     if (isQuiet) isChanged = await changes.wait(end, signal)
-    else await wait(end - performance.now(), signal)
+    else if (await blocks.wait(end, signal))
+      until = Math.min(until, began + leastPause)
     if (signal.aborted || performance.now() >= until) return
     if (performance.now() >= prolongAt) {
       // If the database does not answer, the next look fails and reports it.
