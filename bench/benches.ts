@@ -88,6 +88,12 @@ export const benches: readonly Bench[] = [
     run: async () => (await import('./recipients.js')).benchRecipients(),
   },
   {
+    name: 'recipientsOrders',
+    minutes: 15,
+    run: async () =>
+      (await import('./recipientsOrders.js')).benchRecipientsOrders(),
+  },
+  {
     name: 'x402Ticks',
     minutes: 15,
     run: async () => (await import('./x402Paid.js')).benchX402Ticks(),

@@ -96,7 +96,10 @@ async function stockShop(
     const value = 10n ** 20n
     await chain.clients.test.setBalance({ address, value })
     const count = captures / accounts.length
-    await acceptOrders(desk, await signOrders(desk, payers, count, address))
+    await acceptOrders(
+      desk,
+      await signOrders(desk, payers, count, { recipient: address }),
+    )
   }
   await desk.close()
 }

@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Keccak256, Payment, SignedPayment } from 'countersign'
+import type {
+  Keccak256,
+  Payment,
+  PrimaryType,
+  SignedPayment,
+} from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import {
   createOrders,
@@ -74,15 +79,12 @@ export function signOrders(
   orders: Orders,
   payers: readonly PrivateKeyAccount[],
   count: number,
-  recipient?: Address,
+  fields?: { recipient: Address; primaryType?: PrimaryType },
 ): Promise<SignedOrder[]> {
   return inTurns(count, async (at) => {
     const payer = payers[at % payers.length]
     if (!payer) throw new Error('There are no payers.')
-    const { order, payment } = await orders.draft({
-      amount: '1',
-      recipient,
-    })
+    const { order, payment } = await orders.draft({ amount: '1', ...fields })
     const { domain, primaryType, message } = payment
     const from = payer.address.toLowerCase() as typeof payer.address
     const complete = { domain, primaryType, message: { ...message, from } }

@@ -3,17 +3,22 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type DevChain, startDevChain } from 'countersign/devchain'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { nextMessage } from './childMessages.js'
 import type { Row } from './compare.js'
 import { makeFolder } from './ordersShop.js'
 import type { RecipientsCost, RecipientsShop } from './recipientsWorker.js'
+import { startDelayProxy } from './startServer.js'
 
-/** RPC calls a minute that a quiet worker may make, by number of recipients. */
-const mostCalls: Readonly<Record<number, number>> = {
-  1: 30,
-  1000: 30,
-  10000: 70,
-}
+/**
+ * What a worker may ask of its node in a minute, by number of recipients: calls
+ * and HTTP requests while it is quiet, and calls while an order is in flight.
+ */
+const limits = new Map([
+  [1, { calls: 30, requests: 12, busy: 110 }],
+  [300, { calls: 30, requests: 12, busy: 110 }],
+  [10_000, { calls: 70, requests: 24, busy: 250 }],
+])
 
 /** What a shop costs with many recipients of one token, in SQLite. */
 export async function benchRecipients(): Promise<Row[]> {
@@ -21,7 +26,7 @@ export async function benchRecipients(): Promise<Row[]> {
   const folder = makeFolder()
   try {
     const costs = new Map<number, RecipientsCost>()
-    for (const count of Object.keys(mostCalls).map(Number))
+    for (const count of limits.keys())
       costs.set(
         count,
         await measureApart(chain, {
@@ -40,9 +45,17 @@ export async function benchRecipients(): Promise<Row[]> {
 
 /** A process for each number of recipients, because its memory is measured. */
 async function measureApart(
-  { chain, token, urls }: DevChain,
+  dev: DevChain,
   shop: Pick<RecipientsShop, 'count' | 'file'>,
 ): Promise<RecipientsCost> {
+  const { chain, token, urls } = dev
+  const counter = await startDelayProxy(urls.http, 0)
+  const seller = generatePrivateKey()
+  const { address } = privateKeyToAccount(seller)
+  await dev.clients.test.setBalance({ address, value: 10n ** 20n })
+  const payer = generatePrivateKey()
+  const { address: to } = privateKeyToAccount(payer)
+  await dev.mint({ to, value: 1_000_000n * 10n ** 6n })
   const script = new URL('recipientsWorker.ts', import.meta.url)
   const child = fork(fileURLToPath(script), {
     execArgv: [...process.execArgv, '--expose-gc'],
@@ -51,12 +64,15 @@ async function measureApart(
   const told: RecipientsShop = {
     ...shop,
     dev: { chain: { id, name, nativeCurrency, rpcUrls }, token },
-    url: urls.http,
+    url: counter.url,
+    seller,
+    payer,
   }
   child.send(told)
   // The child is our own: it reports what its file says.
   const cost = (await nextMessage(child)) as RecipientsCost
   await once(child, 'exit')
+  counter.stop()
   return cost
 }
 
@@ -65,6 +81,8 @@ function rowsOf(
   cost: RecipientsCost,
   one: RecipientsCost,
 ): Row[] {
+  const most = limits.get(count)
+  if (!most) throw new Error(`There are no limits for ${count} recipients.`)
   const name = count === 1 ? 'one recipient' : `${count} recipients`
   const limited = (
     what: string,
@@ -88,7 +106,15 @@ function rowsOf(
       unit: 'a minute',
     }),
     limited('RPC calls of a quiet worker', cost.calls, {
-      limit: mostCalls[count] ?? 70,
+      limit: most.calls,
+      unit: 'a minute',
+    }),
+    limited('HTTP requests of a quiet worker', cost.requests, {
+      limit: most.requests,
+      unit: 'a minute',
+    }),
+    limited('RPC calls with an order in flight', cost.busyCalls, {
+      limit: most.busy,
       unit: 'a minute',
     }),
   ]

@@ -5,12 +5,12 @@ import { createOrders, type Orders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { sqliteStore } from 'countersign/sql'
 import Database from 'libsql'
-import { type Address, createClient, custom, pad, toHex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type Address, createClient, custom, type Hex, pad, toHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { watchStatements } from '../test/chain/support/watchStatements.js'
 import { sendLast } from './childMessages.js'
 import { median } from './compare.js'
-import type { ShopPlace } from './ordersShop.js'
+import { type ShopPlace, type SignedOrder, signOrders } from './ordersShop.js'
 
 /** What a process is told: how many recipients its shop has, and where. */
 export type RecipientsShop = {
@@ -18,6 +18,9 @@ export type RecipientsShop = {
   url: ShopPlace['url']
   count: number
   file: string
+  /** Keys of accounts with ether and with tokens. */
+  seller: Hex
+  payer: Hex
 }
 
 /** What a shop cost. */
@@ -29,6 +32,9 @@ export type RecipientsCost = {
   /** A minute of a quiet worker. */
   statements: number
   calls: number
+  requests: number
+  /** RPC calls a minute of a worker that always has an order in flight. */
+  busyCalls: number
   /** Milliseconds of CPU a second of a quiet worker. */
   cpu: number
   /** Megabytes of the process. */
@@ -62,7 +68,8 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
       },
     }),
   })
-  const account = privateKeyToAccount(generatePrivateKey())
+  const account = privateKeyToAccount(shop.seller)
+  const countRequests = async () => Number(await (await fetch(url)).text())
   const others = Array.from({ length: count - 1 }, (_, at) =>
     pad(toHex(at + 1), { size: 20, dir: 'right' }),
   )
@@ -72,7 +79,7 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
       seal: 'none',
       tokens: [{ client, token: dev.token }],
       wallets: [
-        createClient({ account, chain: dev.chain, transport: custom(node) }),
+        createClient({ account, chain: dev.chain, transport: custom(client) }),
       ],
       recipients: others,
       // A development chain is never quiet by default.
@@ -91,6 +98,7 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
   const start = performance.now() - begin
   // The second look confirms the heads of the first.
   await sleep(20_000)
+  const requests = await countRequests()
   const before = { statements, calls, cpu: process.cpuUsage() }
   await sleep(minute)
   const { user, system } = process.cpuUsage(before.cpu)
@@ -98,15 +106,38 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
     start,
     statements: statements - before.statements,
     calls: calls - before.calls,
+    requests: (await countRequests()) - requests,
     cpu: (user + system) / 1000 / (minute / 1000),
   }
   globalThis.gc?.()
   const memory = process.memoryUsage().rss / 1e6
+  const signed = await signOrders(
+    orders,
+    [privateKeyToAccount(shop.payer)],
+    numOrders,
+    { recipient: account.address },
+  )
+  const idle = calls
+  await keepBusy(orders, signed)
+  const busyCalls = calls - idle
   ending.abort()
   await running
   const verbs = await timeVerbs(orders, ids)
   await orders.close()
-  return { ...cost, memory, verbs }
+  return { ...cost, busyCalls, memory, verbs }
+}
+
+/** Captures one order after another for a minute. */
+async function keepBusy(
+  orders: Orders,
+  signed: readonly SignedOrder[],
+): Promise<void> {
+  const until = performance.now() + minute
+  for (const { orderId, payment } of signed) {
+    await orders.accept({ orderId, payment })
+    await orders.capture({ orderId })
+    if (performance.now() >= until) return
+  }
 }
 
 /** Drafts orders of recipients all over the list. */

@@ -1,3 +1,4 @@
+import { hearHeads } from '../chain/state/hearHeads.js'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
@@ -6,6 +7,7 @@ import { observeFailure } from '../core/observeFailure.js'
 import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
 import type { PaymentStore, Submitter } from '../store/types.js'
+import { readerOf } from './evidence/clientOf.js'
 import { endingContext } from './loop/endingContext.js'
 import { endOnTime } from './loop/endOnTime.js'
 import { type Limit, limitTo } from './loop/limitTo.js'
@@ -178,11 +180,13 @@ function startWatcher(
   const watcher = watchChain(context, chainId)
   const { asides, kept } = watcher
   const aside = asides.chain
-  let isQuiet = false
+  let mood: 'busy' | 'quiet' | 'failed' = 'busy'
+  let lookedAt = performance.now()
   const endLook = async (pause: number): Promise<number> => {
     // The next look saves again.
     await asides.save(watcher.lease()).catch(() => undefined)
     tellCaughtUp()
+    lookedAt = performance.now()
     return pause
   }
   const loop = startLoop(
@@ -190,27 +194,39 @@ function startWatcher(
       limit,
       look: async () => {
         const looked = await watcher.look()
-        isQuiet = looked.isQuiet
+        mood = looked.isQuiet ? 'quiet' : 'busy'
         aside.clear(wholeWatch)
         return endLook(looked.nextLook)
       },
       failed: (error) => {
-        isQuiet = false
+        mood = 'failed'
         return endLook(aside.put(wholeWatch, error))
       },
-      // A new proof or an order that is due shortens the pause. Otherwise the
-      // next look comes soon and sees all changes.
-      woken: async () => (isQuiet ? watcher.findNextLook() : never),
+      // While the chain is quiet, a new proof or an order that is due shortens
+      // the pause. Otherwise a new block does, and the next look sees all changes.
+      woken: async () => {
+        if (mood === 'quiet') return watcher.findNextLook()
+        if (!isNewHead) return never
+        isNewHead = false
+        return lookedAt + leastPause - performance.now()
+      },
       lease: { every: context.policy.lease / 2, prolong: kept.prolong },
     },
     signal,
   )
+  let isNewHead = false
+  const stopHeads = hearHeads(readerOf(context, chainId), () => {
+    if (mood !== 'busy') return
+    isNewHead = true
+    loop.wake()
+  })
   const forget = hearChanges(context.store, {
     listener: loop.wake,
     isOwn: (by) => by !== undefined && by === watcher.lease()?.key,
   })
   const end = async (): Promise<void> => {
     await loop.ended
+    stopHeads()
     forget()
     await kept.release()
   }
@@ -218,6 +234,9 @@ function startWatcher(
 }
 
 const never = Number.POSITIVE_INFINITY
+
+/** Least milliseconds between two looks, however fast new blocks come. */
+const leastPause = 500
 
 /** Milliseconds between two checks of a store that does not report changes. */
 const askEvery = 1000

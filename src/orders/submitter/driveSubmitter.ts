@@ -166,7 +166,7 @@ async function rest(
   const until = performance.now() + milliseconds
   for (;;) {
     const left = Math.max(0, until - performance.now())
-    const step = context.policy.lease / 2
+    const step = context.policy.lease / 3
     const isWoken = await driver.pause.wait(Math.min(left, step))
     const { submitter } = driver
     if (isWoken || left <= step || !submitter) return

@@ -1,3 +1,4 @@
+import type { Destination, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
@@ -16,14 +17,31 @@ export async function resumeOrders(context: OrdersContext): Promise<void> {
     await tables.setValue(storeKey, { ...state, suspended: false })
     // Nothing was lost, so no account nonce is in doubt.
     if (suspendedBy === 'merchant') return
-    for (const destination of context.destinations) {
-      const { chainId, recipient: account } = destination
-      const query = { listed: [destination], limit: 1 }
-      const subscribed = await tables.subscriptions.find(query)
-      if (subscribed.length === 0) continue
-      const key = submitterKey({ chainId, account })
+    for (const key of await findCharging(context, tables)) {
       const known = await tables.getValue(key)
       await tables.setValue(key, { nextNonce: 0, ...known, fillTo: true })
     }
   })
+}
+
+/** Most subscriptions to read at once. */
+const pageSize = 1000
+
+/** Finds the keys of submitters that charge subscriptions. */
+async function findCharging(
+  { destinations }: Pick<OrdersContext, 'destinations'>,
+  { subscriptions }: Pick<StoreReader, 'subscriptions'>,
+): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>()
+  const keyOf = ({ chainId, recipient }: Destination) =>
+    submitterKey({ chainId, account: recipient })
+  let listed: readonly Destination[] = destinations
+  while (listed.length > 0) {
+    const found = await subscriptions.find({ listed, limit: pageSize })
+    for (const one of found) keys.add(keyOf(one))
+    if (found.length < pageSize) break
+    // Leaves out recipients that have many, so that the others are found soon.
+    listed = listed.filter((one) => !keys.has(keyOf(one)))
+  }
+  return keys
 }

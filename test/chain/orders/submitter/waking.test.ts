@@ -50,7 +50,7 @@ test('while the store is silent, a submitter asks it nothing and keeps its lease
   const { store } = sqliteFile()
   const shop = await openShop(chain, {
     store,
-    policy: { pollingInterval: 20, quietInterval: never, lease: 300 },
+    policy: { pollingInterval: 20, quietInterval: never, lease: 1500 },
   })
   run(shop)
   const count = (words: string) =>
@@ -62,8 +62,12 @@ test('while the store is silent, a submitter asks it nothing and keeps its lease
   }
   await eventually(async () => count('send_due')).toBeGreaterThan(1)
   await eventually(isSilent).toBe(true)
-  const { submitters } = await shop.orders.health()
-  expect(submitters[0]?.lease).toMatchObject({ thisInstance: true })
+  const end = async () =>
+    (await shop.orders.health()).submitters[0]?.lease?.until ?? 0n
+  const first = await end()
+  const asked = count('send_due')
+  await eventually(end).toBeGreaterThan(first)
+  expect(count('send_due')).toBe(asked)
 })
 
 test('an order that another process requests ends the pause of a submitter', async () => {

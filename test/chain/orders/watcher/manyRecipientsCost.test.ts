@@ -1,10 +1,12 @@
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import type { Address } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { storeKey } from '../../../../src/orders/model/storeState.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { listEvents } from '../../../../src/orders/verbs/listEvents.js'
 import { listOrders } from '../../../../src/orders/verbs/listOrders.js'
 import { openStore } from '../../../../src/orders/verbs/openStore.js'
+import { resumeOrders } from '../../../../src/orders/verbs/resumeOrders.js'
 import { drawAddress } from '../../../../src/testing/storeCasesSamples.js'
 import { sqliteFile } from '../../support/chaos.js'
 import { draft, fakeNode } from '../../support/desk.js'
@@ -73,6 +75,13 @@ async function measure(recipients: readonly Address[]) {
       list: await count(() => listOrders(context)),
       events: await count(() => listEvents(context)),
       health: await count(() => getHealth(context)),
+      resume: await count(async () => {
+        // As after a restore, which may have lost account nonces.
+        await store.write((tables) =>
+          tables.setValue(storeKey, { suspended: true }),
+        )
+        await resumeOrders(context)
+      }),
     },
   }
 }
