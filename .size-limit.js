@@ -49,7 +49,7 @@ export default [
     path: 'dist/client.js',
     external: [],
   }),
-  check('webhooks', '*', 7830, {
+  check('webhooks', '*', 8360, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),

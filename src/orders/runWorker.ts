@@ -179,12 +179,6 @@ function startWatcher(
   const { asides, kept } = watcher
   const aside = asides.chain
   let isQuiet = false
-  const endLook = async (pause: number): Promise<number> => {
-    // The next look saves again.
-    await asides.save(watcher.lease()).catch(() => undefined)
-    tellCaughtUp()
-    return pause
-  }
   const loop = startLoop(
     {
       limit,
@@ -192,12 +186,13 @@ function startWatcher(
         const looked = await watcher.look()
         isQuiet = looked.isQuiet
         aside.clear(wholeWatch)
-        return endLook(looked.nextLook)
+        return looked.nextLook
       },
       failed: (error) => {
         isQuiet = false
-        return endLook(aside.put(wholeWatch, error))
+        return aside.put(wholeWatch, error)
       },
+      tell: () => asides.save(watcher.lease()).finally(tellCaughtUp),
       // A new proof or an order that is due shortens the pause. Otherwise the
       // next look comes soon and sees all changes.
       woken: async () => (isQuiet ? watcher.findNextLook() : never),

@@ -1,19 +1,16 @@
 import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations.js'
+import { startLoop } from '../../core/loop.js'
 import { onAbort } from '../../core/onAbort.js'
 import { LeaseLostError } from '../../store/errors.js'
-import {
-  endingContext,
-  lastAnswers,
-  lastWrites,
-} from '../evidence/endingContext.js'
+import { endingContext, finishOnTime } from '../evidence/endingContext.js'
 import { observeFailure } from '../model/observeFailure.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Driver, SharedByDrivers } from './driver.js'
 import {
   claimSubmitter,
   dropClaims,
-  holdSubmitter,
   isClaimed,
+  longestTurn,
   openSubmitter,
 } from './openSubmitter.js'
 import type { SubmitterState } from './submitterState.js'
@@ -37,24 +34,13 @@ export function isWanted(
  * `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
-  driver.pause.wake()
-  driver.running ??= drive(shared, driver)
-    .catch((error: unknown) =>
-      observeFailure(shared.context, 'submitter.failed', {
-        about: driver.wallet.submitter,
-        error,
-      }),
-    )
-    .finally(() => {
-      driver.running = undefined
-      // The driver may be wanted again since the loop released the lease.
-      if (isWanted(shared, driver)) startDriver(shared, driver)
-    })
+  if (!driver.running) drive(shared, driver)
+  driver.running?.wake()
 }
 
 /** Makes the driver look again because the store changed. */
 export function noticeChange(driver: Driver): void {
-  if (driver.isIdle) driver.pause.wake()
+  if (driver.isIdle) driver.running?.wake()
   else driver.isChanged = true
 }
 
@@ -91,29 +77,19 @@ export function keepDriver(
 }
 
 /**
- * Waits until an unwanted loop ends. After `lastAnswers` it aborts the loop's
- * requests to nodes, or stops waiting if the loop is wanted again. Limits the
- * whole wait because a database may hang.
+ * Waits until an unwanted loop ends. Does not drop its requests to nodes if it
+ * is wanted again meanwhile.
  */
 export async function finishDriver(
   shared: SharedByDrivers,
   driver: Driver,
 ): Promise<void> {
-  const { running, letGo } = driver
-  driver.pause.wake()
+  const { running } = driver
+  running?.wake()
   if (!running) return
-  let late: ReturnType<typeof setTimeout> | undefined
-  let last: ReturnType<typeof setTimeout> | undefined
-  await new Promise<void>((resolve) => {
-    late = setTimeout(() => {
-      if (isWanted(shared, driver)) resolve()
-      else letGo.abort()
-    }, lastAnswers)
-    last = setTimeout(resolve, lastAnswers + lastWrites)
-    running.finally(resolve)
+  await finishOnTime(running.ended, () => {
+    if (!isWanted(shared, driver)) running.letGo()
   })
-  clearTimeout(late)
-  clearTimeout(last)
 }
 
 /** Name in `aside` for a failure of the whole submitter. */
@@ -124,29 +100,50 @@ const wholeSubmitter = 'submitter'
  */
 const takeEvery = 250
 
-async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
-  driver.letGo = new AbortController()
-  const { signal } = driver.letGo
-  const context = endingContext(shared.context, signal)
-  const wallet = context.wallets.find(
-    ({ submitter }) => submitter === driver.wallet.submitter,
-  )
-  if (!wallet) return
-  while (isWanted(shared, driver) && !signal.aborted) {
-    driver.isIdle = false
-    driver.isChanged = false
-    const endLook = driver.joins.startLook()
-    const looking = look({ ...shared, context }, driver, wallet, shared.context)
-    const next = await looking.catch((error: unknown) =>
-      recover(shared, driver, error),
-    )
-    endLook()
-    if (isWanted(shared, driver))
-      await driver.pause.wait(Math.min(next, restOf(shared, driver)))
+function drive(shared: SharedByDrivers, driver: Driver): void {
+  const letGo = new AbortController()
+  const own = {
+    ...shared,
+    context: endingContext(shared.context, letGo.signal),
   }
-  await leave(shared.context, driver)
-  // Aborts requests that a look started and did not wait for.
-  driver.letGo.abort()
+  const untilOver = (next: number) => Math.min(next, restOf(own, driver))
+  const loop = startLoop(
+    {
+      // Takes the lease only in its place: it could expire while it waits.
+      limit: (work) => driver.limit(work),
+      look: async () => {
+        driver.isIdle = false
+        driver.isChanged = false
+        const endLook = driver.joins.startLook()
+        try {
+          return untilOver(await look(own, driver))
+        } finally {
+          endLook()
+        }
+      },
+      failed: async (error) => untilOver(await recover(own, driver, error)),
+      isOver: () => !isWanted(own, driver),
+      lease: {
+        every: own.context.policy.lease / 3,
+        prolong: async () => driver.kept?.prolong(),
+      },
+    },
+    letGo.signal,
+  )
+  const end = async (): Promise<void> => {
+    await loop.ended.catch((error: unknown) => {
+      const about = driver.wallet.submitter
+      observeFailure(own.context, 'submitter.failed', { about, error })
+    })
+    await leave(driver)
+    // Aborts requests that a look started and did not wait for.
+    letGo.abort()
+    driver.running = undefined
+    // The driver may be wanted again since the loop released the lease.
+    if (isWanted(shared, driver)) startDriver(shared, driver)
+  }
+  const { wake } = loop
+  driver.running = { wake, ended: end(), letGo: () => letGo.abort() }
 }
 
 /** Milliseconds until the loop may end, unless a caller extends it. */
@@ -158,27 +155,22 @@ function restOf({ waits }: SharedByDrivers, driver: Driver): number {
 }
 
 /**
- * Looks at the submitter once, as soon as `limit` has a free place.
+ * Looks at the submitter once.
  *
  * @returns milliseconds until the next look.
  */
-async function look(
-  own: SharedByDrivers,
-  driver: Driver,
-  wallet: OrderWallet,
-  context: OrdersContext,
-): Promise<number> {
-  // Take the lease only when there is a place: it could expire while we wait.
-  const looked = await driver.limit(() => takeTurn(own, driver, wallet))
-  const { settled = [], isNews = true } = looked ?? {}
-  driver.isIdle = looked?.isIdle ?? false
+async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
+  const { context, waits } = own
+  const looked = await takeTurn(own, driver)
+  const { settled = [], isNews = true, next = takeEvery } = looked ?? {}
+  driver.isIdle = next === Number.POSITIVE_INFINITY
   // The store changed during the last look, so look again at once.
   const isMissed = driver.isIdle && driver.isChanged
-  const next = isMissed ? 0 : (looked?.next ?? takeEvery)
+  const pause = isMissed ? 0 : Math.min(next, looked?.interval ?? next)
   if (looked) driver.aside.clear(wholeSubmitter)
-  await driver.aside.save(driver.held)
-  await own.waits.report(wallet.submitter, { settled, isNews })
-  if (!looked?.isClaimed || !mayYield(context, driver, looked)) return next
+  await driver.aside.save(driver.kept?.held)
+  await waits.report(driver.wallet.submitter, { settled, isNews })
+  if (!looked?.isClaimed || !mayYield(context, driver, looked)) return pause
   await yieldSubmitter(context, driver)
   return takeEvery
 }
@@ -200,11 +192,11 @@ async function recover(
   driver.submitter = undefined
   let next = aside.put(wholeSubmitter, error)
   if (error instanceof LeaseLostError) {
-    driver.held = undefined
+    driver.kept = undefined
     next = takeEvery
     aside.clearAll()
   }
-  await aside.save(driver.held).catch(() => undefined)
+  await aside.save(driver.kept?.held).catch(() => undefined)
   await yieldIfClaimed(context, driver).catch(() => undefined)
   return next
 }
@@ -212,16 +204,17 @@ async function recover(
 /**
  * Takes one turn at a submitter. Does nothing while someone else holds its
  * lease.
+ *
+ * @returns also the milliseconds between two looks when nothing happens.
  */
 async function takeTurn(
   own: SharedByDrivers,
   driver: Driver,
-  wallet: OrderWallet,
-): Promise<SubmitterLook | undefined> {
+): Promise<(SubmitterLook & { interval: number }) | undefined> {
   const { context, waits } = own
   const { submitter: before, aside, joins } = driver
-  const isEarly = performance.now() < driver.notBefore
-  if (!isWanted(own, driver) || isEarly) return undefined
+  if (performance.now() < driver.notBefore) return undefined
+  const wallet = findWallet(context, driver.wallet)
   const submitter = await openSubmitter(context, {
     wallet,
     submitter: before,
@@ -231,7 +224,7 @@ async function takeTurn(
   if (submitter !== before)
     await before?.broadcasts.sending.catch(() => undefined)
   driver.submitter = submitter
-  driver.held = submitter?.lease
+  driver.kept = submitter?.kept
   if (submitter !== before) driver.takenAt = performance.now()
   if (!submitter) {
     // Only at every fourth failed try: a claim costs a few reads.
@@ -243,9 +236,18 @@ async function takeTurn(
   const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
   const ready = context.recipients.filter(driver.isReady)
   submitter.orders.sendFor(isAwaited ? context.recipients : ready)
-  return holdSubmitter(context, submitter, async () =>
-    workSubmitter(context, submitter, await intervalOf(own, submitter)),
-  )
+  const work = async () => {
+    const interval = await intervalOf(own, submitter)
+    const looked = await workSubmitter(context, submitter, interval)
+    return { ...looked, interval }
+  }
+  return submitter.kept.during(work, { most: longestTurn(context, submitter) })
+}
+
+/** The wallet whose requests end with the context. */
+function findWallet({ wallets }: OrdersContext, known: OrderWallet) {
+  const found = wallets.find(({ submitter }) => submitter === known.submitter)
+  return found ?? known
 }
 
 /** Milliseconds between two looks until the chain's interval is known. */
@@ -285,11 +287,12 @@ async function yieldSubmitter(
   context: OrdersContext,
   driver: Driver,
 ): Promise<void> {
-  const { held, wallet } = driver
+  const { kept, wallet } = driver
   // Let the claimants take it first, even if this driver is woken early.
   driver.notBefore = performance.now() + 2 * takeEvery
-  if (held) await dropClaims(context, { lease: held, wallet })
-  await leave(context, driver)
+  const lease = kept?.held
+  if (lease) await dropClaims(context, { lease, wallet })
+  await leave(driver)
 }
 
 async function yieldIfClaimed(
@@ -297,7 +300,7 @@ async function yieldIfClaimed(
   driver: Driver,
 ): Promise<void> {
   const { submitter } = driver.wallet
-  if (!driver.held) return
+  if (!driver.kept?.held) return
   const isWaitedFor = await context.store.read((tables) =>
     isClaimed(tables, context, submitter),
   )
@@ -305,10 +308,10 @@ async function yieldIfClaimed(
 }
 
 /** Releases the submitter's lease. */
-async function leave({ store }: OrdersContext, driver: Driver): Promise<void> {
-  const { submitter, held } = driver
+async function leave(driver: Driver): Promise<void> {
+  const { submitter, kept } = driver
   driver.submitter = undefined
-  driver.held = undefined
+  driver.kept = undefined
   await submitter?.broadcasts.sending.catch(() => undefined)
-  if (held) await store.releaseLease(held).catch(() => undefined)
+  await kept?.release()
 }
