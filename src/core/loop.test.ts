@@ -71,7 +71,7 @@ test('wakes during a look make one further look', async () => {
   expect(looks).toEqual([0, 100])
 })
 
-test('a wake before a look is answered by that look', async () => {
+test('a wake while a look waits for its place is not lost', async () => {
   let free: () => void = () => undefined
   const place = new Promise<void>((resolve) => {
     free = resolve
@@ -86,7 +86,7 @@ test('a wake before a look is answered by that look', async () => {
   await pass(100)
   free()
   await pass(500)
-  expect(looks).toEqual([100])
+  expect(looks).toEqual([100, 100])
 })
 
 test('a woken loop asks when to look, which only shortens the pause', async () => {
@@ -129,6 +129,24 @@ test('failed looks in a row are counted', async () => {
   await pass(400)
   expect(counts).toEqual([1, 2, 1])
   expect(looks).toEqual([0, 100, 300, 310])
+})
+
+test('what others may know is told after each look, whatever fails', async () => {
+  const outcomes = [true, false, true]
+  let told = 0
+  const { looks } = startNoting({
+    look: async () => {
+      if (outcomes.shift()) return 100
+      throw new Error('the node is away')
+    },
+    failed: () => 100,
+    tell: async () => {
+      told++
+      if (told === 1) throw new Error('the database is away')
+    },
+  })
+  await pass(250)
+  expect([looks, told]).toEqual([[0, 100, 200], 3])
 })
 
 test('long pauses prolong the lease, whatever wakes the loop', async () => {

@@ -13,6 +13,11 @@ export type LoopWork = {
    */
   failed(error: unknown, failures: number): number | Promise<number>
   /**
+   * Writes what others may know of the work, after each look, also a failed
+   * one. If it fails, the next look writes again.
+   */
+  tell?: (() => Promise<void>) | undefined
+  /**
    * Asked when the loop is woken in a pause. Returns the time until the next
    * look, which can only shorten the pause. @default 0
    */
@@ -27,7 +32,7 @@ export type LoopWork = {
 
 /** Work that is done again and again. */
 export type Loop = {
-  /** Wakes the loop: now if it pauses, else when its look is over. */
+  /** Wakes the loop from its pause; if it does not pause, from the next one. */
   wake(): void
   /** Resolves once the loop has ended, after its look. */
   ended: Promise<void>
@@ -52,12 +57,8 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
     alarm.abort()
   }
   const isOver = () => signal.aborted || work.isOver?.() === true
-  const look = () =>
-    limit(async () => {
-      isWoken = false
-      // The loop may have ended while it waited for its place.
-      return isOver() ? 0 : work.look()
-    })
+  // The loop may end while it waits for its place.
+  const look = () => limit(async () => (isOver() ? 0 : work.look()))
   const sleepUntil = async (time: number) => {
     alarm = new AbortController()
     const rest = Math.min(time - performance.now(), longestTimer)
@@ -84,18 +85,25 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
       until = Math.min(until, performance.now() + rest)
     }
   }
-  const run = async () => {
-    let failures = 0
-    while (!isOver())
-      try {
-        const next = await look()
-        failures = 0
-        await pause(next, false)
-      } catch (error) {
-        await pause(await work.failed(error, ++failures), true)
-      }
-  }
   const forget = onAbort(signal, wake)
-  // The first look begins once the caller has the loop.
-  return { wake, ended: Promise.resolve().then(run).finally(forget) }
+  const run = async () => {
+    // The first look begins once the caller has the loop.
+    await undefined
+    try {
+      for (let failures = 0; !isOver(); ) {
+        let next: number
+        try {
+          next = await look()
+          failures = 0
+        } catch (error) {
+          next = await work.failed(error, ++failures)
+        }
+        if (work.tell) await work.tell().catch(() => undefined)
+        if (!isOver()) await pause(next, failures > 0)
+      }
+    } finally {
+      forget()
+    }
+  }
+  return { wake, ended: run() }
 }

@@ -182,13 +182,6 @@ function startWatcher(
   const aside = asides.chain
   let mood: 'busy' | 'quiet' | 'failed' = 'busy'
   let lookedAt = performance.now()
-  const endLook = async (pause: number): Promise<number> => {
-    // The next look saves again.
-    await asides.save(watcher.lease()).catch(() => undefined)
-    tellCaughtUp()
-    lookedAt = performance.now()
-    return pause
-  }
   const loop = startLoop(
     {
       limit,
@@ -196,11 +189,15 @@ function startWatcher(
         const looked = await watcher.look()
         mood = looked.isQuiet ? 'quiet' : 'busy'
         aside.clear(wholeWatch)
-        return endLook(looked.nextLook)
+        return looked.nextLook
       },
       failed: (error) => {
         mood = 'failed'
-        return endLook(aside.put(wholeWatch, error))
+        return aside.put(wholeWatch, error)
+      },
+      tell: () => {
+        lookedAt = performance.now()
+        return asides.save(watcher.lease()).finally(tellCaughtUp)
       },
       // While the chain is quiet, a new proof or an order that is due shortens
       // the pause. Otherwise a new block does, and the next look sees all changes.
@@ -210,7 +207,7 @@ function startWatcher(
         isNewHead = false
         return lookedAt + leastPause - performance.now()
       },
-      lease: { every: context.policy.lease / 2, prolong: kept.prolong },
+      lease: { every: context.policy.lease / 3, prolong: kept.prolong },
     },
     signal,
   )

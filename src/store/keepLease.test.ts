@@ -68,6 +68,21 @@ test('a lease that ran out comes back with another fence', async () => {
   expect((await kept.take())?.fence).not.toBe(first?.fence)
 })
 
+test('a database that is away for a moment does not cost the lease', async () => {
+  const from = performance.now() + 90
+  const isDown = () => performance.now() > from && performance.now() < from + 60
+  const { store } = fakeTimeStore(isDown)
+  const kept = keepLease(store, { ...lasting, owner: 'one' })
+  const first = await kept.take()
+  let lost = 0
+  const working = kept.during(() => wait(2000), { onLost: () => lost++ })
+  await vi.advanceTimersByTimeAsync(1900)
+  expect(await store.takeLease({ ...lasting, owner: 'other' })).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(100)
+  await working
+  expect([kept.held, lost]).toEqual([first, 0])
+})
+
 test('work that hangs leaves its lease to others after a while', async () => {
   const { store } = fakeTimeStore()
   const kept = keepLease(store, { ...lasting, owner: 'one' })

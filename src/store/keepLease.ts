@@ -32,6 +32,8 @@ export type KeptLease = {
       onLost?: (() => void) | undefined
     },
   ): Promise<result>
+  /** True when this lease, prolonged or not, is the one that is held. */
+  holds(lease: Lease): boolean
   /** True when nobody else can take the lease for so many milliseconds. */
   lasts(milliseconds: number): boolean
   /** Forgets a lease that was lost. */
@@ -59,6 +61,7 @@ export function keepLease(
   const prolong = async () => {
     if (held) await ask()
   }
+  const holds = ({ fence }: Lease) => held?.fence === fence
   const lasts = (rest: number) =>
     held !== undefined && performance.now() + rest < since + milliseconds
   const keep = async (
@@ -97,6 +100,7 @@ export function keepLease(
         await keeping
       }
     },
+    holds,
     lasts,
     forget: () => {
       held = undefined

@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
-import { onAbort } from '../core/onAbort.js'
+import { startLoop } from '../core/loop.js'
 import { wait } from '../core/wait.js'
 import {
   type Aside,
@@ -9,7 +9,8 @@ import {
   type OrdersContext,
 } from '../orders/engine.js'
 import { isInDestinations } from '../store/isInDestinations.js'
-import type { Destination, Lease } from '../store/types.js'
+import { keepLease } from '../store/keepLease.js'
+import type { Destination } from '../store/types.js'
 import type { SubscriptionsContext } from './verbs/context.js'
 import { reconcileChargesAt } from './verbs/reconcileCharges.js'
 import { lookAtSchedule } from './verbs/runSchedule.js'
@@ -105,10 +106,6 @@ async function runOne(
   const usual = context.policy.pollingInterval ?? usualPause
   const aside = openScheduleAside(context, destination)
   const shown = showAside(looks, destination, aside)
-  // A signal of its own: Node warns of a leak above ten listeners on one
-  // signal.
-  const pausing = new AbortController()
-  onAbort(ending, () => pausing.abort())
   const going = new Map<string, Promise<void>>()
   const advancing = new Map<string, Promise<void>>()
   let nextReconcile = performance.now()
@@ -123,30 +120,25 @@ async function runOne(
       .finally(() => going.delete(name))
     going.set(name, ended)
   }
-  while (!ending.aborted) {
-    let pause = usual
-    try {
-      await instance.openSealed()
-      if (performance.now() >= nextReconcile)
-        begin(reconciliation, async () => {
-          await reconcileChargesAt(searches, destination, {
-            isContinued: true,
-          })
-          nextReconcile = performance.now() + reconcileEvery
-        })
-      const { revoked } = await lookAtSchedule(looks, destination, {
-        aside,
-        going: advancing,
+  const look = async (): Promise<number> => {
+    await instance.openSealed()
+    if (performance.now() >= nextReconcile)
+      begin(reconciliation, async () => {
+        await reconcileChargesAt(searches, destination, { isContinued: true })
+        nextReconcile = performance.now() + reconcileEvery
       })
-      for (const found of revoked)
-        begin(revocationOf(found.row), () => settleRevoked(searches, found))
-      aside.clear(wholeLook)
-    } catch (error) {
-      if (!ending.aborted) pause = Math.max(usual, aside.put(wholeLook, error))
-    }
-    await shown.save()
-    await wait(pause, pausing.signal)
+    const { revoked } = await lookAtSchedule(looks, destination, {
+      aside,
+      going: advancing,
+    })
+    for (const found of revoked)
+      begin(revocationOf(found.row), () => settleRevoked(searches, found))
+    aside.clear(wholeLook)
+    return usual
   }
+  const failed = (error: unknown): number =>
+    ending.aborted ? usual : Math.max(usual, aside.put(wholeLook, error))
+  await startLoop({ look, failed, tell: shown.save }, ending).ended
   await Promise.all([...going.values(), ...advancing.values()])
   await shown.release()
 }
@@ -161,21 +153,10 @@ function showAside(
   aside: Aside,
 ): { save(): Promise<void>; release(): Promise<void> } {
   const key = scheduleKey(destination)
-  let lease: Lease | undefined
-  const release = async () => {
-    const held = lease
-    lease = undefined
-    // An unreleased lease expires.
-    if (held) await store.releaseLease(held).catch(() => undefined)
-  }
+  const kept = keepLease(store, { key, owner, milliseconds: shownFor })
   const save = async () => {
-    if (aside.size() === 0) return release()
-    try {
-      lease = await store.takeLease({ key, owner, milliseconds: shownFor })
-      await aside.save(lease)
-    } catch {
-      // The next pass saves again: a failed save must not stop the schedules.
-    }
+    if (aside.size() === 0) return kept.release()
+    await aside.save(await kept.take())
   }
-  return { save, release }
+  return { save, release: kept.release }
 }

@@ -1,4 +1,5 @@
-import { lastAnswers, lastWrites } from './endingContext.js'
+import { onAbort } from '../../core/onAbort.js'
+import { finishOnTime } from './endingContext.js'
 
 /**
  * Runs work until one of the signals aborts. Nodes then have 3 seconds to
@@ -13,27 +14,21 @@ export async function endOnTime(
 ): Promise<void> {
   const ending = new AbortController()
   const letGo = new AbortController()
-  let late: ReturnType<typeof setTimeout> | undefined
-  let last: ReturnType<typeof setTimeout> | undefined
-  let giveUp: () => void = () => undefined
-  const isOver = new Promise<void>((resolve) => {
-    giveUp = resolve
-  })
-  const end = () => {
-    ending.abort()
-    late ??= setTimeout(() => letGo.abort(), lastAnswers)
-    last ??= setTimeout(giveUp, lastAnswers + lastWrites)
-  }
+  const isEnding = new Promise<void>((resolve) =>
+    ending.signal.addEventListener('abort', () => resolve()),
+  )
+  const end = () => ending.abort()
+  const forgets = signals.map((one) => onAbort(one, end))
   if (signals.some(({ aborted }) => aborted)) end()
-  for (const one of signals) one.addEventListener('abort', end)
+  const running = work({ ending: ending.signal, letGo: letGo.signal })
+  const finishing = isEnding.then(() =>
+    finishOnTime(running, () => letGo.abort()),
+  )
   try {
-    const ends = { ending: ending.signal, letGo: letGo.signal }
-    await Promise.race([work(ends), isOver])
+    await Promise.race([running, finishing])
   } finally {
-    clearTimeout(late)
-    clearTimeout(last)
     // Aborts requests that looks started and did not wait for.
     letGo.abort()
-    for (const one of signals) one.removeEventListener('abort', end)
+    for (const forget of forgets) forget()
   }
 }

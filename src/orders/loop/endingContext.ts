@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import { endingClient } from '../../chain/rpc/endingClient.js'
 import { endOnAbort } from '../../core/onAbort.js'
+import { inTime } from '../../core/wait.js'
 import { endingSealer } from '../../store/limitSealer.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -9,6 +10,20 @@ export const lastAnswers = 3000
 
 /** Milliseconds that the database then has to finish the current write. */
 export const lastWrites = 2000
+
+/**
+ * Waits until work that is to end has ended. Calls `letGo` after 3 seconds, so
+ * that it waits for no node, and leaves behind what hangs after 2 more.
+ */
+export async function finishOnTime(
+  running: Promise<void>,
+  letGo: () => void,
+): Promise<void> {
+  const late = setTimeout(letGo, lastAnswers)
+  await inTime(running, lastAnswers + lastWrites, () => undefined).finally(() =>
+    clearTimeout(late),
+  )
+}
 
 /**
  * Copies a context so that its calls to nodes and the sealer end when the

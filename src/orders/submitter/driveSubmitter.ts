@@ -1,29 +1,25 @@
 import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations.js'
+import { startLoop } from '../../core/loop.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { onAbort } from '../../core/onAbort.js'
 import { LeaseLostError } from '../../store/errors.js'
-import {
-  endingContext,
-  lastAnswers,
-  lastWrites,
-} from '../loop/endingContext.js'
+import { endingContext, finishOnTime } from '../loop/endingContext.js'
 import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Driver, SharedByDrivers } from './driver.js'
 import {
   claimSubmitter,
   dropClaims,
-  holdSubmitter,
   isClaimed,
-  keepSubmitter,
+  longestTurn,
   openSubmitter,
 } from './openSubmitter.js'
 import type { SubmitterState } from './submitterState.js'
 import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
 
 /**
- * True while the loop should go on: while a worker or `keepDriver` keeps it, or
- * a caller waits for an order.
+ * True while the loop should go on: a worker holds the driver, `keepDriver`
+ * keeps it, or a caller waits for an order of its submitter.
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
@@ -39,19 +35,8 @@ export function isWanted(
  * `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
-  driver.pause.wake()
-  driver.running ??= drive(shared, driver)
-    .catch((error: unknown) =>
-      observeFailure(shared.context, 'submitter.failed', {
-        about: driver.wallet.submitter,
-        error,
-      }),
-    )
-    .finally(() => {
-      driver.running = undefined
-      // The driver may be wanted again since the loop released the lease.
-      if (isWanted(shared, driver)) startDriver(shared, driver)
-    })
+  if (!driver.running) drive(shared, driver)
+  driver.running?.wake()
 }
 
 /**
@@ -61,9 +46,9 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
  * what the driver wrote itself tells it nothing.
  */
 export function noticeChange(driver: Driver, by: string | undefined): void {
-  if (by !== undefined && by === driver.held?.key) return
+  if (by !== undefined && by === driver.kept?.held?.key) return
   driver.isCalm = false
-  if (driver.isIdle) driver.pause.wake()
+  if (driver.isIdle) driver.running?.wake()
   else driver.isChanged = true
 }
 
@@ -87,8 +72,8 @@ export async function holdDriver(
 }
 
 /**
- * Keeps the driver running for a while. It sends all due orders of the
- * submitter, also those that other processes accepted.
+ * Keeps the driver running for a while. While it holds the submitter's lease,
+ * it sends all orders that are due, also those of other processes.
  */
 export function keepDriver(
   shared: SharedByDrivers,
@@ -100,31 +85,22 @@ export function keepDriver(
 }
 
 /**
- * Waits until an unwanted loop ends. After `lastAnswers` it aborts the loop's
- * requests to nodes, or stops waiting if the loop is wanted again. Limits the
- * whole wait because a database may hang.
+ * Waits until an unwanted loop ends. Does not drop its requests to nodes if it
+ * is wanted again meanwhile.
  */
 export async function finishDriver(
   shared: SharedByDrivers,
   driver: Driver,
 ): Promise<void> {
-  const { running, letGo } = driver
-  driver.pause.wake()
+  const { running } = driver
+  running?.wake()
   if (!running) return
-  let late: ReturnType<typeof setTimeout> | undefined
-  let last: ReturnType<typeof setTimeout> | undefined
-  await new Promise<void>((resolve) => {
-    late = setTimeout(() => {
-      if (isWanted(shared, driver)) resolve()
-      else letGo.abort()
-    }, lastAnswers)
-    last = setTimeout(resolve, lastAnswers + lastWrites)
-    running.finally(resolve)
+  await finishOnTime(running.ended, () => {
+    if (!isWanted(shared, driver)) running.letGo()
   })
-  clearTimeout(late)
-  clearTimeout(last)
 }
 
+/** Name in `aside` for a failure of the whole submitter. */
 const wholeSubmitter = 'submitter'
 
 /**
@@ -132,47 +108,50 @@ const wholeSubmitter = 'submitter'
  */
 const takeEvery = 250
 
-async function drive(shared: SharedByDrivers, driver: Driver): Promise<void> {
-  driver.letGo = new AbortController()
-  const { signal } = driver.letGo
-  const context = endingContext(shared.context, signal)
-  const wallet = context.wallets.find(
-    ({ submitter }) => submitter === driver.wallet.submitter,
+function drive(shared: SharedByDrivers, driver: Driver): void {
+  const letGo = new AbortController()
+  const own = {
+    ...shared,
+    context: endingContext(shared.context, letGo.signal),
+  }
+  const untilOver = (next: number) => Math.min(next, restOf(own, driver))
+  const loop = startLoop(
+    {
+      // Takes the lease only in its place: it could expire while it waits.
+      limit: (work) => driver.limit(work),
+      look: async () => {
+        driver.isIdle = false
+        driver.isChanged = false
+        const endLook = driver.joins.startLook()
+        try {
+          return untilOver(await look(own, driver))
+        } finally {
+          endLook()
+        }
+      },
+      failed: async (error) => untilOver(await recover(own, driver, error)),
+      isOver: () => !isWanted(own, driver),
+      lease: {
+        every: own.context.policy.lease / 3,
+        prolong: async () => driver.kept?.prolong(),
+      },
+    },
+    letGo.signal,
   )
-  if (!wallet) return
-  while (isWanted(shared, driver) && !signal.aborted) {
-    driver.isIdle = false
-    driver.isChanged = false
-    const endLook = driver.joins.startLook()
-    const looking = look({ ...shared, context }, driver, wallet, shared.context)
-    const next = await looking.catch((error: unknown) =>
-      recover(shared, driver, error),
-    )
-    endLook()
-    if (isWanted(shared, driver))
-      await rest(shared, driver, Math.min(next, restOf(shared, driver)))
+  const end = async (): Promise<void> => {
+    await loop.ended.catch((error: unknown) => {
+      const about = driver.wallet.submitter
+      observeFailure(own.context, 'submitter.failed', { about, error })
+    })
+    await leave(driver)
+    // Aborts requests that a look started and did not wait for.
+    letGo.abort()
+    driver.running = undefined
+    // The driver may be wanted again since the loop released the lease.
+    if (isWanted(shared, driver)) startDriver(shared, driver)
   }
-  await leave(shared.context, driver)
-  // Aborts requests that a look started and did not wait for.
-  driver.letGo.abort()
-}
-
-/** Waits until the next look, and prolongs the lease in a long pause. */
-async function rest(
-  { context }: SharedByDrivers,
-  driver: Driver,
-  milliseconds: number,
-): Promise<void> {
-  const until = performance.now() + milliseconds
-  for (;;) {
-    const left = Math.max(0, until - performance.now())
-    const step = context.policy.lease / 3
-    const isWoken = await driver.pause.wait(Math.min(left, step))
-    const { submitter } = driver
-    if (isWoken || left <= step || !submitter) return
-    // If the lease is lost, or the database fails, the next look reports it.
-    await keepSubmitter(context, submitter).catch(() => undefined)
-  }
+  const { wake } = loop
+  driver.running = { wake, ended: end(), letGo: () => letGo.abort() }
 }
 
 /** Milliseconds until the loop may end, unless a caller extends it. */
@@ -184,28 +163,24 @@ function restOf({ waits }: SharedByDrivers, driver: Driver): number {
 }
 
 /**
- * Looks at the submitter once, as soon as `limit` has a free place.
+ * Looks at the submitter once.
  *
  * @returns milliseconds until the next look.
  */
-async function look(
-  own: SharedByDrivers,
-  driver: Driver,
-  wallet: OrderWallet,
-  context: OrdersContext,
-): Promise<number> {
-  // Take the lease only when there is a place: it could expire while we wait.
-  const looked = await driver.limit(() => takeTurn(own, driver, wallet))
-  const { settled = [], isNews = true } = looked ?? {}
-  driver.isIdle = looked?.isIdle ?? false
+async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
+  const { context, waits } = own
+  const looked = await takeTurn(own, driver)
+  const { settled = [], isNews = true, next = takeEvery } = looked ?? {}
+  driver.isIdle = next === Number.POSITIVE_INFINITY
   const idlePause = idlePauseOf(own, driver, looked)
   // The store changed during the last look, so look again at once.
   const isMissed = driver.isIdle && driver.isChanged
-  const next = isMissed ? 0 : (idlePause ?? looked?.next ?? takeEvery)
+  const usual = idlePause ?? Math.min(next, looked?.interval ?? next)
+  const pause = isMissed ? 0 : usual
   if (looked) driver.aside.clear(wholeSubmitter)
-  await driver.aside.save(driver.held)
-  await own.waits.report(wallet.submitter, { settled, isNews })
-  if (!looked?.isClaimed || !mayYield(context, driver, looked)) return next
+  await driver.aside.save(driver.kept?.held)
+  await waits.report(driver.wallet.submitter, { settled, isNews })
+  if (!looked?.isClaimed || !mayYield(context, driver, looked)) return pause
   await yieldSubmitter(context, driver)
   return takeEvery
 }
@@ -221,14 +196,14 @@ const askEvery = 1000
 function idlePauseOf(
   { context: { store, policy } }: SharedByDrivers,
   driver: Driver,
-  look: SubmitterLook | undefined,
+  look: OwnLook | undefined,
 ): number | undefined {
-  if (!look?.isIdle) {
+  if (!look || !driver.isIdle) {
     driver.isCalm = false
     return undefined
   }
   const { chainId } = driver.wallet.submitter
-  const { next: interval, isSuspended } = look
+  const { interval, isSuspended } = look
   const wasCalm = driver.isCalm
   // No event tells that a store is no longer suspended.
   driver.isCalm = !driver.isChanged && !isSuspended
@@ -254,14 +229,17 @@ async function recover(
   driver.submitter = undefined
   let next = aside.put(wholeSubmitter, error)
   if (error instanceof LeaseLostError) {
-    driver.held = undefined
+    driver.kept = undefined
     next = takeEvery
     aside.clearAll()
   }
-  await aside.save(driver.held).catch(() => undefined)
+  await aside.save(driver.kept?.held).catch(() => undefined)
   await yieldIfClaimed(context, driver).catch(() => undefined)
   return next
 }
+
+/** A look, with the milliseconds between two looks when nothing happens. */
+type OwnLook = SubmitterLook & { interval: number }
 
 /**
  * Takes one turn at a submitter. Does nothing while someone else holds its
@@ -270,13 +248,12 @@ async function recover(
 async function takeTurn(
   own: SharedByDrivers,
   driver: Driver,
-  wallet: OrderWallet,
-): Promise<SubmitterLook | undefined> {
+): Promise<OwnLook | undefined> {
   const { context, waits } = own
   const { submitter: before, aside, joins } = driver
-  const isEarly = performance.now() < driver.notBefore
-  if (!isWanted(own, driver) || isEarly) return undefined
+  if (performance.now() < driver.notBefore) return undefined
   await context.shop.refresh()
+  const wallet = findWallet(context, driver.wallet)
   const submitter = await openSubmitter(context, {
     wallet,
     submitter: before,
@@ -286,7 +263,7 @@ async function takeTurn(
   if (submitter !== before)
     await before?.broadcasts.sending.catch(() => undefined)
   driver.submitter = submitter
-  driver.held = submitter?.lease
+  driver.kept = submitter?.kept
   if (submitter !== before) driver.takenAt = performance.now()
   if (!submitter) {
     // Only at every fourth failed try: a claim costs a few reads.
@@ -298,9 +275,18 @@ async function takeTurn(
   const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
   const ready = context.recipients.filter(driver.isReady)
   submitter.orders.sendFor(isAwaited ? context.recipients : ready)
-  return holdSubmitter(context, submitter, async () =>
-    workSubmitter(context, submitter, await intervalOf(own, submitter)),
-  )
+  const work = async () => {
+    const interval = await intervalOf(own, submitter)
+    const looked = await workSubmitter(context, submitter, interval)
+    return { ...looked, interval }
+  }
+  return submitter.kept.during(work, { most: longestTurn(context, submitter) })
+}
+
+/** The wallet whose requests end with the context. */
+function findWallet({ wallets }: OrdersContext, known: OrderWallet) {
+  const found = wallets.find(({ submitter }) => submitter === known.submitter)
+  return found ?? known
 }
 
 /** Milliseconds between two looks until the chain's interval is known. */
@@ -340,11 +326,12 @@ async function yieldSubmitter(
   context: OrdersContext,
   driver: Driver,
 ): Promise<void> {
-  const { held, wallet } = driver
+  const { kept, wallet } = driver
   // Let the claimants take it first, even if this driver is woken early.
   driver.notBefore = performance.now() + 2 * takeEvery
-  if (held) await dropClaims(context, { lease: held, wallet })
-  await leave(context, driver)
+  const lease = kept?.held
+  if (lease) await dropClaims(context, { lease, wallet })
+  await leave(driver)
 }
 
 async function yieldIfClaimed(
@@ -352,17 +339,18 @@ async function yieldIfClaimed(
   driver: Driver,
 ): Promise<void> {
   const { submitter } = driver.wallet
-  if (!driver.held) return
+  if (!driver.kept?.held) return
   const isWaitedFor = await context.store.read((tables) =>
     isClaimed(tables, context, submitter),
   )
   if (isWaitedFor) await yieldSubmitter(context, driver)
 }
 
-async function leave({ store }: OrdersContext, driver: Driver): Promise<void> {
-  const { submitter, held } = driver
+/** Releases the submitter's lease. */
+async function leave(driver: Driver): Promise<void> {
+  const { submitter, kept } = driver
   driver.submitter = undefined
-  driver.held = undefined
+  driver.kept = undefined
   await submitter?.broadcasts.sending.catch(() => undefined)
-  if (held) await store.releaseLease(held).catch(() => undefined)
+  await kept?.release()
 }

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Lease } from '../../store/types.js'
+import type { KeptLease } from '../../store/keepLease.js'
 import type { Limit } from '../loop/limitTo.js'
 import type { Aside } from '../loop/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
@@ -16,19 +16,17 @@ export type SharedByDrivers = {
   stopping: AbortSignal
 }
 
-/** A wait that `wake` ends early. */
-export type Pause = {
-  /**
-   * Resolves after a time, or at once if woken since the last wait. True if
-   * woken.
-   */
-  wait(milliseconds: number): Promise<boolean>
+/** A loop that drives a submitter. */
+type RunningLoop = {
   wake(): void
+  /** Resolves once the loop has ended and released the submitter. */
+  ended: Promise<void>
+  /** Aborts the loop's open requests to nodes. */
+  letGo(): void
 }
 
 export type Driver = {
   readonly wallet: OrderWallet
-  readonly pause: Pause
   /**
    * Failed work that waits for its next try: the whole submitter, a step, a
    * nonce or an order.
@@ -49,7 +47,8 @@ export type Driver = {
   limit: Limit
   isReady: (recipient: Address) => boolean
   submitter: SubmitterState | undefined
-  held: Lease | undefined
+  /** The submitter's lease, which may outlive its state. */
+  kept: KeptLease | undefined
   /** Milliseconds of `performance` when we took the submitter. */
   takenAt: number
   /**
@@ -64,7 +63,6 @@ export type Driver = {
   isCalm: boolean
   /** True when the store changed during the current look. */
   isChanged: boolean
-  /** Aborts the loop's open requests to nodes. */
-  letGo: AbortController
-  running: Promise<void> | undefined
+  /** The loop that runs, if any. */
+  running: RunningLoop | undefined
 }

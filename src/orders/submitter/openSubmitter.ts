@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { endOfTime } from '../../core/clock.js'
-import { wait } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
+import { keepLease } from '../../store/keepLease.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
@@ -15,8 +15,8 @@ import {
 } from './submitterState.js'
 
 /**
- * Takes or renews the lease of the submitter. Another process may have written
- * after a lost lease, so the state is then empty and `findWork` loads it again.
+ * Takes or prolongs the lease of the submitter. If the lease was lost in
+ * between, returns an empty state, which `findWork` fills from the store.
  *
  * @returns `undefined` while another process holds the lease.
  */
@@ -35,79 +35,44 @@ export async function openSubmitter(
   },
 ): Promise<SubmitterState | undefined> {
   const { store, policy, owner } = context
-  const now = performance.now()
-  // At least two thirds of the lease are left for the work under it.
-  if (submitter && now - submitter.leasedAt < policy.lease / 3) return submitter
-  const lease = await store.takeLease({
-    key: submitterKey(wallet.submitter),
-    owner,
-    milliseconds: policy.lease,
-  })
-  if (!lease) return undefined
-  if (submitter?.lease.fence !== lease.fence)
-    return createSubmitter(context, wallet, {
-      lease,
-      leasedAt: now,
-      aside,
-      joins,
+  const kept =
+    submitter?.kept ??
+    keepLease(store, {
+      key: submitterKey(wallet.submitter),
+      owner,
+      milliseconds: policy.lease,
     })
-  submitter.renew(lease, now)
-  return submitter
+  const lease = await kept.take()
+  if (!lease) return undefined
+  if (submitter?.lease.fence === lease.fence) return submitter
+  return createSubmitter(context, wallet, { kept, lease, aside, joins })
 }
 
 /**
- * Renews the lease of a submitter once a third of it has passed. Call it before
- * each step of long work.
+ * Prolongs the lease of a submitter once a third of it has passed. Call it
+ * before each step of long work.
  *
  * @throws {@link LeaseLostError} when the lease was lost.
  */
-export async function keepSubmitter(
-  context: OrdersContext,
-  submitter: SubmitterState,
-): Promise<void> {
-  const { wallet, aside } = submitter
-  const kept = await openSubmitter(context, { wallet, submitter, aside })
-  if (kept !== submitter) throw new LeaseLostError(submitter.lease)
+export async function keepSubmitter({
+  kept,
+  lease,
+}: SubmitterState): Promise<void> {
+  const taken = await kept.take()
+  if (taken?.fence !== lease.fence) throw new LeaseLostError(lease)
 }
-
-/** The longest turn at a submitter, as a multiple of the lease. */
-const mostLeases = 3
 
 /**
- * Does work on a submitter and renews its lease meanwhile, so that a slow node
- * or wallet does not cost the lease. Stops renewing after a while, so that work
- * that hangs leaves the submitter to others.
+ * The longest turn at a submitter, as a multiple of the lease: work that hangs
+ * leaves the submitter to others.
  */
-export async function holdSubmitter<result>(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  work: () => Promise<result>,
-): Promise<result> {
-  const { lease } = context.policy
-  const over = new AbortController()
-  const end = performance.now() + longestTurn(context, submitter)
-  const prolong = async (): Promise<void> => {
-    for (;;) {
-      await wait(lease / 3, over.signal)
-      if (over.signal.aborted || performance.now() > end) return
-      await keepSubmitter(context, submitter)
-    }
-  }
-  // If the store fails or the lease is lost, the work fails too and reports it.
-  const prolonging = prolong().catch(() => undefined)
-  try {
-    return await work()
-  } finally {
-    over.abort()
-    await prolonging
-  }
-}
+const mostLeases = 3
 
 /**
  * Most milliseconds of one turn; longer if a person may have to confirm in a
  * wallet.
  */
-function longestTurn(
+export function longestTurn(
   { policy: { lease, walletTimeout } }: Pick<OrdersContext, 'policy'>,
   { wallet }: Pick<SubmitterState, 'wallet'>,
 ): number {

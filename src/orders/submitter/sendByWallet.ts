@@ -33,7 +33,7 @@ export async function sendByWallet(
 ): Promise<number> {
   let sent = 0
   for (const draft of drafts) {
-    await keepSubmitter(context, submitter)
+    await keepSubmitter(submitter)
     const row = await recordUnsent(context, submitter, draft, fees)
     if (!row) continue
     sent++

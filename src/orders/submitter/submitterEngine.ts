@@ -5,7 +5,7 @@ import { openAside } from '../loop/putAside.js'
 import type { AnswerAt } from '../model/earlyAnswer.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
-import type { Driver, Pause, SharedByDrivers } from './driver.js'
+import type { Driver, SharedByDrivers } from './driver.js'
 import {
   finishDriver,
   holdDriver,
@@ -126,7 +126,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       if (!driver) return found
       startDriver(shared, driver)
       return found.finally(() => {
-        if (!isWanted(shared, driver)) driver.pause.wake()
+        if (!isWanted(shared, driver)) driver.running?.wake()
       })
     },
     hold: async (submitter, signal, limit, isReady = () => true) => {
@@ -138,7 +138,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       const driver = driverOf(submitter)
       if (driver && !stopped.aborted) keepDriver(shared, driver, preparedFor)
     },
-    wake: (submitter) => drivers.get(submitterKey(submitter))?.pause.wake(),
+    wake: (submitter) => drivers.get(submitterKey(submitter))?.running?.wake(),
     stopping: stopped,
     stop: async () => {
       stopping.abort()
@@ -156,7 +156,6 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
 function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
   return {
     wallet,
-    pause: startPause(),
     aside: openAside(context, {
       key: submitterKey(wallet.submitter),
       observed: 'submitter.failed',
@@ -171,37 +170,10 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     limit: (work) => work(),
     isReady: () => true,
     submitter: undefined,
-    held: undefined,
+    kept: undefined,
     takenAt: 0,
     notBefore: 0,
     denied: 0,
     running: undefined,
-    letGo: new AbortController(),
-  }
-}
-
-function startPause(): Pause {
-  let isWoken = false
-  let end: (() => void) | undefined
-  return {
-    wait: (milliseconds) => {
-      if (isWoken) {
-        isWoken = false
-        return Promise.resolve(true)
-      }
-      return new Promise((resolve) => {
-        end = () => {
-          clearTimeout(timer)
-          end = undefined
-          resolve(isWoken)
-          isWoken = false
-        }
-        const timer = setTimeout(() => end?.(), milliseconds)
-      })
-    },
-    wake: () => {
-      isWoken = true
-      end?.()
-    },
   }
 }

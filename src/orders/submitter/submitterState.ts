@@ -1,4 +1,5 @@
 import type { Client } from 'viem'
+import type { KeptLease } from '../../store/keepLease.js'
 import type { Lease, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
@@ -30,9 +31,9 @@ export type SubmitterState = {
   readonly aside: Aside
   /** Captures to record together with their requests. */
   readonly joins: Joins
+  /** The lease under which the state was loaded; it keeps its fence. */
   readonly lease: Lease
-  /** Milliseconds of `performance`, because the wall clock can be set back. */
-  readonly leasedAt: number
+  readonly kept: KeptLease
   readonly nonces: AccountNonces
   readonly inFlight: InFlight
   readonly broadcasts: Broadcasts
@@ -40,34 +41,24 @@ export type SubmitterState = {
   readonly walletMemory: WalletMemory
   readonly orders: OrderMemory
   readonly openings: Openings
-  /**
-   * Keeps the state when the lease is renewed under the same fence: nobody else
-   * wrote in between.
-   */
-  renew(lease: Lease, leasedAt: number): void
 }
 
 /** Creates the state after taking the lease, before anything is loaded. */
 export function createSubmitter(
   context: OrdersContext,
   wallet: OrderWallet,
-  held: Pick<SubmitterState, 'lease' | 'leasedAt' | 'aside'> & {
+  held: Pick<SubmitterState, 'lease' | 'kept' | 'aside'> & {
     joins?: Joins | undefined
   },
 ): SubmitterState {
-  let { lease, leasedAt } = held
   return {
     wallet,
     reader: readerOf(context, wallet.submitter.chainId),
     kinds: context.kinds,
     aside: held.aside,
     joins: held.joins ?? openJoins(),
-    get lease() {
-      return lease
-    },
-    get leasedAt() {
-      return leasedAt
-    },
+    lease: held.lease,
+    kept: held.kept,
     nonces: openAccountNonces(),
     inFlight: openInFlight(),
     broadcasts: openBroadcasts(),
@@ -75,10 +66,6 @@ export function createSubmitter(
     walletMemory: openWalletMemory(),
     orders: openOrderMemory(context.recipients),
     openings: startOpenings(),
-    renew: (renewed, now) => {
-      lease = renewed
-      leasedAt = now
-    },
   }
 }
 

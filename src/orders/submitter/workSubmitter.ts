@@ -79,20 +79,28 @@ export type SubmitterLook = {
   settled: readonly StoredOrder[]
   /** True when this look wrote something else that a caller may wait for. */
   isNews: boolean
-  /** True when nothing is in flight or due. */
-  isIdle: boolean
   /** True when the merchant or a restore has suspended all sending. */
   isSuspended: boolean
   /** True when someone whose orders we do not send waits for the submitter. */
   isClaimed: boolean
   /** True when no room was left, so that orders may still be due. */
   isFull: boolean
-  /** Milliseconds until the next look makes sense. */
+  /**
+   * Milliseconds until the next look makes sense; `Infinity` when nothing is in
+   * flight or due.
+   */
   next: number
 }
 
-/** Milliseconds until the first look after something was sent or settled. */
-const soon = 8
+/** Milliseconds of a step that does not want to run again by itself. */
+const never = Number.POSITIVE_INFINITY
+
+/**
+ * Milliseconds until the first look after something was sent or settled. With
+ * many transactions in flight, news comes slowly, and each look costs requests.
+ */
+const soonAfter = (submitter: SubmitterState): number =>
+  isMany(submitter) ? 16 : 8
 
 /**
  * Does all current work of a submitter, under its lease: settles what the chain
@@ -123,7 +131,7 @@ export async function workSubmitter(
   if (isSuspended || !work.isBusy) {
     pace.rememberIdle(0)
     submitter.openings.endLook()
-    return { ...nothing, isIdle: true, next: interval }
+    return { ...nothing, next: never }
   }
   pace.startLook()
   const looking = getSubmitterView(context, submitter)
@@ -132,8 +140,7 @@ export async function workSubmitter(
   const now = context.now() / 1000n
   if (pace.isFarAhead(view.head, now))
     await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
-  if (!pace.believeHead(view.head, now))
-    return { ...nothing, isIdle: false, next: interval }
+  if (!pace.believeHead(view.head, now)) return { ...nothing, next: interval }
   const step = openSteps(submitter)
   await step('wallet', () => watchWallet(context, submitter, view))
   const settle = (shown: SubmitterView) =>
@@ -165,29 +172,24 @@ export async function workSubmitter(
   broadcasts.admitMore()
   const isNews = sent !== undefined && sent.refused > 0
   const all = [...(settled ?? []), ...(shown ?? []), ...(first ?? [])]
-  const isActive = settled || isNews || replaced || (sent && sent.sent > 0)
-  // With many transactions in flight, news comes slowly, and each look costs
-  // requests: start with the longer pause.
-  const afterNews = isMany(submitter) ? 1 : 0
   pace.rememberMined({ sent: (sent?.sent ?? 0) > 0, settled: !!settled })
-  pace.rememberIdle(isActive ? afterNews : pace.idle + 1)
-  const isNext =
-    sent?.isMore || pace.isQuick || sent?.isDoubted || pace.expectsMined
-  const next = isNext ? 0 : Math.min(interval, soon * 2 ** pace.idle)
-  return { ...nothing, settled: all, isNews, isIdle: false, isFull, next }
+  const soon = soonAfter(submitter)
+  const soonest = Math.min(
+    settled || replaced ? soon : never,
+    sent?.next ?? never,
+    pace.isQuick || pace.expectsMined ? 0 : never,
+  )
+  pace.rememberIdle(soonest < never ? 0 : pace.idle + 1)
+  const next = Math.min(soonest, soon * 2 ** pace.idle, interval)
+  return { ...nothing, settled: all, isNews, isFull, next }
 }
 
 type SentDue = {
   sent: number
   refused: number
-  /** True when more orders may be due and there is room for them. */
-  isMore: boolean
-  /**
-   * True when an order would be refused, and the next look judges it again
-   * first.
-   */
-  isDoubted: boolean
-  /** Shows what was mined while the last of many transactions are signed. */
+  /** Milliseconds until the next try makes sense. */
+  next: number
+  /** A look at the chain while the last of many transactions are signed. */
   looked?: Promise<SubmitterView | undefined> | undefined
 }
 
@@ -207,7 +209,7 @@ async function sendDue(
   peeked: PeekedDue | undefined,
 ): Promise<SentDue> {
   const { policy } = context
-  const done: SentDue = { sent: 0, refused: 0, isMore: false, isDoubted: false }
+  const done: SentDue = { sent: 0, refused: 0, next: never }
   const { timestamp: now } = view.head
   const most = Math.min(roomOf(submitter, policy), mostDue)
   if (most === 0 || submitter.walletMemory.isResting('order')) return done
@@ -260,7 +262,8 @@ async function sendDue(
         isCertain(submitter, refusal) &&
         !submitter.joins.has(refusal.stored.order.id),
     )
-    done.isDoubted = certain.length < refusals.length
+    // The next look judges the others again before they are refused.
+    if (certain.length < refusals.length) done.next = 0
     done.refused = certain.length
     await refuseDue(context, submitter, certain, now)
   } finally {
@@ -269,9 +272,9 @@ async function sendDue(
     submitter.openings.endLook()
     if (!isMany(submitter)) await submitter.broadcasts.sending
   }
-  const isActive = done.sent + done.refused > 0
-  done.isMore =
-    isActive && storedOrders.length === most && roomOf(submitter, policy) > 0
+  if (done.sent + done.refused === 0) return done
+  const isMore = storedOrders.length === most && roomOf(submitter, policy) > 0
+  done.next = isMore ? 0 : Math.min(done.next, soonAfter(submitter))
   return done
 }
 
@@ -306,7 +309,7 @@ async function sendDrafts(
   const sendable = drafts.slice(0, paid)
   if (account.type !== 'local')
     return sendByWallet(context, submitter, sendable, fees)
-  await keepSubmitter(context, submitter)
+  await keepSubmitter(submitter)
   submitter.joins.prolong(sendable.map(({ stored }) => stored.order.id))
   const recorded = await signAndRecord(context, submitter, sendable, {
     fees,

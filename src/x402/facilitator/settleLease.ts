@@ -1,16 +1,12 @@
 import { drawNonce } from '../../core/drawNonce.js'
 import { wait } from '../../core/wait.js'
 import type { OrdersContext } from '../../orders/engine.js'
+import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Lease } from '../../store/types.js'
 import { settleKey } from './ownedPayment.js'
 
-/** The right to settle one payment, prolonged until it is released. */
-export type HeldSettle = {
-  lease(): Lease
-  /** True when the lease ran out, so that another call may have it. */
-  isLost(): boolean
-  release(): Promise<void>
-}
+/** The right to settle one payment. */
+export type HeldSettle = { kept: KeptLease; lease: Lease }
 
 /** Milliseconds between two tries to take the lease. */
 const lookEvery = 100
@@ -20,53 +16,21 @@ const lookEvery = 100
  * died runs out after `policy.lease`. Returns `undefined` when the time is
  * over.
  */
-export async function holdSettle(
-  context: Pick<OrdersContext, 'store' | 'policy'>,
+export async function takeSettle(
+  { store, policy }: Pick<OrdersContext, 'store' | 'policy'>,
   orderId: string,
   { until, signal }: { until: number; signal: AbortSignal },
 ): Promise<HeldSettle | undefined> {
-  const { store } = context
-  const { lease: milliseconds } = context.policy
-  // A random owner, so that two calls of one process exclude each other too.
-  const wanted = {
+  const kept = keepLease(store, {
     key: settleKey(orderId),
+    // Random, so that two calls of one process exclude each other too.
     owner: drawNonce(),
-    milliseconds,
-  }
+    milliseconds: policy.lease,
+  })
   for (;;) {
-    const lease = await store.takeLease(wanted)
-    if (lease) return keepAlive({ store, wanted, lease })
+    const lease = await kept.take()
+    if (lease) return { kept, lease }
     if (signal.aborted || performance.now() >= until) return undefined
     await wait(lookEvery, signal)
-  }
-}
-
-type Taken = Pick<OrdersContext, 'store'> & {
-  wanted: Parameters<OrdersContext['store']['takeLease']>[0]
-  lease: Lease
-}
-
-function keepAlive({ store, wanted, lease }: Taken): HeldSettle {
-  let current = lease
-  let isLost = false
-  const timer = setInterval(() => {
-    store.takeLease(wanted).then(
-      (next) => {
-        if (next?.fence === current.fence) current = next
-        else isLost = true
-      },
-      // The next tick tries again. If the lease ran out, the store refuses
-      // writes.
-      () => undefined,
-    )
-  }, wanted.milliseconds / 3)
-  return {
-    lease: () => current,
-    isLost: () => isLost,
-    release: async () => {
-      clearInterval(timer)
-      // If this fails, the lease runs out by itself.
-      await store.releaseLease(current).catch(() => undefined)
-    },
   }
 }

@@ -24,7 +24,7 @@ import {
   ownerOf,
 } from './ownedPayment.js'
 import type { FacilitatorCall } from './parseCall.js'
-import { type HeldSettle, holdSettle } from './settleLease.js'
+import { type HeldSettle, takeSettle } from './settleLease.js'
 
 /** The outcome of a settlement, with an error code of x402. */
 export type SettleOutcome =
@@ -61,25 +61,21 @@ export async function settlePayment(
 ): Promise<SettleOutcome> {
   const orderId = orderIdOf(parameters.call.payment)
   const until = performance.now() + facilitator.timeout
-  const held = await holdSettle(facilitator.context, orderId, {
+  const held = await takeSettle(facilitator.context, orderId, {
     until,
     signal: parameters.signal,
   })
   if (!held) return explainUnsettled(facilitator, orderId, used)
   try {
-    return await settleAlone(facilitator, {
-      ...parameters,
-      orderId,
-      until,
-      held,
-    })
+    const alone = { ...parameters, orderId, until, held }
+    return await held.kept.during(() => settleAlone(facilitator, alone))
   } catch (error) {
     // `pending` tells the client not to pay a second time.
     const outcome = await explainUnsettled(facilitator, orderId, failed)
     if (outcome.code === pending) return outcome
     throw error
   } finally {
-    await held.release()
+    await held.kept.release()
   }
 }
 
@@ -248,7 +244,7 @@ async function capture(
     })
   // The client has gone, or another call has the lease. The worker finishes the
   // order.
-  if (signal.aborted || held.isLost())
+  if (signal.aborted || !held.kept.holds(held.lease))
     return explainUnsettled(facilitator, orderId, failed)
   const code =
     result?.status === 'rejected' ? errorCodeOf(result.reason) : failed
@@ -280,7 +276,7 @@ async function answer(
   // Only transactions of ours are shown by the block being made.
   const isOurs = gasUsed === undefined || isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
-    lease: held.lease(),
+    lease: held.lease,
     settle: async (tables, kept) => {
       // If someone else captured it, ours may have failed on chain.
       // Before a block has it, it stays counted in full.

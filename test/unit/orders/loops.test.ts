@@ -127,10 +127,10 @@ function checkPauses({ looks, wakes }: Trace): void {
     const pause =
       last.failures > 0 ? growingPause(last.failures, pauses) : last.next
     const woken = wakes.filter(
-      (one) => one >= last.began && one <= last.ended + pause,
+      (one) => one >= last.asked && one <= last.ended + pause,
     )
     // A wake in the same millisecond may come before the look or after it.
-    const surely = woken.filter((one) => one > last.began)
+    const surely = woken.filter((one) => one > last.asked)
     const due = last.ended + pause
     if (woken.length === 0) expect(next.asked).toBe(due)
     const [first = due] = surely
