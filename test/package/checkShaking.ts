@@ -76,7 +76,6 @@ const rows: readonly Row[] = [
       'core',
       'orders',
       'orders/ledger',
-      'orders/loop',
       'orders/model',
       'store',
       'subscriptions/verbs',

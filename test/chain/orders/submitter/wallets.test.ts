@@ -239,7 +239,7 @@ test('a cancellation of which nothing is known keeps its nonce until every signa
   expect(await kinds()).toEqual(['cancel'])
   await chain.warp(1000)
   expect(await result).toMatchObject({ reason: 'expired' })
-  expect(await kinds()).toEqual(['cancel', 'filler'])
+  await expect.poll(kinds).toEqual(['cancel', 'filler'])
 })
 
 test('what the user declines is free to be asked for again, under the same nonce', async () => {
