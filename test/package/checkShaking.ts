@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
       'standardwebhooks',
       'viem',
     ],
-    ['core', 'orders/model', 'store', 'webhooks', 'webhooks/targets'],
+    ['core', 'store', 'webhooks', 'webhooks/targets'],
   ],
   [
     'accelerate',
@@ -144,6 +144,7 @@ const rows: readonly Row[] = [
       ...asked,
       'orders',
       'orders/evidence',
+      'orders/loop',
       'orders/model',
       'orders/submitter',
       'orders/verbs',
