@@ -231,7 +231,7 @@ function parseLogsOf(
   if (logs.some(isStray))
     throw new NodeAnswerError({
       method: 'eth_getLogs',
-      problem: 'holds a log of other blocks',
+      problem: 'holds a log from outside the requested blocks',
     })
   return logs
 }

@@ -9,7 +9,7 @@ import type { SealContext } from '../../store/types.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 
-/** How many orders' secrets are unsealed. */
+/** The check opens the secrets of this many orders, as a sample. */
 const sampleSize = 20
 
 /** Checks that there is a key for each secret, and unseals a sample. */

@@ -79,7 +79,7 @@ async function planChains(
   )
 }
 
-/** Puts the reports of all chains together, in the order of the shop. */
+/** Joins the reports of all chains, in the order of the configuration. */
 function joinChains(
   { destinations: order }: OrdersContext,
   reports: readonly AuditReport[],

@@ -341,7 +341,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   },
   permitOpen: {
     status: 409,
-    title: 'Another permit is open',
+    title: 'The payer has another open permit',
     detail: 'The payer has another open order with a permit of this token.',
   },
   tooManyTries: {

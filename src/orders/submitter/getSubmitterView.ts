@@ -153,10 +153,10 @@ function putFailedAside(
 const mostShown = 100
 
 /**
- * Requests receipts that the block being made may have. The node executes in
- * nonce order, so it asks about the lowest nonces that no look has shown, and
- * about more while it finds them: a chain without such receipts costs one
- * request a look.
+ * Requests receipts of the block that is being made. The node executes in nonce
+ * order, so this asks about the lowest nonce whose receipt no look has found,
+ * and about the next ones only while it finds receipts: a chain without
+ * pre-confirmed receipts costs one request a look.
  */
 async function askPreconfirmed(
   submitter: SubmitterState,

@@ -194,7 +194,7 @@ function chooseRecipient(
     shown(asked),
     asked || !fitting.length
       ? `${kind} of these orders`
-      : 'given, since these orders have several',
+      : 'given, since these orders have several recipients',
   )
 }
 

@@ -53,7 +53,7 @@ export async function askSeparately(
   return joinChanges([noChanges(), ...written])
 }
 
-/** Loads the orders to ask about among the next open ones. */
+/** Loads the next open orders, and keeps those to ask the chain about. */
 function loadPage(
   context: OrdersContext,
   { destinations, aside }: TokenWatch,

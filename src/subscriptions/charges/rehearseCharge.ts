@@ -40,7 +40,7 @@ type RehearseChargeOptions = {
   getKnown: () => Promise<bigint>
 }
 
-/** Most gas of an approval that also deploys the wallet. */
+/** Highest gas limit of an approval, which may deploy the wallet too. */
 const maxApprovalGas = 2_000_000n
 
 /**

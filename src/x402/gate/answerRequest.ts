@@ -55,7 +55,7 @@ export async function answerRequest(
     throw new InvalidFieldError(
       'request',
       request,
-      'one whose body nobody has read',
+      'one with an unread body',
       'Put the gate in front of whatever reads the body.',
     )
   const asked = await readAsked(gate, request, offer)

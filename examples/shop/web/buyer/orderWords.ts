@@ -38,7 +38,7 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
   },
   canceling: {
     title: 'Your cancellation is on its way',
-    text: 'The shop sent it to the network. Once it is in a block, you can never be charged for this payment.',
+    text: 'The shop sent your cancellation to the network. Once it is in a block, you can never be charged for this payment.',
   },
   canceled: {
     title: 'Canceled',
