@@ -3,7 +3,7 @@ import { wait } from './wait.js'
 
 /** What a loop does. All times are in milliseconds. */
 export type LoopWork = {
-  /** Looks once and does what is due. Returns the time until the next look. */
+  /** Does what is due. Returns the time until the next look. */
   look(): Promise<number>
   /**
    * Notes a failed look. Returns the time until the next try. If it throws, the

@@ -189,7 +189,7 @@ test('never do two owners have the lease, and who loses it is told', async () =>
       ends.catch(() => undefined)
       await vi.advanceTimersByTimeAsync(30_000)
       await ends
-      // Whoever left or died keeps nobody out for longer than the lease.
+      // An owner that left or died keeps others out for one lease at most.
       expect(await store.takeLease({ ...lasting, owner: 'last' })).toBeDefined()
     },
   )

@@ -313,7 +313,10 @@ export type OrdersContext = {
   /** Submitters of wallets that send for recipients without a wallet. */
   relayers: readonly Submitter[]
   shop: Shop
-  /** Those of `shop` now, as are `policy` and `destinations`: read them anew. */
+  /**
+   * Read from `shop` at each use, like `policy` and `destinations`: do not keep
+   * a copy.
+   */
   recipients: readonly Address[]
   destinations: readonly Destination[]
   /** Name of each chain's watch, by chain id: see `nameWatches`. */

@@ -2,7 +2,6 @@ import type { Address } from 'viem'
 import type { VerifiedAt } from '../../core/types.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { AttemptRecord, StoreWriter } from '../../store/types.js'
-import { OrdersSetupError } from '../model/errors.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { sumSpentSince } from './sumSpentSince.js'
@@ -29,7 +28,7 @@ export type KnownPayer = {
   isHeld: boolean
 }
 
-/** Returns what was loaded of one that was asked for. */
+/** Gives what was loaded for one of the payers. */
 export type LoadedPayers = (asked: AskedPayer) => KnownPayer
 
 /** Loads several payers in a few statements. */
@@ -56,7 +55,7 @@ export async function loadPayers(
   const held = await tables.orders.find({ needReview })
   return (one) => {
     const others = exposures.get(one)
-    if (!others) throw new OrdersSetupError('loaded no such payer')
+    if (!others) throw new Error('A payer was not loaded.')
     const own = new Set(others.map(({ orderId }) => orderId))
     return {
       others,

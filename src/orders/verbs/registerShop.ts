@@ -15,7 +15,7 @@ import {
 } from '../model/openShop.js'
 import type { OrdersContext, Shop } from '../model/types.js'
 
-/** Held by whoever changes which recipients a shop has. */
+/** Name of the lock for changes of recipients, in all shops. */
 export const shopsLock = 'shops'
 
 /**
