@@ -181,6 +181,7 @@ function startWatcher(
   const { asides, kept } = watcher
   const aside = asides.chain
   let mood: 'busy' | 'quiet' | 'failed' = 'busy'
+  let isNewHead = false
   let lookedAt = performance.now()
   const loop = startLoop(
     {
@@ -203,7 +204,7 @@ function startWatcher(
       // the pause. Otherwise a new block does, and the next look sees all changes.
       woken: async () => {
         if (mood === 'quiet') return watcher.findNextLook()
-        if (!isNewHead) return never
+        if (mood === 'failed' || !isNewHead) return never
         isNewHead = false
         return lookedAt + leastPause - performance.now()
       },
@@ -211,7 +212,6 @@ function startWatcher(
     },
     signal,
   )
-  let isNewHead = false
   const stopHeads = hearHeads(readerOf(context, chainId), () => {
     if (mood !== 'busy') return
     isNewHead = true
@@ -221,10 +221,15 @@ function startWatcher(
     listener: loop.wake,
     isOwn: (by) => by !== undefined && by === watcher.lease()?.key,
   })
-  const end = async (): Promise<void> => {
-    await loop.ended
+  const stopHearing = () => {
     stopHeads()
     forget()
+  }
+  // Does not wait for the loop, because a look that hangs never ends.
+  if (signal.aborted) stopHearing()
+  else onAbort(signal, stopHearing)
+  const end = async (): Promise<void> => {
+    await loop.ended
     await kept.release()
   }
   return { caughtUp, ended: end() }

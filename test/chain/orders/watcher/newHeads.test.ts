@@ -1,6 +1,8 @@
 import { type DevChain, startDevChain } from 'countersign/devchain'
+import type { PaymentStore } from 'countersign/store'
 import { createClient, http, type Transport, webSocket } from 'viem'
-import { afterAll, beforeAll, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { memoryStore } from '../../../../src/store/memoryStore.js'
 import { eventually } from '../../../unit/support/webhooksRun.js'
 import { openShop } from '../../support/shop.js'
 import { mineBlocks } from '../../support/watching.js'
@@ -62,4 +64,45 @@ test('a socket that is silent or closed delays no look', async () => {
   await close()
   const closed = looks()
   await eventually(async () => looks()).toBeGreaterThan(closed + 2)
+})
+
+test('a worker that is to end listens to no new block, even while its database hangs', async () => {
+  let listening = 0
+  const subscribe = async () => {
+    listening++
+    return { unsubscribe: async () => void listening-- }
+  }
+  const transport: Transport = (config) => {
+    const inner = http(chain.urls.http)(config)
+    return { ...inner, value: { ...inner.value, subscribe } }
+  }
+  const client = createClient({ chain: chain.chain, transport })
+  const inner = memoryStore()
+  let isHung = false
+  let hanging = 0
+  const hang = <result>(work: () => Promise<result>): Promise<result> => {
+    if (!isHung) return work()
+    hanging++
+    return new Promise(() => undefined)
+  }
+  const store: PaymentStore = {
+    ...inner,
+    takeLease: (wanted) => hang(() => inner.takeLease(wanted)),
+    read: (work) => hang(() => inner.read(work)),
+    write: (work, lease) => hang(() => inner.write(work, lease)),
+  }
+  const shop = await openShop(chain, {
+    client,
+    store,
+    policy: { pollingInterval: 20 },
+  })
+  const ending = new AbortController()
+  const running = shop.orders.run({ signal: ending.signal })
+  await eventually(async () => listening).toBe(1)
+  isHung = true
+  // A look at the chain and one at the submitter.
+  await eventually(async () => hanging).toBeGreaterThan(1)
+  ending.abort()
+  await running
+  expect(listening).toBe(0)
 })
