@@ -14,7 +14,8 @@ export const tasks = {
   'Give up': {
     void: 'lifecycle',
     cancellationToSign: 'lifecycle',
-    cancel: 'lifecycle',
+    acceptCancellation: 'lifecycle',
+    approveCancellation: 'lifecycle',
   },
   Refund: {
     refund: 'refunds',

@@ -89,3 +89,10 @@ test.each(
   expect(member.parameters).toEqual([expect.stringMatching(/Parameters$/)])
   expect(member.tags).toContain('throws')
 })
+
+test('the site has each method of orders under one task', async () => {
+  const site = new URL('../../../scripts/siteMethods.js', import.meta.url)
+  const { tasks }: { tasks: Record<string, object> } = await import(site.href)
+  const listed = Object.values(tasks).flatMap((methods) => Object.keys(methods))
+  expect(listed.sort()).toEqual(namesOf(all))
+})
