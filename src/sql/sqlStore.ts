@@ -31,16 +31,18 @@ export function createSqlStore(
   steps: readonly Migration[] = migrations,
   attached?: 'read' | 'write' | undefined,
 ): PaymentStore {
-  const { dialect } = engine
+  const { dialect, writeAlone } = engine
   const seen = seenRows()
   const listeners = new Set<(by?: string) => void>()
-  const run = <result>(mode: Mode, work: Work<result>, lease?: Lease) =>
-    runPatiently(() => runUnit(engine, mode, { work, seen, lease, tell }), {
+  const patiently = <result>(unit: () => Promise<result>) =>
+    runPatiently(unit, {
       milliseconds: engine.patienceMilliseconds,
       firstPause: 10,
       longestPause: 1_000,
       mayRunAgain,
     })
+  const run = <result>(mode: Mode, work: Work<result>, lease?: Lease) =>
+    patiently(() => runUnit(engine, mode, { work, seen, lease, tell }))
   const tell = (by: Lease | undefined) => {
     for (const listener of listeners) listener(by?.key)
   }
@@ -99,7 +101,9 @@ export function createSqlStore(
     },
     takeLease: async (wanted) => {
       await openToWrite()
-      return run('write', (session) => takeSqlLease(session, dialect, wanted))
+      const take = (session: SqlSession) =>
+        takeSqlLease(session, dialect, wanted)
+      return writeAlone ? patiently(() => writeAlone(take)) : run('write', take)
     },
     releaseLease: async (lease) => {
       await openToWrite()

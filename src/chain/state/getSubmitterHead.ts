@@ -11,30 +11,15 @@ import {
 import { getBalance } from './getBalance.js'
 import { getTransactionCount } from './getTransactionCount.js'
 
-export type GetSubmitterHeadParameters = {
-  account: Address
-  /**
-   * Which block counts as safe: a tag, or for nodes without tags the number of
-   * blocks below the head, which needs a second request. @default 'safe'
-   */
-  safe?: 'safe' | 'finalized' | number | undefined
-}
-
-/** State of a submitter and of its chain. */
+/** The newest block, and how far it shows an account. */
 export type SubmitterHead = {
   head: BlockHead
-  /** Absent where the node has no such block, or the chain is too young. */
-  safe: BlockHead | undefined
-  finalized: BlockHead | undefined
   /** The account nonce at `latest`. */
   count: number
-  /**
-   * The account nonce at `pending`: some nodes count their mempool, others
-   * pre-confirmed transactions.
-   */
-  pendingCount: number
-  /** The account nonce at the safe block. */
-  safeCount: number | undefined
+}
+
+/** What an account needs to know before it sends. */
+export type SubmitterFunds = {
   /** Wei, at `latest`. */
   balance: bigint
   /** Wei per gas; absent on chains without EIP-1559. */
@@ -42,51 +27,87 @@ export type SubmitterHead = {
   gasPrice: bigint
 }
 
+/** How far the safe block shows an account. */
+export type SubmitterSafe = {
+  /** Absent where the node has no such block, or the chain is too young. */
+  safe: BlockHead | undefined
+  /** The account nonce at the safe block. */
+  safeCount: number | undefined
+}
+
 /**
- * Gets the state of a submitter and the heads of its chain. A batching
- * transport sends all as one request.
- *
- * The answers are independent: a new block can come between two.
+ * Gets the newest block and the account's count. A batching transport sends
+ * both as one request. A new block can come between the two answers.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
  */
 export async function getSubmitterHead(
   client: Client,
-  { account: address, safe: wanted = 'safe' }: GetSubmitterHeadParameters,
+  address: Address,
 ): Promise<SubmitterHead> {
-  const countAt = (block: BlockSelector) =>
-    getTransactionCount(client, { address, block })
-  const headAt = (block: BlockSelector) => orNone(getBlockHead(client, block))
-  const tag = typeof wanted === 'string' ? wanted : undefined
-  const [head, safe, finalized, safeCount, ...account] = await Promise.all([
+  const [head, count] = await Promise.all([
     getBlockHead(client, 'latest'),
-    headAt('safe'),
-    headAt('finalized'),
-    tag && orNone(countAt(tag)),
-    countAt('latest'),
-    countAt('pending'),
-    getBalance(client, { address, block: 'latest' }),
-    getWei(client, 'eth_maxPriorityFeePerGas').catch(() => undefined),
-    getWei(client, 'eth_gasPrice'),
+    getTransactionCount(client, { address, block: 'latest' }),
   ])
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
       problem: 'names no latest block',
     })
-  const [count, pendingCount, balance, tip, gasPrice] = account
-  const read = { head, finalized, count, pendingCount, balance, tip, gasPrice }
-  if (typeof wanted === 'string')
-    return { ...read, safe: wanted === 'safe' ? safe : finalized, safeCount }
+  return { head, count }
+}
 
-  const number = head.number - BigInt(wanted)
-  if (number < 0n) return { ...read, safe: undefined, safeCount: undefined }
-  const [deep, deepCount] = await Promise.all([
-    headAt(number),
-    orNone(countAt(number)),
+/**
+ * Gets the balance of an account and the fees of its chain, as one request of a
+ * batching transport.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its answer is malformed.
+ */
+export async function getSubmitterFunds(
+  client: Client,
+  address: Address,
+): Promise<SubmitterFunds> {
+  const [balance, tip, gasPrice] = await Promise.all([
+    getBalance(client, { address, block: 'latest' }),
+    getWei(client, 'eth_maxPriorityFeePerGas').catch(() => undefined),
+    getWei(client, 'eth_gasPrice'),
   ])
-  return { ...read, safe: deep, safeCount: deepCount }
+  return { balance, tip, gasPrice }
+}
+
+/**
+ * Gets the safe block and the account's count there, as one request of a
+ * batching transport.
+ *
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer, or its answer is malformed.
+ */
+export async function getSubmitterSafe(
+  client: Client,
+  address: Address,
+  {
+    head,
+    safe: wanted = 'safe',
+  }: {
+    head: Pick<BlockHead, 'number'>
+    /**
+     * Which block counts as safe: a tag, or for nodes without tags the number
+     * of blocks below `head`. @default 'safe'
+     */
+    safe?: 'safe' | 'finalized' | number | undefined
+  },
+): Promise<SubmitterSafe> {
+  const block: BlockSelector =
+    typeof wanted === 'string' ? wanted : head.number - BigInt(wanted)
+  if (typeof block === 'bigint' && block < 0n)
+    return { safe: undefined, safeCount: undefined }
+  const [safe, safeCount] = await Promise.all([
+    orNone(getBlockHead(client, block)),
+    orNone(getTransactionCount(client, { address, block })),
+  ])
+  return { safe, safeCount }
 }
 
 async function getWei(client: Client, method: string): Promise<bigint> {

@@ -6,6 +6,9 @@ import type { SubmitterView } from './getSubmitterView.js'
 import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
+/** The account nonce at `latest` and at `pending`. */
+export type SubmitterCounts = { count: number; pendingCount: number }
+
 /**
  * Sets `nonces.value.nextNonce` to the account nonce on which the node and the
  * record agree.
@@ -18,23 +21,23 @@ export async function continueNonces(
   view: SubmitterView,
 ): Promise<boolean> {
   const { nonces, inFlight } = submitter
-  if (!(await fillRestored(context, submitter, view))) return false
-  const { next, claim } = judgeNextNonce({ nonces, inFlight }, view)
+  const { count } = view
+  const counts = { count, pendingCount: await view.pendingCount() }
+  if (!(await fillRestored(context, submitter, counts))) return false
+  const { next, claim } = judgeNextNonce({ nonces, inFlight }, counts)
   nonces.rememberClaim(claim)
   const { nextNonce } = nonces.value
   const isUnclear =
     next === undefined ||
     (next < nextNonce && (await wasUsed(context, submitter, next)))
   if (isUnclear) {
-    const { count, pendingCount } = view
     context.observe({
       name: 'submitter.waits',
       attributes: {
         ...submitter.wallet.submitter,
         reason: 'nonceUnclear',
         nextNonce,
-        count,
-        pendingCount,
+        ...counts,
       },
     })
     return false
@@ -86,7 +89,7 @@ export function judgeNextNonce(
     nonces: Pick<AccountNonces, 'value' | 'claim'>
     inFlight: Pick<InFlight, 'rows'>
   },
-  { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
+  { count, pendingCount }: SubmitterCounts,
 ): { next: number | undefined; claim: NonceClaim | undefined } {
   const own = nonces.value.nextNonce
   const known = Math.max(own, count)

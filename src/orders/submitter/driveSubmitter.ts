@@ -1,4 +1,3 @@
-import { detectPreconfirmations } from '../../chain/state/detectPreconfirmations.js'
 import { startLoop } from '../../core/loop.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { onAbort } from '../../core/onAbort.js'
@@ -7,6 +6,7 @@ import { endingContext, finishOnTime } from '../loop/endingContext.js'
 import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Driver, SharedByDrivers } from './driver.js'
+import { hasDue } from './findDue.js'
 import {
   claimSubmitter,
   dropClaims,
@@ -15,7 +15,11 @@ import {
   openSubmitter,
 } from './openSubmitter.js'
 import type { SubmitterState } from './submitterState.js'
-import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
+import {
+  type SubmitterLook,
+  type SubmitterPauses,
+  workSubmitter,
+} from './workSubmitter.js'
 
 /**
  * True while the loop should go on: a worker holds the driver, `keepDriver`
@@ -35,12 +39,14 @@ export function isWanted(
  * `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
+  driver.isCalled = true
   if (!driver.running) drive(shared, driver)
   driver.running?.wake()
 }
 
 /**
- * Makes the driver look again because the store changed.
+ * Makes the driver look again because the store changed, unless it is about to
+ * do so anyway.
  *
  * @param by the key of the lease under which this process changed it, if any:
  * what the driver wrote itself tells it nothing.
@@ -48,8 +54,8 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
 export function noticeChange(driver: Driver, by: string | undefined): void {
   if (by !== undefined && by === driver.kept?.held?.key) return
   driver.isCalm = false
-  if (driver.isIdle) driver.running?.wake()
-  else driver.isChanged = true
+  driver.isChanged = true
+  if (driver.rest) driver.running?.wake()
 }
 
 /** Keeps the driver going until the signal aborts. */
@@ -120,7 +126,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
       // Takes the lease only in its place: it could expire while it waits.
       limit: (work) => driver.limit(work),
       look: async () => {
-        driver.isIdle = false
+        driver.rest = undefined
+        driver.isCalled = false
         driver.isChanged = false
         const endLook = driver.joins.startLook()
         try {
@@ -130,6 +137,7 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
         }
       },
       failed: async (error) => untilOver(await recover(own, driver, error)),
+      woken: async () => ((await isLookDue(own, driver)) ? 0 : never),
       isOver: () => !isWanted(own, driver),
       lease: {
         every: own.context.policy.lease / 3,
@@ -154,11 +162,25 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
   driver.running = { wake, ended: end(), letGo: () => letGo.abort() }
 }
 
+const never = Number.POSITIVE_INFINITY
+
+/**
+ * True when the driver must look before its pause is over. While it waits for a
+ * block, a change of the store costs one question to the store.
+ */
+async function isLookDue(
+  { context }: SharedByDrivers,
+  { isCalled, rest, submitter }: Driver,
+): Promise<boolean> {
+  if (isCalled || rest !== 'block' || !submitter) return true
+  return hasDue(context, submitter)
+}
+
 /** Milliseconds until the loop may end, unless a caller extends it. */
 function restOf({ waits }: SharedByDrivers, driver: Driver): number {
   const { wallet, holders, keptUntil, joins } = driver
   const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
-  if (holders > 0 || isAwaited) return Number.POSITIVE_INFINITY
+  if (holders > 0 || isAwaited) return never
   return Math.max(0, keptUntil - performance.now())
 }
 
@@ -171,12 +193,14 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   const { context, waits } = own
   const looked = await takeTurn(own, driver)
   const { settled = [], isNews = true, next = takeEvery } = looked ?? {}
-  driver.isIdle = next === Number.POSITIVE_INFINITY
-  const idlePause = idlePauseOf(own, driver, looked)
-  // The store changed during the last look, so look again at once.
-  const isMissed = driver.isIdle && driver.isChanged
-  const usual = idlePause ?? Math.min(next, looked?.interval ?? next)
-  const pause = isMissed ? 0 : usual
+  const isIdle = looked?.rest === 'idle'
+  const longest = isIdle ? idlePauseOf(own, driver, looked) : next
+  const pause = Math.min(next, longest)
+  // No event tells that a store is no longer suspended.
+  driver.isCalm = isIdle && !driver.isChanged && !looked.isSuspended
+  driver.rest = looked?.rest
+  // The store changed during this look.
+  if (driver.rest && driver.isChanged) driver.running?.wake()
   if (looked) driver.aside.clear(wholeSubmitter)
   await driver.aside.save(driver.kept?.held)
   await waits.report(driver.wallet.submitter, { settled, isNews })
@@ -189,27 +213,24 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
 const askEvery = 1000
 
 /**
- * Milliseconds until the next look at an idle submitter. In a store that reports
- * changes, the second look without news begins the long pauses: in between,
- * another shop may have claimed the submitter.
+ * Number of quiet intervals between two looks at an idle submitter, in case a
+ * change was not told.
+ */
+const idleQuiets = 4
+
+/**
+ * Most milliseconds until the next look at an idle submitter. In a store that
+ * reports changes, the second look without news begins the long pauses: in
+ * between, another shop may have claimed the submitter.
  */
 function idlePauseOf(
-  { context: { store, policy } }: SharedByDrivers,
-  driver: Driver,
-  look: OwnLook | undefined,
-): number | undefined {
-  if (!look || !driver.isIdle) {
-    driver.isCalm = false
-    return undefined
-  }
-  const { chainId } = driver.wallet.submitter
-  const { interval, isSuspended } = look
-  const wasCalm = driver.isCalm
-  // No event tells that a store is no longer suspended.
-  driver.isCalm = !driver.isChanged && !isSuspended
+  { context: { store } }: SharedByDrivers,
+  { isCalm }: Driver,
+  { interval, quiet, isSuspended }: OwnLook,
+): number {
   if (!store.onChange) return Math.min(interval, askEvery)
-  if (!wasCalm || !driver.isCalm) return interval
-  return quietIntervalOf(policy, { chainId, interval })
+  if (!isCalm || isSuspended || quiet <= interval) return interval
+  return idleQuiets * quiet
 }
 
 /**
@@ -238,8 +259,7 @@ async function recover(
   return next
 }
 
-/** A look, with the milliseconds between two looks when nothing happens. */
-type OwnLook = SubmitterLook & { interval: number }
+type OwnLook = SubmitterLook & SubmitterPauses
 
 /**
  * Takes one turn at a submitter. Does nothing while someone else holds its
@@ -276,9 +296,9 @@ async function takeTurn(
   const ready = context.recipients.filter(driver.isReady)
   submitter.orders.sendFor(isAwaited ? context.recipients : ready)
   const work = async () => {
-    const interval = await intervalOf(own, submitter)
-    const looked = await workSubmitter(context, submitter, interval)
-    return { ...looked, interval }
+    const pauses = pausesOf(own, submitter)
+    const looked = await workSubmitter(context, submitter, pauses)
+    return { ...looked, ...pauses }
   }
   return submitter.kept.during(work, { most: longestTurn(context, submitter) })
 }
@@ -292,18 +312,25 @@ function findWallet({ wallets }: OrdersContext, known: OrderWallet) {
 /** Milliseconds between two looks until the chain's interval is known. */
 const usualInterval = 1000
 
-async function intervalOf(
-  { context: { policy }, intervals }: SharedByDrivers,
+function pausesOf(
+  { context: { policy }, networks }: SharedByDrivers,
   { wallet, pace, reader }: SubmitterState,
-): Promise<number> {
+): SubmitterPauses {
   const { chainId } = wallet.submitter
-  const known = policy.pollingInterval ?? intervals.get(chainId)
-  if (known !== undefined) return known
-  // Detection takes a few requests, so wait for some looks without news.
-  if (pace.idle < 5) return usualInterval
-  const { pollingInterval } = await detectPreconfirmations(reader)
-  intervals.set(chainId, pollingInterval)
-  return pollingInterval
+  // It takes a few requests, so wait until the answer may save some.
+  const isWorthIt =
+    pace.untilBlock !== undefined ||
+    (pace.idle >= 5 && policy.pollingInterval === undefined)
+  const network = isWorthIt
+    ? networks.find(chainId, reader)
+    : networks.known(chainId)
+  const interval =
+    policy.pollingInterval ?? network?.pollingInterval ?? usualInterval
+  return {
+    interval,
+    quiet: quietIntervalOf(policy, { chainId, interval }),
+    isBlockwise: network?.kind === 'none',
+  }
 }
 
 /**

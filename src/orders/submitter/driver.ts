@@ -4,15 +4,16 @@ import type { Limit } from '../loop/limitTo.js'
 import type { Aside } from '../loop/putAside.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Joins } from './joins.js'
+import type { Networks } from './networks.js'
 import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
+import type { SubmitterLook } from './workSubmitter.js'
 
 /** State that all drivers of one instance share. */
 export type SharedByDrivers = {
   context: OrdersContext
   waits: OrderWaits
-  /** Milliseconds between two looks, by chain id, once detected. */
-  intervals: Map<number, number>
+  networks: Networks
   stopping: AbortSignal
 }
 
@@ -58,7 +59,10 @@ export type Driver = {
   notBefore: number
   /** Number of tries in a row that found the lease held by someone else. */
   denied: number
-  isIdle: boolean
+  /** What may end the pause of the loop, as the last look found. */
+  rest: SubmitterLook['rest']
+  /** True when this process asked for a look since the last one began. */
+  isCalled: boolean
   /** True when the last look found nothing and the store is silent since. */
   isCalm: boolean
   /** True when the store changed during the current look. */

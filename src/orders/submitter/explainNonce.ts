@@ -215,7 +215,7 @@ function postponeReason(
  */
 async function explainPassed(
   submitter: SubmitterState,
-  { head, safe, safeCount = 0 }: SubmitterView,
+  view: Pick<SubmitterView, 'head' | 'safe'>,
   judged: Judged<'passed'>,
   stored: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
@@ -227,6 +227,7 @@ async function explainPassed(
   if (lost.looks < 2 || performance.now() - lost.since < receiptLag)
     return undefined
   await checkChain(reader, submitter.wallet.submitter.chainId)
+  const { safe, safeCount = 0 } = await view.safe()
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
   // A filler whose hash only the wallet knows may have used the nonce.
@@ -255,7 +256,7 @@ async function explainPassed(
   }
   // We only assume that a transaction without a hash has this nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
-  const isDead = isKnown || head.timestamp >= endOf(judged, stored)
+  const isDead = isKnown || view.head.timestamp >= endOf(judged, stored)
   const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
   return { judged, stored, isForeign, isFree, isOver: isFree }
 }

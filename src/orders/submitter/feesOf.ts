@@ -1,3 +1,4 @@
+import type { SubmitterFunds } from '../../chain/state/getSubmitterHead.js'
 import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
 import type { SubmitterView } from './getSubmitterView.js'
@@ -15,12 +16,10 @@ const usualTip = 1_000_000n
 
 /** Computes fees that still suffice if the base fee doubles. Pure. */
 export function feesOf(
-  view: Pick<SubmitterView, 'head' | 'tip' | 'gasPrice'>,
+  { head: { baseFeePerGas } }: Pick<SubmitterView, 'head'>,
+  { tip = usualTip, gasPrice }: Pick<SubmitterFunds, 'tip' | 'gasPrice'>,
 ): SubmitterFees {
-  const { head, gasPrice } = view
-  const { baseFeePerGas } = head
   if (baseFeePerGas === undefined) return legacyFees(gasPrice)
-  const tip = view.tip ?? usualTip
   return dynamicFees(2n * baseFeePerGas + tip, tip)
 }
 

@@ -32,7 +32,7 @@ export async function fillGaps(
   view: SubmitterView,
 ): Promise<boolean> {
   if (submitter.walletMemory.isResting('filler')) return false
-  const { nonces, isWide } = findGaps(submitter, view)
+  const { nonces, isWide } = await findGaps(submitter, view)
   let isActive = false
   for (const nonce of nonces) {
     const name = nonceName('fill', nonce)
@@ -86,7 +86,7 @@ async function fillGap(
     nonce,
     bump: nextBump(known),
     kind: 'filler',
-    fees: feesOf(view),
+    fees: feesOf(view, await view.funds()),
     orderId: undefined,
     attempt: undefined,
     seal: sealOf({ ...at, nonce }, undefined),
@@ -151,21 +151,30 @@ type Gaps = {
  * Finds nonces below `nextNonce` at which neither the node nor the submitter
  * has a transaction. All later ones would wait behind them.
  */
-function findGaps(
+async function findGaps(
   submitter: NonceChoice & {
     nonces: AccountNonces
     inFlight: Pick<InFlight, 'rows'>
   },
   { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
-): Gaps {
+): Promise<Gaps> {
   const { nonces, inFlight } = submitter
   if (!choosesNonce(submitter)) return { nonces: [], isWide: false }
   const used = new Set(inFlight.rows.map(({ nonce }) => nonce))
   const end = nonces.value.nextNonce
-  const unused: number[] = []
-  let nonce = Math.max(count, pendingCount)
-  for (; nonce < end && unused.length <= mostForeign; nonce++)
-    if (!used.has(nonce)) unused.push(nonce)
+  const unusedFrom = (first: number): number[] => {
+    const unused: number[] = []
+    for (let nonce = first; nonce < end; nonce++) {
+      if (unused.length > mostForeign) break
+      if (!used.has(nonce)) unused.push(nonce)
+    }
+    return unused
+  }
+  // Nearly always there is none, and the pool need not be asked.
+  const unused =
+    unusedFrom(count).length > 0
+      ? unusedFrom(Math.max(count, await pendingCount()))
+      : []
   const now = performance.now()
   const gaps = nonces.noticeGaps(unused, now)
   return {

@@ -2,7 +2,7 @@ import { encodeBlock, requestQuantity } from '../../chain/rpc/requestNode.js'
 import { getHeads } from '../../chain/state/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterValue } from './accountNonces.js'
-import type { SubmitterView } from './getSubmitterView.js'
+import type { SubmitterCounts } from './continueNonces.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /** Nonces to fill at a time: `fillGaps` doubts a node with more gaps. */
@@ -20,7 +20,7 @@ const mostAtOnce = 16
 export async function fillRestored(
   { store, policy }: OrdersContext,
   { nonces, wallet, lease, reader }: SubmitterState,
-  { count, pendingCount }: SubmitterView,
+  { count, pendingCount }: SubmitterCounts,
 ): Promise<boolean> {
   const { fillTo, ...value } = nonces.value
   if (fillTo === undefined) return true

@@ -101,8 +101,13 @@ function isAdoptable({
 
 type SubmitterWork = {
   suspended: boolean
-  /** True when orders are due now or later, or transactions are in flight. */
+  /** True when transactions are in flight, or a capture waits to be joined. */
   isBusy: boolean
+  /**
+   * Unix seconds of the chain at which the first order is due; 0 if that is
+   * unclear. `undefined` when no order is due, or `isBusy`.
+   */
+  due: bigint | undefined
   /**
    * True when enough orders are due to load them in parallel with the look at
    * the chain.
@@ -137,6 +142,7 @@ export async function findWork(
     const nothing = {
       suspended: false,
       isBusy: false,
+      due: undefined,
       isMuch: false,
       isClaimed: await isClaimed(tables, { recipients: own }, wallet.submitter),
     }
@@ -151,8 +157,27 @@ export async function findWork(
       limit: much,
     })
     const isMuch = due.length === much
-    return { ...nothing, isBusy: due.length > 0, isMuch }
+    const times = due.flatMap(({ sendDue }) => sendDue ?? [])
+    const [first] = times.sort((one, other) => (one < other ? -1 : 1))
+    // The others may be due earlier: they are sorted by their deadline.
+    return { ...nothing, due: isMuch ? 0n : first, isMuch }
   })
+}
+
+/** True when an order is due now. Asks the database alone. */
+export async function hasDue(
+  { store }: Pick<OrdersContext, 'store'>,
+  { wallet, orders: { recipients }, pace: { time = 0n } }: SubmitterState,
+): Promise<boolean> {
+  const due = await store.read(({ orders }) =>
+    orders.find({
+      sendDue: wallet.submitter,
+      recipients,
+      until: time,
+      limit: 1,
+    }),
+  )
+  return due.length > 0
 }
 
 async function isSuspended({ getValue }: StoreReader): Promise<boolean> {

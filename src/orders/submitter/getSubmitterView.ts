@@ -3,9 +3,14 @@ import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import {
+  getSubmitterFunds,
   getSubmitterHead,
+  getSubmitterSafe,
+  type SubmitterFunds,
   type SubmitterHead,
+  type SubmitterSafe,
 } from '../../chain/state/getSubmitterHead.js'
+import { getTransactionCount } from '../../chain/state/getTransactionCount.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import { addAll } from '../../core/addAll.js'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
@@ -26,29 +31,64 @@ export type SubmitterView = SubmitterHead & {
    * transactions.
    */
   isEarly: boolean
+} & SubmitterQuestions
+
+/**
+ * What only some looks need. Each is requested when first asked for, at most
+ * once a look.
+ */
+type SubmitterQuestions = {
+  /**
+   * The account nonce at `pending`: some nodes count their mempool, others
+   * pre-confirmed transactions.
+   */
+  pendingCount(): Promise<number>
+  funds(): Promise<SubmitterFunds>
+  safe(): Promise<SubmitterSafe>
 }
 
 /** Most receipts to request before we know whether there are any. */
 const guesses = 16
 
 /**
- * Requests heads, counts and receipts. Requests a few receipts in the same
- * tick, but many only once the account's count shows that they exist.
+ * Requests the newest block, the account's count and receipts. Requests a few
+ * receipts in the same tick, but many only once the count shows that they
+ * exist.
  *
  * If the node cannot give a receipt, puts its nonce aside.
  *
+ * @param isSending requests in the same tick what sending needs.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer about the account or the head.
  */
 export async function getSubmitterView(
   { policy }: Pick<OrdersContext, 'policy'>,
   submitter: SubmitterState,
+  isSending = true,
 ): Promise<SubmitterView> {
   const { reader, wallet, inFlight, pace } = submitter
   const { account } = wallet.submitter
   const isLong = isMany(submitter) && !pace.isQuick
+  const heading = getSubmitterHead(reader, account)
+  const questions: SubmitterQuestions = {
+    pendingCount: once(() =>
+      getTransactionCount(reader, { address: account, block: 'pending' }),
+    ),
+    funds: once(() => getSubmitterFunds(reader, account)),
+    safe: once(async () => {
+      const { head } = await heading
+      return getSubmitterSafe(reader, account, {
+        head,
+        safe: policy.blocks?.safe,
+      })
+    }),
+  }
+  // Who needs an answer handles its failure.
+  if (isSending)
+    for (const ask of [questions.pendingCount, questions.funds])
+      ask().catch(() => undefined)
   const [head, early, isContract] = await Promise.all([
-    getSubmitterHead(reader, { account, safe: policy.blocks?.safe }),
+    heading,
     askReceipts(submitter, isLong ? [] : inFlight.rows),
     inFlight.hasCode ?? hasCode(reader, account),
   ])
@@ -70,7 +110,15 @@ export async function getSubmitterView(
     place.set(lower(receipt.transactionHash), receipt)
   }
   const blockTimes = await timeBlocks(submitter, receipts)
-  return { ...head, receipts, preconfirmed, blockTimes, isEarly }
+  return { ...head, ...questions, receipts, preconfirmed, blockTimes, isEarly }
+}
+
+function once<answer>(ask: () => Promise<answer>): () => Promise<answer> {
+  let asked: Promise<answer> | undefined
+  return () => {
+    asked ??= ask()
+    return asked
+  }
 }
 
 /**

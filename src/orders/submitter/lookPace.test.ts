@@ -4,7 +4,9 @@ import { openLookPace } from './lookPace.js'
 /** Looks at heads with these times in a row; says of each if it is believed. */
 function believed(times: readonly bigint[]): boolean[] {
   const pace = openLookPace()
-  return times.map((timestamp) => pace.believeHead({ timestamp }, 100n))
+  return times.map((timestamp) =>
+    pace.believeHead({ number: 1n, timestamp }, 100n),
+  )
 }
 
 test('a head far ahead of the last one is believed at the third look', () => {

@@ -1,4 +1,5 @@
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
+import { type BlockRhythm, learnRhythm } from './blockRhythm.js'
 
 /**
  * How often to look at a submitter's chain, and which looks to believe. A look
@@ -18,6 +19,20 @@ export type LookPace = {
    */
   readonly expectsMined: boolean
   readonly count: number | undefined
+  /** Unix seconds of the last head that we believed. */
+  readonly time: bigint | undefined
+  /** Milliseconds since then. */
+  readonly headAge: number
+  /**
+   * Milliseconds until the next block, if blocks come at a steady pace; see
+   * `BlockRhythm`.
+   */
+  readonly untilBlock: number | undefined
+  /**
+   * Milliseconds until the chain's time is `due`, in Unix seconds, if its clock
+   * runs like ours; `undefined` before the first head.
+   */
+  untilTime(due: bigint): number | undefined
   startLook(): void
   /** True when a head's time is far ahead of the last one. */
   isFarAhead: BelieveHead
@@ -48,7 +63,10 @@ export type LookPace = {
 }
 
 /** @param now Unix seconds of this machine, for the first look. */
-type BelieveHead = (head: Pick<BlockHead, 'timestamp'>, now: bigint) => boolean
+type BelieveHead = (
+  head: Pick<BlockHead, 'number' | 'timestamp'>,
+  now: bigint,
+) => boolean
 
 /**
  * Seconds. We believe a head at once if it is at most this far ahead of the
@@ -67,6 +85,8 @@ export function openLookPace(): LookPace {
   let isMinedAtOnce = false
   let count: number | undefined
   let headTime: bigint | undefined
+  let headAt = Number.NEGATIVE_INFINITY
+  const rhythm: BlockRhythm = learnRhythm()
   let aheadLooks = 0
   let lowest: { nonce: number; since: bigint } | undefined
   const isFarAhead: BelieveHead = ({ timestamp }, now) =>
@@ -88,6 +108,19 @@ export function openLookPace(): LookPace {
     get count() {
       return count
     },
+    get time() {
+      return headTime
+    },
+    get headAge() {
+      return performance.now() - headAt
+    },
+    get untilBlock() {
+      return rhythm.untilNext(performance.now())
+    },
+    untilTime: (due) =>
+      headTime === undefined
+        ? undefined
+        : 1000 * Number(due - headTime) - (performance.now() - headAt),
     startLook: () => {
       looks++
     },
@@ -96,6 +129,8 @@ export function openLookPace(): LookPace {
       aheadLooks = isAhead ? aheadLooks + 1 : 0
       if (isAhead && aheadLooks < looksToBelieveHead) return false
       headTime = head.timestamp
+      headAt = performance.now()
+      rhythm.note(head, headAt)
       aheadLooks = 0
       return true
     },

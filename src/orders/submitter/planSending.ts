@@ -1,3 +1,4 @@
+import type { SubmitterFunds } from '../../chain/state/getSubmitterHead.js'
 import type { AttemptRecord, OrderReason } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import { isScheduled } from '../model/scheduled.js'
@@ -119,7 +120,7 @@ const finalReasons: readonly OrderReason[] = [
  */
 export function canPay(
   { inFlight }: { inFlight: Pick<InFlight, 'rows'> },
-  { balance }: Pick<SubmitterView, 'balance'>,
+  { balance }: Pick<SubmitterFunds, 'balance'>,
   more: readonly bigint[],
   { maxFeePerGas }: SubmitterFees,
 ): number {

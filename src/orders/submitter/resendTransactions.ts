@@ -23,7 +23,7 @@ export async function resendTransactions(
   submitter: SubmitterState,
   view: SubmitterView,
 ): Promise<void> {
-  const rows = planResend(submitter, view)
+  const rows = await planResend(submitter, view)
   if (rows.length === 0) return
   const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
   const collected = collectChanges(
@@ -52,7 +52,11 @@ export async function resendTransactions(
       submitter.broadcasts.noteSent([nonce], submitter.pace.looks)
       const isOwnOrder =
         !stored || context.recipients.includes(stored.order.recipient)
-      if (raw === undefined && isOwnOrder && nonce >= view.pendingCount)
+      if (
+        raw === undefined &&
+        isOwnOrder &&
+        nonce >= (await view.pendingCount())
+      )
         submitter.broadcasts.refuse(nonce)
       return undefined
     }),
@@ -65,27 +69,28 @@ type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
 
 /**
  * Finds transactions that the node does not count and that were not just sent.
- * Pure.
  */
-function planResend(
+async function planResend(
   { inFlight, broadcasts, pace, aside }: SubmitterState,
   { count, pendingCount }: Pick<SubmitterView, 'count' | 'pendingCount'>,
-): SignedRecord[] {
-  return groupByNonce(inFlight.rows)
+): Promise<SignedRecord[]> {
+  const waiting = groupByNonce(inFlight.rows)
     .map(newestOf)
     .filter(
       ({ nonce }) => nonce >= count && nonce < count + broadcasts.admitted,
     )
     .filter(({ nonce }) => !aside.isWaiting(nonceName('resend', nonce)))
-    .filter(({ nonce }) => {
-      const last = broadcasts.sentAt(nonce)
-      // We have not sent it since we took the lease, so send it once.
-      if (last === undefined) return true
-      return nonce >= pendingCount && pace.looks - last >= sendEvery
-    })
     .filter(
       (row): row is SignedRecord =>
         row.hash !== undefined && row.raw !== undefined,
     )
+  // We have not sent these since we took the lease, so send each once.
+  const isNew = ({ nonce }: SignedRecord) =>
+    broadcasts.sentAt(nonce) === undefined
+  const isDue = ({ nonce }: SignedRecord) =>
+    pace.looks - (broadcasts.sentAt(nonce) ?? pace.looks) >= sendEvery
+  const counted = waiting.some(isDue) ? await pendingCount() : 0
+  return waiting
+    .filter((row) => isNew(row) || (isDue(row) && row.nonce >= counted))
     .slice(0, most)
 }

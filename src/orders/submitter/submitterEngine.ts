@@ -15,6 +15,7 @@ import {
   startDriver,
 } from './driveSubmitter.js'
 import { type JoinedCapture, openJoins } from './joins.js'
+import { watchNetworks } from './networks.js'
 import {
   type CaptureRequest,
   planCaptureRequest,
@@ -80,7 +81,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
   const shared: SharedByDrivers = {
     context,
     waits,
-    intervals: new Map(),
+    networks: watchNetworks(),
     stopping: stopped,
   }
   const endChanges = context.store.onChange?.((by) => {
@@ -164,7 +165,8 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     holders: 0,
     keptUntil: 0,
     joins: openJoins(),
-    isIdle: false,
+    rest: undefined,
+    isCalled: false,
     isCalm: false,
     isChanged: false,
     limit: (work) => work(),

@@ -1,4 +1,5 @@
 import { checkChain } from '../../chain/state/checkChain.js'
+import type { SubmitterFunds } from '../../chain/state/getSubmitterHead.js'
 import { addAll } from '../../core/addAll.js'
 import { nextTurn } from '../../core/wait.js'
 import { retryStale } from '../../store/writeAgain.js'
@@ -33,7 +34,7 @@ import { sendRecorded } from './sendRecorded.js'
 import { settleTransactions } from './settleTransactions.js'
 import { type DraftsLeft, type SignedBytes, signDrafts } from './signDrafts.js'
 import { sortDue } from './sortDue.js'
-import type { SubmitterState } from './submitterState.js'
+import { choosesNonce, type SubmitterState } from './submitterState.js'
 import { takeRehearsed } from './takeRehearsed.js'
 import { watchWallet } from './watchWallet.js'
 
@@ -90,6 +91,21 @@ export type SubmitterLook = {
    * flight or due.
    */
   next: number
+  /**
+   * What may end that pause early. `idle`: any change of the store, because
+   * nothing is in flight. `block`: an order that is due now.
+   */
+  rest: 'idle' | 'block' | undefined
+}
+
+/** How often to look at a submitter, in milliseconds. */
+export type SubmitterPauses = {
+  /** Between two looks while something is in flight or due. */
+  interval: number
+  /** Between two looks at the chain while orders are due later. */
+  quiet: number
+  /** True on a chain that shows nothing new between two blocks. */
+  isBlockwise: boolean
 }
 
 /** Milliseconds of a step that does not want to run again by itself. */
@@ -107,14 +123,13 @@ const soonAfter = (submitter: SubmitterState): number =>
  * decided, replaces stuck transactions, sends lost ones again, and sends due
  * orders.
  *
- * @param interval milliseconds between two looks when nothing happens.
  * @throws {@link LeaseLostError} when the lease was lost; then the caller must
  * drop the state.
  */
 export async function workSubmitter(
   context: OrdersContext,
   submitter: SubmitterState,
-  interval: number,
+  pauses: SubmitterPauses,
 ): Promise<SubmitterLook> {
   const { pace, broadcasts } = submitter
   await retryStale(() => adoptOrders(context, submitter))
@@ -127,20 +142,24 @@ export async function workSubmitter(
     isFull: false,
     isClaimed,
     isSuspended,
+    rest: undefined,
   }
-  if (isSuspended || !work.isBusy) {
+  const idle = isSuspended ? never : untilWork(pace, work, pauses)
+  if (idle > 0) {
     pace.rememberIdle(0)
     submitter.openings.endLook()
-    return { ...nothing, next: never }
+    return { ...nothing, next: idle, rest: 'idle' }
   }
   pace.startLook()
-  const looking = getSubmitterView(context, submitter)
+  const isSending = work.due !== undefined || submitter.joins.isAwaited
+  const looking = getSubmitterView(context, submitter, isSending)
   const peeking = work.isMuch ? peekDue(context, submitter) : undefined
   const view = await looking.finally(() => peeking)
   const now = context.now() / 1000n
   if (pace.isFarAhead(view.head, now))
     await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
-  if (!pace.believeHead(view.head, now)) return { ...nothing, next: interval }
+  if (!pace.believeHead(view.head, now))
+    return { ...nothing, next: pauses.interval }
   const step = openSteps(submitter)
   await step('wallet', () => watchWallet(context, submitter, view))
   const settle = (shown: SubmitterView) =>
@@ -180,8 +199,40 @@ export async function workSubmitter(
     pace.isQuick || pace.expectsMined ? 0 : never,
   )
   pace.rememberIdle(soonest < never ? 0 : pace.idle + 1)
-  const next = Math.min(soonest, soon * 2 ** pace.idle, interval)
-  return { ...nothing, settled: all, isNews, isFull, next }
+  const done = { ...nothing, settled: all, isNews, isFull }
+  const untilBlock = pauses.isBlockwise ? pace.untilBlock : undefined
+  if (untilBlock && soonest === never && waitsForBlock(submitter, view))
+    return { ...done, next: untilBlock, rest: 'block' }
+  const next = Math.min(soonest, soon * 2 ** pace.idle, pauses.interval)
+  return { ...done, next }
+}
+
+/** True when only a new block can show news of what is in flight. */
+function waitsForBlock(
+  submitter: SubmitterState,
+  { count, isEarly }: SubmitterView,
+): boolean {
+  const { inFlight, aside } = submitter
+  const isWaiting =
+    inFlight.rows.length > 0 && inFlight.rows.every((row) => row.nonce >= count)
+  return isWaiting && !isEarly && aside.size() === 0 && choosesNonce(submitter)
+}
+
+/**
+ * Milliseconds until there is something to do at the chain; 0 for now. If an
+ * order is due later, looks at the chain from time to time, because its clock
+ * need not run like ours.
+ */
+function untilWork(
+  { headAge, untilTime }: SubmitterState['pace'],
+  { isBusy, due }: Awaited<ReturnType<typeof findWork>>,
+  { interval, quiet }: SubmitterPauses,
+): number {
+  if (isBusy) return 0
+  if (due === undefined) return never
+  const time = untilTime(due) ?? 0
+  if (quiet <= interval || headAge >= quiet || time <= interval) return 0
+  return Math.min(time - interval, quiet - headAge)
 }
 
 type SentDue = {
@@ -218,13 +269,14 @@ async function sendDue(
     most,
     peeked,
   })
-  if (
-    storedOrders.length > 0 &&
-    !(await continueNonces(context, submitter, view))
-  )
+  if (storedOrders.length === 0) {
+    await endSending(submitter, [])
     return done
+  }
+  if (!(await continueNonces(context, submitter, view))) return done
   submitter.joins.prolong(storedOrders.map(({ order }) => order.id))
-  const fees = feesOf(view)
+  const funds = await view.funds()
+  const fees = feesOf(view, funds)
   const { open, refusals } = sortDue(storedOrders, view, policy)
   const { drafts: ready, others } = takeRehearsed(context, open, {
     head: view.head,
@@ -238,11 +290,12 @@ async function sendDue(
       // The node is idle now, so look early. If this look fails, the next one
       // tries again.
       if (isLast && ready.length === 0 && isMany(submitter))
-        done.looked = getSubmitterView(context, submitter).catch(
+        done.looked = getSubmitterView(context, submitter, false).catch(
           () => undefined,
         )
       done.sent += await sendDrafts(context, submitter, view, {
         drafts: chunk,
+        funds,
         fees,
         sends,
       })
@@ -267,15 +320,23 @@ async function sendDue(
     done.refused = certain.length
     await refuseDue(context, submitter, certain, now)
   } finally {
-    submitter.broadcasts.handOver(sends)
-    submitter.orders.forgetDue()
-    submitter.openings.endLook()
-    if (!isMany(submitter)) await submitter.broadcasts.sending
+    await endSending(submitter, sends)
   }
   if (done.sent + done.refused === 0) return done
   const isMore = storedOrders.length === most && roomOf(submitter, policy) > 0
   done.next = isMore ? 0 : Math.min(done.next, soonAfter(submitter))
   return done
+}
+
+/** Waits for the answers to `sends`, unless many transactions are in flight. */
+async function endSending(
+  submitter: SubmitterState,
+  sends: readonly Promise<void>[],
+): Promise<void> {
+  submitter.broadcasts.handOver(sends)
+  submitter.orders.forgetDue()
+  submitter.openings.endLook()
+  if (!isMany(submitter)) await submitter.broadcasts.sending
 }
 
 /**
@@ -290,17 +351,19 @@ async function sendDrafts(
   view: SubmitterView,
   {
     drafts,
+    funds,
     fees,
     sends,
   }: {
     drafts: readonly DueDraft[]
+    funds: SubmitterFunds
     fees: SubmitterFees
     sends: Promise<void>[]
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
   const gas = drafts.map((draft) => draft.gas)
-  const paid = canPay(submitter, view, gas, fees)
+  const paid = canPay(submitter, funds, gas, fees)
   if (paid < drafts.length)
     context.observe({
       name: 'submitter.waits',

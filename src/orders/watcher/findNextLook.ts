@@ -37,14 +37,13 @@ export type NextLook = {
  * - At once after a new event that names a block: we compare its proof with the
  *   chain, and may fulfil its order. If the look could not read the event,
  *   because the node lags, the next one follows at full pace.
- * - At full pace while we compare proofs, or transactions of this instance are
- *   in flight.
+ * - At full pace while we compare proofs.
  * - When the look of an order is due, so that deadlines and ends are on time.
- * - Otherwise after the quiet interval.
+ * - Otherwise after the quiet interval, even while transactions are in flight:
+ *   the submitter looks for them, and its proof is an event.
  */
 export async function findNextLook(
-  context: OrdersContext,
-  chainId: number,
+  context: Pick<OrdersContext, 'store'>,
   {
     destinations,
     memory: { fresh, freshTo },
@@ -61,18 +60,13 @@ export async function findNextLook(
   const full = Math.max(0, interval - since)
   const busy = { milliseconds: full, isQuiet: false, calledBy }
   if (fresh.size > 0 || quiet <= interval) return busy
-  const { events, isSent, due } = await context.store.read((tables) =>
-    loadReasons(context, tables, {
-      chainId,
-      destinations,
-      freshTo,
-      until: time,
-    }),
+  const { events, due } = await context.store.read((tables) =>
+    loadReasons(tables, { destinations, freshTo, until: time }),
   )
   const urgent = events.filter(isUrgent)
   const newest = urgent.at(-1)?.cursor ?? calledBy
   if (newest > calledBy) return { ...busy, milliseconds: 0, calledBy: newest }
-  if (urgent.length > 0 || isSent) return busy
+  if (urgent.length > 0) return busy
   const rest = Math.max(0, quiet - since)
   const untilDue = due === undefined ? rest : 1000 * Number(due - time) - since
   const milliseconds = Math.min(rest, Math.max(full, untilDue))
@@ -86,15 +80,12 @@ const isUrgent = ({ type, data }: EventRecord): boolean =>
 const horizon = 3600n
 
 async function loadReasons(
-  { wallets }: OrdersContext,
-  tables: Pick<StoreReader, 'events' | 'transactions' | 'orders'>,
+  tables: Pick<StoreReader, 'events' | 'orders'>,
   {
-    chainId,
     destinations,
     freshTo = 0n,
     until,
   }: {
-    chainId: number
     destinations: readonly Destination[]
     freshTo: bigint | undefined
     until: bigint
@@ -105,15 +96,10 @@ async function loadReasons(
     after: freshTo,
     limit: pageSize,
   })
-  let isSent = false
-  for (const { submitter } of wallets)
-    if (submitter.chainId === chainId && !isSent)
-      isSent =
-        (await tables.transactions.find({ inFlight: submitter })).length > 0
   const [next] = await tables.orders.find({
     lookDue: destinations,
     until: until + horizon,
     limit: 1,
   })
-  return { events, isSent, due: next?.lookDue }
+  return { events, due: next?.lookDue }
 }

@@ -51,8 +51,7 @@ test('a block that settled more orders than the stack holds is read whole', asyn
   const found = await findSettled(
     { store: crowded },
     [destination],
-    'included',
-    {},
+    [{ finality: 'included' }],
   )
   expect(found).toHaveLength(many)
 })

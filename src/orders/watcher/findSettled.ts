@@ -15,23 +15,20 @@ const pageSize = 500
 type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
 
 /**
- * All orders settled in these blocks with this finality, lowest block first.
+ * All orders settled in these ranges, one range after the other, lowest block
+ * first.
  */
 export async function findSettled(
   { store }: Pick<OrdersContext, 'store'>,
   destinations: readonly Destination[],
-  finality: Finality,
-  range: Range,
+  ranges: readonly (Range & { finality: Finality })[],
 ): Promise<OrderRecord[]> {
   return store.read(async (tables) => {
     const rows: OrderRecord[] = []
-    for await (const page of findSettledPages(
-      tables,
-      destinations,
-      finality,
-      range,
-    ))
-      addAll(rows, page)
+    for (const { finality, ...range } of ranges) {
+      const pages = findSettledPages(tables, destinations, finality, range)
+      for await (const page of pages) addAll(rows, page)
+    }
     return rows
   })
 }

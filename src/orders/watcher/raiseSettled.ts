@@ -1,5 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { addAll } from '../../core/addAll.js'
+import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import {
   type Recheck,
@@ -47,20 +48,13 @@ export async function raiseSettled(
   const { safe, finalized } = sure
   const time = heads.latest.timestamp
   const parts = openApart(watch, { step: finalityStep, time })
-  const top = highest(safe?.number, finalized?.number)
-  const included =
-    top === undefined
-      ? []
-      : await findSettled(context, destinations, 'included', { toBlock: top })
-  const safeOnes =
-    finalized === undefined
-      ? []
-      : await findSettled(context, destinations, 'safe', {
-          toBlock: finalized.number,
-        })
-  const due = [...included, ...safeOnes].filter(
-    ({ id }) => !parts.isWaiting(id),
-  )
+  const until = (finality: Finality, toBlock: bigint | undefined) =>
+    toBlock === undefined ? [] : [{ finality, toBlock }]
+  const settled = await findSettled(context, destinations, [
+    ...until('included', highest(safe?.number, finalized?.number)),
+    ...until('safe', finalized?.number),
+  ])
+  const due = settled.filter(({ id }) => !parts.isWaiting(id))
   const doubtful: OrderRecord[] = []
   let silent = 0
   for (let at = 0; at < due.length && silent < mostSilent; at += unitSize) {

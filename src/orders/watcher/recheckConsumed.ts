@@ -38,10 +38,10 @@ export async function recheckConsumed(
   watch: ConsumedWatch & { fromBlock: bigint },
 ): Promise<OrderRecord[]> {
   const { client, chainId, destinations, fromBlock, parts } = watch
-  const settled = [
-    ...(await findSettled(context, destinations, 'included', { fromBlock })),
-    ...(await findSettled(context, destinations, 'safe', { fromBlock })),
-  ]
+  const settled = await findSettled(context, destinations, [
+    { finality: 'included', fromBlock },
+    { finality: 'safe', fromBlock },
+  ])
   const all = settled.filter(({ state }) => state === 'consumed')
   const consumed = all.filter(({ id }) => !parts.isWaiting(id))
   const checked = await recheckApart(client, consumed.flatMap(seenOf), {

@@ -113,7 +113,7 @@ export function watchChain(
   // Nothing shortens the pause after a failed look, or without the lease.
   const findNext = async (): Promise<NextLook | undefined> => {
     if (!last || !lease || !kept.holds(lease)) return undefined
-    const found = await findNextLook(context, chainId, {
+    const found = await findNextLook(context, {
       destinations: (await findDestinations()).all,
       memory,
       last,

@@ -36,6 +36,14 @@ export type SharedCommits = {
   join<result>(use: (session: SqlSession) => Promise<result>): Promise<result>
   /** True for the session of a unit of work that shares a commit. */
   has(session: SqlSession): boolean
+  /**
+   * Runs statements without a transaction of their own: inside the one that
+   * others have begun, or each in its own.
+   */
+  writeAlone<result>(
+    session: SqlSession,
+    use: (session: SqlSession) => Promise<result>,
+  ): Promise<result>
   begin(session: SqlSession): Promise<void>
   keep(session: SqlSession): Promise<void>
   undo(session: SqlSession): Promise<void>
@@ -129,6 +137,13 @@ export function shareCommits(
       last = mine.catch(() => undefined)
       const { result, kept } = await mine
       await kept
+      return result
+    },
+    writeAlone: async (session, use) => {
+      if (group?.isOpen && !writer?.isInside()) throw takenBack()
+      writer?.check()
+      const result = await whileBusy(() => use(session))
+      writer?.check()
       return result
     },
     begin: async (session) => {

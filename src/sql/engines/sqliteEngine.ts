@@ -108,6 +108,10 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
       if (isClosed) throw new StoreError('is closed')
       return mode === 'read' ? read(use) : commits.join(use)
     },
+    writeAlone: async (use) => {
+      if (isClosed) throw new StoreError('is closed')
+      return commits.join((session) => commits.writeAlone(session, use))
+    },
     begin: async (session, mode) => {
       if (mode === 'write') return commits.begin(session)
       await whileBusy(() => runText(session, 'begin'))

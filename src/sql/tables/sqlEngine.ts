@@ -76,6 +76,14 @@ export type SqlEngine = {
     mode: 'read' | 'write',
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
+  /**
+   * Lends a connection for statements each of which is a unit of work by
+   * itself. Absent where a statement outside of a transaction is not durable,
+   * or not in the right schema.
+   */
+  writeAlone?<result>(
+    use: (session: SqlSession) => Promise<result>,
+  ): Promise<result>
   begin(session: SqlSession, mode: 'read' | 'write'): Promise<void>
   /** @param isNews true to notify other processes. */
   commit(session: SqlSession, isNews: boolean): Promise<void>

@@ -2,7 +2,11 @@ import { startDevChain } from 'countersign/devchain'
 import { createReadClient } from 'countersign/reads'
 import type { Address } from 'viem'
 import { afterAll, expect, test } from 'vitest'
-import { getSubmitterHead } from '../../../../src/chain/state/getSubmitterHead.js'
+import {
+  getSubmitterFunds,
+  getSubmitterHead,
+  getSubmitterSafe,
+} from '../../../../src/chain/state/getSubmitterHead.js'
 import { fakeNode, fundedAccount, rpcError } from '../../support/desk.js'
 import { startEndpoint } from '../../support/endpoint.js'
 
@@ -37,38 +41,33 @@ const blockOf = async (block: 'latest' | 'safe' | 'finalized' | bigint) => {
   return { number, timestamp, hash, baseFeePerGas }
 }
 
-test('account and heads are read in one HTTP request', async () => {
+test('each part is read in one HTTP request', async () => {
   const account = await sender()
   const { url, asked } = await startEndpoint(chain.urls.http)
-  const submitter = await getSubmitterHead(createReadClient({ url }), {
-    account,
-  })
+  const client = createReadClient({ url })
+  const shown = await getSubmitterHead(client, account)
   expect(asked).toHaveLength(1)
+  expect(shown).toEqual({ head: await blockOf('latest'), count: 2 })
+  const funds = await getSubmitterFunds(client, account)
+  expect(asked).toHaveLength(2)
   const spent = ether - (await reader.getBalance({ address: account }))
   expect(spent).toBeGreaterThan(0n)
-  expect(submitter).toEqual({
-    head: await blockOf('latest'),
-    safe: await blockOf('safe'),
-    finalized: await blockOf('finalized'),
-    count: 2,
-    pendingCount: 2,
-    safeCount: 1,
+  expect(funds).toEqual({
     balance: ether - spent,
     tip: expect.any(BigInt),
     gasPrice: expect.any(BigInt),
   })
+  const safe = await getSubmitterSafe(client, account, shown)
+  expect(asked).toHaveLength(3)
+  expect(safe).toEqual({ safe: await blockOf('safe'), safeCount: 1 })
 })
 
 test('the safe block can be the finalized one', async () => {
   const account = await sender()
-  const submitter = await getSubmitterHead(reader, {
-    account,
-    safe: 'finalized',
-  })
-  expect(submitter).toMatchObject({
-    safe: await blockOf('finalized'),
-    safeCount: 0,
-  })
+  const { head } = await getSubmitterHead(reader, account)
+  expect(
+    await getSubmitterSafe(reader, account, { head, safe: 'finalized' }),
+  ).toEqual({ safe: await blockOf('finalized'), safeCount: 0 })
 })
 
 test('the safe block can be a number of blocks below the head', async () => {
@@ -76,49 +75,29 @@ test('the safe block can be a number of blocks below the head', async () => {
   await control.mine({ blocks: 3 })
   const { url, asked } = await startEndpoint(chain.urls.http)
   const client = createReadClient({ url })
-  const at = async (safe: number) => {
-    const submitter = await getSubmitterHead(client, { account, safe })
-    return [
-      submitter.head.number - (submitter.safe?.number ?? 0n),
-      submitter.safeCount,
-    ]
+  const { head } = await getSubmitterHead(reader, account)
+  const at = async (depth: number) => {
+    const options = { head, safe: depth }
+    const shown = await getSubmitterSafe(client, account, options)
+    return [head.number - (shown.safe?.number ?? 0n), shown.safeCount]
   }
   expect(await at(3)).toEqual([3n, 2])
   expect(await at(4)).toEqual([4n, 1])
   expect(await at(5)).toEqual([5n, 0])
-  expect(asked).toHaveLength(6)
+  expect(asked).toHaveLength(3)
 })
 
 test('nothing is safe on a chain that has fewer blocks', async () => {
   const account = await sender()
-  const submitter = await getSubmitterHead(reader, { account, safe: 1_000_000 })
-  expect(submitter).toMatchObject({
-    safe: undefined,
-    safeCount: undefined,
-    count: 2,
-  })
-})
-
-test('pending transactions are counted apart', async () => {
-  const account = await fundedAccount(chain)
-  await control.setAutomine(false)
-  await reader.sendRawTransaction({
-    serializedTransaction: await account.signTransaction({
-      chainId: 31337,
-      to: account.address,
-      nonce: 0,
-      gas: 21_000n,
-      maxFeePerGas: 10n ** 10n,
-      maxPriorityFeePerGas: 0n,
-    }),
-  })
-  const submitter = await getSubmitterHead(reader, { account: account.address })
-  await control.setAutomine(true)
-  await control.mine({ blocks: 1 })
-  expect(submitter).toMatchObject({ count: 0, pendingCount: 1, safeCount: 0 })
+  const { head } = await getSubmitterHead(reader, account)
+  expect(
+    await getSubmitterSafe(reader, account, { head, safe: 1_000_000 }),
+  ).toEqual({ safe: undefined, safeCount: undefined })
 })
 
 const isTagged = (params: unknown) => /safe|finalized/.test(String(params))
+
+const noHead = { head: { number: 0n } }
 
 test.each([
   ['geth', -32000, 'safe block not found'],
@@ -129,10 +108,8 @@ test.each([
     isTagged(params) ? Promise.reject(rpcError(code, words)) : forward(),
   )
   const account = relayer.account.address
-  expect(await getSubmitterHead(client, { account })).toMatchObject({
-    head: await blockOf('latest'),
+  expect(await getSubmitterSafe(client, account, noHead)).toEqual({
     safe: undefined,
-    finalized: undefined,
     safeCount: undefined,
   })
 })
@@ -142,9 +119,8 @@ test('a node that answers null for a tag has no such block', async () => {
     isTagged(params) && method === 'eth_getBlockByNumber' ? null : forward(),
   )
   const account = relayer.account.address
-  expect(await getSubmitterHead(client, { account })).toMatchObject({
+  expect(await getSubmitterSafe(client, account, noHead)).toMatchObject({
     safe: undefined,
-    finalized: undefined,
   })
 })
 
@@ -155,24 +131,25 @@ test('a chain without EIP-1559 gives no tip', async () => {
       : forward(),
   )
   const account = relayer.account.address
-  expect(await getSubmitterHead(client, { account })).toMatchObject({
+  expect(await getSubmitterFunds(client, account)).toMatchObject({
     tip: undefined,
     gasPrice: expect.any(BigInt),
   })
 })
 
 test.each([
-  'eth_getBlockByNumber',
-  'eth_getTransactionCount',
-  'eth_getBalance',
-])('a fault in %s is no missing block', async (faulty) => {
+  ['eth_getBlockByNumber', getSubmitterHead],
+  ['eth_getTransactionCount', getSubmitterHead],
+  ['eth_getBalance', getSubmitterFunds],
+  ['eth_gasPrice', getSubmitterFunds],
+])('a fault in %s is no missing answer', async (faulty, get) => {
   const { client } = fakeNode(chain, ({ method }, forward) =>
     method === faulty
       ? Promise.reject(rpcError(-32005, 'rate limit reached'))
       : forward(),
   )
   const account = relayer.account.address
-  await expect(getSubmitterHead(client, { account })).rejects.toMatchObject({
+  await expect(get(client, account)).rejects.toMatchObject({
     name: 'NodeError',
     retryable: true,
     details: { method: faulty },
@@ -189,9 +166,8 @@ test.each([
       isTagged(params) ? Promise.reject(rpcError(-32005, words)) : forward(),
     )
     const account = relayer.account.address
-    await expect(getSubmitterHead(client, { account })).rejects.toMatchObject({
-      name: 'NodeError',
-      retryable: true,
-    })
+    await expect(
+      getSubmitterSafe(client, account, noHead),
+    ).rejects.toMatchObject({ name: 'NodeError', retryable: true })
   },
 )

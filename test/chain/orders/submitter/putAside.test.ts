@@ -10,7 +10,7 @@ afterAll(() => chain.stop())
 test('health names a submitter that fails until it works again', async () => {
   let isDown = true
   const { client } = fakeNode(chain, ({ method }, forward) =>
-    isDown && method === 'eth_gasPrice'
+    isDown && method === 'eth_getTransactionCount'
       ? Promise.reject(rpcError(-32005, 'limit exceeded'))
       : forward(),
   )
