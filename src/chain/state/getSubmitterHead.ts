@@ -18,8 +18,8 @@ export type SubmitterHead = {
   count: number
 }
 
-/** What an account needs to know before it sends. */
-export type SubmitterFunds = {
+/** What sending a transaction costs, and what there is to pay for it. */
+export type SendingCosts = {
   /** Wei, at `latest`. */
   balance: bigint
   /** Wei per gas; absent on chains without EIP-1559. */
@@ -65,10 +65,10 @@ export async function getSubmitterHead(
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
  */
-export async function getSubmitterFunds(
+export async function getSendingCosts(
   client: Client,
   address: Address,
-): Promise<SubmitterFunds> {
+): Promise<SendingCosts> {
   const [balance, tip, gasPrice] = await Promise.all([
     getBalance(client, { address, block: 'latest' }),
     getWei(client, 'eth_maxPriorityFeePerGas').catch(() => undefined),

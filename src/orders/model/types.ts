@@ -135,7 +135,9 @@ export type OrdersPolicy = {
   mostAtRisk?: MostAtRisk | undefined
   /**
    * Milliseconds between two looks at a chain while something waits for it: a
-   * transaction in flight, a new proof, or an order that is due.
+   * transaction in flight, a new proof, or an order that is due. On a chain
+   * whose blocks come at a steady pace and that pre-confirms nothing, a
+   * transaction in flight is looked for at each block instead.
    * @default as the network shows
    */
   pollingInterval?: number | undefined

@@ -1,4 +1,4 @@
-import type { SubmitterFunds } from '../../chain/state/getSubmitterHead.js'
+import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
 import type { SubmitterView } from './getSubmitterView.js'
@@ -17,7 +17,7 @@ const usualTip = 1_000_000n
 /** Computes fees that still suffice if the base fee doubles. Pure. */
 export function feesOf(
   { head: { baseFeePerGas } }: Pick<SubmitterView, 'head'>,
-  { tip = usualTip, gasPrice }: Pick<SubmitterFunds, 'tip' | 'gasPrice'>,
+  { tip = usualTip, gasPrice }: Pick<SendingCosts, 'tip' | 'gasPrice'>,
 ): SubmitterFees {
   if (baseFeePerGas === undefined) return legacyFees(gasPrice)
   return dynamicFees(2n * baseFeePerGas + tip, tip)

@@ -86,7 +86,7 @@ async function fillGap(
     nonce,
     bump: nextBump(known),
     kind: 'filler',
-    fees: feesOf(view, await view.funds()),
+    fees: feesOf(view, await view.costs()),
     orderId: undefined,
     attempt: undefined,
     seal: sealOf({ ...at, nonce }, undefined),

@@ -3,10 +3,10 @@ import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import {
-  getSubmitterFunds,
+  getSendingCosts,
   getSubmitterHead,
   getSubmitterSafe,
-  type SubmitterFunds,
+  type SendingCosts,
   type SubmitterHead,
   type SubmitterSafe,
 } from '../../chain/state/getSubmitterHead.js'
@@ -43,7 +43,7 @@ type SubmitterQuestions = {
    * pre-confirmed transactions.
    */
   pendingCount(): Promise<number>
-  funds(): Promise<SubmitterFunds>
+  costs(): Promise<SendingCosts>
   safe(): Promise<SubmitterSafe>
 }
 
@@ -74,7 +74,7 @@ export async function getSubmitterView(
     pendingCount: once(() =>
       getTransactionCount(reader, { address: account, block: 'pending' }),
     ),
-    funds: once(() => getSubmitterFunds(reader, account)),
+    costs: once(() => getSendingCosts(reader, account)),
     safe: once(async () => {
       const { head } = await heading
       return getSubmitterSafe(reader, account, {
@@ -85,7 +85,7 @@ export async function getSubmitterView(
   }
   // Who needs an answer handles its failure.
   if (isSending)
-    for (const ask of [questions.pendingCount, questions.funds])
+    for (const ask of [questions.pendingCount, questions.costs])
       ask().catch(() => undefined)
   const [head, early, isContract] = await Promise.all([
     heading,

@@ -1,4 +1,4 @@
-import type { SubmitterFunds } from '../../chain/state/getSubmitterHead.js'
+import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import type { AttemptRecord, OrderReason } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import { isScheduled } from '../model/scheduled.js'
@@ -120,7 +120,7 @@ const finalReasons: readonly OrderReason[] = [
  */
 export function canPay(
   { inFlight }: { inFlight: Pick<InFlight, 'rows'> },
-  { balance }: Pick<SubmitterFunds, 'balance'>,
+  { balance }: Pick<SendingCosts, 'balance'>,
   more: readonly bigint[],
   { maxFeePerGas }: SubmitterFees,
 ): number {

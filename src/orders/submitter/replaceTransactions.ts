@@ -99,7 +99,7 @@ export async function replaceTransactions(
     ),
   }))
   const collected = collectChanges(rows)
-  const fees = feesOf(view, await view.funds())
+  const fees = feesOf(view, await view.costs())
   let isActive = filled
   for (const [at, plan] of planned.entries()) {
     const { orderId, attempt, nonce } = plan.last

@@ -1,5 +1,5 @@
 import { checkChain } from '../../chain/state/checkChain.js'
-import type { SubmitterFunds } from '../../chain/state/getSubmitterHead.js'
+import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import { addAll } from '../../core/addAll.js'
 import { nextTurn } from '../../core/wait.js'
 import { retryStale } from '../../store/writeAgain.js'
@@ -275,8 +275,8 @@ async function sendDue(
   }
   if (!(await continueNonces(context, submitter, view))) return done
   submitter.joins.prolong(storedOrders.map(({ order }) => order.id))
-  const funds = await view.funds()
-  const fees = feesOf(view, funds)
+  const costs = await view.costs()
+  const fees = feesOf(view, costs)
   const { open, refusals } = sortDue(storedOrders, view, policy)
   const { drafts: ready, others } = takeRehearsed(context, open, {
     head: view.head,
@@ -295,7 +295,7 @@ async function sendDue(
         )
       done.sent += await sendDrafts(context, submitter, view, {
         drafts: chunk,
-        funds,
+        costs,
         fees,
         sends,
       })
@@ -351,19 +351,19 @@ async function sendDrafts(
   view: SubmitterView,
   {
     drafts,
-    funds,
+    costs,
     fees,
     sends,
   }: {
     drafts: readonly DueDraft[]
-    funds: SubmitterFunds
+    costs: SendingCosts
     fees: SubmitterFees
     sends: Promise<void>[]
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
   const gas = drafts.map((draft) => draft.gas)
-  const paid = canPay(submitter, funds, gas, fees)
+  const paid = canPay(submitter, costs, gas, fees)
   if (paid < drafts.length)
     context.observe({
       name: 'submitter.waits',

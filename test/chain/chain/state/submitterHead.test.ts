@@ -3,7 +3,7 @@ import { createReadClient } from 'countersign/reads'
 import type { Address } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import {
-  getSubmitterFunds,
+  getSendingCosts,
   getSubmitterHead,
   getSubmitterSafe,
 } from '../../../../src/chain/state/getSubmitterHead.js'
@@ -48,11 +48,11 @@ test('each part is read in one HTTP request', async () => {
   const shown = await getSubmitterHead(client, account)
   expect(asked).toHaveLength(1)
   expect(shown).toEqual({ head: await blockOf('latest'), count: 2 })
-  const funds = await getSubmitterFunds(client, account)
+  const costs = await getSendingCosts(client, account)
   expect(asked).toHaveLength(2)
   const spent = ether - (await reader.getBalance({ address: account }))
   expect(spent).toBeGreaterThan(0n)
-  expect(funds).toEqual({
+  expect(costs).toEqual({
     balance: ether - spent,
     tip: expect.any(BigInt),
     gasPrice: expect.any(BigInt),
@@ -131,7 +131,7 @@ test('a chain without EIP-1559 gives no tip', async () => {
       : forward(),
   )
   const account = relayer.account.address
-  expect(await getSubmitterFunds(client, account)).toMatchObject({
+  expect(await getSendingCosts(client, account)).toMatchObject({
     tip: undefined,
     gasPrice: expect.any(BigInt),
   })
@@ -140,8 +140,8 @@ test('a chain without EIP-1559 gives no tip', async () => {
 test.each([
   ['eth_getBlockByNumber', getSubmitterHead],
   ['eth_getTransactionCount', getSubmitterHead],
-  ['eth_getBalance', getSubmitterFunds],
-  ['eth_gasPrice', getSubmitterFunds],
+  ['eth_getBalance', getSendingCosts],
+  ['eth_gasPrice', getSendingCosts],
 ])('a fault in %s is no missing answer', async (faulty, get) => {
   const { client } = fakeNode(chain, ({ method }, forward) =>
     method === faulty
