@@ -74,3 +74,29 @@ test('the events of an order take two queries, also after its newest one', async
     undefined,
   ])
 })
+
+test('a lease is prolonged in one statement, which begins no transaction', async () => {
+  const ran = noteStatements()
+  const store = sqliteStore({ file: join(folder, 'leases.db') })
+  const wanted = { key: 'till', owner: 'me', milliseconds: 60_000 }
+  const taken = await store.takeLease(wanted)
+  ran.length = 0
+  expect(await store.takeLease(wanted)).toEqual(taken)
+  expect(ran).toHaveLength(1)
+  ran.length = 0
+  expect(await store.takeLease({ ...wanted, owner: 'you' })).toBeUndefined()
+  expect(ran).toHaveLength(2)
+  // Beside units of work that share a commit, it is as durable as they are.
+  const at = (index: number) => ({ ...wanted, key: `till ${index}` })
+  const leases = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      await store.write((tables) => tables.setValue(`value ${index}`, {}))
+      return store.takeLease(at(index))
+    }),
+  )
+  await store.close()
+  const other = sqliteStore({ file: join(folder, 'leases.db') })
+  for (const [index, lease] of leases.entries())
+    expect(await other.takeLease(at(index))).toEqual(lease)
+  await other.close()
+})
