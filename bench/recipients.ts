@@ -113,9 +113,13 @@ function rowsOf(
       limit: most.requests,
       unit: 'a minute',
     }),
-    limited('RPC calls with an order in flight', cost.busyCalls, {
+    limited('RPC calls with an order in flight', cost.stuckCalls, {
       limit: most.busy,
       unit: 'a minute',
+    }),
+    limited('RPC calls from accept to capture', cost.captureCalls, {
+      limit: 30,
+      unit: 'an order',
     }),
   ]
   if (count === 1) return rows

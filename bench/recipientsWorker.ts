@@ -5,7 +5,15 @@ import { createOrders, type Orders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { sqliteStore } from 'countersign/sql'
 import Database from 'libsql'
-import { type Address, createClient, custom, type Hex, pad, toHex } from 'viem'
+import {
+  type Address,
+  type Client,
+  createClient,
+  custom,
+  type Hex,
+  pad,
+  toHex,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { watchStatements } from '../test/chain/support/watchStatements.js'
 import { sendLast } from './childMessages.js'
@@ -33,8 +41,13 @@ export type RecipientsCost = {
   statements: number
   calls: number
   requests: number
-  /** RPC calls a minute of a worker that always has an order in flight. */
-  busyCalls: number
+  /**
+   * RPC calls a minute of a worker with an order in flight that no block
+   * includes.
+   */
+  stuckCalls: number
+  /** RPC calls of an order from `accept` to its capture in the next block. */
+  captureCalls: number
   /** Milliseconds of CPU a second of a quiet worker. */
   cpu: number
   /** Megabytes of the process. */
@@ -82,8 +95,13 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
         createClient({ account, chain: dev.chain, transport: custom(client) }),
       ],
       recipients: others,
-      // A development chain is never quiet by default.
-      policy: { pollingInterval: 2_000, quietInterval: 15_000 },
+      policy: {
+        // A development chain is never quiet by default.
+        pollingInterval: 2_000,
+        quietInterval: 15_000,
+        // Wei: what is stuck stays so.
+        maxFee: 10n ** 16n,
+      },
     })
   const filling = open()
   const recipients = [account.address, ...others]
@@ -117,27 +135,57 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
     numOrders,
     { recipient: account.address },
   )
+  // The worker learns how the blocks of the chain come.
+  await captureSome(orders, signed.splice(0, 3))
   const idle = calls
-  await keepBusy(orders, signed)
-  const busyCalls = calls - idle
+  const captured = await captureSome(orders, signed)
+  const captureCalls = (calls - idle) / captured
+  const { done } = await stickOne(node, orders, signed.at(-1))
+  const stuck = calls
+  await sleep(minute)
+  const stuckCalls = calls - stuck
   ending.abort()
   await running
+  await done
   const verbs = await timeVerbs(orders, ids)
   await orders.close()
-  return { ...cost, busyCalls, memory, verbs }
+  return { ...cost, stuckCalls, captureCalls, memory, verbs }
 }
 
-/** Captures one order after another for a minute. */
-async function keepBusy(
+/** Captures one order after another for half a minute. Returns their number. */
+async function captureSome(
   orders: Orders,
   signed: readonly SignedOrder[],
-): Promise<void> {
-  const until = performance.now() + minute
+): Promise<number> {
+  const until = performance.now() + minute / 2
+  let captured = 0
   for (const { orderId, payment } of signed) {
     await orders.accept({ orderId, payment })
     await orders.capture({ orderId })
-    if (performance.now() >= until) return
+    captured++
+    if (performance.now() >= until) break
   }
+  return captured
+}
+
+/** Sends an order whose fee is too low for all blocks of the next minutes. */
+async function stickOne(
+  { request }: Pick<Client, 'request'>,
+  orders: Orders,
+  one: SignedOrder | undefined,
+): Promise<{ done: Promise<unknown> }> {
+  if (!one) throw new Error('No order is left.')
+  const { orderId, payment } = one
+  await orders.accept({ orderId, payment })
+  const done = orders.capture({ orderId }).catch(() => undefined)
+  const isSent = async () =>
+    (await orders.get({ orderId })).order.state === 'capturing'
+  while (!(await isSent())) await sleep(5)
+  await request({
+    method: 'anvil_setNextBlockBaseFeePerGas',
+    params: [toHex(10n ** 16n)],
+  } as never)
+  return { done }
 }
 
 /** Drafts orders of recipients all over the list. */
