@@ -31,8 +31,8 @@ export function isWanted(
 }
 
 /**
- * Starts the loop or wakes it. The loop looks at once, and goes on while
- * `isWanted`.
+ * Starts the loop or wakes it. The loop looks at the chain at once, and goes on
+ * while `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
   if (!driver.running) drive(shared, driver)
@@ -40,10 +40,10 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
 }
 
 /**
- * Makes the driver look again because the store changed.
+ * Makes the driver poll again because the store changed.
  *
- * @param by the key of the lease under which this process changed it, if any:
- * what the driver wrote itself tells it nothing.
+ * @param by key of the lease under which this process wrote the change, if any.
+ * The driver ignores what it wrote itself.
  */
 export function noticeChange(driver: Driver, by: string | undefined): void {
   if (by !== undefined && by === driver.kept?.held?.key) return
@@ -85,8 +85,9 @@ export function keepDriver(
 }
 
 /**
- * Waits until an unwanted loop ends. Does not drop its requests to nodes if it
- * is wanted again meanwhile.
+ * Waits until the loop ends, if nobody needs it any more. If its requests to
+ * nodes take too long, aborts them, unless someone needs the loop again by
+ * then.
  */
 export async function finishDriver(
   shared: SharedByDrivers,
@@ -100,7 +101,10 @@ export async function finishDriver(
   })
 }
 
-/** Name in `aside` for a failure of the whole submitter. */
+/**
+ * Name in `aside`, the list of paused steps, for a failure of the whole
+ * submitter.
+ */
 const wholeSubmitter = 'submitter'
 
 /**
@@ -117,7 +121,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
   const untilOver = (next: number) => Math.min(next, restOf(own, driver))
   const loop = startLoop(
     {
-      // Takes the lease only in its place: it could expire while it waits.
+      // Wait for a free worker slot first: a lease taken before could expire
+      // during that wait.
       limit: (work) => driver.limit(work),
       look: async () => {
         driver.isIdle = false
@@ -144,7 +149,7 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
       observeFailure(own.context, 'submitter.failed', { about, error })
     })
     await leave(driver)
-    // Aborts requests that a look started and did not wait for.
+    // Aborts requests that a poll started and did not wait for.
     letGo.abort()
     driver.running = undefined
     // The driver may be wanted again since the loop released the lease.
@@ -163,9 +168,9 @@ function restOf({ waits }: SharedByDrivers, driver: Driver): number {
 }
 
 /**
- * Looks at the submitter once.
+ * Looks at the chain and does the submitter's work once.
  *
- * @returns milliseconds until the next look.
+ * @returns milliseconds until the next poll.
  */
 async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   const { context, waits } = own
@@ -173,7 +178,7 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   const { settled = [], isNews = true, next = takeEvery } = looked ?? {}
   driver.isIdle = next === Number.POSITIVE_INFINITY
   const idlePause = idlePauseOf(own, driver, looked)
-  // The store changed during the last look, so look again at once.
+  // The store changed during the last poll, so poll again at once.
   const isMissed = driver.isIdle && driver.isChanged
   const usual = idlePause ?? Math.min(next, looked?.interval ?? next)
   const pause = isMissed ? 0 : usual
@@ -185,13 +190,13 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   return takeEvery
 }
 
-/** Milliseconds between two looks at a store that reports no changes. */
+/** Milliseconds between two polls if the store has no `onChange`. */
 const askEvery = 1000
 
 /**
- * Milliseconds until the next look at an idle submitter. In a store that reports
- * changes, the second look without news begins the long pauses: in between,
- * another shop may have claimed the submitter.
+ * Milliseconds until the next poll of an idle submitter. If the store reports
+ * changes, long pauses begin only after the second poll without news: another
+ * shop may have claimed the submitter between the two.
  */
 function idlePauseOf(
   { context: { store, policy } }: SharedByDrivers,
@@ -205,7 +210,7 @@ function idlePauseOf(
   const { chainId } = driver.wallet.submitter
   const { interval, isSuspended } = look
   const wasCalm = driver.isCalm
-  // No event tells that a store is no longer suspended.
+  // No event reports the end of a suspension, so keep polling.
   driver.isCalm = !driver.isChanged && !isSuspended
   if (!store.onChange) return Math.min(interval, askEvery)
   if (!wasCalm || !driver.isCalm) return interval
@@ -213,11 +218,11 @@ function idlePauseOf(
 }
 
 /**
- * Drops the state after a failed look, so that the next look loads it from the
- * store. Yields the submitter if another process claims it: that process may
- * succeed.
+ * Drops the state after a failed poll, so that the next poll loads it from the
+ * store. If another process waits for the submitter, releases it: that process
+ * may succeed.
  *
- * @returns milliseconds until the next look.
+ * @returns milliseconds until the next poll.
  */
 async function recover(
   { context }: SharedByDrivers,
@@ -238,12 +243,15 @@ async function recover(
   return next
 }
 
-/** A look, with the milliseconds between two looks when nothing happens. */
+/**
+ * The result of a poll, with the milliseconds between two polls when nothing
+ * happens.
+ */
 type OwnLook = SubmitterLook & { interval: number }
 
 /**
- * Takes one turn at a submitter. Does nothing while someone else holds its
- * lease.
+ * Does the submitter's work once. Returns `undefined` while another process
+ * holds the lease, or just after this one gave it up.
  */
 async function takeTurn(
   own: SharedByDrivers,
@@ -266,7 +274,8 @@ async function takeTurn(
   driver.kept = submitter?.kept
   if (submitter !== before) driver.takenAt = performance.now()
   if (!submitter) {
-    // Only at every fourth failed try: a claim costs a few reads.
+    // A claim costs a few reads of the store, so claim only at every fourth
+    // failed try.
     const isTime = driver.denied++ % 4 === 1
     if (isTime) await claimSubmitter(context, wallet).catch(() => undefined)
     return undefined
@@ -283,13 +292,13 @@ async function takeTurn(
   return submitter.kept.during(work, { most: longestTurn(context, submitter) })
 }
 
-/** The wallet whose requests end with the context. */
+/** Finds the wallet in this context, whose end aborts the wallet's requests. */
 function findWallet({ wallets }: OrdersContext, known: OrderWallet) {
   const found = wallets.find(({ submitter }) => submitter === known.submitter)
   return found ?? known
 }
 
-/** Milliseconds between two looks until the chain's interval is known. */
+/** Milliseconds between two polls until the chain's interval is known. */
 const usualInterval = 1000
 
 async function intervalOf(
@@ -299,7 +308,8 @@ async function intervalOf(
   const { chainId } = wallet.submitter
   const known = policy.pollingInterval ?? intervals.get(chainId)
   if (known !== undefined) return known
-  // Detection takes a few requests, so wait for some looks without news.
+  // Detecting the interval takes a few requests, so wait for five polls without
+  // news.
   if (pace.idle < 5) return usualInterval
   const { pollingInterval } = await detectPreconfirmations(reader)
   intervals.set(chainId, pollingInterval)
@@ -307,7 +317,8 @@ async function intervalOf(
 }
 
 /**
- * True when nothing due is left to send, or we held the submitter for too long.
+ * True when nothing due is left to send, or this process held the lease for too
+ * long.
  */
 function mayYield(
   { policy }: OrdersContext,
@@ -319,15 +330,16 @@ function mayYield(
 }
 
 /**
- * Releases the submitter for those who claim it. The next holder settles the
- * transactions in flight.
+ * Releases the lease for the processes that claimed it. The next holder settles
+ * the transactions in flight.
  */
 async function yieldSubmitter(
   context: OrdersContext,
   driver: Driver,
 ): Promise<void> {
   const { kept, wallet } = driver
-  // Let the claimants take it first, even if this driver is woken early.
+  // Let the other processes take the lease first, even if this driver is woken
+  // early.
   driver.notBefore = performance.now() + 2 * takeEvery
   const lease = kept?.held
   if (lease) await dropClaims(context, { lease, wallet })
