@@ -30,7 +30,7 @@ export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
   })
 }
 
-/** Erases the credentials of those orders whose end is final by now. */
+/** Erases the credentials of those of these orders whose end is final. */
 export async function eraseFinal(
   tables: Pick<StoreReader, 'transactions'>,
   collected: ChangeSet,

@@ -21,7 +21,7 @@ export type OrderEventData = {
   /** `value` is set if the order has a ceiling: the amount to capture. */
   captureRequested: { value?: string | undefined }
   capturing: { attempt: number }
-  /** The block being made shows the capture. It can still be dropped. */
+  /** The pending block shows the capture. The chain can still drop it. */
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
   /** The order's transactions can no longer be mined. A new one is sent. */
@@ -123,11 +123,11 @@ export type OrderEventType = keyof OrderEventData
  */
 export type OrderEvent<type extends OrderEventType = OrderEventType> = {
   [name in type]: Destination & {
-    /** Place of the event in the stream. */
+    /** Position of the event among all events of the store. */
     cursor: bigint
     /** Absent if the event concerns no order. */
     orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
-    /** Place among the order's events, from 1; 0 if it concerns no order. */
+    /** Position among the order's events, from 1; 0 if it concerns no order. */
     sequence: number
     type: name
     /** Unix milliseconds of the machine that wrote it. */

@@ -56,8 +56,8 @@ export function planRefund(
       payer: recipient,
       buyerTokenHash: unsetNonce(id, 0),
       metadata,
-      // We search the chain from here on: the nonce was not used before the
-      // payment.
+      // The search for the refund on chain starts here: its nonce cannot have
+      // been used before the payment.
       createdAt: payment.blockTime,
       deadline: 0n,
       refundOf: order.id,

@@ -18,7 +18,7 @@ export type RefundToSignVerdict =
         | 'notFinal'
         /** An earlier refund of the same payment is not decided yet. */
         | 'otherRefund'
-        /** A transfer that the record did not have took the amount. */
+        /** A transfer that the store did not know before used up the amount. */
         | 'exceedsCaptured'
         /** You called `suspend`, or the database was replaced: see `resume`. */
         | 'suspended'

@@ -62,12 +62,12 @@ export type AcceptUndraftedParameters = {
   /** With `now`: limits of an answer at `preconfirmed`, if one is wanted. */
   early?: EarlyLimits | undefined
   /**
-   * Runs while the node judges the payment. The order is written after both.
+   * Runs while the node verifies the payment. The order is written after both.
    */
   meanwhile?: ((order: OrderRecord) => Promise<void>) | undefined
   /**
    * Writes more in the unit of work that creates the order, or adds notes to
-   * those that it inserts.
+   * `rows`, to be inserted with it.
    */
   also?:
     | ((
@@ -283,8 +283,9 @@ async function storeUndrafted(
       ...asked,
       early: state,
       earlyFor,
-      // An earlier look would apply `policy.capture`, and only the caller may
-      // request the capture.
+      // Check the order again only at its deadline: a check before would
+      // capture by `policy.capture`, and here only the caller may request the
+      // capture.
       lookDue: order.deadline,
     }
     const { version: first, ...attempt } = planned.attempt

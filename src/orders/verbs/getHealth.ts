@@ -51,15 +51,15 @@ export type OrdersHealth = {
 export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
   /**
-   * No payment before this block is missing. Absent before the first look. With
-   * more than 4,000 open orders, cancellations may be found later.
+   * The store has every payment before this block. Absent before the first
+   * poll. With more than 4,000 open orders, cancellations may be found later.
    */
   reconciledTo: bigint | undefined
   /** Number of blocks from `reconciledTo` to the newest block. */
   lag: bigint | undefined
   /**
-   * Token units that are at risk: answered at `preconfirmed`, or to be answered
-   * so, and shown by no block yet.
+   * Token units at risk: of payments answered at `preconfirmed`, or that may
+   * still be, whose capture no block shows yet.
    */
   atRisk: bigint
   /** Token units that were answered at `preconfirmed`, and not paid. */
@@ -126,7 +126,8 @@ type SubmitterLease = {
 /** Implements `health` of `DestinationOrders`. */
 export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   const { store, tokens, recipients, shop } = context
-  // An account that is a recipient of another shop still sends for this one.
+  // For the whole shop, show all its wallets: an account that is a recipient of
+  // another shop still sends for this one.
   const isWhole = recipients === shop.recipients
   const wallets = context.wallets.filter(
     ({ submitter }) => isWhole || recipients.includes(submitter.account),
@@ -246,7 +247,8 @@ function showDestinations(
     lag: undefined,
   }
   return destinations.map((destination) => {
-    // Without a spread, which takes most of the time for thousands of them.
+    // No object spread: for thousands of destinations, it takes most of the
+    // time.
     const { chainId, token, recipient } = destination
     const reconciledTo = reconciled.of(recipient)
     if (reconciledTo !== last.reconciledTo)

@@ -48,7 +48,8 @@ export async function loadPayers(
       all.filter((attempt) => attempt.nonce !== nonce),
     )
   }
-  // After the payments: one that settles in between counts twice, not never.
+  // Sum after loading the open payments: a payment that settles in between
+  // counts twice, which is safe, instead of never.
   const spent = await sumSpentSince(tables, asked)
   const ids = [...exposures.values()].flat().map(({ orderId }) => orderId)
   const needReview = [...new Set(ids)]

@@ -29,7 +29,7 @@ export function findRefusal({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
-  // The permission is revoked instead.
+  // A subscription's order has no payment to cancel: its permission is revoked.
   if (isScheduled(order)) return 'notOpen'
   switch (order.state) {
     case 'captured':
@@ -77,7 +77,8 @@ export async function keepRequested(
   asked: 'cancel' | 'void',
 ): Promise<CancellationVerdict> {
   const { requested: before } = found.order
-  // With relaying, the cancellation is sent after a void too: keep `void`.
+  // If we send buyers' cancellations, we send this one after a void too: keep
+  // `void`.
   const isVoided = before === 'void' && isRelaying(context)
   const requested = isVoided || before === 'cancel' ? before : asked
   if (before === requested && wasKept(found))
