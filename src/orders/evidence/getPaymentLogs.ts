@@ -53,7 +53,7 @@ export type PaymentLogs = {
 
 /** Selects the open orders to ask about. */
 export type OpenPart = {
-  /** Position of the order after which to begin. */
+  /** Position, in the list of orders, after which to begin. */
   after: bigint | undefined
   /** First block to ask about for these orders. */
   since: bigint
@@ -197,7 +197,7 @@ function slotsOf(
 ): Slot[] {
   const newest = new Map(orders.map(({ id, attempt }) => [id, attempt]))
   const nonces = attempts
-    // An older attempt is alive again after a reorg undid its end.
+    // `spendable`: a reorg can undo the end of an older attempt.
     .filter(
       ({ orderId, number, spendable }) =>
         spendable || newest.get(orderId) === number,

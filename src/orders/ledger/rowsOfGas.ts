@@ -60,7 +60,8 @@ export async function* rowsOfGas(
       const paid = gasOf(one, mined)
       if (!paid || paid.blockTime < range.from) continue
       if (paid.blockTime >= range.to) return
-      // Token rows of a transaction take their finality from the chain too.
+      // If we asked the chain for the transaction, take its finality from
+      // there, as the rows of its transfers do.
       const finality = mined.has(paid.transactionHash)
         ? finalityAt(await readHeads(client), paid.blockNumber)
         : paid.finality

@@ -157,7 +157,8 @@ async function* readMoves(
       if (!taken) return
       const { piece, answer } = taken
       pace.note(answer.length, piece.toBlock - piece.fromBlock + 1n)
-      // The record is read after the chain, so that it is not behind it.
+      // Read the store after the chain, so that it is not older than the
+      // transfers.
       yield* await addCauses({ store }, destination, answer)
     }
   } finally {

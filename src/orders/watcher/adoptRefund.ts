@@ -34,7 +34,7 @@ type Unknown = {
  * refund. Otherwise the new refund's `refundId` is its nonce.
  *
  * @returns `false` if the chain does not show it at one block, or the record
- * changed meanwhile. Then a later look decides.
+ * changed meanwhile. Then a later poll decides.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its logs lack the transaction that used the nonce.
  */

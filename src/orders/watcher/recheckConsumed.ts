@@ -23,7 +23,7 @@ type ConsumedWatch = {
   destinations: readonly Destination[]
   heads: ChainHeads
   lease: Lease | undefined
-  /** Puts single orders that fail aside. */
+  /** Makes a single order that fails wait for its next try. */
   parts: Apart
 }
 
@@ -123,7 +123,7 @@ async function recheckOrder(
   if (evidence === 'unclear') return false
   const time = unused.get(attempt.nonce)
   const isUnused = time !== undefined && time >= latest.timestamp
-  // If the nonce is spent and the node does not show by what, a later look may.
+  // If the nonce is spent and the node does not show by what, a later poll may.
   const isSound =
     evidence?.kind === 'expired'
       ? isUnused && evidence.blockTime <= latest.timestamp

@@ -106,7 +106,7 @@ function displaceProof(
   // Another process has written this already.
   if (!stored || !kept) return
   const { order, attempt } = stored
-  // A process that knows the order's kind of payment does this.
+  // Leave this to a process that was given the order's kind of payment.
   if (!knowsKind(facts, order)) return
   const again =
     displaced.verdict === 'moved' &&
