@@ -35,7 +35,9 @@ export type RecipientRecord = Destination & {
   version: number
   /** Name of the shop. */
   shop: string
-  /** True when the shop takes no new orders for it. It keeps the old ones. */
+  /**
+   * True when the shop takes no new orders for this recipient. Old orders stay.
+   */
   removed: boolean
 }
 
@@ -67,9 +69,10 @@ export type OrderReason =
   | 'walletRefused'
 
 /**
- * An answer at `preconfirmed`. `reserved`: it may be given. `answered`: it was
- * given, and no block shows the capture yet. `paid`: a block shows it, or did
- * before a reorganization. `unpaid`: it was given, and the capture failed.
+ * What became of an answer that is given once the pending block shows the
+ * capture. `reserved`: it may be given. `answered`: it was given, and no block
+ * shows the capture yet. `paid`: a block shows it, or did before a
+ * reorganization. `unpaid`: it was given, and the capture failed.
  */
 export type EarlyState = 'reserved' | 'answered' | 'paid' | 'unpaid'
 
@@ -185,7 +188,10 @@ export type OrderRecord = Destination & {
   chargeId: string | undefined
   /** Set once the capture was requested with an answer at `preconfirmed`. */
   early: EarlyState | undefined
-  /** The name under which that answer is limited, such as that of an offer. */
+  /**
+   * Name of the limit that this answer counts against, such as that of an
+   * offer.
+   */
   earlyFor: string | undefined
 }
 
@@ -338,11 +344,11 @@ export type ProofRecord = Destination & {
 
 /** One event. All readers see the events in the order of their cursors. */
 export type EventRecord = Destination & {
-  /** Place in the stream, without gaps. The store assigns it. */
+  /** Position among all events, without gaps. The store assigns it. */
   cursor: bigint
   /** Absent when the event concerns no order. */
   orderId: string | undefined
-  /** Place among the order's events; the first is 1. */
+  /** Position among the order's events; the first is 1. */
   sequence: number
   type: string
   /** Unix milliseconds on the clock of the machine that wrote the event. */
@@ -538,7 +544,7 @@ export type StoreReader = {
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
     /**
-     * Like `count`, for each of these destinations by itself. Leaves out
+     * Like `count`, separately for each of these destinations. Leaves out
      * counts of 0.
      */
     countEach(destinations: readonly Destination[]): Promise<OrderCount[]>

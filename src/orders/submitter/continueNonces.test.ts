@@ -5,7 +5,7 @@ import { judgeNextNonce } from './continueNonces.js'
 
 type Look = { count: number; pendingCount: number }
 
-/** What each of some looks in a row decides. */
+/** What each of some polls in a row decides. */
 function decide(
   nextNonce: number,
   looks: readonly Look[],

@@ -8,9 +8,9 @@ import type { SubmitterState } from './submitterState.js'
 
 /**
  * Sets `nonces.value.nextNonce` to the account nonce on which the node and the
- * record agree.
+ * stored transactions agree.
  *
- * @returns `false` while the nonce is unclear; then this look sends nothing.
+ * @returns `false` while the nonce is unclear; then this poll sends nothing.
  */
 export async function continueNonces(
   context: OrdersContext,
@@ -61,14 +61,14 @@ async function wasUsed(
 }
 
 /**
- * Number of looks in a row that must show the same unexpected nonce before we
+ * Number of polls in a row that must show the same unexpected nonce before we
  * use it.
  */
 const looksToBelieveNonce = 3
 
 /**
- * The pending count may be ahead of our record by at most this many
- * transactions. A node that reports more is probably wrong.
+ * If the node's pending count is ahead of our stored transactions by more than
+ * this, the node is probably wrong.
  */
 export const mostForeign = 16
 

@@ -11,7 +11,7 @@ import type { OrderWaits } from './waitForOrders.js'
 export type SharedByDrivers = {
   context: OrdersContext
   waits: OrderWaits
-  /** Milliseconds between two looks, by chain id, once detected. */
+  /** Milliseconds between two polls, by chain id, once detected. */
   intervals: Map<number, number>
   stopping: AbortSignal
 }
@@ -32,7 +32,7 @@ export type Driver = {
    * nonce or an order.
    */
   readonly aside: Aside
-  /** Captures to record in one write with the requests of their callers. */
+  /** Captures whose request and transaction are stored in one write. */
   readonly joins: Joins
   /**
    * Number of `holdDriver` calls that keep the loop running. Callers that wait
@@ -40,8 +40,8 @@ export type Driver = {
    */
   holders: number
   /**
-   * Set by `keepDriver`: milliseconds of `performance` until which the loop
-   * goes on even if nobody waits.
+   * Set by `keepDriver`: time of `performance.now()` until which the loop goes
+   * on even if nobody waits.
    */
   keptUntil: number
   limit: Limit
@@ -49,19 +49,21 @@ export type Driver = {
   submitter: SubmitterState | undefined
   /** The submitter's lease, which may outlive its state. */
   kept: KeptLease | undefined
-  /** Milliseconds of `performance` when we took the submitter. */
+  /** Time of `performance.now()` when we took the lease. */
   takenAt: number
   /**
-   * Milliseconds of `performance` from which we may take the submitter again
-   * after we yielded it.
+   * Time of `performance.now()` from which we may take the lease again after we
+   * gave it to a process that claimed it.
    */
   notBefore: number
-  /** Number of tries in a row that found the lease held by someone else. */
+  /** Number of tries in a row that found the lease held by another process. */
   denied: number
   isIdle: boolean
-  /** True when the last look found nothing and the store is silent since. */
+  /**
+   * True when the last poll found nothing and the store has not changed since.
+   */
   isCalm: boolean
-  /** True when the store changed during the current look. */
+  /** True when the store changed during the current poll. */
   isChanged: boolean
   /** The loop that runs, if any. */
   running: RunningLoop | undefined

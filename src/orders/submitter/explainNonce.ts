@@ -36,14 +36,14 @@ export type JudgedNonce = {
    * receipt.
    */
   | { kind: 'passed' }
-  /** A wallet that sends by itself knows what it sent; we may have no hash. */
+  /** A wallet that sends by itself may have sent this, and gave us no hash. */
   | { kind: 'unknown' }
   | { kind: 'pending' }
 )
 
 /**
- * Groups transactions in flight by account nonce and judges each nonce: mined,
- * passed, unknown or pending. Pure.
+ * Groups transactions in flight by account nonce and tells what became of each
+ * nonce: mined, passed, unknown or pending. Pure.
  */
 export function judgeNonces(
   submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
@@ -105,7 +105,7 @@ export type NonceFate = {
 /** Milliseconds by which receipts can lag behind the account's count. */
 const receiptLag = 2000
 
-/** A check that needs several requests runs only at every eighth look. */
+/** A check that needs several requests runs only at every eighth poll. */
 const looksApart = 8
 
 /**
@@ -196,7 +196,7 @@ async function explainMined(
 const longestWait = 3000
 
 /**
- * Puts a nonce aside because the node did not give the reason of a failure.
+ * Makes a nonce wait because the node did not give the reason of a failure.
  * Returns `undefined` to try again later, and `simulationFailed` once that took
  * too long.
  */
@@ -314,7 +314,7 @@ function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
 
 /**
  * True soon after the account's count has passed a nonce, and at every eighth
- * look.
+ * poll.
  */
 function isTimeToLook(
   { nonces, pace }: Pick<SubmitterState, 'nonces' | 'pace'>,
@@ -350,10 +350,10 @@ async function isUnused(
 }
 
 /**
- * Reasons that count against the payer's other orders leave these out. The
- * payer can cause those about time, by signing late. The payer can cause all
- * other reasons, even `simulationFailed`: a contract wallet can revert without
- * a reason.
+ * Failures with these reasons do not count against the payer's other orders. A
+ * payer who signs late can cause those about time. All other reasons count,
+ * even `simulationFailed`: a payer's contract wallet can revert without a
+ * reason.
  */
 const othersReasons: readonly OrderReason[] = [
   'paused',
@@ -377,7 +377,7 @@ export async function blamesPayer(
 ): Promise<boolean> {
   // The payer of a refund is the merchant.
   if (stored?.order.refundOf !== undefined) return false
-  // A schedule counts its own failures.
+  // The schedule of a subscription counts its failures itself.
   if (stored && isScheduled(stored.order)) return false
   if (!failure) {
     const isReverted =

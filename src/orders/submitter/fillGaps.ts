@@ -47,7 +47,7 @@ export async function fillGaps(
     } catch (error) {
       // A signer may refuse all calls except to the token. Other work goes on.
       putAside(submitter.aside, name, error)
-      // A signer that hangs must cost one wait per look, not one per nonce.
+      // A signer that hangs must cost one wait per poll, not one per nonce.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
@@ -121,7 +121,7 @@ function mayReopen(
   )
 }
 
-/** Puts transactions in flight again. This same look sends their bytes. */
+/** Puts transactions in flight again. The same poll then sends their bytes. */
 async function reopen(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -136,7 +136,7 @@ async function reopen(
   )
 }
 
-/** Number of looks, and milliseconds, after which an unused nonce is a gap. */
+/** Number of polls, and milliseconds, after which an unused nonce is a gap. */
 const gapLooks = 3
 const gapTime = 1000
 

@@ -5,7 +5,10 @@ import type { SubmitterValue } from './accountNonces.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
-/** Nonces to fill at a time: `fillGaps` doubts a node with more gaps. */
+/**
+ * Most nonces to fill at once: if a node shows more gaps, `fillGaps` takes it
+ * to be wrong.
+ */
 const mostAtOnce = 16
 
 /**

@@ -6,7 +6,7 @@ import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 export type InFlight = {
   /** Sorted by nonce and bump. */
   readonly rows: readonly TransactionRecord[]
-  /** When the rows were loaded, in milliseconds of `performance`. */
+  /** `performance.now()` when the rows were loaded. */
   readonly loadedAt: number
   /**
    * True when the account has code. Then only one transaction may be in flight.
@@ -23,7 +23,7 @@ export type InFlight = {
   /** Remembers `endsOf` for the transactions of an attempt. */
   rememberEnds(attempt: AttemptRecord): void
   rememberCode(hasCode: boolean): void
-  /** True when we recorded that the block being made shows the transaction. */
+  /** True when the store says that the pending block showed the transaction. */
   isShown(hash: Hash): boolean
   rememberShown(hash: Hash): void
   add(rows: readonly TransactionRecord[]): void
@@ -105,13 +105,12 @@ export type Broadcasts = {
   readonly admitted: number
   /** Resolves once the node has answered all requests of `handOver`. */
   readonly sending: Promise<unknown>
-  /** Number of the look that last sent bytes for a nonce. */
+  /** Number of the poll that last sent bytes for a nonce. */
   sentAt(nonce: number): number | undefined
   /** True when another transaction should replace the one at this nonce. */
   isRefused(nonce: number): boolean
   /**
-   * Remembers the look at which bytes for the nonces were sent, or could not be
-   * opened.
+   * Remembers the poll that sent bytes for the nonces, or could not open them.
    */
   noteSent(nonces: readonly number[], look: number): void
   /**

@@ -23,13 +23,16 @@ type PlannedJoin = JoinedCapture & {
   event: NewEvent
 }
 
-/** Captures to join, of one submitter. */
+/**
+ * Captures of one submitter that wait to be stored together with their
+ * transaction.
+ */
 export type Joins = {
   /** True while a caller waits. */
   readonly isAwaited: boolean
   /**
-   * Offers a capture to the next look. Resolves to the order once its
-   * transaction is on record; to `undefined` when nothing was written, and then
+   * Offers a capture to the next poll. Resolves to the order once its
+   * transaction is stored; to `undefined` when nothing was written, and then
    * nothing will be.
    */
   offer(capture: PlannedJoin): Promise<OrderRecord | undefined>
@@ -39,24 +42,24 @@ export type Joins = {
    */
   offered(): StoredOrder[]
   /**
-   * Restarts the callers' time limit for these orders, because the look makes
+   * Restarts the callers' time limit for these orders, because the poll makes
    * progress on them.
    */
   prolong(orderIds: readonly string[]): void
   has(orderId: string): boolean
   /**
-   * Returns those of the orders that are to be joined. From now on they are not
-   * taken back.
+   * Returns the captures offered for these orders. From now on their callers
+   * cannot withdraw them.
    *
-   * @throws {@link StaleRecordError} when one was taken back already.
+   * @throws {@link StaleRecordError} when a caller has withdrawn one.
    */
   begin(orderIds: readonly string[]): PlannedJoin[]
   settle(orders: readonly OrderRecord[]): void
   /** Answers callers that nothing will be written. */
   refuse(orderIds: readonly string[]): void
   /**
-   * Begins a look. The returned function ends it, and answers the callers whose
-   * captures were offered before the look but not written by it.
+   * Begins a poll. The returned function ends it, and answers the callers whose
+   * captures were offered before the poll but not written by it.
    */
   startLook(): () => void
 }

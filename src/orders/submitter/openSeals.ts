@@ -13,8 +13,8 @@ import type { SubmitterState } from './submitterState.js'
 export type SealedSecret = { sealed: string; place: SealContext }
 
 /**
- * Milliseconds for which a look waits for secrets. Slower ones open in the
- * background, for a later look.
+ * Milliseconds for which a poll waits for secrets. Slower ones open in the
+ * background, for a later poll.
  */
 const longestWait = 500
 
@@ -62,7 +62,7 @@ function begin(
 }
 
 /**
- * The key names the place too, so that a secret copied to another row does not
+ * The key includes the context, so that a secret copied to another row does not
  * open there.
  */
 function keyOf({ sealed, place }: SealedSecret): string {

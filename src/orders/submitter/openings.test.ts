@@ -46,7 +46,7 @@ test.each([true, false])(
     if (isOpened) open('secret')
     else fail(new Error('silent'))
     await opening.catch(() => undefined)
-    // It ended during this look, which could not use it.
+    // It ended during this poll, which could not use it.
     openings.endLook()
     const again = openings.begin('key', never)
     if (isOpened) expect(await again).toBe('secret')

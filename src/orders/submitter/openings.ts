@@ -6,17 +6,17 @@ export type Openings = {
     open: () => Promise<string | undefined>,
   ): Promise<string | undefined>
   /**
-   * Notes that a look has waited for a secret. Later looks do not wait for it.
+   * Notes that a poll has waited for a secret. Later polls do not wait for it.
    */
   noteWaited(key: string): void
-  /** True when a look has waited for a secret, and it is still not open. */
+  /** True when a poll has waited for a secret, and it is still not open. */
   isLate(key: string): boolean
-  /** Notes that a look has used a secret, so that `endLook` forgets it. */
+  /** Notes that a poll has used a secret, so that `endLook` forgets it. */
   take(key: string): void
   late(): number
   /**
    * Forgets secrets that were used or opened in time. A late secret stays for
-   * one more look after it opened.
+   * one more poll after it opened.
    */
   endLook(): void
 }
@@ -26,7 +26,7 @@ type Opening = {
   isSettled: boolean
   isWaited: boolean
   isTaken: boolean
-  /** True while the secret is kept for the next look only. */
+  /** True while the secret is kept for the next poll only. */
   isLast: boolean
 }
 

@@ -33,8 +33,8 @@ export function roomOf(
 type Unsendable = { reason: OrderReason | undefined }
 
 /**
- * Returns why a due order must not be sent, by its record alone; `undefined` if
- * it can be sent. Pure.
+ * Returns why the stored facts about a due order forbid sending it; `undefined`
+ * if it can be sent. Pure.
  */
 export function judgeSending(
   {

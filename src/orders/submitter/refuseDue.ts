@@ -23,7 +23,7 @@ export type DueRefusal = {
   evidence?: Evidence | undefined
 }
 
-/** Reasons that come from the record alone, without the node. */
+/** Reasons that follow from the stored order, without the node. */
 const ownReasons: readonly OrderReason[] = [
   'otherPayment',
   'sealBroken',
@@ -32,7 +32,7 @@ const ownReasons: readonly OrderReason[] = [
 
 /**
  * True when an order may be refused now. A reason that comes from the node must
- * be the same at two looks in a row, because one answer may be wrong.
+ * be the same at two polls in a row, because one answer may be wrong.
  */
 export function isCertain(
   { orders }: SubmitterState,
@@ -64,7 +64,7 @@ async function explainRefusal(
       problem: 'contradicts an earlier one about a payment nonce',
     })
   } catch (error) {
-    // This order is judged again later; the others are refused now.
+    // This order is checked again later; the others are refused now.
     putAside(aside, id, error, id)
     return undefined
   }
@@ -107,7 +107,7 @@ export async function refuseDue(
       const findConflict = conflictsOf(recorded)
       for (const [id, { stored: judged, reason, evidence, again }] of byId) {
         const stored = collected.find(id)
-        // Skip orders that changed since. They are judged again if still due.
+        // Skip orders that changed since. They are checked again if still due.
         if (stored?.order.version !== judged.order.version) continue
         const proofs = [...stored.proofs, ...strays]
         const conflict = findConflict(id, evidence)

@@ -28,7 +28,7 @@ type Replacement = {
   why: 'late' | 'stuck'
 }
 
-/** Most transactions to replace in one look. */
+/** Most transactions to replace in one poll. */
 const mostReplaced = 20
 
 /**
@@ -119,7 +119,7 @@ export async function replaceTransactions(
     } catch (error) {
       // A signer may refuse all calls except to the token. Other work goes on.
       putAside(submitter.aside, name, error, orderId)
-      // A signer that hangs must cost one wait per look, not one per nonce.
+      // A signer that hangs must cost one wait per poll, not one per nonce.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
@@ -131,7 +131,7 @@ export async function replaceTransactions(
   return isActive
 }
 
-/** Remembers since when the lowest waiting nonce has been the lowest. */
+/** Remembers since when this account nonce has been the lowest in flight. */
 function watchLowest(
   { inFlight, pace }: SubmitterState,
   { count, head }: Pick<SubmitterView, 'count' | 'head'>,

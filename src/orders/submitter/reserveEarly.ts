@@ -7,7 +7,7 @@ export type EarlyLimits = {
   upTo: string
   /** The name of what is limited by `most`, such as an offer. */
   name?: string | undefined
-  /** Most of that name that may be at risk at once. */
+  /** Largest sum under that name that may be at risk at once. */
   most?: string | undefined
 }
 

@@ -38,7 +38,8 @@ export async function sendByWallet(
     if (!row) continue
     sent++
     if (!(await askToSend(context, submitter, row, { ...draft, fees }))) break
-    // Until the wallet has used a nonce that we gave it, ask for one only.
+    // Until the wallet has used a nonce that we gave it, ask for one
+    // transaction only.
     const { nonces, walletMemory } = submitter
     if (nonces.value.ignoresNonce !== false || walletMemory.isResting('order'))
       break
@@ -210,7 +211,7 @@ async function recordRefusal(
   )
   nonces.keep(value)
   inFlight.remove(row)
-  // Pause, or the next look would ask the wallet again at once.
+  // Pause, or the next poll would ask the wallet again at once.
   if (reason === undefined || row.kind === 'filler')
     submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
   context.observe({

@@ -157,7 +157,10 @@ async function explainAll(
   return fates.filter((fate) => fate !== undefined)
 }
 
-/** Applies all fates except those that contradict the record. */
+/**
+ * Applies what became of the account nonces, except where it contradicts stored
+ * proofs.
+ */
 function applyFates(
   submitter: SubmitterState,
   known: ReadonlyMap<string, StoredOrder>,

@@ -26,7 +26,10 @@ type SignedRow = {
 
 export type DraftsLeft = {
   drafts: readonly DueDraft[]
-  /** The bump of each draft, in the same order; 0 if missing. */
+  /**
+   * The number (`bump`) of each draft at its nonce, in the order of `drafts`; 0
+   * if missing.
+   */
   bumps: readonly number[]
 }
 
@@ -51,7 +54,8 @@ const groupSize = 10
 
 /**
  * Signs and seals drafts in parallel, under consecutive nonces from `nextNonce`
- * on. Sends nothing. Puts aside orders whose transactions were not signed.
+ * on. Sends nothing. Orders whose transactions were not signed are tried again
+ * later.
  *
  * @param now Unix seconds of the chain.
  */
@@ -111,7 +115,7 @@ export async function signDrafts(
  */
 const repeated = 400
 
-/** The name under which an order is put aside when its signer fails. */
+/** The name under which a failure to sign for an order is listed. */
 export const signingOf = (orderId: string): string => `sign:${orderId}`
 
 /**
@@ -127,7 +131,7 @@ export function isResting(
 }
 
 /**
- * Puts aside orders whose transactions were not signed or sealed. An order that
+ * Makes orders wait whose transactions were not signed or sealed. An order that
  * fails repeatedly waits longer each time, so that it does not block the rest.
  */
 async function putOffUnsigned(
@@ -148,7 +152,7 @@ async function putOffUnsigned(
     one,
     pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
   }))
-  // The caller of a joined capture requests it again.
+  // A caller that waits for its capture in `joins` requests it again itself.
   const late = paused.filter(
     ({ one, pause }) =>
       pause >= repeated && !submitter.joins.has(one.draft.stored.order.id),
@@ -186,7 +190,7 @@ async function postponeUnsigned(
       const orders = await tables.orders.find({ ids: [...dues.keys()] })
       const changes: Changes = {
         ...noChanges(),
-        // The next look decides again about orders that were changed since.
+        // The next poll decides again about orders that were changed since.
         orders: orders
           .filter(({ id, version }) => versions.get(id) === version)
           .map((order) => ({ ...order, sendDue: dues.get(order.id) })),

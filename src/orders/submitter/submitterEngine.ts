@@ -108,8 +108,8 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       const { order, event } = planned
       const { chainId, submitter: account } = order
       const driver = driverOf({ chainId, account })
-      // Do not wait for a submitter that another process has, or a wallet that
-      // sends what it signs.
+      // Do not wait for a submitter whose lease another process has, or for a
+      // wallet that sends what it signs.
       if (driver?.wallet.account.type !== 'local' || driver.denied > 0)
         return undefined
       const asked = { ...stored, order }

@@ -33,7 +33,7 @@ export type WalletMemory = {
   /**
    * Remembers that the node lacks the transaction of a nonce.
    *
-   * @returns since when, in milliseconds of `performance`.
+   * @returns `performance.now()` when this was first noticed.
    */
   noticeMissing(nonce: number, now: number): number
   /** The node has the transaction of a nonce after all. */
@@ -44,7 +44,7 @@ export type WalletMemory = {
 const longest = 16
 
 export function openWalletMemory(): WalletMemory {
-  /** The end of each pause, in milliseconds of `performance`. */
+  /** The end of each pause, as a time of `performance.now()`. */
   const rests = new Map<AskedFor, { until: number; tries: number }>()
   const kept = new Set<Hash>()
   const passedOver = new Set<number>()

@@ -9,7 +9,7 @@ import {
   submitterKey,
 } from './submitterState.js'
 
-/** Number of looks between two checks of a wallet's transactions. */
+/** Number of polls between two checks of a wallet's transactions. */
 const looksApart = 8
 
 /**
