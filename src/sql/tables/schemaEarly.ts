@@ -1,6 +1,6 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Lets orders be answered at `preconfirmed`. */
+/** Adds what orders store about an answer at `preconfirmed`. */
 export const addEarly: Migration = ({ text }) => [
   `alter table orders add column early ${text}`,
   `alter table orders add column early_for ${text}`,

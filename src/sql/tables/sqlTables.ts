@@ -95,7 +95,7 @@ export const orderTable: SqlTable<OrderRecord> = {
   },
 }
 
-/** The columns of orders that tell of an answer at `preconfirmed`. */
+/** The columns of orders that describe an answer at `preconfirmed`. */
 export const earlyTable: SqlTable<EarlyRow> = {
   name: 'orders',
   key: ['id'],
