@@ -22,8 +22,8 @@ export interface Orders extends DestinationOrders {
    * one store.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
-   * @throws {@link OrdersSetupError} when a secret on record needs a sealing key
-   * that is missing.
+   * @throws {@link OrdersSetupError} when a stored secret needs a sealing key that is
+   * missing.
    *
    * @example
    * ```ts
@@ -147,7 +147,7 @@ export interface Orders extends DestinationOrders {
    * Ends all work, including workers, and closes the store. Waits only a few
    * seconds for a database that does not answer.
    *
-   * Transactions in flight stay on record: the next worker continues them.
+   * Transactions in flight stay in the store: the next worker continues them.
    *
    * @example
    * ```ts

@@ -166,7 +166,7 @@ export type OrderRecord = Destination & {
   /** Hash and block number of the transaction that settled the order. */
   settledHash: Hash | undefined
   settledBlock: bigint | undefined
-  /** Number of refunds of the order on record. */
+  /** Number of stored refunds of the order. */
   refunds: number
   /**
    * Set for a refund, which is a payment in the other direction: the recipient

@@ -50,7 +50,7 @@ export async function findEvidence(
   const number = await pinBlock(client, block)
   if (kind.carried)
     return findCarried(client, parameters, { block: number, final })
-  // Payments of this kind share a nonce. Without a signature on record, another
+  // Payments of this kind share a nonce. If we stored no signature, another
   // payment of the payer could be taken for this one.
   if (!kind.hasOwnNonce && attempt.signatureHash === undefined) {
     const head = await getBlockHead(client, number)

@@ -11,7 +11,7 @@ import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 export type SeenProof = {
   transactionHash: Hash
   blockNumber: bigint
-  /** Absent if only the block number is on record. */
+  /** Absent if the store has only the block number. */
   blockHash?: Hash | undefined
 }
 

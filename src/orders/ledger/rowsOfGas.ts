@@ -31,8 +31,8 @@ const lookSize = 20
 type GasOptions = {
   readHeads: ReadHeads
   /**
-   * Asks for the receipt of every transaction. Otherwise only of those that
-   * have no proof on record.
+   * True to ask for the receipt of every transaction, false to ask only for
+   * those without a stored proof.
    */
   isExact: boolean
 }
@@ -137,7 +137,7 @@ async function* transactionPages(
   }
 }
 
-/** Loads what is on record about transactions, by account nonce. */
+/** Loads what the store has about transactions, by account nonce. */
 async function describeSent(
   context: OrdersContext,
   tables: StoreReader,

@@ -130,7 +130,7 @@ type RecordedMove = TransferLog & { cause: Cause | undefined }
 
 /**
  * Reads transfers some ranges ahead. Adds the order or refund that each
- * transfer paid, if it is on record.
+ * transfer paid, if the store has one.
  */
 async function* readMoves(
   { store, signal }: OrdersContext,

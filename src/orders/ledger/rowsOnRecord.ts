@@ -83,7 +83,7 @@ const placeOf = ({ transactionHash, blockNumber, blockTime }: ProofRecord) => ({
 })
 
 /**
- * Finds proofs of transactions that are not on record, as after a backup was
+ * Finds proofs whose transactions the store lacks, as after a backup was
  * restored. If a transaction proves several payments, returns its first proof.
  */
 async function findForgotten(

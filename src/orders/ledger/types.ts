@@ -76,7 +76,9 @@ export type LedgerRow = {
   balance: bigint | undefined
   /** Token units that were not paid. Only on `unpaid` rows. */
   unpaid: bigint | undefined
-  /** Absent if the record does not say. With `transfers` it is always there. */
+  /**
+   * Absent if the store does not know it. With `transfers` it is always there.
+   */
   finality: Finality | undefined
   /** Absent on `unpaid`, `opening` and `closing` rows. */
   transactionHash: Hash | undefined

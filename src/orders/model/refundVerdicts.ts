@@ -2,7 +2,7 @@ import type { Payment } from '../../core/types.js'
 import type { Refund, RefundFailure, RefundRefusal } from './refundTypes.js'
 import type { Order } from './types.js'
 
-/** Whether the refund is on record, and why not. */
+/** Whether the refund is accepted and stored, and why not. */
 export type RefundVerdict =
   | { ok: true; refund: Refund; order: Order }
   | { ok: false; reason: RefundRefusal; order: Order }

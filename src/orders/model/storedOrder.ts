@@ -5,7 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 
-/** An order with everything on record about it and its attempts. */
+/** An order with its attempts, proofs and refunds, as stored. */
 export type StoredOrder = {
   order: OrderRecord
   /** The newest attempt, unless the caller chose another one. */

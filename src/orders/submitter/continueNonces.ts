@@ -76,7 +76,7 @@ export const mostForeign = 16
  * Decides which account nonce the submitter uses next. Pure.
  *
  * @returns `next: undefined` while the node's answers contradict each other or
- * the record, or have not been repeated often enough.
+ * our stored transactions, or have not been repeated often enough.
  */
 export function judgeNextNonce(
   {

@@ -2,7 +2,7 @@ import type { Hash } from 'viem'
 import type { AttemptRecord, TransactionRecord } from '../../store/types.js'
 import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
-/** The transactions of a submitter that are on record and not settled. */
+/** The stored transactions of a submitter that are not settled. */
 export type InFlight = {
   /** Sorted by nonce and bump. */
   readonly rows: readonly TransactionRecord[]

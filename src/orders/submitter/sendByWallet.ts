@@ -96,8 +96,8 @@ async function recordUnsent(
 }
 
 /**
- * Asks the wallet once for a transaction on record. Returns `false` when the
- * wallet clearly sent nothing.
+ * Asks the wallet once for a transaction that is stored already. Returns
+ * `false` when the wallet clearly sent nothing.
  */
 export async function askToSend(
   context: OrdersContext,

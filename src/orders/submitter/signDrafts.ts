@@ -15,7 +15,10 @@ import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** Signed bytes. Send them only once they are on record. */
+/**
+ * Signed bytes. Send them only once they are stored: a crash could otherwise
+ * lose a transaction that may be mined.
+ */
 export type SignedBytes = { nonce: number; hash: Hash; raw: Hex }
 
 /** A signed transaction: its record with sealed bytes, and the bytes. */

@@ -52,8 +52,8 @@ async function reviseWallet(
 
 /**
  * Stops waiting for a transaction without an outcome if the wallet may use
- * nonces of its own, so that other orders go on. The transaction stays on
- * record and is not sent again.
+ * nonces of its own, so that other orders go on. The transaction stays in the
+ * store and is not sent again.
  */
 async function passOver(
   context: OrdersContext,

@@ -39,34 +39,33 @@ const members: MembersOf<AuditParameters> = {
   signal: true,
 }
 
-/** The transfers to one recipient in one token, compared with the record. */
+/** The transfers to one recipient in one token, compared with the store. */
 export type DestinationAudit = {
   destination: Destination
   fromBlock: bigint
   toBlock: bigint
   /** All transfers to the recipient. */
   chain: AuditSum
-  /** Payments of orders on record. */
+  /** Stored payments of orders. */
   captured: AuditSum
-  /** Payments without an order on record. */
+  /** Stored payments without an order. */
   unmatched: AuditSum
-  /** Refunds of orders on record. */
+  /** Stored refunds of orders. */
   refunded: AuditSum
   differences: readonly AuditDifference[]
 }
 
-/** The transfers to all recipients, compared with the record. */
+/** The transfers to all recipients, compared with the store. */
 export type AuditReport = {
   /**
-   * True when chain and record agree exactly, in the blocks of each
-   * destination.
+   * True when chain and store agree exactly, in the blocks of each destination.
    */
   ok: boolean
   destinations: readonly DestinationAudit[]
 }
 
 /**
- * Implements `audit` of `DestinationOrders`. Reads the record first, then the
+ * Implements `audit` of `DestinationOrders`. Reads the store first, then the
  * chain.
  */
 export async function auditOrders(

@@ -14,7 +14,7 @@ import { findPayment } from '../watcher/adoptUnknown.js'
 /** A number of transfers, and their sum in token units. */
 export type AuditSum = { count: number; value: bigint }
 
-/** A transfer that only the chain or only the record has, or that differs. */
+/** A transfer that only the chain or only the store has, or that differs. */
 export type AuditDifference = {
   transactionHash: Hash
   logIndex: number
@@ -25,7 +25,7 @@ export type AuditDifference = {
   onRecord: bigint | undefined
 }
 
-/** The sums of chain and record, and their differences. */
+/** The sums of chain and store, and their differences. */
 export type AuditTally = {
   chain: AuditSum
   captured: AuditSum
@@ -76,7 +76,9 @@ export async function auditRange(
   return compareRows(context, destination, { moved, recorded, isMeant })
 }
 
-/** Compares the record with the transfers on chain, and adds both up. */
+/**
+ * Compares the stored payments with the transfers on chain, and adds both up.
+ */
 export async function compareRows(
   { store }: Pick<OrdersContext, 'store'>,
   { chainId }: Destination,

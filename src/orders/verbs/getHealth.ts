@@ -40,7 +40,7 @@ export type OrdersHealth = {
   identity: string | undefined
   /** True: nothing is sent until `resume`. */
   suspended: boolean
-  /** Sealed secrets on record, counted by the name of the key. */
+  /** Stored sealed secrets, counted by the name of the key. */
   sealKeys: Readonly<Record<string, number>>
   chains: readonly ChainHealth[]
   destinations: readonly DestinationHealth[]
@@ -227,7 +227,7 @@ const tokenWord = ({ chainId, token }: TokenOf): string => `${chainId} ${token}`
 
 type Counts = ReadonlyMap<Address, DestinationHealth['counts']>
 
-/** What is on record about the destinations of a token, by recipient. */
+/** What the store has about the destinations of a token, by recipient. */
 type TokenHealth = TokenOf & {
   destinations: readonly Destination[]
   counts: Counts | undefined

@@ -15,7 +15,7 @@ export type AskedPayer = {
   at: VerifiedAt
 }
 
-/** What the record has of a payer. */
+/** What the store knows about a payer. */
 export type KnownPayer = {
   /** The other payments that this payer could be charged for. */
   others: readonly AttemptRecord[]

@@ -42,7 +42,7 @@ export function auditPace(): AuditPace {
 }
 
 /**
- * Cuts blocks into ranges, each with the proofs on record. A range ends where a
+ * Cuts blocks into ranges, each with its stored proofs. A range ends where a
  * page of proofs ends, so that no range is large.
  *
  * @param record pages of proofs in the order of blocks, each proof once.

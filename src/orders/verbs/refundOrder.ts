@@ -181,8 +181,8 @@ async function addRefund<refusal extends string>(
 }
 
 /**
- * Handles a refund whose id is on record. Returns why the request is refused.
- * Requests the refund again if it failed and can no longer be paid.
+ * Handles a refund whose id is stored already. Returns why the request is
+ * refused. Requests the refund again if it failed and can no longer be paid.
  */
 async function repeatRefund<refusal extends string>(
   context: OrdersContext,

@@ -97,14 +97,14 @@ export async function keepRequested(
   return refuseCancel({ ...found, order }, 'captureInFlight')
 }
 
-/** True when a cancellation was on record before this one. */
+/** True when the store had a cancellation before this one. */
 function wasKept({ order, attempts }: StoredOrder): boolean {
   const known = attempts.find(({ number }) => number === order.attempt)
   return known?.cancellation !== undefined
 }
 
 /**
- * Makes the submitter send the cancellation. When its transaction is on record,
+ * Makes the submitter send the cancellation. Once its transaction is stored,
  * the order becomes `canceling`.
  */
 export async function relayCancel(

@@ -56,7 +56,7 @@ export type Offer =
 /**
  * Gives a requested refund the lowest nonce of its payment that is unused, and
  * a window. All lower nonces are proven paid or canceled in final blocks. If
- * the chain shows a nonce spent that the record does not know, writes that
+ * the chain shows a nonce spent by a transfer that the store lacks, writes that
  * transfer first, and offers nothing.
  *
  * Writes the nonce before anything is signed: no other refund can take it.
@@ -165,7 +165,7 @@ async function isFinal(
 type Next = Exclude<ReturnType<typeof nextNonce>, 'otherRefund'>
 
 /**
- * Writes a refund's nonce and window. Returns `false` when the record changed
+ * Writes a refund's nonce and window. Returns `false` when the refund changed
  * since it was read.
  */
 async function writeOffer(

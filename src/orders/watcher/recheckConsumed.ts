@@ -29,7 +29,7 @@ type ConsumedWatch = {
 
 /**
  * Checks the `consumed` orders again, whose nonce was spent without a payment.
- * They need a check of their own, because they have no proof on record.
+ * They need a check of their own, because they have no stored proof.
  *
  * @returns the orders that could not be decided.
  */
@@ -88,7 +88,10 @@ export async function recheckOrders(
   return undecided
 }
 
-/** Where the nonce of an order was spent, if the record says so. */
+/**
+ * The transaction and block that spent the nonce of an order, if they are
+ * stored.
+ */
 function seenOf(order: OrderRecord) {
   const { settledHash: transactionHash, settledBlock: blockNumber } = order
   return transactionHash && blockNumber !== undefined

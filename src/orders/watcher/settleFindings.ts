@@ -29,8 +29,8 @@ const undecided: readonly OrderState[] = [
  * Adds what findings change to the rows of this unit of work. Idempotent.
  * Erases the credentials of orders that ended for good.
  *
- * @throws {@link ProofConflictError} when a payment is on record for another
- * order, unless `onConflict` takes it.
+ * @throws {@link ProofConflictError} when a payment is stored as that of
+ * another order, unless `onConflict` takes the error.
  */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,

@@ -54,7 +54,7 @@ export type SeenFinality = {
 /** The proofs in one transaction that polls still compare with the chain. */
 export type FreshProof = {
   transactionHash: Hash
-  /** Id of the consumed order; absent for proofs on record. */
+  /** Id of the consumed order; absent for stored proofs. */
   consumed: string | undefined
   /**
    * The block of a consumed order, if its event names the block. Proofs have
