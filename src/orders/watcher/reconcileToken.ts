@@ -63,9 +63,9 @@ export type DestinationReconciliation = {
   captured: number
   canceled: number
   consumed: number
-  /** Payments of orders that were given up before: refund them. */
-  unexpected: number
   /** Payments of orders that had ended unpaid: refund them. */
+  unexpected: number
+  /** Additional payments of paid orders. */
   overpaid: number
   /** Payments without an order. */
   unmatched: number
