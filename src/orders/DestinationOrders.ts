@@ -146,8 +146,8 @@ export interface DestinationOrders {
    * nonce only if the last signature can never settle: canceled, or expired in
    * a finalized block.
    *
-   * Until you accept a new signature, the stored one is captured. It can be
-   * spent until its own window ends.
+   * Until you accept a new signature, the stored one is captured. It stays
+   * valid until its own window ends.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the window is malformed or too long.
@@ -304,7 +304,8 @@ export interface DestinationOrders {
    * when a node refuses, does not answer, or its answers are not of one chain.
    * Entries it wrote by then are correct; the next run reads the rest again.
    * @throws {@link ProofConflictError} when an order's payment is stored as
-   * that of another order. All other orders of its destination are written before.
+   * that of another order. All other orders of its destination are written
+   * before.
    * @throws the reason of `signal` when that aborts.
    *
    * @example

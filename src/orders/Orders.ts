@@ -22,8 +22,8 @@ export interface Orders extends DestinationOrders {
    * one store.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
-   * @throws {@link OrdersSetupError} when a stored secret needs a sealing key that is
-   * missing.
+   * @throws {@link OrdersSetupError} when a stored secret needs a sealing key
+   * that is missing.
    *
    * @example
    * ```ts

@@ -100,9 +100,8 @@ export function createContext(
 }
 
 /**
- * Limits a context to these recipients. Nothing of others is read or written.
- *
- * @throws {@link InvalidFieldError} when an address is malformed.
+ * Limits a context to these recipients: it then reads and writes nothing of
+ * others.
  */
 export function narrowContext(
   context: OrdersContext,

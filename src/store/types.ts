@@ -134,8 +134,8 @@ export type OrderRecord = Destination & {
    */
   sendDue: bigint | undefined
   /**
-   * Time from which to ask the chain whether the payment is spent or expired.
-   * Absent once the order is settled or can no longer settle.
+   * Time from which to ask the chain whether the payment nonce is used or the
+   * window over. Absent once the order is settled or can no longer settle.
    */
   lookDue: bigint | undefined
   /** What the merchant or buyer requested and the chain has not decided yet. */
@@ -150,8 +150,8 @@ export type OrderRecord = Destination & {
    */
   needsReview: boolean
   /**
-   * True when the order was captured after it was given up, for example voided
-   * or expired. Such an order is never fulfilled.
+   * True when the order was captured after it had ended unpaid, for example
+   * voided or expired. Such an order is never fulfilled.
    */
   unexpected: boolean
   /** True when the order was paid more than once. It is fulfilled only once. */
@@ -274,11 +274,16 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
    * Terms of the payment that have no column of their own. Absent for EIP-3009.
    */
   terms: PaymentTerms | undefined
-  /** True while a stored signature can still be spent, as far as is known. */
+  /**
+   * True while a stored signature can still be submitted, as far as we know.
+   */
   spendable: boolean
-  /** Sealed signature of the payment. Erased once the order is final. */
+  /**
+   * Signature of the payment, encrypted by the sealer. Erased once the order is
+   * final.
+   */
   signature: string | undefined
-  /** Sealed cancellation. Erased once the order is final. */
+  /** Cancellation, encrypted by the sealer. Erased once the order is final. */
   cancellation: string | undefined
 }
 
@@ -299,7 +304,10 @@ export type TransactionRecord = {
   attempt: number | undefined
   /** Absent until a wallet that signs and sends in one step returns it. */
   hash: Hash | undefined
-  /** Sealed raw transaction. Absent if a wallet signs and sends in one step. */
+  /**
+   * Raw transaction, encrypted by the sealer. Absent if a wallet signs and
+   * sends in one step.
+   */
   raw: string | undefined
   /** Gas limit. */
   gas: bigint
@@ -455,7 +463,7 @@ export type SubscriptionQuery =
 export type AttemptQuery =
   | { orderIds: readonly string[] }
   | { nonces: readonly Hex[] }
-  /** All attempts of this payer that are still spendable. */
+  /** All attempts of this payer whose signatures can still be submitted. */
   | { exposure: { chainId: number; token: Address; payer: Address } }
 
 /** Selects transactions in one of these ways. */

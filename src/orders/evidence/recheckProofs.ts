@@ -88,7 +88,8 @@ export async function recheckApart<seen extends SeenProof>(
   try {
     return await recheckProofs(client, proofs, { chainId })
   } catch (error) {
-    // All in one tick, so that a batching transport sends one request.
+    // All in one turn of the event loop, so that a batching transport sends one
+    // request.
     const done = await Promise.all(
       proofs.map(async (proof) => {
         const alone = proofs.length > 1

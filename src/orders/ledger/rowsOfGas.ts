@@ -77,7 +77,10 @@ type SentNonce = {
   /** A proof from one of these transactions. */
   proof: ProofRecord | undefined
   cause: Cause
-  /** The recipient whose books the gas belongs to. Absent if it is not ours. */
+  /**
+   * The recipient whose books the gas belongs to. Absent if it is of another
+   * shop.
+   */
   recipient: GasPaid['recipient'] | undefined
   finality: GasPaid['finality']
 }
@@ -178,7 +181,7 @@ async function findStanding(
 
 /**
  * Returns the recipient whose books the gas of an account nonce belongs to;
- * `undefined` if it is not ours.
+ * `undefined` if it is of another shop.
  */
 function ownerOf(
   { destinations, recipients }: OrdersContext,

@@ -13,8 +13,8 @@ import { proofsOnRecord } from './proofsOnRecord.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
 /**
- * Yields the stored payments of a destination, and the gas of their
- * transactions if the store has no other record of these.
+ * Yields the stored payments of a destination, and the gas of those of their
+ * transactions that the store has only as proofs.
  *
  * @param options.submitters accounts whose gas counts.
  * @param options.hasMoves false to yield only the gas.

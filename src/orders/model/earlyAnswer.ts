@@ -92,7 +92,7 @@ export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
   return { ...changes, orders, events }
 }
 
-/** Returns what became of an early answer by the order's state. Pure. */
+/** Derives from the order's state what became of an early answer. Pure. */
 function earlyAfter(order: OrderRecord): EarlyState | undefined {
   const { early, state, requested } = order
   if (early === undefined) return undefined

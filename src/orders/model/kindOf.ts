@@ -54,7 +54,7 @@ export function captureValueOf({
 }
 
 /**
- * Like {@link captureValueOf}, for an order that is due.
+ * Like {@link captureValueOf}, for an order that is sent now.
  *
  * @throws {@link OrdersSetupError} when no amount was named.
  */

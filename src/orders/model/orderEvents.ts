@@ -34,8 +34,8 @@ export type OrderEventData = {
     submitter: Address
   }
   /**
-   * Has `spendableUntil` if you called `void` and a signature can still be
-   * spent.
+   * Has `spendableUntil` if you called `void` and a signature of the buyer can
+   * still be submitted.
    */
   voided: { spendableUntil?: string | undefined }
   /** `relayed` is true if the worker sends the cancellation. */
@@ -101,8 +101,8 @@ export type OrderEventData = {
   lossAfterFulfilment: { fulfilled: string }
   needsReview: { payer: Address }
   /**
-   * A period of a subscription was not paid so far: its charge failed, or there
-   * was no time for it. The schedule goes on.
+   * A period of a subscription was not paid so far: a charge failed, or the
+   * period passed without one. The schedule goes on.
    */
   subscriptionPastDue: { period: string; reason: OrderReason }
   /** The schedule gave up. Nothing is charged until you resume it. */
@@ -132,7 +132,7 @@ export type OrderEvent<type extends OrderEventType = OrderEventType> = {
     type: name
     /** Unix milliseconds of the machine that wrote it. */
     at: bigint
-    /** Facts by the event's type, as plain JSON. */
+    /** What happened; `type` decides its members. Plain JSON. */
     data: OrderEventData[name]
   }
 }[type]

@@ -8,7 +8,7 @@ import { draftedOrder, unsignedAttempt } from './draftedRows.js'
 import { refundRowId, unsetNonce } from './refundRow.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
-/** The record of a refund and its first attempt, ready to insert. */
+/** The row of a refund and its first attempt, ready to insert. */
 export type PlannedRefund = {
   order: Omit<RefundRow, 'version' | 'position'>
   attempt: Omit<AttemptRecord, 'version'>
@@ -27,8 +27,8 @@ type RefundFacts = {
 }
 
 /**
- * Plans the record of a refund, with nothing to sign yet. A refund is a payment
- * of the same token by the recipient, so the submitter sends it like any other.
+ * Plans the row of a refund, with nothing to sign yet. A refund is a payment of
+ * the same token by the recipient, so the submitter sends it like any other.
  * Pure.
  */
 export function planRefund(

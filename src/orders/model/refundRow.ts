@@ -7,8 +7,8 @@ export function isRefund(order: OrderRecord): order is RefundRow {
 }
 
 /**
- * The id of a refund's record. No order has such an id, because ids of orders
- * have no control characters.
+ * The id of a refund's row. No order has such an id, because ids of orders have
+ * no control characters.
  */
 export function refundRowId(orderId: string, refundId: string): string {
   return `${orderId}\t${refundId}`

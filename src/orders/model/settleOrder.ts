@@ -379,7 +379,10 @@ function settleExpired(
   }
 }
 
-/** Closes an attempt. Erases its credentials once its end is final. */
+/**
+ * Marks an attempt as no longer payable. If a final block shows its end, erases
+ * its credentials.
+ */
 function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
   const closed = {
     ...attempt,

@@ -359,8 +359,9 @@ export type Order = Destination & {
   validAfter: bigint
   validBefore: bigint
   /**
-   * Unix seconds until which a signature that we hold can still be spent. The
-   * longest window that was offered counts, even if another one was accepted.
+   * Unix seconds until which a signature that we hold can still be submitted.
+   * The longest window that was offered counts, even if another one was
+   * accepted.
    */
   spendableUntil: bigint | undefined
   requested: 'capture' | 'void' | 'cancel' | undefined
@@ -449,7 +450,10 @@ export type CaptureRefusal =
   | 'deadlinePassed'
   /** The payer is a contract by now, and the policy refuses contracts. */
   | 'contractPayer'
-  /** An older payment can be spent again: a reorg undid its cancellation. */
+  /**
+   * An older signature of the payer is valid again, because a reorg undid its
+   * cancellation.
+   */
   | 'otherPayment'
   /** The order has another amount, or `capture` named another one before. */
   | 'otherAmount'
@@ -513,6 +517,6 @@ export type CancellationToSignVerdict =
   | { ok: true; order: Order; cancellation: Cancellation }
   /**
    * `unsupportedToken`: payments of the order's kind have no such cancellation.
-   * The payer ends a permit by another one.
+   * A payer can end a permit only by using its nonce for another one.
    */
   | { ok: false; reason: 'notOpen' | 'unsupportedToken'; order: Order }

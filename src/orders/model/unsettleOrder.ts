@@ -149,7 +149,7 @@ function planWithout(
     isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
-  // As after acceptance, the stored payment waits for its capture, unless the
+  // The stored payment waits for its capture, as after `accept`, unless the
   // buyer canceled.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent

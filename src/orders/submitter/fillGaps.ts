@@ -22,9 +22,9 @@ import {
 } from './submitterState.js'
 
 /**
- * Fills unused nonces below used ones, because later transactions wait behind
- * them. Sends the transaction that a reorganization removed from that nonce, or
- * a transfer to the account itself.
+ * Fills unused account nonces below used ones, because later transactions wait
+ * behind them. Sends the transaction that a reorganization removed from that
+ * nonce, or a transfer to the account itself.
  */
 export async function fillGaps(
   context: OrdersContext,
@@ -106,7 +106,7 @@ async function fillGap(
 
 /**
  * True when a transaction is a filler, is in flight, or has a stored proof. Any
- * other could capture an order that was given up since. Pure.
+ * other could capture an order that was voided since. Pure.
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,

@@ -15,7 +15,7 @@ import type { InFlight } from './inFlight.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
 export type SubmitterView = SubmitterHead & {
-  /** Receipts of transactions in flight, in sealed blocks only. */
+  /** Receipts of transactions in flight, in mined blocks only. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
   /** Receipts of transactions in flight, in the pending block. */
   preconfirmed: ReadonlyMap<Hash, ProofReceipt>

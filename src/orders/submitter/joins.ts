@@ -144,9 +144,8 @@ export function openJoins(): Joins {
 }
 
 /**
- * Writes what the callers of joined captures want written with them. Returns
- * the orders by id, with the answers that are reserved, for the caller to
- * write.
+ * Writes the notes that callers want written with their captures, and reserves
+ * early answers. Returns the orders by id, for the caller to write.
  */
 export async function writeJoined(
   context: OrdersContext,

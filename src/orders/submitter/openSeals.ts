@@ -126,7 +126,8 @@ function secretOf(
   const isCancel = order.requested === 'cancel'
   const sealed = isCancel ? attempt.cancellation : attempt.signature
   if (sealed === undefined) return undefined
-  // To cancel, the spender revokes the permission without a signature.
+  // To cancel a subscription, the spender revokes the permission; that takes no
+  // signature.
   if (isCancel && kindOf(context, order).carried) return undefined
   const kind = isCancel ? 'cancellation' : 'payment'
   return { sealed, place: sealContextOf(kind, order, attempt) }

@@ -390,8 +390,8 @@ async function rehearseCarried(
   const { account } = submitter.wallet.submitter
   if (order.recipient !== account) return { stored, reason: 'wrongSubmitter' }
   const action = order.requested === 'cancel' ? 'cancel' : 'capture'
-  // To cancel, the spender revokes without a signature: a broken seal stops
-  // nothing.
+  // To cancel a subscription, the spender revokes the permission; that takes no
+  // signature, so a broken seal stops nothing.
   const payment =
     action === 'cancel'
       ? unsignedOf(context, stored)

@@ -11,7 +11,7 @@ import type { SubmitterState } from './submitterState.js'
 
 /**
  * Reports captures in the pending block. They decide nothing: the order stays
- * in flight until a sealed block has the capture. Returns the changed orders:
+ * in flight until a mined block has the capture. Returns the changed orders:
  * from now on the answers that are reserved for them may be given.
  *
  * @throws {@link StaleRecordError} when an order was written in between.

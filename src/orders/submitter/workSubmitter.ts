@@ -268,8 +268,8 @@ async function sendDue(
       await sendReady(isLast)
     }
     await sendReady(true)
-    // The callers that wait for joined captures request them again themselves,
-    // so their refusals are not saved.
+    // A caller that waits for a capture in `joins` requests it again itself, so
+    // its refusal is not saved.
     const certain = refusals.filter(
       (refusal) =>
         isCertain(submitter, refusal) &&

@@ -50,7 +50,7 @@ export type AcceptUndraftedParameters = {
   value: bigint
   metadata?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Most payments of one payer that may be spendable at once, including this
+   * Most payments of one payer that can be captured at once, including this
    * one.
    */
   mostOpen?: number | undefined
@@ -221,7 +221,7 @@ function checkUndrafted(
     token: order.token,
     primaryType: order.primaryType,
     to: order.recipient,
-    // The value is compared below, in token units.
+    // Compares no decimal amount: the value is compared below, in token units.
     amount: '',
   })
   if (refusal) return refusal
@@ -337,7 +337,7 @@ function duesOf(
     : { requested: undefined, sendDue: undefined }
 }
 
-/** Counts the payments that can still be spent. Pure. */
+/** Counts the payments that can still be captured. Pure. */
 function countOpen(others: readonly AttemptRecord[], time: bigint): number {
   return others.filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
     .length

@@ -36,7 +36,7 @@ export type CaptureOrderParameters = {
   answerAt?: AnswerAt | undefined
   /**
    * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
-   * Required with it.
+   * Required with `preconfirmed`.
    */
   preconfirmedUpTo?: string | undefined
 }

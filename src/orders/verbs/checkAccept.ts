@@ -120,7 +120,7 @@ function checkAgainst(
     nonce: message.nonce,
     from: order.payer,
     to: order.recipient,
-    // The value is compared below, in token units.
+    // Compares no decimal amount: the value is compared below, in token units.
     amount: '',
   })
   if (refusal) return refusal

@@ -109,7 +109,7 @@ export type SubmitterHealth = {
   putAside: readonly PutAside[]
   /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
-  /** The fault as a kind, without the node's words. */
+  /** The kind of fault, as a code without the node's words. */
   faultKind: NodeFault | undefined
 }
 

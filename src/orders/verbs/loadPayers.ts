@@ -28,7 +28,7 @@ export type KnownPayer = {
   isHeld: boolean
 }
 
-/** Gives what was loaded for one of the payers. */
+/** Returns what was loaded for one of the payers. */
 export type LoadedPayers = (asked: AskedPayer) => KnownPayer
 
 /** Loads several payers in a few statements. */

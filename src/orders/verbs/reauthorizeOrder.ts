@@ -111,7 +111,7 @@ function mayRenew(found: StoredOrder): boolean {
     : ['drafted', 'expired', 'canceled'].includes(state)
 }
 
-/** True when no signature of the last attempt can settle any more. */
+/** True when no signature of the last attempt can be captured any more. */
 function isDead({ order: { state, finality } }: StoredOrder): boolean {
   return (
     state === 'canceled' || (state === 'expired' && finality === 'finalized')

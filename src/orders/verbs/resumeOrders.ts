@@ -7,8 +7,8 @@ import { submitterKey } from '../submitter/submitterState.js'
 /**
  * Implements `resume` of `Orders`. No nonce on chain keeps a charge of a
  * subscription from being sent twice. So if the database may have lost
- * transactions, submitters of charges first fill each account nonce that these
- * may have used.
+ * transactions, submitters of charges first use up, with empty transfers, each
+ * account nonce that these may still use.
  */
 export async function resumeOrders(context: OrdersContext): Promise<void> {
   await writeAgain(context, async (tables) => {

@@ -277,7 +277,7 @@ function duesOf(
 ): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
   const { requested, sendDue } = order
   const near = validBefore - policy.deadlineNear
-  // A ceiling waits until `capture` names the amount.
+  // A payment with a ceiling waits until `capture` names the amount.
   const capture =
     captureValueOf(order) === undefined ? 'manual' : policy.capture
   const byPolicy = {

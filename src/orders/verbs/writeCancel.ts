@@ -191,7 +191,7 @@ async function mayRelay(
   if (!isRelaying(context)) return false
   const payer = attempt.payer ?? order.payer
   if (payer === undefined) return true
-  // Makes cancellations that arrive at the same time count one by one.
+  // Lock, so that cancellations that arrive at the same time count one by one.
   await tables.lock(`relay:${order.chainId}:${payer}`)
   const listed = context.destinations.filter(
     ({ chainId }) => chainId === order.chainId,

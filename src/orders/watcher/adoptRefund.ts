@@ -72,7 +72,10 @@ export async function adoptRefund(
   )
 }
 
-/** Takes the nonce from a stored refund that another transfer replaced. */
+/**
+ * Takes the nonce from a stored refund, because another transfer used that
+ * nonce.
+ */
 async function freeNonce(
   tables: StoreWriter,
   { payment, next: { nonce, holder } }: Unknown,

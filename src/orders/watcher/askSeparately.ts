@@ -77,7 +77,9 @@ function loadPage(
   })
 }
 
-/** The orders whose payments are spent; none if the node does not answer. */
+/**
+ * The orders whose payment nonces are used; none if the node does not answer.
+ */
 async function findSpent(
   context: OrdersContext,
   { client, chainId, token, heads, aside }: TokenWatch,

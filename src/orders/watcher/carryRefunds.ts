@@ -144,7 +144,7 @@ async function signAll(
     signable: readonly Signable[]
     parts: Apart
     storing: Set<string>
-    /** Called with the promise of each signature that is being stored. */
+    /** Receives the promise of each signature that is being stored. */
     stored: Promise<void>[]
   },
 ): Promise<void> {

@@ -15,7 +15,7 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
-/** How far a destination is reconciled. */
+/** Up to which block a destination is reconciled with the chain. */
 export type DestinationCursor = {
   /** The first block that a reconciliation ever read. */
   from: bigint
@@ -28,9 +28,9 @@ export type DestinationCursor = {
 }
 
 /**
- * How far the chain was asked what spent the nonces of all open orders. If
- * there are too many orders for one reconciliation, a round of several asks
- * about all.
+ * How far the chain was asked about the nonces of all open orders. If there are
+ * too many orders for one reconciliation, several ask about them in turn: a
+ * round.
  */
 export type OpenWalk = {
   /** Position of the last order asked about; absent before the first. */

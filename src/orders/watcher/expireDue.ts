@@ -57,7 +57,8 @@ export async function expireDue(
   for (;;) {
     const due = await loadLookDue(context, watch)
     if (!due.length) break
-    // All writes below rely on the newest block's time.
+    // All writes below rely on the newest block's time, so make sure that the
+    // node has this block.
     await heads.confirm()
     const unpaid = due.filter(
       (stored) => !payerOf(stored) && isOver(stored, timestamp),

@@ -85,8 +85,8 @@ type Reading = {
 
 /**
  * Reads every payment to the recipients of a token since some blocks before
- * their cursor, the last block read, and what spent the nonces of open orders.
- * Writes what is missing in the store, then moves the cursor.
+ * their cursor, the last block read, and the logs that used or canceled nonces
+ * of open orders. Writes what is missing in the store, then moves the cursor.
  *
  * Recipients with the same cursor share one filter of logs. A recipient that is
  * behind them, because it was added or because the node refuses its logs, is
@@ -575,8 +575,8 @@ function halve(part: readonly Destination[]): Destination[][] {
  * open order.
  *
  * @throws {@link NodeAnswerError} when the node does not have the block of the
- * cursor yet. Does not throw if `checkReorg` found that this block was
- * replaced, or if `fromBlock` is given.
+ * cursor. Does not throw if `checkReorg` gave up that block because the chain
+ * grew without it, or if `fromBlock` is given.
  */
 async function findStart(
   context: OrdersContext,

@@ -14,7 +14,8 @@ export async function tryStep<result>(
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
-  // If only parts of the step failed, run it: each part waits by itself.
+  // If only parts of the step failed, run it: each part waits for its own next
+  // try.
   const hasParts = apart.has(name)
   if (!hasParts && aside.isWaiting(name)) return undefined
   try {
