@@ -51,9 +51,15 @@ export type AccountNonces = {
   lostLooks(nonce: number): number
   /** Counts one more poll for `lostLooks`. */
   noticeLost(nonce: number): Noticed
-  /** Forgets all other lost nonces: they are mined or pending. */
+  /**
+   * Forgets what `noticeLost` counted for all other nonces: their transactions
+   * are mined or pending.
+   */
   forgetLostExcept(nonces: ReadonlySet<number>): void
-  /** Forgets a lost nonce once nothing can happen at it any more. */
+  /**
+   * Forgets what `noticeLost` counted for a nonce at which nothing can happen
+   * any more.
+   */
   forgetLost(nonce: number): void
   /**
    * Counts a poll for these gaps (unused nonces below used ones) and forgets

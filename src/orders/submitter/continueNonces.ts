@@ -47,7 +47,7 @@ export async function continueNonces(
 
 /**
  * True when a transaction of ours has this nonce. A node that reports it as the
- * next free one is then behind.
+ * next free one then lags.
  */
 async function wasUsed(
   { store }: OrdersContext,

@@ -18,8 +18,8 @@ import type { SubmitterState } from './submitterState.js'
 import { type SubmitterLook, workSubmitter } from './workSubmitter.js'
 
 /**
- * True while the loop should go on: a worker holds the driver, `keepDriver`
- * keeps it, or a caller waits for an order of its submitter.
+ * True while the loop should go on: a worker runs it (`holdDriver`),
+ * `keepDriver` keeps it, or a caller waits for an order of its submitter.
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,

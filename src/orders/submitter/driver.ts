@@ -19,7 +19,7 @@ export type SharedByDrivers = {
 /** A loop that drives a submitter. */
 type RunningLoop = {
   wake(): void
-  /** Resolves once the loop has ended and released the submitter. */
+  /** Resolves once the loop has ended and released the lease. */
   ended: Promise<void>
   /** Aborts the loop's open requests to nodes. */
   letGo(): void
@@ -47,7 +47,7 @@ export type Driver = {
   limit: Limit
   isReady: (recipient: Address) => boolean
   submitter: SubmitterState | undefined
-  /** The submitter's lease, which may outlive its state. */
+  /** The submitter's lease. It stays when a failed poll drops `submitter`. */
   kept: KeptLease | undefined
   /** Time of `performance.now()` when we took the lease. */
   takenAt: number

@@ -27,7 +27,10 @@ import {
 /** An account nonce, our transactions at it, and what the chain shows. */
 export type JudgedNonce = {
   nonce: number
-  /** Our transactions in flight at the nonce, by bump. */
+  /**
+   * Our transactions in flight at the nonce, sorted by `bump`, which counts
+   * replacements.
+   */
   rows: readonly [TransactionRecord, ...TransactionRecord[]]
 } & (
   | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
@@ -67,8 +70,9 @@ type Mined = { row: TransactionRecord; receipt: ProofReceipt }
 
 /**
  * Finds the mined row at a nonce. If the wallet may choose its own nonces,
- * several rows can be mined. Then fillers count only if there is nothing else,
- * and a failure counts only once every other row is mined too.
+ * several rows can be mined. Then a row that only fills the nonce counts only
+ * if there is no other, and a failure counts only once every other row is mined
+ * too.
  */
 function findMined(
   rows: readonly TransactionRecord[],
@@ -229,7 +233,8 @@ async function explainPassed(
   await checkChain(reader, submitter.wallet.submitter.chainId)
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
-  // A filler whose hash only the wallet knows may have used the nonce.
+  // A transaction that only fills the nonce, and whose hash only the wallet
+  // knows, may have used it.
   const isFiller = unsure.some(({ kind }) => kind === 'filler')
   const isForeign = !isFiller && nonce > (nonces.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % looksApart !== 0) return undefined
@@ -241,7 +246,7 @@ async function explainPassed(
   })
   if (evidence) {
     // The wallet sent these, so we hold no bytes to send again. If our account
-    // submitted the evidence, the nonce is done.
+    // sent the transaction that decided the order, the nonce is done.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
     const isSentByUs = isHashless && isSentBy(evidence, judged.rows[0].account)
     const isReported = isForeign && !isSentByUs
@@ -253,7 +258,7 @@ async function explainPassed(
       isOver: isSafe || isSentByUs,
     }
   }
-  // We only assume that a transaction without a hash has this nonce.
+  // Without its hash, we do not know that a transaction has this nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || head.timestamp >= endOf(judged, stored)
   const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
@@ -286,7 +291,8 @@ async function explainUnknown(
   if (broadcasts.sentAt(nonce) === pace.looks) return undefined
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
-  // A wallet that chooses its own nonces does not wait for a filler in flight.
+  // If the wallet chooses its own nonces, nothing waits for a transaction that
+  // only fills a nonce.
   if (!stored) return keepsNonce ? undefined : { judged, stored, isOver: true }
   const evidence = isUndecided(stored)
     ? await findEvidence(submitter.reader, {
@@ -295,7 +301,7 @@ async function explainUnknown(
       })
     : undefined
   // The wallet uses the nonces we choose, so this one stays ours: if nothing
-  // uses it, `fillGaps` sends a filler later.
+  // uses it, `fillGaps` sends an empty transaction later.
   if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }

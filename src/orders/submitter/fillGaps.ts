@@ -105,8 +105,8 @@ async function fillGap(
 }
 
 /**
- * True when a transaction is a filler, is in flight, or has a stored proof. Any
- * other could capture an order that was voided since. Pure.
+ * True when a transaction only fills its nonce, is in flight, or has a stored
+ * proof. Any other could capture an order that was voided since. Pure.
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,

@@ -12,8 +12,8 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 const mostAtOnce = 16
 
 /**
- * After a restored backup, fills the account nonces that the lost database may
- * have used: `fillGaps` sends the fillers. Nothing else is signed before. A
+ * After a restored backup, `fillGaps` sends empty transactions at the account
+ * nonces that the lost database may have used. Nothing else is signed before. A
  * charge has no payment nonce on chain, so nothing else would stop a lost
  * transaction from charging twice.
  *

@@ -4,7 +4,7 @@ import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
 /** The stored transactions of a submitter that are not settled. */
 export type InFlight = {
-  /** Sorted by nonce and bump. */
+  /** Sorted by account nonce and `bump`. */
   readonly rows: readonly TransactionRecord[]
   /** `performance.now()` when the rows were loaded. */
   readonly loadedAt: number
@@ -118,7 +118,10 @@ export type Broadcasts = {
    * broken.
    */
   refuse(nonce: number): void
-  /** Removes the mark: a replacement is on its way, or there will be none. */
+  /**
+   * Removes the mark of `refuse`: a replacement is on its way, or there will be
+   * none.
+   */
   clearRefusal(nonce: number): void
   /**
    * Lowers `admitted` because the node's pool is full at this nonce. The bytes
@@ -188,7 +191,8 @@ export function groupByNonce(
 }
 
 /**
- * Returns the transaction with the highest bump: it replaces the others. Pure.
+ * Returns the transaction with the highest `bump`, the last replacement at its
+ * nonce. Pure.
  */
 export function newestOf(
   rows: readonly [TransactionRecord, ...TransactionRecord[]],
@@ -196,7 +200,10 @@ export function newestOf(
   return rows.reduce((last, row) => (row.bump > last.bump ? row : last))
 }
 
-/** The bump of the next transaction at a nonce; closed rows count too. Pure. */
+/**
+ * The `bump` of the next transaction at a nonce. Counts also transactions that
+ * are no longer in flight. Pure.
+ */
 export function nextBump(
   rows: readonly Pick<TransactionRecord, 'bump'>[],
 ): number {

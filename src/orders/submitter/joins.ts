@@ -19,7 +19,7 @@ export type JoinedCapture = {
 }
 
 type PlannedJoin = JoinedCapture & {
-  /** The event that reports the request, which `stored` has. */
+  /** The event that reports the request. `stored` has the request already. */
   event: NewEvent
 }
 

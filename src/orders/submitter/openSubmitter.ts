@@ -64,7 +64,7 @@ export async function keepSubmitter({
 
 /**
  * Longest work under one lease, as a multiple of its length. Work that hangs
- * longer no longer prolongs the lease, so that others can take over.
+ * for longer stops prolonging the lease, so that others can take over.
  */
 const mostLeases = 3
 

@@ -1,6 +1,6 @@
-/** The secrets of a submitter that are being opened. */
+/** The secrets of a submitter that are being decrypted. */
 export type Openings = {
-  /** Returns the opening in progress for the key, or starts one. */
+  /** Returns the decryption in progress for the key, or starts one. */
   begin(
     key: string,
     open: () => Promise<string | undefined>,
@@ -9,14 +9,16 @@ export type Openings = {
    * Notes that a poll has waited for a secret. Later polls do not wait for it.
    */
   noteWaited(key: string): void
-  /** True when a poll has waited for a secret, and it is still not open. */
+  /**
+   * True when a poll has waited for a secret, and it is still not decrypted.
+   */
   isLate(key: string): boolean
   /** Notes that a poll has used a secret, so that `endLook` forgets it. */
   take(key: string): void
   late(): number
   /**
-   * Forgets secrets that were used or opened in time. A late secret stays for
-   * one more poll after it opened.
+   * Forgets secrets that were used or decrypted in time. A late secret stays
+   * for one more poll after it was decrypted.
    */
   endLook(): void
 }

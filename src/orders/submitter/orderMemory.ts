@@ -37,7 +37,10 @@ export type OrderMemory = RefusalMemory & {
    * the pause.
    */
   isTimeToAdopt(): boolean
-  /** Remembers orders as they were found due, until they are recorded. */
+  /**
+   * Remembers orders as they were found due, until their transactions are
+   * stored.
+   */
   rememberDue(storedOrders: readonly StoredOrder[]): void
   forgetDue(): void
   rememberRecorded(orders: readonly OrderRecord[]): void

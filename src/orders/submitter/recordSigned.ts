@@ -120,7 +120,10 @@ async function dropStale(
   )
 }
 
-/** Builds the changes that record transactions and move their orders. Pure. */
+/**
+ * Builds the changes that store transactions and set the states of their
+ * orders. Pure.
+ */
 export function planRecord(
   drafts: readonly DueDraft[],
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],

@@ -15,11 +15,14 @@ import { againAt } from './planSending.js'
 import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** A due order that is not sent. Without a reason it just stops being due. */
+/**
+ * A due order that is not sent. Without a reason, there is nothing left to
+ * send.
+ */
 export type DueRefusal = {
   stored: StoredOrder
   reason: OrderReason | undefined
-  /** Set if someone else's transaction has already decided the order. */
+  /** Set if a transaction of someone else has already decided the order. */
   evidence?: Evidence | undefined
 }
 

@@ -44,7 +44,10 @@ type TakenDue = RehearsedDue & { taken?: Taken | undefined }
 type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
-  /** True when only charges are left. Drafts need not wait for them. */
+  /**
+   * True when only charges of subscriptions are left. Drafts need not wait for
+   * them.
+   */
   isLast: boolean
 }
 
@@ -312,8 +315,8 @@ async function rehearseCaptures(
 }
 
 /**
- * Returns the opened secret, `undefined` if the seal is broken, or the error if
- * its sealer or key is unavailable for now.
+ * Returns the decrypted secret, `undefined` if the seal is broken, or the error
+ * if its sealer or key is unavailable for now.
  */
 async function openOrWait<secret>(
   opening: Promise<secret | undefined>,

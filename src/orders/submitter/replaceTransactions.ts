@@ -59,7 +59,7 @@ function planReplacements(
       if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
         return walletMemory.isResting('filler') ? [] : [{ last, why: 'late' }]
       // Without its hash, a transaction may be mined beside its replacement.
-      // That is safe only for fillers: at most one per nonce is mined.
+      // That is safe only for one that just fills its nonce.
       if (hash === undefined)
         return kind === 'filler' && !walletMemory.isResting('filler')
           ? [{ last, why: 'stuck' }]
@@ -165,7 +165,8 @@ async function draftReplacement(
   const raised = raiseFees(last, now)
   const isTooDear = isExcessive(raised, now)
   if (isTooDear && last.hash !== undefined) return undefined
-  // The chain's fees are enough if the wallet never sent the last one.
+  // Without a hash, the wallet may never have sent the last transaction. Then
+  // the chain's current fees are enough.
   const fees = isTooDear ? now : raised
   const shared = {
     nonce,
@@ -269,7 +270,10 @@ async function replaceOne(
   else await askToSend(context, submitter, kept, draft)
 }
 
-/** Keeps the reason with the order until the filler is mined. Pure. */
+/**
+ * Keeps the reason with the order until the transaction that fills the nonce is
+ * mined. Pure.
+ */
 function planChange(
   row: Omit<TransactionRecord, 'version'>,
   { reason }: Drafted,

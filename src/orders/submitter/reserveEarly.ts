@@ -16,8 +16,8 @@ export const atRiskLock = 'early'
 
 /**
  * Reserves answers at `preconfirmed` in the caller's unit of work, which holds
- * `atRiskLock`. Returns the orders, changed where one fits: the others are
- * answered at `included`.
+ * `atRiskLock`. Returns the orders, with `early` set where the limits allow it:
+ * the others are answered at `included`.
  *
  * A reserved answer counts against the limits like one that was given. So the
  * limits hold for all answers without a capture in a block, also after a crash.
@@ -81,7 +81,10 @@ type Summed = Pick<OrderRecord, 'payer' | 'value' | 'captureValue' | 'earlyFor'>
 const amountOf = ({ value, captureValue }: Summed): bigint =>
   captureValue ?? value
 
-/** The sums that a payment counts in: all, its payer's, and of its name. */
+/**
+ * The sums that a payment counts toward: of all payments, of its payer, and of
+ * its name.
+ */
 function keysOf(
   place: string,
   { payer, earlyFor }: Summed,

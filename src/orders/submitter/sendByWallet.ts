@@ -64,7 +64,8 @@ async function recordUnsent(
     async (tables) => {
       const [now] = await tables.orders.find({ ids: [order.id] })
       if (now?.version !== order.version) return undefined
-      // A nonce the wallet once refused to use has a row already.
+      // If the wallet refused this nonce before, the store has a row at it
+      // already.
       const bump = nextBump(await tables.transactions.find({ at, nonce }))
       const row = rowOf(
         {

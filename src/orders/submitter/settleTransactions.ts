@@ -68,7 +68,8 @@ export async function settleTransactions(
   const known = new Map([...taken, ...reviewed])
   const at = context.now()
   const relays = isRelaying(context)
-  // Not inside `applyFates`, which may run twice: each call counts one refusal.
+  // Compute this outside `applyFates`, which may run twice: each call counts
+  // one refusal.
   const again = new Map(
     fates.map((fate) => [
       fate,
@@ -289,7 +290,8 @@ function closeRows({
   evidence,
   stored,
 }: NonceFate): TransactionRecord[] {
-  // The order's secrets are erased, so the bytes must not keep them.
+  // The order's secrets are erased. The transaction bytes contain them, so
+  // erase these too.
   const isFinal =
     stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn'
   const erased = isFinal ? { raw: undefined } : {}

@@ -21,7 +21,10 @@ import type { SubmitterState } from './submitterState.js'
  */
 export type SignedBytes = { nonce: number; hash: Hash; raw: Hex }
 
-/** A signed transaction: its record with sealed bytes, and the bytes. */
+/**
+ * A signed transaction: the row to store, with encrypted bytes, and the bytes
+ * to send.
+ */
 type SignedRow = {
   row: Omit<TransactionRecord, 'version'>
   bytes: SignedBytes
@@ -255,7 +258,7 @@ function lateSigner(milliseconds: number): SendError {
   return new SendError({ words, retryable: true, maybeSent: false })
 }
 
-/** Builds the record of a transaction whose bytes are not known. Pure. */
+/** Builds the row of a transaction whose bytes are not known. Pure. */
 export function rowOf(
   draft: RowDraft,
   { chainId, account }: { chainId: number; account: Address },
@@ -301,8 +304,8 @@ export function sealOf(
 }
 
 /**
- * Binds the sealed bytes of a transaction to its account nonce and action too,
- * so that bytes of the same attempt cannot be swapped. Pure.
+ * Binds the encrypted bytes of a transaction to its account nonce and action
+ * too, so that bytes of the same attempt cannot be swapped. Pure.
  */
 export function sealOfRow(
   seal: SealContext,

@@ -23,7 +23,9 @@ import {
 import { submitterKey } from './submitterState.js'
 import { waitForOrders } from './waitForOrders.js'
 
-/** Drives the submitters of one instance, each in one loop for all callers. */
+/**
+ * Runs the submitters of one instance, each in one loop that all callers share.
+ */
 export type SubmitterEngine = {
   requestCapture: CaptureRequest
   /**
@@ -34,8 +36,7 @@ export type SubmitterEngine = {
    */
   joinCapture(capture: JoinedCapture): Promise<OrderRecord | undefined>
   /**
-   * Drives the order's submitter until the order is decided or the time is
-   * over.
+   * Runs the order's submitter until the order is decided or the time is over.
    *
    * @param answerAt as in `OrderWaits`.
    */
@@ -45,7 +46,7 @@ export type SubmitterEngine = {
     answerAt?: AnswerAt | undefined,
   ): Promise<StoredOrder | undefined>
   /**
-   * Drives a submitter until the signal aborts, even if nobody waits for an
+   * Runs a submitter until the signal aborts, even if nobody waits for an
    * order.
    *
    * @param isReady true once a recipient's orders may be sent. Ignored while
@@ -58,8 +59,8 @@ export type SubmitterEngine = {
     isReady?: (recipient: Address) => boolean,
   ): Promise<void>
   /**
-   * Takes a submitter and keeps it for a second, because a capture will be
-   * requested soon. A further call prolongs it.
+   * Takes a submitter's lease and keeps it for a second, because a capture will
+   * be requested soon. A further call prolongs it.
    */
   prepare(submitter: Submitter): void
   /** Makes a submitter look for due orders at once. */

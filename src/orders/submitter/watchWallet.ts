@@ -27,7 +27,10 @@ export async function watchWallet(
   if (!choosesNonce(submitter)) await passOver(context, submitter, view)
 }
 
-/** Checks transactions that may contradict who we think chooses the nonces. */
+/**
+ * Checks transactions that may show that we are wrong about who chooses the
+ * account nonces: we or the wallet.
+ */
 async function reviseWallet(
   context: OrdersContext,
   submitter: SubmitterState,
