@@ -90,7 +90,7 @@ function ordersById(
   )
 }
 
-/** Finds the orders of a token with one of these states of `early`. */
+/** Finds the orders of a token whose early answer is in one of these states. */
 export async function findEarly(
   finder: Finder,
   { chainId, token, early }: EarlyQuery,

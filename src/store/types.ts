@@ -186,7 +186,10 @@ export type OrderRecord = Destination & {
   subscriptionId: string | undefined
   /** Charges only: the id that the merchant or the schedule gave the charge. */
   chargeId: string | undefined
-  /** Set once the capture was requested with an answer at `preconfirmed`. */
+  /**
+   * Set once the capture was requested with an early answer, which needs only
+   * the pending block. Tells what became of it.
+   */
   early: EarlyState | undefined
   /**
    * Name of the limit that this answer counts against, such as that of an
@@ -246,7 +249,7 @@ export type SubscriptionRecord = Destination & {
 /** One payment asked of the buyer, with its own payment nonce. */
 export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   orderId: string
-  /** Counts the attempts of the order; the first is 1. */
+  /** Number of this payment attempt of the order; the first is 1. */
   number: number
   version: number
   /**
@@ -300,7 +303,7 @@ export type TransactionRecord = {
   /** A `filler` only uses up its account nonce; it belongs to no order. */
   kind: 'capture' | 'cancel' | 'filler'
   orderId: string | undefined
-  /** Number of the attempt. */
+  /** Number of the order's payment attempt. */
   attempt: number | undefined
   /** Absent until a wallet that signs and sends in one step returns it. */
   hash: Hash | undefined
@@ -332,7 +335,7 @@ export type ProofRecord = Destination & {
   /** `unmatched`: the transfer belongs to no order. */
   kind: 'capture' | 'cancel' | 'unmatched'
   orderId: string | undefined
-  /** Number of the attempt. */
+  /** Number of the order's payment attempt. */
   attempt: number | undefined
   blockHash: Hash
   blockNumber: bigint
@@ -557,8 +560,8 @@ export type StoreReader = {
      */
     countEach(destinations: readonly Destination[]): Promise<OrderCount[]>
     /**
-     * Finds the orders of a token with one of these states of `early`, oldest
-     * first.
+     * Finds the orders of a token whose early answer is in one of these states,
+     * oldest first.
      */
     findEarly(query: EarlyQuery): Promise<EarlyRow[]>
   }
@@ -593,7 +596,10 @@ export type StoreReader = {
   }
 }
 
-/** Selects orders of a token by their answers at `preconfirmed`. */
+/**
+ * Selects orders of a token by the states of their early answers: those given
+ * while only the pending block shows the capture.
+ */
 export type EarlyQuery = Pick<Destination, 'chainId' | 'token'> & {
   early: readonly Exclude<EarlyState, 'paid'>[]
 }
@@ -729,7 +735,7 @@ export type SealContext = {
   /** `answer`: an answer that x402 sold, kept for its payer. */
   kind: 'payment' | 'cancellation' | 'transaction' | 'answer'
   orderId: string
-  /** Number of the attempt. */
+  /** Number of the order's payment attempt. */
   attempt: number
   chainId: number
   token: Address

@@ -54,7 +54,10 @@ export function parseAnswerAt(
   )
 }
 
-/** True when the order was answered at `preconfirmed`, paid or not. Pure. */
+/**
+ * True when the order was answered early, while only the pending block showed
+ * its capture, whether it was paid in the end or not. Pure.
+ */
 export function isAnsweredEarly({
   early,
 }: Pick<OrderRecord, 'early'>): boolean {

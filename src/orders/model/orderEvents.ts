@@ -93,8 +93,9 @@ export type OrderEventData = {
     reason: RefundFailure | 'canceled' | 'reorged'
   }
   /**
-   * A request was answered at `preconfirmed`, and the capture failed. If the
-   * payment is captured after all, `captured` follows.
+   * A request was answered at `preconfirmed`, while only the pending block
+   * showed the capture, and the capture failed. If the payment is captured
+   * after all, `captured` follows.
    */
   servedUnpaid: { value: string; payer?: Address | undefined }
   /** `fulfilled` is the `fulfilmentId` of the order. */

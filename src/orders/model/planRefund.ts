@@ -18,7 +18,7 @@ export type PlannedRefund = {
 type RefundFacts = {
   /** The proof of the payment. Its payer is paid back. */
   payment: Pick<ProofRecord, 'payer' | 'blockTime'>
-  /** Number of the payment's attempt. */
+  /** Number of the order's attempt whose payment is refunded. */
   attempt: number
   refundId: string
   value: bigint

@@ -10,7 +10,7 @@ import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
 
-/** What one block shows about an attempt. */
+/** What one block shows about a payment attempt of an order. */
 export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
   /** The nonce was spent without paying, and not by a cancellation. */

@@ -12,7 +12,10 @@ import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 export type JoinedCapture = {
   /** The order as it was written last. */
   stored: StoredOrder
-  /** Limits of an answer at `preconfirmed`, if one is wanted. */
+  /**
+   * Limits of an early answer, which needs only the pending block; absent if
+   * none is wanted.
+   */
   early: EarlyLimits | undefined
   /** Notes of the caller to update in the same unit of work. */
   notes: readonly NoteRecord[]

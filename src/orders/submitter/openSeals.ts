@@ -134,8 +134,8 @@ function secretOf(
 }
 
 /**
- * Returns the payment of an attempt; `undefined` if its signature was erased or
- * its seal is broken.
+ * Returns the signed payment of an attempt; `undefined` if its signature was
+ * erased or cannot be decrypted.
  */
 export async function takePayment(
   context: OrdersContext,

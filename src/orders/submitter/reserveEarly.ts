@@ -1,7 +1,10 @@
 import type { OrderRecord, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** The limits of an answer at `preconfirmed`, as decimals in whole tokens. */
+/**
+ * The limits of an early answer (`answerAt: 'preconfirmed'`), as decimals in
+ * whole tokens.
+ */
 export type EarlyLimits = {
   /** The largest payment that may be answered so. */
   upTo: string

@@ -59,7 +59,10 @@ export type AcceptUndraftedParameters = {
    * nothing until someone calls `capture`, whatever `policy.capture` is.
    */
   capture: 'now' | 'later'
-  /** With `now`: limits of an answer at `preconfirmed`, if one is wanted. */
+  /**
+   * With `now`: limits of an early answer, which needs only the pending block;
+   * absent if none is wanted.
+   */
   early?: EarlyLimits | undefined
   /**
    * Runs while the node verifies the payment. The order is written after both.

@@ -62,7 +62,10 @@ export type DestinationHealth = Destination & {
    * still be, whose capture no block shows yet.
    */
   atRisk: bigint
-  /** Token units that were answered at `preconfirmed`, and not paid. */
+  /**
+   * Token units whose captures were answered at `preconfirmed`, and that were
+   * not paid in the end.
+   */
   servedUnpaid: bigint
   /**
    * Parts of the watch, and of the schedules of subscriptions, that failed and
@@ -314,7 +317,10 @@ async function loadAsides(
   ]
 }
 
-/** Sums payments of a token answered at `preconfirmed`, by recipient. */
+/**
+ * Sums payments of a token by recipient: those answered early, while only the
+ * pending block showed the capture.
+ */
 async function sumEarly(
   { orders }: Pick<StoreReader, 'orders'>,
   query: EarlyQuery,
