@@ -292,7 +292,7 @@ export interface DestinationOrders {
 
   /**
    * Compares the store with the chain and adds what is missing: payments and
-   * cancellations that others submitted, payments of orders that you gave up,
+   * cancellations that others submitted, payments of orders that you voided,
    * and payments without an order. A second run changes nothing.
    *
    * Until a payment is in a final block, a reorg can undo it.

@@ -290,7 +290,7 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   cancellation: string | undefined
 }
 
-/** One transaction, recorded before it is sent. */
+/** One transaction. It is stored before it is sent. */
 export type TransactionRecord = {
   chainId: number
   /** The submitter. */
@@ -317,7 +317,7 @@ export type TransactionRecord = {
   /** Wei per gas. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
-  /** Unix milliseconds on the clock of the machine that recorded it. */
+  /** Unix milliseconds on the clock of the machine that stored it. */
   recordedAt: bigint
   /**
    * True until a transaction at this account nonce is known to be mined.

@@ -32,7 +32,9 @@ export function isRefundable(stored: StoredOrder): boolean {
   return sumRefunds(stored, rows).refundable > 0n
 }
 
-/** True when the order has a refund that was not given up. Pure. */
+/**
+ * True when the order has a refund that was paid or may still be paid. Pure.
+ */
 export function isPaidBack({
   refunds = [],
 }: Pick<StoredOrder, 'refunds'>): boolean {

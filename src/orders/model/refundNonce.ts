@@ -19,7 +19,7 @@ export type RefundNonceParameters = {
   payer: Address
   /** Nonce of the captured payment. */
   nonce: Hex
-  /** Counts the refunds of this payment; the first is 0. */
+  /** Position of this refund among the refunds of the payment, from 0. */
   index: number
 }
 

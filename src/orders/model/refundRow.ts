@@ -36,8 +36,9 @@ export function hasNonce({
 }
 
 /**
- * True when a refund cannot be paid any more: it was given up unsigned, or a
- * final block shows that its nonce was canceled or its window is over.
+ * True when a refund cannot be paid any more: it was voided before it was
+ * signed, or a final block shows that its nonce was canceled or its window is
+ * over.
  */
 export function isReleased({
   state,

@@ -6,7 +6,7 @@ import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**
- * A capture that is requested in the unit of work that records its transaction,
+ * A capture that is requested in the unit of work that stores its transaction,
  * so that both cost one write.
  */
 export type JoinedCapture = {

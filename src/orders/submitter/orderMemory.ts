@@ -50,7 +50,8 @@ export type OrderMemory = RefusalMemory & {
    */
   takeRecorded(orderId: string): StoredOrder | undefined
   /**
-   * Forgets all other recorded orders: they have nothing in flight any more.
+   * Forgets all other orders that `rememberRecorded` has kept: they have
+   * nothing in flight any more.
    */
   forgetRecordedExcept(orderIds: readonly string[]): void
 }

@@ -17,7 +17,9 @@ const sendEvery = 4
 /** Most transactions to send again in one poll. */
 const most = 100
 
-/** Sends recorded bytes again if the node's pool lacks them. */
+/**
+ * Sends the stored bytes of transactions again if the node's pool lacks them.
+ */
 export async function resendTransactions(
   context: OrdersContext,
   submitter: SubmitterState,

@@ -21,9 +21,9 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 import { judgeWallet } from './watchWallet.js'
 
 /**
- * Asks the wallet to sign and send one draft after the other. Records each
- * draft with its nonce before asking. Never asks twice for the same draft
- * unless the wallet clearly refused.
+ * Asks the wallet to sign and send one draft after the other. Stores each draft
+ * with its nonce before asking. Never asks twice for the same draft unless the
+ * wallet clearly refused.
  */
 export async function sendByWallet(
   context: OrdersContext,
@@ -47,7 +47,7 @@ export async function sendByWallet(
   return sent
 }
 
-/** Records a transaction before the wallet is asked for it. */
+/** Stores a transaction before the wallet is asked for it. */
 async function recordUnsent(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -170,7 +170,7 @@ async function recordHash(
 }
 
 /**
- * Records that the wallet sent nothing. If the transaction was alone at its
+ * Stores that the wallet sent nothing. If the transaction was alone at its
  * nonce, nonce and order are free again.
  */
 async function recordRefusal(

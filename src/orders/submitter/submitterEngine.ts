@@ -29,7 +29,7 @@ import { waitForOrders } from './waitForOrders.js'
 export type SubmitterEngine = {
   requestCapture: CaptureRequest
   /**
-   * Requests a capture in the unit of work that records its transaction.
+   * Requests a capture in the unit of work that stores its transaction.
    * Resolves to the order as it was written; to `undefined` when nothing was
    * written, because this process cannot send it now. Then request it in a unit
    * of its own.

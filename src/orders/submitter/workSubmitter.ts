@@ -210,7 +210,7 @@ const chunkSize = 100
 
 /**
  * Sends orders that are due, the soonest deadline first: rehearses them, and
- * signs, records and sends the first ones while the next are rehearsed. With
+ * signs, stores and sends the first ones while the next are rehearsed. With
  * many in flight, it returns before the node answers; `broadcasts.sending`
  * resolves then.
  */
@@ -293,7 +293,7 @@ async function sendDue(
 }
 
 /**
- * Records and sends as many drafts as the account can pay for. Adds the sends
+ * Stores and sends as many drafts as the account can pay for. Adds the sends
  * that the node has not answered yet to `sends`, so that the caller can sign
  * the next drafts meanwhile.
  *
@@ -338,16 +338,16 @@ async function sendDrafts(
 }
 
 /**
- * Most rounds of signing and recording. Each round after the first takes the
- * drafts that the round before could not record.
+ * Most rounds of signing and storing. Each round after the first takes the
+ * drafts that the round before could not store.
  */
 const mostRounds = 5
 
 /**
- * Signs transactions and records them before any is sent. Leaves out orders
- * that changed in between or whose transaction was not signed.
+ * Signs transactions and stores them before any is sent. Leaves out orders that
+ * changed in between or whose transaction was not signed.
  *
- * @returns recorded bytes that may be sent.
+ * @returns the bytes of stored transactions that may be sent.
  */
 async function signAndRecord(
   context: OrdersContext,

@@ -34,7 +34,7 @@ const members: MembersOf<ResealParameters> = {
   signal: true,
 }
 
-/** Orders that are sealed again in one unit of work. */
+/** Number of orders that are sealed again in one unit of work. */
 const pageSize = 50
 
 /** Implements `reseal` of `Orders`. */

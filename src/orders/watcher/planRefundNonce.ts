@@ -60,8 +60,8 @@ export function nextNonce(
       return { index, nonce, holder }
     const isFinal = other.finality === 'finalized'
     if (isFinal && ['captured', 'canceled'].includes(other.state)) continue
-    // A refund that was given up unsigned, or that expired, never used its
-    // nonce.
+    // A refund that was voided before it was signed, or that expired, never
+    // used its nonce.
     return isReleased(other) ? { index, nonce, holder } : 'otherRefund'
   }
 }

@@ -151,9 +151,10 @@ function failAtOnce(): { aside: Watch['aside']; close: () => void } {
 }
 
 /**
- * Polls again while the node lacks a block that was seen before. A slow replica
- * catches up; a block that no node knows is given up after the chain grew in
- * several polls. If the chain does not grow, `findLast` rejects later.
+ * Polls again while the node lacks a block that was seen before: a slow replica
+ * catches up. Waits no longer for a block that the node still lacks after the
+ * chain grew in several polls. If the chain does not grow, `findLast` rejects
+ * later.
  */
 async function untilAhead(
   context: OrdersContext,

@@ -575,8 +575,8 @@ function halve(part: readonly Destination[]): Destination[][] {
  * open order.
  *
  * @throws {@link NodeAnswerError} when the node does not have the block of the
- * cursor. Does not throw if `checkReorg` gave up that block because the chain
- * grew without it, or if `fromBlock` is given.
+ * cursor. Does not throw if `checkReorg` has decided that the block left the
+ * chain, because the chain grew without it, or if `fromBlock` is given.
  */
 async function findStart(
   context: OrdersContext,

@@ -182,7 +182,7 @@ export function watchChain(
  * 2. `checkReorg` finds replaced blocks and undoes what their transactions
  *    settled, also in blocks that no poll has seen.
  * 3. `expireDue` ends orders whose window is over and nonce unused.
- * 4. `reconcileToken` finds payments nobody reported, every 10 seconds.
+ * 4. `reconcileToken` finds payments that the store lacks, every 10 seconds.
  * 5. `fulfilIncluded` fulfils at `included`, if the policy says so.
  * 6. `raiseSettled` raises finality, fulfils at `safe` and `finalized`.
  * 7. `carryRefunds` has requested refunds signed.

@@ -93,8 +93,8 @@ export type WatchMemory = {
   /** Polls in a row in which the node lacked a block seen before. */
   behind?: { looks: number; from: bigint; newest: bigint } | undefined
   /**
-   * The newest seen block that `checkReorg` gave up because the node kept
-   * lacking it.
+   * The newest seen block that `checkReorg` no longer waits for, because the
+   * node kept lacking it.
    */
   dropped?: bigint | undefined
   /** First block whose proofs have to be checked again. */
