@@ -179,7 +179,7 @@ async function stickOne(
   await orders.accept({ orderId, payment })
   const done = orders.capture({ orderId }).catch(() => undefined)
   const isSent = async () =>
-    (await orders.get({ orderId })).order.state === 'capturing'
+    (await orders.get({ orderId })).state === 'capturing'
   while (!(await isSent())) await sleep(5)
   await request({
     method: 'anvil_setNextBlockBaseFeePerGas',

@@ -22,9 +22,9 @@ export function parseTime(now: bigint = wallTime()): bigint {
 }
 
 /**
- * Refuses a head whose time differs too much from the wall clock. With the time
- * of a lying or halted node, signatures would be valid for years or expired
- * from the start. Exempts development chains by their chain id.
+ * Refuses a block whose time differs too much from this machine's clock. With
+ * the time of a lying or halted node, signatures would be valid for years or
+ * expired from the start. Exempts development chains by their chain id.
  *
  * @throws {@link ClockSkewError}
  */

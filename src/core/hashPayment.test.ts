@@ -24,7 +24,9 @@ import type { Cancellation, Payment, TokenDomain } from './types.js'
 
 const message = fc.oneof(payment(), cancellation())
 
-/** Each signer's own digest of the typed data a wallet would be given. */
+/**
+ * The digests that viem, ethers and MetaMask compute for the same typed data.
+ */
 const digestsOf = (signed: Payment | Cancellation): string[] => {
   const { primaryType, domain: tokenDomain } = signed
   const data = paymentTypedData(signed)
@@ -39,7 +41,10 @@ const digestsOf = (signed: Payment | Cancellation): string[] => {
   ]
 }
 
-/** Of viem; its `domainSeparator` leaves an empty version out. */
+/**
+ * Computed with viem's `hashDomain`: its `domainSeparator` leaves an empty
+ * version out.
+ */
 const separatorOf = (tokenDomain: TokenDomain): Hex =>
   viemHash({ domain: tokenDomain as never, types: typedDataTypes })
 

@@ -3,8 +3,8 @@ import type { Address } from 'viem'
 type Start = readonly [chainId: number, start: string, name?: string]
 
 /**
- * How the addresses of the known tokens begin. Pages carry this table: the
- * whole addresses took 167 bytes more. Without a name, it is `USD Coin`.
+ * How the addresses of the known tokens begin. Without a name, it is `USD
+ * Coin`. Web pages load this table: whole addresses would take 167 bytes more.
  */
 const starts: readonly Start[] = [
   [8453, '0x833589fc'],

@@ -3,28 +3,30 @@ import { wait } from './wait.js'
 
 /** What a loop does. All times are in milliseconds. */
 export type LoopWork = {
-  /** Does what is due. Returns the time until the next look. */
+  /** Does what is due. Returns the time until the next poll. */
   look(): Promise<number>
   /**
-   * Notes a failed look. Returns the time until the next try. If it throws, the
+   * Notes a failed poll. Returns the time until the next try. If it throws, the
    * loop ends and `ended` rejects.
    *
-   * @param failures number of failed looks in a row.
+   * @param failures number of failed polls in a row.
    */
   failed(error: unknown, failures: number): number | Promise<number>
   /**
-   * Writes what others may know of the work, after each look, also a failed
-   * one. If it fails, the next look writes again.
+   * Writes the state of the work for others to read, after each poll, also a
+   * failed one. If that fails, the next poll writes again.
    */
   tell?: (() => Promise<void>) | undefined
   /**
-   * Asked when the loop is woken in a pause. Returns the time until the next
-   * look, which can only shorten the pause. @default 0
+   * Called when the loop is woken in a pause. Returns the time until the next
+   * poll, which can only shorten the pause. @default 0
    */
   woken?: (() => Promise<number>) | undefined
   /** Returns true if the loop should end before its signal aborts. */
   isOver?: (() => boolean) | undefined
-  /** Runs the look once it has a place among those of other loops. */
+  /**
+   * Runs `look` once a slot is free, if loops share a limited number of slots.
+   */
   limit?: (<result>(look: () => Promise<result>) => Promise<result>) | undefined
   /** A lease that long pauses prolong each time `every` has passed. */
   lease?: { every: number; prolong(): Promise<void> } | undefined
@@ -34,7 +36,7 @@ export type LoopWork = {
 export type Loop = {
   /** Wakes the loop from its pause; if it does not pause, from the next one. */
   wake(): void
-  /** Resolves once the loop has ended, after its look. */
+  /** Resolves once the loop has ended, after its last poll. */
   ended: Promise<void>
 }
 
@@ -43,7 +45,7 @@ const longestTimer = 2 ** 31 - 1
 
 const never = Number.POSITIVE_INFINITY
 
-/** Looks again and again, until the signal aborts. */
+/** Polls again and again, until the signal aborts. */
 export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   const {
     limit = (look) => look(),
@@ -57,7 +59,7 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
     alarm.abort()
   }
   const isOver = () => signal.aborted || work.isOver?.() === true
-  // The loop may end while it waits for its place.
+  // The loop may end while it waits for a slot.
   const look = () => limit(async () => (isOver() ? 0 : work.look()))
   const sleepUntil = async (time: number) => {
     alarm = new AbortController()
@@ -66,28 +68,28 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   }
   const pause = async (milliseconds: number, isFailed: boolean) => {
     let until = performance.now() + milliseconds
-    // After a failure, another process may take the lease. The look after a
-    // short pause prolongs it soon enough.
+    // After a failure, another process may take the lease. Before short pauses,
+    // the next poll prolongs the lease soon enough.
     const isKept = !isFailed && milliseconds >= 2 * lease.every
     let prolongAt = isKept ? performance.now() + lease.every : never
     while (!isOver() && performance.now() < until) {
       await sleepUntil(Math.min(until, prolongAt))
       if (isOver()) return
       if (performance.now() >= prolongAt) {
-        // If this fails, the next look fails too and reports it.
+        // If this fails, the next poll fails too and reports it.
         await lease.prolong().catch(() => undefined)
         prolongAt = performance.now() + lease.every
       }
       if (!isWoken) continue
       isWoken = false
-      // If the question fails, the pause stays as it is.
+      // If `woken` fails, the pause stays as it is.
       const rest = await woken().catch(() => never)
       until = Math.min(until, performance.now() + rest)
     }
   }
   const forget = onAbort(signal, wake)
   const run = async () => {
-    // The first look begins once the caller has the loop.
+    // The first poll begins once the caller has the loop.
     await undefined
     try {
       for (let failures = 0; !isOver(); ) {

@@ -49,7 +49,7 @@ import type {
  * Orders of some recipients. Orders of other recipients are not found here.
  * Every method throws {@link StoreError} when the store cannot be used.
  * `draft`, `accept`, `reauthorize`, `capture` and the cancellation methods throw
- * {@link OrdersSetupError} when a secret on record needs a sealing key that is
+ * {@link OrdersSetupError} when a stored secret needs a sealing key that is
  * missing.
  */
 export interface DestinationOrders {
@@ -146,8 +146,8 @@ export interface DestinationOrders {
    * nonce only if the last signature can never settle: canceled, or expired in
    * a finalized block.
    *
-   * Until you accept a new signature, the one on record is captured. It stays
-   * spendable until its own window ends.
+   * Until you accept a new signature, the stored one is captured. It stays
+   * valid until its own window ends.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the window is malformed or too long.
@@ -177,8 +177,8 @@ export interface DestinationOrders {
    * before anything is signed, and stays for this payment: another amount is
    * rejected with `otherAmount`.
    *
-   * `unknown` is no failure: the request is on record, and `run` or another
-   * call continues it. A captured order may still be lost to a reorg: ship on
+   * `unknown` is no failure: the request is stored, and `run` or another call
+   * continues it. A captured order may still be lost to a reorg: ship on
    * its `fulfil` event.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
@@ -291,11 +291,11 @@ export interface DestinationOrders {
   ): Promise<CancellationVerdict>
 
   /**
-   * Compares the record with the chain and adds missing entries: payments and
-   * cancellations that others submitted, payments of orders that you gave up,
+   * Compares the store with the chain and adds what is missing: payments and
+   * cancellations that others submitted, payments of orders that you voided,
    * and payments without an order. A second run changes nothing.
    *
-   * Until a finding is final, a reorg can undo it.
+   * Until a payment is in a final block, a reorg can undo it.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when the destination does not belong to
@@ -303,8 +303,9 @@ export interface DestinationOrders {
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, or its answers are not of one chain.
    * Entries it wrote by then are correct; the next run reads the rest again.
-   * @throws {@link ProofConflictError} when an order's payment is on record
-   * for another. All other orders of its destination are written before.
+   * @throws {@link ProofConflictError} when an order's payment is stored as
+   * that of another order. All other orders of its destination are written
+   * before.
    * @throws the reason of `signal` when that aborts.
    *
    * @example
@@ -318,7 +319,7 @@ export interface DestinationOrders {
   reconcile(parameters?: ReconcileParameters): Promise<ReconciliationReport>
 
   /**
-   * Returns an order from the record. Asks no node.
+   * Returns an order from the store. Asks no node.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
@@ -354,7 +355,7 @@ export interface DestinationOrders {
   getForBuyer(parameters: GetForBuyerParameters): Promise<OrderForBuyer>
 
   /**
-   * Lists orders from the record, the newest first. Asks no node.
+   * Lists orders from the store, the newest first. Asks no node.
    *
    * @throws {@link InvalidFieldError} when a filter is malformed.
    *
@@ -477,7 +478,7 @@ export interface DestinationOrders {
   acceptRefund(parameters: AcceptRefundParameters): Promise<AcceptRefundVerdict>
 
   /**
-   * Returns a refund from the record. Asks no node.
+   * Returns a refund from the store. Asks no node.
    *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link RefundNotFoundError} when the order has no such refund.
@@ -515,12 +516,12 @@ export interface DestinationOrders {
   health(): Promise<OrdersHealth>
 
   /**
-   * Compares the payments that reached the recipients on chain with the record,
+   * Compares the payments that reached the recipients on chain with the store,
    * to the token unit, and lists every difference. Changes nothing; `reconcile`
-   * updates the record.
+   * updates the store.
    *
-   * Covers everything on record unless you give a range: from the block of the
-   * oldest order to the newest block. A payment that arrived since the last
+   * Covers everything in the store unless you give a range: from the block of
+   * the oldest order to the newest block. A payment that arrived since the last
    * reconciliation is a difference too: call `reconcile` first for the exact
    * answer. Transfers of 0 count on neither side.
    *
@@ -546,7 +547,7 @@ export interface DestinationOrders {
    * submitters paid, and transfers without an order, in the order of the chain.
    * Loads them page by page while you iterate.
    *
-   * Returns what is on record: call `reconcile` first. Without `transfers` it
+   * Returns what is stored: call `reconcile` first. Without `transfers` it
    * asks nodes only about transactions that left no proof, such as reverted
    * ones, and leaves out tokens that left a recipient. With `transfers` the
    * rows add up to `balanceOf` to the token unit, or the last step throws.

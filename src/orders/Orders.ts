@@ -22,7 +22,7 @@ export interface Orders extends DestinationOrders {
    * one store.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
-   * @throws {@link OrdersSetupError} when a secret on record needs a sealing key
+   * @throws {@link OrdersSetupError} when a stored secret needs a sealing key
    * that is missing.
    *
    * @example
@@ -64,11 +64,12 @@ export interface Orders extends DestinationOrders {
   reseal(parameters?: ResealParameters): Promise<ResealReport>
 
   /**
-   * Stops everything at once: from its next look on, no worker of this store
-   * signs, sends or replaces a transaction of any shop, until you call `resume`.
-   * Orders are still drafted and accepted, and the chain is still watched.
+   * Stops all sending: from its next poll of a chain on, no worker of this
+   * store signs, sends or replaces a transaction of any shop, until you call
+   * `resume`. Orders are still drafted and accepted, and the chain is still
+   * watched.
    *
-   * A look that has begun is finished. A transaction that was sent before can
+   * A poll that has begun is finished. A transaction that was sent before can
    * still be mined, and a buyer's signature stays valid until its window ends.
    *
    * @example
@@ -102,7 +103,7 @@ export interface Orders extends DestinationOrders {
 
   /**
    * Adds recipients to the shop, and removes others, while its processes run.
-   * Each process serves the new ones from its next call or look on. Adding a
+   * Each process serves the new ones from its next call or poll on. Adding a
    * recipient that is there, or removing one that was removed, changes nothing.
    *
    * A removed recipient gets no new orders. What it has is still captured,
@@ -146,7 +147,7 @@ export interface Orders extends DestinationOrders {
    * Ends all work, including workers, and closes the store. Waits only a few
    * seconds for a database that does not answer.
    *
-   * Transactions in flight stay on record: the next worker continues them.
+   * Transactions in flight stay in the store: the next worker continues them.
    *
    * @example
    * ```ts

@@ -87,7 +87,7 @@ test('secrets are sealed, or said to be left open', async () => {
   expect(kept).toMatchObject({ current: 'sealed', keyNames: ['sealed'] })
   const { sealer: open } = createContext(valid)
   expect(await open.seal('secret', {} as never)).toBe('none secret')
-  // What cannot seal must not wait for the first buyer to show it.
+  // A sealer that cannot work is refused now, not when the first buyer pays.
   const { seal, open: opened } = sealer
   for (const wrong of [
     undefined,

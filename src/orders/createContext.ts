@@ -100,9 +100,8 @@ export function createContext(
 }
 
 /**
- * Limits a context to these recipients. Nothing of others is read or written.
- *
- * @throws {@link InvalidFieldError} when an address is malformed.
+ * Limits a context to these recipients: it then reads and writes nothing of
+ * others.
  */
 export function narrowContext(
   context: OrdersContext,
@@ -141,7 +140,7 @@ export function narrowContext(
   }
 }
 
-/** Filters a list that may be replaced, once for each list. */
+/** Filters a list. Filters again only once another list has replaced it. */
 function keepFiltered<item>(
   list: () => readonly item[],
   isKept: (item: item) => boolean,
@@ -186,7 +185,7 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof Object(value)[name] === 'function')
 }
 
-/** Names of shops are parts of keys, next to addresses and numbers. */
+/** Names of shops are parts of keys in the store, between colons. */
 const shopName = /^[a-z][a-z\d-]{0,62}$/i
 
 function parseShopName(shop: string | undefined): string | undefined {

@@ -14,8 +14,8 @@ import { openStore } from './verbs/openStore.js'
 /** The state and functions that all methods of one instance use. */
 export type Instance = {
   /**
-   * Opens the store once, and reads the shop again if it changed. After a
-   * failure, the next call tries again.
+   * Opens the store on the first call, and reads the shop again if it changed
+   * since. After a failure, the next call tries again.
    */
   open(): Promise<void>
   /**
@@ -35,8 +35,8 @@ export type Instance = {
     work: () => Promise<result>,
   ): Promise<result>
   /**
-   * Like `perform`, for work that yields its result in pieces. Begins with the
-   * first piece that the caller asks for.
+   * Like `perform`, for work that yields its result in pieces. Starts the work
+   * when the caller asks for the first piece.
    */
   stream<piece>(
     name: string,
@@ -112,7 +112,10 @@ export function createInstance(context: OrdersContext): Instance {
   }
 }
 
-/** Waits for work to end, up to a limit. Work that hangs is left behind. */
+/**
+ * Waits for work to end, up to a limit. Does not wait longer for work that
+ * hangs.
+ */
 async function endWithin(
   work: Promise<unknown>,
   milliseconds: number,
@@ -126,7 +129,7 @@ export function checkObject(given: unknown): void {
   throw new InvalidFieldError('parameters', given, 'an object')
 }
 
-/** Runs a verb and reports how long it took and how it ended. */
+/** Runs a method's work and reports how long it took and how it ended. */
 export async function watchVerb<result>(
   { observe }: Pick<OrdersContext, 'observe'>,
   verb: string,
@@ -145,7 +148,7 @@ export async function watchVerb<result>(
   }
 }
 
-/** Like {@link watchVerb}, for a verb that yields its result in pieces. */
+/** Like {@link watchVerb}, for work that yields its result in pieces. */
 async function* watchStream<piece>(
   { observe }: Pick<OrdersContext, 'observe'>,
   verb: string,
@@ -182,8 +185,8 @@ function outcomeOf(result: unknown): Record<string, string | boolean> {
 }
 
 /**
- * Ends a verb when its signal aborts: it drops requests that nodes have not
- * answered, and sends no more.
+ * Ends a method's work when its signal aborts: it drops requests that nodes
+ * have not answered, and sends no more.
  *
  * @throws the reason of the signal.
  */

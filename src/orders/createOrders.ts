@@ -129,7 +129,10 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   return keepContext(orders, insideOf(context, instance))
 }
 
-/** Refuses to watch orders of a kind that this instance cannot read. */
+/**
+ * Refuses to watch a shop with a kind of payment that this instance was not
+ * given.
+ */
 function checkKinds({ shop, kinds }: OrdersContext): void {
   const missing = shop.kinds.find((kind) => !kinds.has(kind))
   if (missing === undefined) return

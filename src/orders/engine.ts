@@ -1,6 +1,6 @@
 /**
- * The door to orders for other kinds of work, such as subscriptions and x402.
- * Besides what is published, other parts of this package use nothing else.
+ * What other parts of this package, such as subscriptions and x402, may use of
+ * orders, beside what the entry publishes.
  */
 
 export { contextOf } from './contextOf.js'

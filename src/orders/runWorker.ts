@@ -104,8 +104,8 @@ async function work(
 }
 
 /**
- * Works on one chain. Submitters and watchers have separate places, so that
- * neither waits for the other, unless `concurrency` is 1.
+ * Works on one chain. Submitters and watchers wait for different worker slots,
+ * so that neither delays the other, unless `concurrency` is 1.
  */
 async function workChain(
   context: OrdersContext,
@@ -131,12 +131,12 @@ async function workChain(
   ])
 }
 
-/** Most milliseconds that orders wait for the first look at their chain. */
+/** Most milliseconds that orders wait for the first poll of their chain. */
 const longestCatchUp = 10_000
 
 /**
  * Returns a predicate that is true when orders may be sent: after the first
- * look at the chain, or after `longestCatchUp`.
+ * poll of the chain, or after `longestCatchUp`.
  */
 function trackCatchUp(
   engine: SubmitterEngine,
@@ -159,11 +159,11 @@ function trackCatchUp(
   return () => isReady
 }
 
-/** Name in `aside` for a failure of the whole watch of a chain. */
+/** Name in the list of failures for a failure of the whole watch of a chain. */
 const wholeWatch = 'watch'
 
 type Watcher = {
-  /** Resolves when the first look is over, even if it failed. */
+  /** Resolves when the first poll is over, even if it failed. */
   caughtUp: Promise<void>
   ended: Promise<void>
 }
@@ -200,8 +200,9 @@ function startWatcher(
         lookedAt = performance.now()
         return asides.save(watcher.lease()).finally(tellCaughtUp)
       },
-      // While the chain is quiet, a new proof or an order that is due shortens
-      // the pause. Otherwise a new block does, and the next look sees all changes.
+      // While nothing waits for the chain, a new proof or an order that is due
+      // brings the next poll forward. Otherwise a new block does, and that poll
+      // sees all changes.
       woken: async () => {
         if (mood === 'quiet') return watcher.findNextLook()
         if (mood === 'failed' || !isNewHead) return never
@@ -225,7 +226,7 @@ function startWatcher(
     stopHeads()
     forget()
   }
-  // Does not wait for the loop, because a look that hangs never ends.
+  // Stop listening now, not when the loop ends: a poll that hangs never ends.
   if (signal.aborted) stopHearing()
   else onAbort(signal, stopHearing)
   const end = async (): Promise<void> => {
@@ -237,10 +238,10 @@ function startWatcher(
 
 const never = Number.POSITIVE_INFINITY
 
-/** Least milliseconds between two looks, however fast new blocks come. */
+/** Least milliseconds between two polls, however fast new blocks come. */
 const leastPause = 500
 
-/** Milliseconds between two checks of a store that does not report changes. */
+/** Milliseconds between two checks of a store that has no `onChange`. */
 const askEvery = 1000
 
 /** Milliseconds to wait after a change, so that one check covers several. */

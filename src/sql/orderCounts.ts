@@ -106,7 +106,10 @@ async function countTokens(
   return counts
 }
 
-/** The inverse of `counterName`: all its parts come from `counterOf`. */
+/**
+ * Splits a counter's name into the parts from which `counterName` built it.
+ * Needs no checks, because only `counterOf` makes the stored names.
+ */
 function parseCounter({
   name,
   last,

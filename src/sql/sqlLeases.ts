@@ -7,9 +7,9 @@ import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 const sweepSize = 1000
 
 /**
- * A lease that ends this many milliseconds after a new lease would is from
- * before the database's clock was set back. It can be taken, because its owner
- * may be dead.
+ * If a lease ends more than this many milliseconds later than a new one would,
+ * the database's clock was set back since. Others may take it, because its
+ * owner may be dead.
  */
 const setBackAfter = 600_000
 

@@ -60,7 +60,8 @@ async function findByIds(
   if (ids.length === 0) return []
   const { dialect, locks } = finder
   const { rows } = await runQuery(finder, ordersById, {
-    // What is locked is chosen afterwards: it may just be put in review.
+    // With locks, select by review after locking: otherwise an order that
+    // another writer puts in review meanwhile would be missed.
     shape: { locks, needReview: needReview && !locks },
     values: { ids: dialect.listOf('text', ids) },
   })
@@ -89,7 +90,7 @@ function ordersById(
   )
 }
 
-/** Finds the orders of a token with one of these states of `early`. */
+/** Finds the orders of a token whose early answer is in one of these states. */
 export async function findEarly(
   finder: Finder,
   { chainId, token, early }: EarlyQuery,
@@ -125,9 +126,10 @@ function ordersAnswered(
       .where('chain_id', '=', slot('chainId'))
       .where('token', '=', slot('token'))
       .where(dialect.among('early', 'text', slot('states')))
-      // The condition of the index.
+      // The condition of the partial index: without it, the index is not used.
       .where(sql<boolean>`early is not null and early <> 'paid'`)
-      // Not `position`: SQLite would go through all orders in its order.
+      // Not `position` alone: SQLite would then scan all orders by the index of
+      // `position`.
       .orderBy(sql`position + 0`)
       .compile()
   )
@@ -189,7 +191,8 @@ async function listOrders(
   }
   const parts = places.flatMap((place) => {
     const part = from(inPart(dialect, place))
-    // The index of states sorts within each state, not across states.
+    // The index of states sorts within each state, not across states: ask for
+    // each state.
     return states
       ? [...new Set(states)].map((state) => part.where('state', '=', state))
       : [part]
@@ -214,7 +217,7 @@ type SubmitterSearch = Extract<Search, { sendDue: Submitter }>
 
 type DestinationSearch = Exclude<Search, SubmitterSearch>
 
-/** Names the recipients only if it has to, like `findOfMany`. */
+/** Names thousands of recipients only if it has to, like `findOfMany`. */
 async function findDue(
   { session, dialect, locks }: Finder,
   { sendDue, recipients, until, limit }: SubmitterSearch,
@@ -278,7 +281,8 @@ function searchToken(
     return own
       .where('finality', '=', query.finality)
       .$if(query.finality !== 'finalized', (found) =>
-        // The condition of an index.
+        // The condition of the partial index: without it, the index is not
+        // used.
         found.where(sql<boolean>`finality <> 'finalized'`),
       )
       .where('settled_block', '>=', query.fromBlock ?? 0n)

@@ -11,7 +11,7 @@ import {
 import { decodeRows } from './tables/sqlRows.js'
 import { recipientTable } from './tables/sqlTables.js'
 
-/** Locks no rows: those who write recipients hold a lock of their own. */
+/** Locks no rows: all writers of recipients take the same named lock first. */
 export async function findRecipients(
   { session, dialect }: Finder,
   query: RecipientQuery,

@@ -168,7 +168,8 @@ async function runUnit<result>(
       await engine.begin(session, mode)
       const result = await work(session, unit).finally(unit.end)
       if (unit.failure !== undefined) throw unit.failure
-      // What a worker keeps for itself under its lease is news to nobody.
+      // A write under a lease without events holds only the worker's own state:
+      // no other process needs to know of it.
       const isNews = unit.appended || (unit.changed && !lease)
       await commit(engine, session, isNews)
       return result

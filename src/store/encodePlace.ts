@@ -5,9 +5,10 @@ import type { SealContext } from './types.js'
 const absent = 0xffffffff
 
 /**
- * Encodes a version, the name of a key and a context as additional data. Only
- * equal parts give equal bytes, because the length of each part precedes it.
- * Ignores the letter case of hex.
+ * Encodes a version, the name of a key and a context as additional data of the
+ * cipher, which binds a sealed secret to them. Only equal parts give equal
+ * bytes, because the length of each part precedes it. Ignores the letter case
+ * of hex.
  *
  * @throws {@link SealError} when the id of the order is not well-formed text.
  */

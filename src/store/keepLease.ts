@@ -3,14 +3,14 @@ import type { Lease, PaymentStore } from './types.js'
 
 /** A lease that one process takes, prolongs and releases. */
 export type KeptLease = {
-  /** The lease as it was taken last, `undefined` while another has it. */
+  /** The lease as last taken; `undefined` while another owner has it. */
   readonly held: Lease | undefined
   /**
    * Takes the lease, or prolongs it once a third of it has passed, so that at
    * least two thirds are left for the work under it.
    *
-   * @returns `undefined` while another owner holds it. Another fence than
-   * before says that the lease ran out in between.
+   * @returns `undefined` while another owner holds it. If the `fence` differs
+   * from the last one, the lease had run out in between.
    */
   take(): Promise<Lease | undefined>
   /** Prolongs the lease at once, if it is held. */
@@ -32,9 +32,11 @@ export type KeptLease = {
       onLost?: (() => void) | undefined
     },
   ): Promise<result>
-  /** True when this lease, prolonged or not, is the one that is held. */
+  /** True when `lease` is the one held now, even if it was prolonged since. */
   holds(lease: Lease): boolean
-  /** True when nobody else can take the lease for so many milliseconds. */
+  /**
+   * True when no other owner can take the lease within so many milliseconds.
+   */
   lasts(milliseconds: number): boolean
   /** Forgets a lease that was lost. */
   forget(): void
@@ -49,10 +51,11 @@ export function keepLease(
 ): KeptLease {
   const { milliseconds } = wanted
   let held: Lease | undefined
-  // Milliseconds of `performance`: the wall clock may be set back.
+  // Time of `performance.now()`, because the wall clock may be set back.
   let since = Number.NEGATIVE_INFINITY
   const ask = async () => {
-    // Counted from before the request, so that it ends before the real lease.
+    // The time before the request, so that we stop before the lease runs out in
+    // the store.
     const asked = performance.now()
     held = await store.takeLease(wanted)
     since = asked
@@ -74,7 +77,7 @@ export function keepLease(
     for (;;) {
       await wait(milliseconds / 3, over)
       if (over.aborted || performance.now() > end) return
-      // If the store fails, it may answer again before the lease runs out.
+      // Ignore a failure: the store may answer again before the lease runs out.
       await prolong().catch(() => undefined)
       if (held?.fence !== fence || !lasts(0)) return onLost()
     }
@@ -96,7 +99,8 @@ export function keepLease(
         return await work()
       } finally {
         over.abort()
-        // A request that is open would take a released lease again.
+        // A prolongation that is still pending would take a released lease
+        // again.
         await keeping
       }
     },

@@ -36,7 +36,7 @@ function callThrough(
   through: (call: () => Promise<string>) => Promise<string>,
 ): Sealer {
   return {
-    // Getters, because other implementations may change these values.
+    // Getters, because a merchant's own sealer may change these values.
     get current() {
       return sealer.current
     },

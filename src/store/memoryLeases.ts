@@ -13,7 +13,8 @@ export function memoryLeases(): {
   check(lease: Lease): void
 } {
   const leases = new Map<string, Lease & { until: number }>()
-  // One counter for all keys, because a released lease leaves no row.
+  // One counter for all keys: a released lease leaves no row, so a counter for
+  // each key would start again and repeat a fence.
   let lastFence = 0n
   const isNewest = ({ key, owner, fence }: Lease) => {
     const held = leases.get(key)

@@ -104,7 +104,7 @@ export function countEachState(
   return [...counts.values()]
 }
 
-/** Finds the orders of a token with one of these states of `early`. */
+/** Finds the orders of a token whose early answer is in one of these states. */
 export function filterEarly(
   rows: Rows<OrderRecord>,
   { chainId, token, early }: EarlyQuery,

@@ -76,7 +76,8 @@ export function memoryStore(
       if (state.readers)
         state = { tables: copyTables(state.tables), readers: 0 }
       keepStages(state.tables, unit.stages)
-      // What a worker keeps for itself under its lease is news to nobody.
+      // A write under a lease without events holds only the worker's own state,
+      // so no listener needs to know of it.
       if (!lease || unit.stages.events.staged.rows.size > 0)
         for (const listener of listeners)
           queueMicrotask(() => listener(lease?.key))

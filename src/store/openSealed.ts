@@ -3,8 +3,9 @@ import { SealError } from './errors.js'
 import type { SealContext, Sealer } from './types.js'
 
 /**
- * Opens a sealed secret. Reports a broken seal and returns `undefined`, for
- * example if a row was changed or moved: other orders go on.
+ * Opens a sealed secret. If its seal is broken, for example because a row was
+ * changed or moved, reports that and returns `undefined`, so that other orders
+ * go on.
  */
 export async function openSealed(
   { sealer, observe }: Observer & { sealer: Sealer },

@@ -183,7 +183,7 @@ test('a text that is cut anywhere, or longer by one letter, does not open', asyn
 })
 
 test('each text has one writing: no other last letter opens', async () => {
-  // 432 bytes and what is added to them leave two bits of the last letter.
+  // At this length, the last letter of base64url has two unused bits.
   const sealed = await one.seal(`0x${'0a'.repeat(432)}`, context)
   const letters =
     'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

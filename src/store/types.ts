@@ -35,7 +35,9 @@ export type RecipientRecord = Destination & {
   version: number
   /** Name of the shop. */
   shop: string
-  /** True when the shop takes no new orders for it. It keeps the old ones. */
+  /**
+   * True when the shop takes no new orders for this recipient. Old orders stay.
+   */
   removed: boolean
 }
 
@@ -67,9 +69,10 @@ export type OrderReason =
   | 'walletRefused'
 
 /**
- * An answer at `preconfirmed`. `reserved`: it may be given. `answered`: it was
- * given, and no block shows the capture yet. `paid`: a block shows it, or did
- * before a reorganization. `unpaid`: it was given, and the capture failed.
+ * What became of an answer that is given once the pending block shows the
+ * capture. `reserved`: it may be given. `answered`: it was given, and no block
+ * shows the capture yet. `paid`: a block shows it, or did before a
+ * reorganization. `unpaid`: it was given, and the capture failed.
  */
 export type EarlyState = 'reserved' | 'answered' | 'paid' | 'unpaid'
 
@@ -131,8 +134,8 @@ export type OrderRecord = Destination & {
    */
   sendDue: bigint | undefined
   /**
-   * Time from which to ask the chain whether the payment is spent or expired.
-   * Absent once the order is settled or can no longer settle.
+   * Time from which to ask the chain whether the payment nonce is used or the
+   * window over. Absent once the order is settled or can no longer settle.
    */
   lookDue: bigint | undefined
   /** What the merchant or buyer requested and the chain has not decided yet. */
@@ -147,8 +150,8 @@ export type OrderRecord = Destination & {
    */
   needsReview: boolean
   /**
-   * True when the order was captured after it was given up, for example voided
-   * or expired. Such an order is never fulfilled.
+   * True when the order was captured after it had ended unpaid, for example
+   * voided or expired. Such an order is never fulfilled.
    */
   unexpected: boolean
   /** True when the order was paid more than once. It is fulfilled only once. */
@@ -163,7 +166,7 @@ export type OrderRecord = Destination & {
   /** Hash and block number of the transaction that settled the order. */
   settledHash: Hash | undefined
   settledBlock: bigint | undefined
-  /** Number of refunds of the order on record. */
+  /** Number of stored refunds of the order. */
   refunds: number
   /**
    * Set for a refund, which is a payment in the other direction: the recipient
@@ -183,9 +186,15 @@ export type OrderRecord = Destination & {
   subscriptionId: string | undefined
   /** Charges only: the id that the merchant or the schedule gave the charge. */
   chargeId: string | undefined
-  /** Set once the capture was requested with an answer at `preconfirmed`. */
+  /**
+   * Set once the capture was requested with an early answer, which needs only
+   * the pending block. Tells what became of it.
+   */
   early: EarlyState | undefined
-  /** The name under which that answer is limited, such as that of an offer. */
+  /**
+   * Name of the limit that this answer counts against, such as that of an
+   * offer.
+   */
   earlyFor: string | undefined
 }
 
@@ -240,7 +249,7 @@ export type SubscriptionRecord = Destination & {
 /** One payment asked of the buyer, with its own payment nonce. */
 export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   orderId: string
-  /** Counts the attempts of the order; the first is 1. */
+  /** Number of this payment attempt of the order; the first is 1. */
   number: number
   version: number
   /**
@@ -268,15 +277,20 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
    * Terms of the payment that have no column of their own. Absent for EIP-3009.
    */
   terms: PaymentTerms | undefined
-  /** True while a stored signature can still be spent, as far as is known. */
+  /**
+   * True while a stored signature can still be submitted, as far as we know.
+   */
   spendable: boolean
-  /** Sealed signature of the payment. Erased once the order is final. */
+  /**
+   * Signature of the payment, encrypted by the sealer. Erased once the order is
+   * final.
+   */
   signature: string | undefined
-  /** Sealed cancellation. Erased once the order is final. */
+  /** Cancellation, encrypted by the sealer. Erased once the order is final. */
   cancellation: string | undefined
 }
 
-/** One transaction, recorded before it is sent. */
+/** One transaction. It is stored before it is sent. */
 export type TransactionRecord = {
   chainId: number
   /** The submitter. */
@@ -289,18 +303,21 @@ export type TransactionRecord = {
   /** A `filler` only uses up its account nonce; it belongs to no order. */
   kind: 'capture' | 'cancel' | 'filler'
   orderId: string | undefined
-  /** Number of the attempt. */
+  /** Number of the order's payment attempt. */
   attempt: number | undefined
   /** Absent until a wallet that signs and sends in one step returns it. */
   hash: Hash | undefined
-  /** Sealed raw transaction. Absent if a wallet signs and sends in one step. */
+  /**
+   * Raw transaction, encrypted by the sealer. Absent if a wallet signs and
+   * sends in one step.
+   */
   raw: string | undefined
   /** Gas limit. */
   gas: bigint
   /** Wei per gas. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
-  /** Unix milliseconds on the clock of the machine that recorded it. */
+  /** Unix milliseconds on the clock of the machine that stored it. */
   recordedAt: bigint
   /**
    * True until a transaction at this account nonce is known to be mined.
@@ -318,7 +335,7 @@ export type ProofRecord = Destination & {
   /** `unmatched`: the transfer belongs to no order. */
   kind: 'capture' | 'cancel' | 'unmatched'
   orderId: string | undefined
-  /** Number of the attempt. */
+  /** Number of the order's payment attempt. */
   attempt: number | undefined
   blockHash: Hash
   blockNumber: bigint
@@ -338,11 +355,11 @@ export type ProofRecord = Destination & {
 
 /** One event. All readers see the events in the order of their cursors. */
 export type EventRecord = Destination & {
-  /** Place in the stream, without gaps. The store assigns it. */
+  /** Position among all events, without gaps. The store assigns it. */
   cursor: bigint
   /** Absent when the event concerns no order. */
   orderId: string | undefined
-  /** Place among the order's events; the first is 1. */
+  /** Position among the order's events; the first is 1. */
   sequence: number
   type: string
   /** Unix milliseconds on the clock of the machine that wrote the event. */
@@ -449,7 +466,7 @@ export type SubscriptionQuery =
 export type AttemptQuery =
   | { orderIds: readonly string[] }
   | { nonces: readonly Hex[] }
-  /** All attempts of this payer that are still spendable. */
+  /** All attempts of this payer whose signatures can still be submitted. */
   | { exposure: { chainId: number; token: Address; payer: Address } }
 
 /** Selects transactions in one of these ways. */
@@ -538,13 +555,13 @@ export type StoreReader = {
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
     /**
-     * Like `count`, for each of these destinations by itself. Leaves out
+     * Like `count`, separately for each of these destinations. Leaves out
      * counts of 0.
      */
     countEach(destinations: readonly Destination[]): Promise<OrderCount[]>
     /**
-     * Finds the orders of a token with one of these states of `early`, oldest
-     * first.
+     * Finds the orders of a token whose early answer is in one of these states,
+     * oldest first.
      */
     findEarly(query: EarlyQuery): Promise<EarlyRow[]>
   }
@@ -579,7 +596,10 @@ export type StoreReader = {
   }
 }
 
-/** Selects orders of a token by their answers at `preconfirmed`. */
+/**
+ * Selects orders of a token by the states of their early answers: those given
+ * while only the pending block shows the capture.
+ */
 export type EarlyQuery = Pick<Destination, 'chainId' | 'token'> & {
   early: readonly Exclude<EarlyState, 'paid'>[]
 }
@@ -715,7 +735,7 @@ export type SealContext = {
   /** `answer`: an answer that x402 sold, kept for its payer. */
   kind: 'payment' | 'cancellation' | 'transaction' | 'answer'
   orderId: string
-  /** Number of the attempt. */
+  /** Number of the order's payment attempt. */
   attempt: number
   chainId: number
   token: Address

@@ -1,7 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 
-/** A block that a look of this instance has seen as the newest one. */
+/** A block that was the newest one in a poll of this instance. */
 export type SeenBlock = { number: bigint; hash: Hash }
 
 /**

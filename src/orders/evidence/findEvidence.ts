@@ -20,8 +20,8 @@ import { getProof } from './getProof.js'
  * `undefined` while the nonce is unused and the window open, and if the payer
  * is unknown.
  *
- * A proof counts for any signed window. Until its block is final, a
- * reorganization can undo it.
+ * A payment proves the capture whichever window its signature had. Until its
+ * block is final, a reorganization can undo it.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, its answers contradict each other, or its logs lack the transaction
@@ -50,8 +50,9 @@ export async function findEvidence(
   const number = await pinBlock(client, block)
   if (kind.carried)
     return findCarried(client, parameters, { block: number, final })
-  // Payments of this kind share a nonce. Without a signature on record, another
-  // payment of the payer could be taken for this one.
+  // Payments of this kind take their nonces from a sequence of the payer.
+  // Without a stored signature, another payment of the payer could be taken for
+  // this one.
   if (!kind.hasOwnNonce && attempt.signatureHash === undefined) {
     const head = await getBlockHead(client, number)
     return head && findEnd(attempt, head, final)
@@ -133,9 +134,9 @@ function findEnd(
 type Judged = { number: bigint; timestamp: bigint }
 
 /**
- * Explains a payment that ended without an event. It counts as withdrawn once a
- * final block shows the end: without a receipt we could not notice a
- * reorganization.
+ * Explains a payment that ended without an event. It counts as withdrawn only
+ * once a final block shows the end: there is no receipt by which we could
+ * notice a reorganization.
  */
 async function findWithdrawn(
   client: Client,

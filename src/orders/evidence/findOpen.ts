@@ -80,7 +80,8 @@ async function askChunk(
       method: 'eth_call',
       problem: `is of chain ${head.chainId}, and not ${chainId}`,
     })
-  // Without its contract, a checkout payment cannot have been captured.
+  // While the checkout contract is not deployed, no payment through it can have
+  // been captured.
   const isAbsent = ({ nonce, call }: Asked) =>
     call.target !== token && !(calls[nonce] ?? noAnswer).hasCode
   const isOdd = (one: Asked) =>

@@ -70,7 +70,7 @@ export async function getMovements(
       transactionHash,
       blockHash,
       blockNumber,
-      // A sealed log always has a time.
+      // Only pending logs lack an index, and this log is in a block.
       logIndex: Number(logIndex),
       from,
       to,

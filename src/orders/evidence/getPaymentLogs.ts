@@ -29,7 +29,10 @@ export type TokenPart = {
 /** Most recipients in one filter: nodes refuse longer lists of topics. */
 const mostTopics = 1000
 
-/** The recipients as topics of filters, each list short enough for a node. */
+/**
+ * Turns recipients into topics for log filters, each list short enough for a
+ * node.
+ */
 export function topicsOf(
   destinations: TokenPart['destinations'],
 ): (Hash | readonly Hash[])[] {
@@ -53,7 +56,7 @@ export type PaymentLogs = {
 
 /** Selects the open orders to ask about. */
 export type OpenPart = {
-  /** Position of the order after which to begin. */
+  /** Position, in the list of orders, after which to begin. */
   after: bigint | undefined
   /** First block to ask about for these orders. */
   since: bigint
@@ -61,7 +64,7 @@ export type OpenPart = {
   most?: number | undefined
 }
 
-/** Logs that spent nonces of a part of the open orders. */
+/** Logs that used or canceled nonces of a part of the open orders. */
 export type SpentLogs = {
   spent: readonly ReadLog[]
   /** Position of the last order asked about; absent when none is left. */
@@ -73,8 +76,8 @@ type Context = Pick<OrdersContext, 'store' | 'signal'>
 type TokenDestinations = TokenPart & { destinations: readonly Destination[] }
 
 /**
- * Reads transfers to the recipients, and the logs that spent nonces of a part
- * of their open orders, 500 orders at a time.
+ * Reads transfers to the recipients, and the logs that used or canceled nonces
+ * of a part of their open orders, 500 orders at a time.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses or does not answer.
@@ -104,7 +107,10 @@ export async function getPaymentLogs(
   return { transfers, spent, after: found.after }
 }
 
-/** Reads only the logs that spent nonces of a part of the open orders. */
+/**
+ * Reads only the logs that used or canceled nonces of a part of the open
+ * orders.
+ */
 export async function getSpentLogs(
   context: Context,
   client: Client,
@@ -197,7 +203,7 @@ function slotsOf(
 ): Slot[] {
   const newest = new Map(orders.map(({ id, attempt }) => [id, attempt]))
   const nonces = attempts
-    // An older attempt is alive again after a reorg undid its end.
+    // `spendable` older attempts count too: a reorg can undo their end.
     .filter(
       ({ orderId, number, spendable }) =>
         spendable || newest.get(orderId) === number,

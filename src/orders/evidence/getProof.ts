@@ -7,8 +7,9 @@ import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
 /**
- * Reads the proof of an attempt from the receipt of a transaction. Returns
- * `undefined` if it is not mined, or proves nothing about the attempt.
+ * Reads what the receipt of a transaction proves about a payment attempt: its
+ * capture or its cancellation. Returns `undefined` if the transaction is not
+ * mined, or proves neither.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer.

@@ -6,7 +6,7 @@ import { topics } from '../../core/tokenAbi.js'
 import type { OrdersContext } from '../model/types.js'
 import { type TokenPart, topicsOf } from './getPaymentLogs.js'
 
-/** Tokens that a payment nonce of a recipient moved. */
+/** Tokens that a recipient paid with a signed payment. */
 export type SpentByRecipient = {
   nonce: Hex
   /** The `Transfer` log. */

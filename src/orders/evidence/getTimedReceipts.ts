@@ -25,8 +25,8 @@ export type MissingReceipt = {
 
 /**
  * Reads the receipts of logs and the times of their blocks. Checks that the
- * head read before and the blocks of the logs are still in the chain. A receipt
- * counts as missing if it is not in its block or lacks one of its logs.
+ * newest block read before and the blocks of the logs are still in the chain. A
+ * receipt counts as missing if it is not in its block or lacks one of its logs.
  *
  * @param options.isWaiting true for a transaction that is not asked about now;
  * its receipt counts as missing.

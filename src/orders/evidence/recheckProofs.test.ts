@@ -95,7 +95,10 @@ test('where no block hash was kept, a missing receipt proves nothing', async () 
   expect(found?.verdict).toBe('same')
 })
 
-/** A node that answers otherwise from its second look on. */
+/**
+ * A node that shows the first chain, and the second one when it is asked the
+ * same again.
+ */
 function turning(first: Chain, second: Chain): Client {
   const [before, after] = [nodeOf(first), nodeOf(second)]
   const asked = new Map<string, number>()

@@ -11,11 +11,11 @@ import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 export type SeenProof = {
   transactionHash: Hash
   blockNumber: bigint
-  /** Absent if only the block number is on record. */
+  /** Absent if the store has only the block number. */
   blockHash?: Hash | undefined
 }
 
-/** The result of a second look at a transaction. */
+/** The result of checking a transaction again. */
 export type Recheck<seen> = { proof: seen } & (
   | { verdict: 'same' }
   | { verdict: 'moved'; receipt: ProofReceipt; blockTime: bigint }
@@ -30,9 +30,10 @@ type RecheckOptions = {
 }
 
 /**
- * Checks transactions again, with all requests in one tick; moved ones need a
- * second tick. A missing receipt alone undoes nothing: the node must also name
- * another block at that number twice, and be on the right chain.
+ * Checks transactions again. Sends all requests in one turn of the event loop,
+ * so that a transport can batch them; transactions that moved need a second
+ * turn. A missing receipt alone undoes nothing: the node must also name another
+ * block at that number twice, and be on the right chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer does not fit the request.
@@ -87,7 +88,8 @@ export async function recheckApart<seen extends SeenProof>(
   try {
     return await recheckProofs(client, proofs, { chainId })
   } catch (error) {
-    // All in one tick, so that a batching transport sends one request.
+    // All in one turn of the event loop, so that a batching transport sends one
+    // request.
     const done = await Promise.all(
       proofs.map(async (proof) => {
         const alone = proofs.length > 1
@@ -168,7 +170,8 @@ function judgeProof<seen extends SeenProof>(
 }
 
 /**
- * The node shows neither that a transaction stayed nor that it was replaced.
+ * The error if a node shows neither that a transaction stayed in its block nor
+ * that the block was replaced.
  */
 export function unclearError({
   transactionHash,

@@ -13,8 +13,8 @@ export type Cause = {
 }
 
 /**
- * Finds out which order a record belongs to. The record of a refund is that of
- * a payment in the other direction, and names the order that it refunds.
+ * Finds out which order an order's row stands for. The row of a refund stands
+ * for the order that it refunds.
  */
 export function causeOf(order: OrderRecord | undefined): Cause {
   if (!order) return { orderId: undefined }

@@ -3,8 +3,8 @@ import type { LedgerRow } from './types.js'
 type Source = AsyncGenerator<LedgerRow>
 
 /**
- * Merges streams of rows into one, by time and place on the chain. Each stream
- * must be sorted already. Takes one row of each into memory at a time.
+ * Merges streams of rows into one, by time and position on the chain. Each
+ * stream must be sorted already. Takes one row of each into memory at a time.
  */
 export async function* mergeLedgerRows(
   sources: readonly Source[],

@@ -88,7 +88,10 @@ export function rowOfGas(
   }
 }
 
-/** The row of a payment that was answered at `preconfirmed`, and failed. */
+/**
+ * The row of a payment that was answered early, while only the pending block
+ * showed its capture, and that failed.
+ */
 export function rowOfUnpaid(
   destination: Destination,
   unit: Unit,

@@ -98,8 +98,8 @@ function shareHeads({ policy }: OrdersContext): ReadHeads {
 }
 
 /**
- * The accounts that ever sent transactions for orders of this store. Which
- * orders they sent them for decides what belongs to this ledger.
+ * The accounts that ever sent transactions for orders of this store. A
+ * transaction belongs to this ledger if its order does.
  */
 async function findSubmitters(context: OrdersContext): Promise<Submitter[]> {
   const { store, tokens, wallets, destinations } = context

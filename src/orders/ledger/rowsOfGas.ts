@@ -31,8 +31,8 @@ const lookSize = 20
 type GasOptions = {
   readHeads: ReadHeads
   /**
-   * Asks for the receipt of every transaction. Otherwise only of those that
-   * have no proof on record.
+   * True to ask for the receipt of every transaction, false to ask only for
+   * those without a stored proof.
    */
   isExact: boolean
 }
@@ -60,7 +60,8 @@ export async function* rowsOfGas(
       const paid = gasOf(one, mined)
       if (!paid || paid.blockTime < range.from) continue
       if (paid.blockTime >= range.to) return
-      // Token rows of a transaction take their finality from the chain too.
+      // If we asked the chain for the transaction, take its finality from
+      // there, as the rows of its transfers do.
       const finality = mined.has(paid.transactionHash)
         ? finalityAt(await readHeads(client), paid.blockNumber)
         : paid.finality
@@ -76,7 +77,10 @@ type SentNonce = {
   /** A proof from one of these transactions. */
   proof: ProofRecord | undefined
   cause: Cause
-  /** The recipient whose books the gas belongs to. Absent if it is not ours. */
+  /**
+   * The recipient whose books the gas belongs to. Absent if it is of another
+   * shop.
+   */
   recipient: GasPaid['recipient'] | undefined
   finality: GasPaid['finality']
 }
@@ -136,7 +140,7 @@ async function* transactionPages(
   }
 }
 
-/** Loads what is on record about transactions, by account nonce. */
+/** Loads what the store has about transactions, by account nonce. */
 async function describeSent(
   context: OrdersContext,
   tables: StoreReader,
@@ -177,7 +181,7 @@ async function findStanding(
 
 /**
  * Returns the recipient whose books the gas of an account nonce belongs to;
- * `undefined` if it is not ours.
+ * `undefined` if it is of another shop.
  */
 function ownerOf(
   { destinations, recipients }: OrdersContext,

@@ -8,8 +8,9 @@ import type { LedgerRange, LedgerRow } from './types.js'
 const most = 500
 
 /**
- * Yields the payments of a destination that were answered at `preconfirmed` and
- * failed, at the second when that was known.
+ * Yields the payments of a destination that were answered early, while only the
+ * pending block showed their capture, and that failed; each at the second when
+ * the failure was known.
  */
 export async function* rowsOfUnpaid(
   context: OrdersContext,

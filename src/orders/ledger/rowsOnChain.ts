@@ -130,7 +130,7 @@ type RecordedMove = TransferLog & { cause: Cause | undefined }
 
 /**
  * Reads transfers some ranges ahead. Adds the order or refund that each
- * transfer paid, if it is on record.
+ * transfer paid, if the store has one.
  */
 async function* readMoves(
   { store, signal }: OrdersContext,
@@ -157,7 +157,8 @@ async function* readMoves(
       if (!taken) return
       const { piece, answer } = taken
       pace.note(answer.length, piece.toBlock - piece.fromBlock + 1n)
-      // The record is read after the chain, so that it is not behind it.
+      // Read the store after the chain, so that it is not older than the
+      // transfers.
       yield* await addCauses({ store }, destination, answer)
     }
   } finally {

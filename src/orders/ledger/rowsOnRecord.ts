@@ -13,8 +13,8 @@ import { proofsOnRecord } from './proofsOnRecord.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
 /**
- * Yields the payments of a destination that are on record, and the gas of their
- * transactions if only their proofs are on record.
+ * Yields the stored payments of a destination, and the gas of those of their
+ * transactions that the store has only as proofs.
  *
  * @param options.submitters accounts whose gas counts.
  * @param options.hasMoves false to yield only the gas.
@@ -83,7 +83,7 @@ const placeOf = ({ transactionHash, blockNumber, blockTime }: ProofRecord) => ({
 })
 
 /**
- * Finds proofs of transactions that are not on record, as after a backup was
+ * Finds proofs whose transactions the store lacks, as after a backup was
  * restored. If a transaction proves several payments, returns its first proof.
  */
 async function findForgotten(

@@ -9,8 +9,8 @@ import type { LedgerRow } from './types.js'
  *
  * A ledger with `transfers: true` begins with the balance of each recipient and
  * ends with a balance assertion, so `hledger check` proves that the journal
- * agrees with `balanceOf`. Without it, the journal holds only what is on
- * record, and asserts nothing.
+ * agrees with `balanceOf`. Without it, the journal holds only what is
+ * stored, and asserts nothing.
  *
  * @throws the errors of `rows`.
  *

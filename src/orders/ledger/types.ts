@@ -34,8 +34,8 @@ export const ledgerMembers: MembersOf<LedgerParameters> = {
  * - `gas`: a submitter paid for a transaction, in the coin of the chain. Also
  *   for a reverted transaction, a cancellation or a filler.
  * - `transfer`: tokens came or went, and no order or refund explains it.
- * - `unpaid`: a request was answered at `preconfirmed`, and its payment failed.
- *   It moves nothing.
+ * - `unpaid`: a request was answered at `preconfirmed`, while only the pending
+ *   block showed the capture, and the capture failed. It moves nothing.
  * - `opening`, `closing`: the balance of a recipient before the first row and
  *   after the last. They move nothing.
  */
@@ -76,7 +76,9 @@ export type LedgerRow = {
   balance: bigint | undefined
   /** Token units that were not paid. Only on `unpaid` rows. */
   unpaid: bigint | undefined
-  /** Absent if the record does not say. With `transfers` it is always there. */
+  /**
+   * Absent if the store does not know it. With `transfers` it is always there.
+   */
   finality: Finality | undefined
   /** Absent on `unpaid`, `opening` and `closing` rows. */
   transactionHash: Hash | undefined

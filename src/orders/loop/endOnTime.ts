@@ -3,10 +3,12 @@ import { finishOnTime } from './endingContext.js'
 
 /**
  * Runs work until one of the signals aborts. Nodes then have 3 seconds to
- * answer and the database 2 more to write. Work that hangs is left behind.
+ * answer and the database 2 more to write. Does not wait longer for work that
+ * hangs.
  *
  * @param work gets two signals: `ending` aborts at once, so that nothing new
- * begins; `letGo` aborts when nodes have had their time, or the work is over.
+ * begins; `letGo` aborts when nodes have had their 3 seconds, or the work is
+ * over.
  */
 export async function endOnTime(
   signals: readonly AbortSignal[],
@@ -27,7 +29,7 @@ export async function endOnTime(
   try {
     await Promise.race([running, finishing])
   } finally {
-    // Aborts requests that looks started and did not wait for.
+    // Aborts requests that polls started and did not wait for.
     letGo.abort()
     for (const forget of forgets) forget()
   }

@@ -12,8 +12,8 @@ export const lastAnswers = 3000
 export const lastWrites = 2000
 
 /**
- * Waits until work that is to end has ended. Calls `letGo` after 3 seconds, so
- * that it waits for no node, and leaves behind what hangs after 2 more.
+ * Waits for work that was asked to end. Calls `letGo` after 3 seconds, so that
+ * the work stops waiting for nodes, and gives up waiting 2 seconds later.
  */
 export async function finishOnTime(
   running: Promise<void>,

@@ -38,7 +38,7 @@ test('a place is given back once, also by work that took too long', async () => 
         end = resolve
       }),
   )
-  // The place is free by now.
+  // The slot is free by now.
   await limit(async () => undefined)
   let isSecondOver = false
   const second = limit(async () => {

@@ -10,7 +10,7 @@ import {
 import type { Lease, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Why failed work waits, and since when. */
+/** A failure: why work waits for its next try, and since when. */
 export type AsideEntry = {
   /** The name of the error. */
   reason: string
@@ -24,7 +24,7 @@ export type AsideEntry = {
  */
 export type Aside = {
   /**
-   * Puts failed work aside and reports the failure.
+   * Makes failed work wait for its next try, and reports the failure.
    *
    * @returns milliseconds until the next try; doubles with each failure in a
    * row, up to 30 seconds.
@@ -38,7 +38,7 @@ export type Aside = {
   isWaiting(name: string, longest?: number | undefined): boolean
   /** The name of the last error, if the work failed. */
   reasonOf(name: string): string | undefined
-  /** Number of entries, whether or not they are due for a try. */
+  /** Number of entries, also of those whose next try is due. */
   size(): number
   /** Forgets the failures of work that succeeded or is over. */
   clear(name: string): void
@@ -54,15 +54,15 @@ type Waiting = AsideEntry & {
   tries: number
   /** Milliseconds from the failure to `until`. */
   pause: number
-  /** Milliseconds of `performance`: the wall clock may be set back. */
+  /** Time of `performance.now()`, because the wall clock may be set back. */
   until: number
 }
 
 /**
- * Puts work aside after a node, a wallet or a signer failed.
+ * Makes work wait for its next try after a node, a wallet or a signer failed.
  *
- * @throws the error itself if the store failed or someone else wrote: then the
- * data loaded before is unreliable.
+ * @throws the error itself if the store failed or another process wrote: then
+ * the data loaded before is unreliable.
  */
 export function putAside<part>(
   aside: { put(name: string, error: unknown, part?: part | undefined): number },
@@ -152,7 +152,8 @@ export function openAside(
       forgetOld(waiting)
       const entries = encodeEntries(waiting)
       const text = JSON.stringify(entries)
-      // Another holder of the lease may have overwritten the list.
+      // If this process took the lease anew, another one may have overwritten
+      // the list in between.
       const isSaved =
         text === saved && (text === '{}' || lease?.fence === savedFence)
       if (!lease || isSaved) return

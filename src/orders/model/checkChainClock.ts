@@ -2,8 +2,8 @@ import { checkClock } from '../../core/clock.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Refuses a head whose time differs too much from the wall clock, unless the
- * policy says that the merchant sets the chain's clock.
+ * Refuses a block whose time differs by over 120 seconds from this machine's
+ * clock, unless the policy says that the merchant sets the chain's clock.
  *
  * @throws {@link ClockSkewError}
  */

@@ -4,7 +4,8 @@ import { sendersOf } from './sendersOf.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Refuses recipients for which no wallet would send and pay the gas.
+ * Refuses recipients if none of our wallets would send their captures and pay
+ * the gas.
  *
  * @throws {@link OrdersSetupError}
  */

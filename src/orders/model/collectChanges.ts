@@ -7,7 +7,7 @@ import type {
 import { type Changes, noChanges } from './changes.js'
 import { atAttempt, type StoredOrder } from './storedOrder.js'
 
-/** One change of an order, based on the result of the changes before. */
+/** Computes a change of an order from the order as earlier changes left it. */
 export type Step = (stored: StoredOrder) => Partial<Changes>
 
 /** Changes that build on each other and are written together. */
@@ -88,8 +88,8 @@ export function collectChanges(
     close: () => ({
       ...added,
       orders: [...rows.orders.values()],
-      // Without this, looks would write the same row again until the order's
-      // end is final.
+      // Leave out rows that stay the same: otherwise each poll writes them
+      // again until the order's end is final.
       attempts: [...rows.attempts.values()].filter((row) => {
         const { attempts = [] } = before.get(row.orderId) ?? {}
         return !attempts.some((one) => isAlike(one, row))

@@ -2,15 +2,18 @@ import type { ProofRecord } from '../../store/types.js'
 import { ProofConflictError } from './errors.js'
 import type { Evidence } from './settleOrder.js'
 
-/** Returns an error if an order's evidence is on record for another order. */
+/**
+ * Returns an error if the payment in the evidence is stored as the payment of
+ * another order.
+ */
 export type FindConflict = (
   orderId: string,
   evidence: Evidence | undefined,
 ) => ProofConflictError | undefined
 
 /**
- * Compares evidence with the proofs on record, and with the evidence of earlier
- * calls: each payment belongs to the first order only.
+ * Compares evidence with the stored proofs, and with the evidence of earlier
+ * calls: a payment counts only for the first order that shows it.
  */
 export function conflictsOf(recorded: readonly ProofRecord[]): FindConflict {
   const owners = new Map<string, string>()

@@ -5,12 +5,15 @@ import { type Changes, withEvent } from './changes.js'
 import type { SettledPolicy } from './types.js'
 
 /**
- * When a request for a capture is answered. `preconfirmed`: once the block being
- * made shows the capture. `included`: once a block has it.
+ * When a request for a capture is answered. `preconfirmed`: once the pending
+ * block shows the capture. `included`: once a block has it.
  */
 export type AnswerAt = 'preconfirmed' | 'included'
 
-/** When to answer, and up to which payment at `preconfirmed`. */
+/**
+ * When to answer a request, and the largest payment to answer at
+ * `preconfirmed`.
+ */
 export type AnswerChoice = {
   answerAt?: AnswerAt | undefined
   preconfirmedUpTo?: string | undefined
@@ -51,7 +54,10 @@ export function parseAnswerAt(
   )
 }
 
-/** True when the order was answered at `preconfirmed`, paid or not. Pure. */
+/**
+ * True when the order was answered early, while only the pending block showed
+ * its capture, whether it was paid in the end or not. Pure.
+ */
 export function isAnsweredEarly({
   early,
 }: Pick<OrderRecord, 'early'>): boolean {
@@ -59,9 +65,10 @@ export function isAnsweredEarly({
 }
 
 /**
- * Brings `early` of changed orders into line with their states. Reports each
- * order that was answered at `preconfirmed` and whose capture failed, so that
- * no path out of `capturing` can forget it. Pure.
+ * Updates `early`, what became of an answer at `preconfirmed`, in orders whose
+ * state changed. Reports each order that was answered so and whose capture
+ * failed; every write that ends `capturing` passes here, so none is forgotten.
+ * Pure.
  *
  * @param at Unix milliseconds.
  */
@@ -88,7 +95,7 @@ export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
   return { ...changes, orders, events }
 }
 
-/** Returns what became of an early answer by the order's state. Pure. */
+/** Derives from the order's state what became of an early answer. Pure. */
 function earlyAfter(order: OrderRecord): EarlyState | undefined {
   const { early, state, requested } = order
   if (early === undefined) return undefined

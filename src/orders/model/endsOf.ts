@@ -4,9 +4,9 @@ import type { AttemptRecord } from '../../store/types.js'
 export type AttemptEnds = Readonly<Record<'capture' | 'cancel', bigint>>
 
 /**
- * Computes when transactions of an attempt are too late. A capture carries one
- * signature, with its window; a cancellation ends all signatures for the nonce.
- * Pure.
+ * Computes when transactions of a payment attempt are too late. A capture is
+ * too late when the window of its signature is over; a cancellation, when the
+ * windows of all signatures for the payment nonce are over. Pure.
  */
 export function endsOf(attempt: AttemptRecord): AttemptEnds {
   return {

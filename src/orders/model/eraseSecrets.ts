@@ -3,8 +3,8 @@ import type { ChangeSet, Step } from './collectChanges.js'
 import { loadTransactions } from './loadOrders.js'
 
 /**
- * Erases the credentials of an order whose end is final, so that nobody who
- * reads the database later finds any. Keeps the bytes of transactions in
+ * Erases the credentials of an order that a final block settled, so that nobody
+ * who reads the database later finds any. Keeps the bytes of transactions in
  * flight: the submitter still sends them.
  *
  * @param transactions rows of other orders are ignored.
@@ -30,7 +30,9 @@ export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
   })
 }
 
-/** Erases the credentials of those orders whose end is final by now. */
+/**
+ * Erases the credentials of the given orders, if a final block settled them.
+ */
 export async function eraseFinal(
   tables: Pick<StoreReader, 'transactions'>,
   collected: ChangeSet,

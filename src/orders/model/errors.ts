@@ -42,7 +42,10 @@ export class TransitionError extends CountersignError {
   }
 }
 
-/** The payment that the chain shows for an order is on record for another. */
+/**
+ * The payment that the chain shows for an order is stored as the payment of
+ * another order.
+ */
 export class ProofConflictError extends CountersignError {
   override readonly name = 'ProofConflictError'
 

@@ -1,7 +1,7 @@
 import type { ProofRecord, StoreReader } from '../../store/types.js'
 import type { Evidence } from './settleOrder.js'
 
-/** Finds the proofs on record for the transactions of some evidence. */
+/** Finds the stored proofs of the transactions that the evidence names. */
 export async function findRecorded(
   tables: Pick<StoreReader, 'proofs'>,
   found: readonly Evidence[],
@@ -19,8 +19,9 @@ export async function findRecorded(
 }
 
 /**
- * Picks the payments on record as `unmatched` that now turn out to have an
- * order, and marks them as removed. Pure.
+ * Picks the payments that are stored as `unmatched`, without an order, and now
+ * turn out to have one. Marks them as removed, so that they count only once.
+ * Pure.
  */
 export function straysOf(recorded: readonly ProofRecord[]): ProofRecord[] {
   return recorded

@@ -6,7 +6,10 @@ export type OrderKinds = ReadonlyMap<string, PaymentKind>
 
 export type HasKinds = { kinds: OrderKinds }
 
-/** True when this instance was given the kind of an order's payments. */
+/**
+ * True when `createOrders` was given the module for this order's kind of
+ * payment.
+ */
 export function knowsKind(
   { kinds }: HasKinds,
   { kind }: Pick<OrderRecord, 'kind'>,
@@ -15,9 +18,9 @@ export function knowsKind(
 }
 
 /**
- * The kind of an order's payments.
+ * Returns the module for the kind of an order's payments.
  *
- * @throws {@link OrdersSetupError} when this instance was not given that kind.
+ * @throws {@link OrdersSetupError} when `createOrders` was not given it.
  */
 export function kindOf(
   { kinds }: HasKinds,
@@ -51,7 +54,7 @@ export function captureValueOf({
 }
 
 /**
- * Like {@link captureValueOf}, for an order that is due.
+ * Like {@link captureValueOf}, for an order that is sent now.
  *
  * @throws {@link OrdersSetupError} when no amount was named.
  */

@@ -1,12 +1,17 @@
 import type { StoreReader, StoreWriter, Submitter } from '../../store/types.js'
 import type { OrdersContext } from './types.js'
 
-/** Name of the value that lists all wallet accounts a chain ever had. */
+/**
+ * Key under which the store keeps all wallet accounts that a chain ever had.
+ */
 const submittersKey = (chainId: number): string => `submitters:${chainId}`
 
 type Values = Pick<StoreReader, 'getValue'>
 
-/** Stores the wallets' accounts, so that we notice when one is removed. */
+/**
+ * Stores the wallets' accounts, so that we notice later when one is removed
+ * from the configuration.
+ */
 export async function rememberSubmitters(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   tables: StoreWriter,
@@ -30,7 +35,10 @@ export async function rememberSubmitters(
   }
 }
 
-/** Finds submitters of a chain whose wallets were removed. */
+/**
+ * Finds submitters of a chain whose wallets were removed from the
+ * configuration.
+ */
 export async function findOrphans(
   { wallets }: Pick<OrdersContext, 'wallets'>,
   tables: Values,

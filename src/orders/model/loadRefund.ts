@@ -2,9 +2,7 @@ import { loadOrders, type OrderTables, withRefunds } from './loadOrders.js'
 import { isRefund } from './refundRow.js'
 import type { StoredOrder, StoredRefund } from './storedOrder.js'
 
-/**
- * Loads a refund with everything on record about it, by the id of its record.
- */
+/** Loads a refund with its attempts and proofs, by the id of its row. */
 export async function loadRefund(
   tables: OrderTables,
   id: string,

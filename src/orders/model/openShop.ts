@@ -8,14 +8,14 @@ import type {
 } from '../../store/types.js'
 import type { SettledPolicy, Shop, ShopConfiguration } from './types.js'
 
-/** What the store has of a named shop, apart from its recipients. */
+/** What the store keeps about a named shop, apart from its recipients. */
 export type ShopValue = {
   changes: number
   fulfilAt?: SettledPolicy['fulfilAt'] | undefined
   kinds?: readonly string[] | undefined
 }
 
-/** The beginning of the keys of all named shops. */
+/** Prefix of the store's keys of named shops. */
 export const shopPrefix = 'shop:'
 
 export const shopKey = (name: string): string => `${shopPrefix}${name}`
@@ -24,7 +24,10 @@ export function parseShopValue(value: StoredValue | undefined): ShopValue {
   return { changes: 0, ...value }
 }
 
-/** Creates a shop that has the recipients of its configuration at first. */
+/**
+ * Opens a shop. Until `refresh` has read the store, it has the recipients of
+ * the configuration.
+ */
 export function openShop({
   store,
   name,

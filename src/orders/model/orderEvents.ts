@@ -21,7 +21,7 @@ export type OrderEventData = {
   /** `value` is set if the order has a ceiling: the amount to capture. */
   captureRequested: { value?: string | undefined }
   capturing: { attempt: number }
-  /** The block being made shows the capture. It can still be dropped. */
+  /** The pending block shows the capture. The chain can still drop it. */
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
   /** The order's transactions can no longer be mined. A new one is sent. */
@@ -34,8 +34,8 @@ export type OrderEventData = {
     submitter: Address
   }
   /**
-   * Has `spendableUntil` if you called `void` and a signature can still be
-   * spent.
+   * Has `spendableUntil` if you called `void` and a signature of the buyer can
+   * still be submitted.
    */
   voided: { spendableUntil?: string | undefined }
   /** `relayed` is true if the worker sends the cancellation. */
@@ -93,16 +93,17 @@ export type OrderEventData = {
     reason: RefundFailure | 'canceled' | 'reorged'
   }
   /**
-   * A request was answered at `preconfirmed`, and the capture failed. If the
-   * payment is captured after all, `captured` follows.
+   * A request was answered at `preconfirmed`, while only the pending block
+   * showed the capture, and the capture failed. If the payment is captured
+   * after all, `captured` follows.
    */
   servedUnpaid: { value: string; payer?: Address | undefined }
   /** `fulfilled` is the `fulfilmentId` of the order. */
   lossAfterFulfilment: { fulfilled: string }
   needsReview: { payer: Address }
   /**
-   * A period of a subscription was not paid so far: its charge failed, or there
-   * was no time for it. The schedule goes on.
+   * A period of a subscription was not paid so far: a charge failed, or the
+   * period passed without one. The schedule goes on.
    */
   subscriptionPastDue: { period: string; reason: OrderReason }
   /** The schedule gave up. Nothing is charged until you resume it. */
@@ -123,16 +124,16 @@ export type OrderEventType = keyof OrderEventData
  */
 export type OrderEvent<type extends OrderEventType = OrderEventType> = {
   [name in type]: Destination & {
-    /** Place of the event in the stream. */
+    /** Position of the event among all events of the store. */
     cursor: bigint
     /** Absent if the event concerns no order. */
     orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
-    /** Place among the order's events, from 1; 0 if it concerns no order. */
+    /** Position among the order's events, from 1; 0 if it concerns no order. */
     sequence: number
     type: name
     /** Unix milliseconds of the machine that wrote it. */
     at: bigint
-    /** Facts by the event's type, as plain JSON. */
+    /** What happened; `type` decides its members. Plain JSON. */
     data: OrderEventData[name]
   }
 }[type]

@@ -11,7 +11,7 @@ import { type HasKinds, kindOf } from './kindOf.js'
 import type { RefundRow } from './storedOrder.js'
 import type { AnyDraftedPayment } from './types.js'
 
-/** The fields of an order and its attempt, on record or about to be. */
+/** Fields of an order and its attempt, also before the store has them. */
 type OrderFields = Omit<OrderRecord, 'version' | 'position'>
 type AttemptFields = Omit<AttemptRecord, 'version'>
 
@@ -109,7 +109,7 @@ function fieldsOf(
       chainId: order.chainId,
       verifyingContract: order.token,
     },
-    // A refund goes the other way: its payer is the recipient.
+    // A refund pays from the order's recipient to the order's payer.
     recipient: order.refundTo ?? order.recipient,
     value: order.value,
     nonce,

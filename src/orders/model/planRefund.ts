@@ -8,7 +8,7 @@ import { draftedOrder, unsignedAttempt } from './draftedRows.js'
 import { refundRowId, unsetNonce } from './refundRow.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
-/** The record of a refund and its first attempt, ready to insert. */
+/** The row of a refund and its first attempt, ready to insert. */
 export type PlannedRefund = {
   order: Omit<RefundRow, 'version' | 'position'>
   attempt: Omit<AttemptRecord, 'version'>
@@ -18,7 +18,7 @@ export type PlannedRefund = {
 type RefundFacts = {
   /** The proof of the payment. Its payer is paid back. */
   payment: Pick<ProofRecord, 'payer' | 'blockTime'>
-  /** Number of the payment's attempt. */
+  /** Number of the order's attempt whose payment is refunded. */
   attempt: number
   refundId: string
   value: bigint
@@ -27,8 +27,8 @@ type RefundFacts = {
 }
 
 /**
- * Plans the record of a refund, with nothing to sign yet. A refund is a payment
- * of the same token by the recipient, so the submitter sends it like any other.
+ * Plans the row of a refund, with nothing to sign yet. A refund is a payment of
+ * the same token by the recipient, so the submitter sends it like any other.
  * Pure.
  */
 export function planRefund(
@@ -56,8 +56,8 @@ export function planRefund(
       payer: recipient,
       buyerTokenHash: unsetNonce(id, 0),
       metadata,
-      // We search the chain from here on: the nonce was not used before the
-      // payment.
+      // The search for the refund on chain starts here: its nonce cannot have
+      // been used before the payment.
       createdAt: payment.blockTime,
       deadline: 0n,
       refundOf: order.id,

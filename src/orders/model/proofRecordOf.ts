@@ -46,9 +46,9 @@ export function proofRecordOf(
       value: captured.amount ?? order.value,
     }
   const isCanceled = kind.end(receipt, payment) === 'canceled'
-  // One transaction can cancel several nonces, each with its own log. A spend
-  // permission's nonce is its hash, which its charges name as well; the
-  // revocation comes last, because nothing is charged after it.
+  // Take the last log that names the nonce. One transaction can cancel several
+  // nonces, so other logs do not count. A spend permission's nonce is its hash,
+  // which its charges name as well, and its revocation comes after all of them.
   const logs = receipt.logs.filter(({ topics: [, first, second] }) =>
     [first, second].some((topic) => topic?.toLowerCase() === nonce),
   )
@@ -58,7 +58,7 @@ export function proofRecordOf(
     : undefined
 }
 
-/** The store returns hex in lower case. */
+/** The store keeps hex in lower case, so that equal hashes compare equal. */
 function lower(value: Hex): Hex {
   return value.toLowerCase() as Hex
 }

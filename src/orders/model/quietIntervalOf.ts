@@ -1,15 +1,15 @@
 import { devChainIds } from '../../core/clock.js'
 import type { SettledPolicy } from './types.js'
 
-/** Milliseconds between two looks at a quiet chain. */
+/** Milliseconds between two polls of a chain for which no order waits. */
 const usuallyQuiet = 15_000
 
 /**
- * Milliseconds between two looks while nothing waits for the chain. A
- * development chain is never quiet by default, so that a developer does not
- * wait for it.
+ * Milliseconds between two polls while no order waits for the chain. A
+ * development chain is by default polled as often as a busy one, so that a
+ * developer does not wait.
  *
- * @param interval milliseconds between two looks while something waits.
+ * @param interval milliseconds between two polls while an order waits.
  */
 export function quietIntervalOf(
   { pollingInterval, quietInterval }: SettledPolicy,

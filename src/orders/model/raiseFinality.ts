@@ -19,7 +19,8 @@ function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
 
 /**
  * Updates the finality of a settled order. Writes the `fulfil` event, once per
- * order, when a capture reaches `fulfilAt`. A test order has none. Pure.
+ * order, when a capture reaches `fulfilAt`. A test order gets no such event.
+ * Pure.
  */
 export function raiseFinality(
   order: OrderRecord,
@@ -56,7 +57,8 @@ export function raiseFinality(
     changed = reported.order
     events.push(reported.event)
   }
-  // Another transfer used the refund's nonce. The watcher adopts that transfer.
+  // Another transfer used the refund's nonce, so the refund needs a new one.
+  // The watcher stores that transfer as a refund of its own.
   const isReplaced =
     order.refundOf !== undefined &&
     order.state === 'consumed' &&

@@ -6,9 +6,7 @@ import { refundDataOf } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
-/**
- * Writes the event `refundDue` of an order, in the caller's unit of work.
- */
+/** Writes the event `refundDue` of an order, in the caller's unit of work. */
 export async function raiseRefund(
   { now }: Pick<OrdersContext, 'now'>,
   tables: StoreWriter,
@@ -28,13 +26,15 @@ export async function raiseRefund(
   await tables.events.append([due.event])
 }
 
-/** True when something of the captured payment can still be refunded. Pure. */
+/** True when a part of the captured payment can still be refunded. Pure. */
 export function isRefundable(stored: StoredOrder): boolean {
   const rows = (stored.refunds ?? []).map(({ row }) => row)
   return sumRefunds(stored, rows).refundable > 0n
 }
 
-/** True when the order has a refund that was not given up. Pure. */
+/**
+ * True when the order has a refund that was paid or may still be paid. Pure.
+ */
 export function isPaidBack({
   refunds = [],
 }: Pick<StoredOrder, 'refunds'>): boolean {

@@ -3,15 +3,14 @@ import type { OrderEvent, OrderEventData } from './orderEvents.js'
 import { refundFailure } from './showRefund.js'
 import type { RefundRow } from './storedOrder.js'
 
-/** An event of a refund's record, or of the order that it refunds. */
+/** An event of a refund's row, or of the order that it refunds. */
 type Moved = {
   [type in keyof OrderEventData]: Pick<OrderEvent<type>, 'type' | 'data' | 'at'>
 }[keyof OrderEventData]
 
 /**
- * Turns an event of a refund's record into the event of the order that it
- * refunds. `undefined` for a step that the merchant does not need to know.
- * Pure.
+ * Turns an event of a refund's row into the event of the order that it refunds.
+ * `undefined` for a step that the merchant does not need to know. Pure.
  */
 export function refundEventOf(
   row: RefundRow,

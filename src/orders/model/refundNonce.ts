@@ -19,7 +19,7 @@ export type RefundNonceParameters = {
   payer: Address
   /** Nonce of the captured payment. */
   nonce: Hex
-  /** Counts the refunds of this payment; the first is 0. */
+  /** Position of this refund among the refunds of the payment, from 0. */
   index: number
 }
 
@@ -31,7 +31,10 @@ const members: MembersOf<RefundNonceParameters> = {
   index: true,
 }
 
-/** Separates these nonces from all others: a name, padded with zero bytes. */
+/**
+ * Text that only these nonces are made from, so that they differ from all
+ * others; padded with zero bytes.
+ */
 const tag: Hex = /* @__PURE__ */ stringToHex('countersign refund', { size: 32 })
 
 const parameterTypes = [

@@ -7,8 +7,8 @@ export function isRefund(order: OrderRecord): order is RefundRow {
 }
 
 /**
- * The id of a refund's record. No order has such an id, because ids of orders
- * have no control characters.
+ * The id of a refund's row. No order has such an id, because ids of orders have
+ * no control characters.
  */
 export function refundRowId(orderId: string, refundId: string): string {
   return `${orderId}\t${refundId}`
@@ -19,8 +19,8 @@ export function isRefundRowId(id: string | undefined): boolean {
 }
 
 /**
- * Returns a placeholder for the nonce of an attempt that has none yet, or whose
- * nonce another refund used. It is unique, and never signed.
+ * Returns a placeholder for an attempt that has no nonce yet, or whose nonce
+ * another refund used. It is unique, and never signed.
  */
 export function unsetNonce(rowId: string, number: number): Hex {
   return keccak256(stringToHex(`${rowId}\t${number}`))
@@ -36,8 +36,9 @@ export function hasNonce({
 }
 
 /**
- * True when a refund cannot be paid any more: it was given up unsigned, or the
- * final chain shows that its nonce was canceled or its window is over.
+ * True when a refund cannot be paid any more: it was voided before it was
+ * signed, or a final block shows that its nonce was canceled or its window is
+ * over.
  */
 export function isReleased({
   state,

@@ -2,7 +2,7 @@ import type { Payment } from '../../core/types.js'
 import type { Refund, RefundFailure, RefundRefusal } from './refundTypes.js'
 import type { Order } from './types.js'
 
-/** Whether the refund is on record, and why not. */
+/** Whether the refund is accepted and stored, and why not. */
 export type RefundVerdict =
   | { ok: true; refund: Refund; order: Order }
   | { ok: false; reason: RefundRefusal; order: Order }
@@ -18,7 +18,7 @@ export type RefundToSignVerdict =
         | 'notFinal'
         /** An earlier refund of the same payment is not decided yet. */
         | 'otherRefund'
-        /** A transfer that the record did not have took the amount. */
+        /** A transfer that the store did not know before used up the amount. */
         | 'exceedsCaptured'
         /** You called `suspend`, or the database was replaced: see `resume`. */
         | 'suspended'

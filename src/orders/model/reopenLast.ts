@@ -2,11 +2,11 @@ import type { TransactionRecord } from '../../store/types.js'
 
 /**
  * Puts transactions of one kind in flight again, to send the same bytes. Takes
- * only those at the highest nonce, because the earlier ones were over when that
- * nonce was used. Pure.
+ * only those at the highest account nonce: the submitter gave up the lower ones
+ * before it used that nonce. Pure.
  *
  * Leaves out rows whose bytes were erased with their attempt's secret: we could
- * not send them, and their nonce would stay unused.
+ * not send them, and an account nonce that stays unused blocks all higher ones.
  *
  * @param secret the signature that the transactions carry; `undefined` if
  * erased.

@@ -3,8 +3,8 @@ import type { OrderRecord } from '../../store/types.js'
 type Scheduled = Pick<OrderRecord, 'subscriptionId' | 'chargeId'>
 
 /**
- * True if a schedule asked for the order, and no buyer pays it at a checkout.
- * The schedule itself tries again, and ends it.
+ * True if the order belongs to the schedule of a subscription. No buyer pays it
+ * at a checkout; only the schedule tries it again and ends it.
  */
 export function isScheduled({
   subscriptionId,

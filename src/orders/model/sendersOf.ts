@@ -26,11 +26,12 @@ export function sendersOf(
 }
 
 /**
- * Returns the wallet that sends for an order: the one on record. If it was
- * removed and anyone may submit the payment, draws one that may send.
+ * Returns the wallet that sends for an order: the one stored with it. If that
+ * wallet was removed and anyone may submit the payment, draws another one that
+ * may send.
  *
- * Random rather than derived from the order's id, because the caller chooses
- * the id.
+ * The draw is random and not derived from the order's id: a caller who chooses
+ * ids could otherwise choose the wallet.
  */
 export function senderOf(
   context: Wallets,

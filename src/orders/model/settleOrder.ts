@@ -10,7 +10,7 @@ import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
 
-/** What one block shows about an attempt. */
+/** What one block shows about a payment attempt of an order. */
 export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
   /** The nonce was spent without paying, and not by a cancellation. */
@@ -29,7 +29,7 @@ export type Evidence =
   | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
 
 /**
- * Seconds of chain time until the next look at an order whose end is not final.
+ * Seconds of chain time until we check an order again whose end is not final.
  */
 export const lookAgain = 15n
 
@@ -68,7 +68,7 @@ function settleBy(
 
 /**
  * Returns the proof to store: a new one, or a known one that is now in another
- * block. Returns `undefined` if the proof is on record as it is.
+ * block. Returns `undefined` if the store has the same proof already.
  */
 function fileProof(
   { proofs }: Omit<StoredOrder, 'attempts'>,
@@ -131,8 +131,8 @@ function settleCapture(
     ],
     attempts: [closed],
   }
-  // The same payment in another block: `captured` is written again, `overpaid`
-  // and `refundDue` are not.
+  // If the same payment is now in another block, write `captured` again, but
+  // not `overpaid` or `refundDue`.
   const before = ofAttempt.find(({ kind }) => kind === 'capture')
   const data = dataOf(proof)
   const refund = { ...dataOf(proof), ...refundOf(attempt, proof) }
@@ -146,7 +146,8 @@ function settleCapture(
     )
     return { ...changes, orders: [reported.order], events: [reported.event] }
   }
-  // A served order must be paid, even if it was given up since.
+  // A payment of an order that had ended unpaid is unexpected, unless the goods
+  // were delivered: then the payment is owed.
   const isGivenUp =
     order.refundOf === undefined &&
     order.fulfilled === undefined &&
@@ -208,8 +209,8 @@ function refundOf(
 }
 
 /**
- * Keeps the last request before the capture: a reorg that undoes the capture
- * brings it back.
+ * Keeps a void or a cancellation that was requested before the capture: it
+ * counts again if a reorg undoes the capture.
  */
 const overtakenRequest = ({
   requested,
@@ -233,7 +234,8 @@ function settleCancel(
 ): Changes {
   const { order, attempt, proofs } = stored
   const filed = fileProof(stored, proof)
-  // An older attempt ended: the order itself does not change.
+  // The order itself does not change if the cancellation is of an older
+  // attempt, or if another payment captured the order.
   const isOver = attempt.number !== order.attempt || order.state === 'captured'
   if (!filed && (isOver || order.state === 'canceled')) return noChanges()
   const changes = {
@@ -377,7 +379,10 @@ function settleExpired(
   }
 }
 
-/** Closes an attempt. Erases its credentials once its end is final. */
+/**
+ * Marks an attempt as no longer payable. If a final block shows its end, erases
+ * its credentials.
+ */
 function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {
   const closed = {
     ...attempt,

@@ -62,8 +62,8 @@ export function showOrder(stored: StoredOrder): Order {
 }
 
 /**
- * True when the order is settled. Then the record keeps `requested` only in
- * case a reorg undoes the settlement.
+ * True when the chain decided the order. `requested` is then hidden; the store
+ * keeps it for a reorg that undoes the settlement.
  */
 function isOver({ state }: StoredOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)

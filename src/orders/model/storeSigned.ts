@@ -8,8 +8,8 @@ import type { StoredRefund } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Seals and stores the signature of a refund, which makes it due. Returns
- * `false` if the refund changed since it was loaded.
+ * Seals and stores the signature of a refund, so that the submitter sends it.
+ * Returns `false` if the refund changed since it was loaded.
  */
 export async function storeSigned(
   context: OrdersContext,
@@ -17,7 +17,7 @@ export async function storeSigned(
   { signature, lease }: { signature: Hex; lease?: Lease | undefined },
 ): Promise<boolean> {
   const { validAfter, validBefore, number } = attempt
-  // Before the unit of work, because sealing may call a key service.
+  // Seal before the unit of work begins: sealing may call a slow key service.
   const sealed = await context.sealer.seal(
     signature,
     sealContextOf('payment', row, attempt),

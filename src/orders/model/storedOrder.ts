@@ -5,7 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 
-/** An order with everything on record about it and its attempts. */
+/** An order with its attempts, proofs and refunds, as stored. */
 export type StoredOrder = {
   order: OrderRecord
   /** The newest attempt, unless the caller chose another one. */
@@ -15,7 +15,9 @@ export type StoredOrder = {
   refunds?: readonly StoredRefund[] | undefined
 }
 
-/** The record of a refund: a payment in the other direction. */
+/**
+ * The stored row of a refund: like an order, but the recipient pays the payer.
+ */
 export type RefundRow = OrderRecord & {
   refundOf: string
   refundId: string
@@ -25,10 +27,13 @@ export type RefundRow = OrderRecord & {
 
 export type StoredRefund = { row: RefundRow; stored: StoredOrder }
 
-/** Decides by the record of an order whether to load the rest. */
+/**
+ * Decides by the order's own row whether to load its attempts, proofs and
+ * refunds.
+ */
 export type IsWanted = (order: OrderRecord) => boolean
 
-/** Loads one order, if its record is wanted. */
+/** Loads one order, if `isWanted` accepts its row. */
 export type OrderLoader = (
   orderId: string,
   isWanted: IsWanted,

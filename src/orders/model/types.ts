@@ -37,7 +37,7 @@ export const tokenMembers: MembersOf<OrderToken> = {
 
 /**
  * Decimals in whole tokens, such as `'100'`, together for all recipients of
- * these orders. A limit for a payer alone protects nothing, because anyone can
+ * these orders. A limit for each payer is not enough alone, because anyone can
  * pay from many addresses.
  */
 type MostAtRisk = {
@@ -93,8 +93,9 @@ export type OrdersPolicy = {
    */
   relayCancellations?: 'always' | 'onApproval' | undefined
   /**
-   * How sure the chain must be before an order is fulfilled. For a named shop,
-   * the newest start that says so decides for all its processes.
+   * How sure the chain must be before an order is fulfilled. If several
+   * processes of a named shop set it, the one that started last decides for
+   * all.
    * @default 'safe'
    */
   fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
@@ -108,8 +109,8 @@ export type OrdersPolicy = {
   /** Seconds without progress after which we raise the fee. @default 15 */
   bumpAfter?: number | undefined
   /**
-   * Milliseconds for which a worker keeps a submitter or a destination without
-   * renewing its lease. @default 15_000
+   * Milliseconds after which another worker may take over the submitter or the
+   * watch of a chain, if this one does not renew its lease. @default 15_000
    */
   lease?: number | undefined
   /**
@@ -128,26 +129,26 @@ export type OrdersPolicy = {
    */
   walletTimeout?: number | undefined
   /**
-   * Most that may be at risk at once, in whole tokens, for each token: answered
-   * at `preconfirmed`, and shown by no block yet. What may be answered so
-   * counts, too. @default nothing is answered at `preconfirmed`
+   * Largest sum that may be at risk at once, in whole tokens, for each token:
+   * payments answered at `preconfirmed`, or that may still be, whose capture no
+   * block shows yet. @default nothing is answered at `preconfirmed`
    */
   mostAtRisk?: MostAtRisk | undefined
   /**
-   * Milliseconds between two looks at a chain while something waits for it: a
-   * transaction in flight, a new proof, or an order that is due. On a chain
-   * whose blocks come at a steady pace and that pre-confirms nothing, a
-   * transaction in flight is looked for at each block instead.
+   * Milliseconds between two polls of a chain while something waits for it: a
+   * transaction in flight, a new proof, or an order that is due. If blocks come
+   * at a steady pace and the chain pre-confirms nothing, a transaction in flight
+   * is looked for once a block instead.
    * @default as the network shows
    */
   pollingInterval?: number | undefined
   /**
-   * Milliseconds between two looks at a chain while nothing waits for it.
-   * Finality is raised at these looks, and every fourth reads the logs. Finding
-   * a payment that nobody reported can take that long.
+   * Milliseconds between two polls of a chain while nothing waits for it. Each
+   * poll raises finality, and every fourth reads the logs: finding a payment
+   * that nobody reported can take that long.
    *
-   * @default `pollingInterval` if you set it; otherwise 15_000, and the full
-   * pace on development chains (ids 31337 and 1337)
+   * @default `pollingInterval` if you set it; otherwise 15_000, and on
+   * development chains (ids 31337 and 1337) the interval of a busy chain
    */
   quietInterval?: number | undefined
   /**
@@ -245,7 +246,7 @@ export type RehearsedPayment = {
   head: { number: bigint; timestamp: bigint }
   /** Gas limit of its capture. */
   gas: bigint
-  /** True when payers that are contracts would have been refused. */
+  /** True when the rehearsal refuses payers that are contracts. */
   refusesContracts: boolean
 }
 
@@ -277,7 +278,7 @@ export type Shop = {
   readonly recipients: readonly Address[]
   /**
    * Includes removed recipients, because their orders are still watched.
-   * Frozen, so that each list is prepared for look-ups once.
+   * Frozen: lookup tables are cached for each list.
    */
   readonly destinations: readonly Destination[]
   /** True when a destination was removed: it takes no new orders. */
@@ -294,7 +295,7 @@ export type ShopConfiguration = {
   destinations: readonly Destination[]
   /** The parameter `recipients`. */
   recipients: readonly Address[]
-  /** Absent if not given: then that of the store counts. */
+  /** Absent if not given: then the value in the store counts. */
   fulfilAt: SettledPolicy['fulfilAt'] | undefined
   kinds: readonly string[] | undefined
 }
@@ -303,8 +304,8 @@ export type ShopConfiguration = {
 export type OrdersContext = {
   store: PaymentStore
   /**
-   * Loads orders for reading: all that are requested in one turn of the event
-   * loop together.
+   * Loads orders for reading. All that are requested in one turn of the event
+   * loop share one query.
    */
   loader: OrderLoader
   sealer: Sealer
@@ -329,7 +330,7 @@ export type OrdersContext = {
   owner: string
   /** Payments that this process has just accepted. */
   rehearsals: RehearsalMemory
-  /** Ids of the orders whose payment this process is judging now. */
+  /** Ids of the orders whose payment this process is verifying now. */
   accepting: Set<string>
   observe: (observation: Observation) => void
   keccak256: Keccak256
@@ -360,8 +361,9 @@ export type Order = Destination & {
   validAfter: bigint
   validBefore: bigint
   /**
-   * Unix seconds until which a signature that we hold can still be spent. The
-   * longest window that was offered counts, even if another one was accepted.
+   * Unix seconds until which a signature that we hold can still be submitted.
+   * The longest window that was offered counts, even if another one was
+   * accepted.
    */
   spendableUntil: bigint | undefined
   requested: 'capture' | 'void' | 'cancel' | undefined
@@ -373,8 +375,8 @@ export type Order = Destination & {
   metadata: JsonObject
   createdAt: bigint
   /**
-   * Hash of the capture in the block being made, if the network shows that
-   * block. The block can still drop it, so we do not fulfil on it.
+   * Hash of the capture in the pending block, if the network shows that block.
+   * The chain can still drop it, so we do not fulfil on it.
    */
   preconfirmed: Hash | undefined
   capture: SettledCapture | undefined
@@ -450,7 +452,10 @@ export type CaptureRefusal =
   | 'deadlinePassed'
   /** The payer is a contract by now, and the policy refuses contracts. */
   | 'contractPayer'
-  /** An older payment can be spent again: a reorg undid its cancellation. */
+  /**
+   * An older signature of the payer is valid again, because a reorg undid its
+   * cancellation.
+   */
   | 'otherPayment'
   /** The order has another amount, or `capture` named another one before. */
   | 'otherAmount'
@@ -463,8 +468,8 @@ export type CaptureRefusal =
 export type CaptureResult =
   | { status: 'captured'; order: Order; proof: SettledCapture }
   /**
-   * Only with `answerAt: 'preconfirmed'`: the block being made shows the
-   * capture. It can still be dropped.
+   * Only with `answerAt: 'preconfirmed'`: the pending block shows the capture.
+   * The chain can still drop it.
    */
   | { status: 'preconfirmed'; order: Order; transactionHash: Hash }
   | {
@@ -514,6 +519,6 @@ export type CancellationToSignVerdict =
   | { ok: true; order: Order; cancellation: Cancellation }
   /**
    * `unsupportedToken`: payments of the order's kind have no such cancellation.
-   * The payer ends a permit by another one.
+   * A payer can end a permit only by using its nonce for another one.
    */
   | { ok: false; reason: 'notOpen' | 'unsupportedToken'; order: Order }

@@ -73,7 +73,8 @@ function takeBack(
     others,
     at,
   })
-  // Nothing is sent again for an order that was given up.
+  // Nothing is sent again for an order that was voided, except a requested
+  // cancellation.
   const isAgain = isSentAgain(moved.order) && !isCancelDue
   const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
@@ -87,7 +88,7 @@ function takeBack(
 }
 
 /**
- * Reports the loss at once if a newer attempt exists: later looks concern only
+ * Reports the loss at once if a newer attempt exists: later polls check only
  * that attempt, not the payment for which the goods were shipped.
  */
 function reportOlderLoss(
@@ -148,8 +149,8 @@ function planWithout(
     isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
-  // The capture is due as when the payment was accepted, unless the buyer
-  // canceled.
+  // The stored payment waits for its capture, as after `accept`, unless the
+  // buyer canceled.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
@@ -158,7 +159,8 @@ function planWithout(
   const isAsked =
     isCancelDue ||
     isOwed ||
-    // A policy captures no ceiling: only the merchant knows the amount.
+    // The policy captures no payment with a ceiling: only the merchant knows
+    // the amount.
     (isSendable && order.total === 'amount' && policy.capture === 'onAccept')
   const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel
   const isErased = wasErased(order, attempt, { ours, to })
@@ -234,10 +236,11 @@ function stateWithout(
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
   const { state, unexpected, requested } = order
-  // A fulfilled order is captured again, even if it was given up before.
+  // An order whose goods were delivered is captured again, even if it was
+  // voided before.
   const isOwed = state === 'captured' && isServed(order)
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
-  // A look at the chain then decides at once whether the order expired.
+  // The next poll then decides at once whether the order expired.
   if (!isOpen || !isReopened) return 'stored'
   if (state === 'canceled') return 'canceling'
   return isCancelDue ? 'stored' : 'capturing'

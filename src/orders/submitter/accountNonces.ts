@@ -5,8 +5,8 @@ export type SubmitterValue = {
   /** Account nonce for the next transaction of an order. */
   nextNonce: number
   /**
-   * `true`: the wallet has used a nonce of its own choice, and so it stays.
-   * `false`: so far it has used the nonces that we gave it.
+   * `true`: the wallet once used a nonce of its own choice; this never changes
+   * back. `false`: so far it has used the nonces that we gave it.
    */
   ignoresNonce?: boolean | undefined
   /** Highest nonce that we reported as used by someone else. */
@@ -21,45 +21,51 @@ export type SubmitterValue = {
 }
 
 /**
- * An account nonce that the node reports and the record cannot explain: someone
- * else used the account, or the answer is wrong.
+ * An account nonce that the node reports and none of our stored transactions
+ * explains: someone else used the account, or the answer is wrong.
  */
 export type NonceClaim = {
   nonce: number
-  /** Number of polling passes in a row that showed this nonce. */
+  /** Number of polls in a row that showed this nonce. */
   looks: number
 }
 
 type Noticed = {
   looks: number
-  /** Milliseconds of `performance` at the first look. */
+  /** `performance.now()` at the first of these polls. */
   since: number
 }
 
 export type AccountNonces = {
   readonly value: SubmitterValue
-  /** A nonce that the node reports and the record does not explain. */
+  /** A nonce that the node reports and no stored transaction explains. */
   readonly claim: NonceClaim | undefined
   keep(value: SubmitterValue): void
   /** Sets the next nonce. It is stored with the next transaction. */
   continueFrom(nonce: number): void
   rememberClaim(claim: NonceClaim | undefined): void
   /**
-   * Number of looks at which the transaction count was past the nonce, and none
-   * of our transactions at it had a receipt.
+   * Number of polls that found the account's transaction count past the nonce,
+   * and no receipt of our transactions at it.
    */
   lostLooks(nonce: number): number
-  /** Counts one more look for `lostLooks`. */
+  /** Counts one more poll for `lostLooks`. */
   noticeLost(nonce: number): Noticed
-  /** Forgets all other lost nonces: they are mined or pending. */
+  /**
+   * Forgets what `noticeLost` counted for all other nonces: their transactions
+   * are mined or pending.
+   */
   forgetLostExcept(nonces: ReadonlySet<number>): void
-  /** Forgets a lost nonce once nothing can happen at it any more. */
+  /**
+   * Forgets what `noticeLost` counted for a nonce at which nothing can happen
+   * any more.
+   */
   forgetLost(nonce: number): void
   /**
-   * Counts a look for these gaps (unused nonces below used ones) and forgets
+   * Counts a poll for these gaps (unused nonces below used ones) and forgets
    * all other gaps.
    *
-   * @param now milliseconds of `performance`.
+   * @param now milliseconds of `performance.now()`.
    */
   noticeGaps(
     nonces: readonly number[],

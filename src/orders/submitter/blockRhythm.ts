@@ -2,7 +2,7 @@ import type { BlockHead } from '../../chain/rpc/requestNode.js'
 
 /** When the blocks of a chain come. */
 export type BlockRhythm = {
-  /** @param now milliseconds of `performance` when a look showed the head. */
+  /** @param now `performance.now()` when a poll showed the block. */
   note(head: Pick<BlockHead, 'number' | 'timestamp'>, now: number): void
   /**
    * Milliseconds until the next block; 0 while it is late. `undefined` unless
@@ -13,20 +13,20 @@ export type BlockRhythm = {
 
 type SeenHead = { number: bigint; timestamp: bigint; at: number }
 
-/** Number of heads to remember. */
+/** Number of seen blocks to remember. */
 const most = 8
 
-/** Fewest blocks, and fewest heads of them, that show a steady pace. */
+/** Fewest seen blocks, and fewest blocks between them, that show a pace. */
 const enough = 3
 
 /** Milliseconds. Timestamps in whole seconds do not show a faster pace. */
 const fastest = 1000
 
-/** Milliseconds that a node may take to show a new block. */
+/** Milliseconds to wait after a block is due, so that the node has it. */
 const margin = 20
 
 /**
- * Learns the rhythm of a chain from its heads, as looks show them.
+ * Learns when blocks come from the newest blocks that polls show.
  *
  * A chain that mines on demand is not steady, even if its timestamps are: its
  * blocks come faster than these say.

@@ -5,7 +5,7 @@ import { judgeNextNonce } from './continueNonces.js'
 
 type Look = { count: number; pendingCount: number }
 
-/** What each of some looks in a row decides. */
+/** Returns what each of these polls decides, one after the other. */
 function decide(
   nextNonce: number,
   looks: readonly Look[],

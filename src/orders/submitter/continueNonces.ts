@@ -11,9 +11,9 @@ export type SubmitterCounts = { count: number; pendingCount: number }
 
 /**
  * Sets `nonces.value.nextNonce` to the account nonce on which the node and the
- * record agree.
+ * stored transactions agree.
  *
- * @returns `false` while the nonce is unclear; then this look sends nothing.
+ * @returns `false` while the nonce is unclear; then this poll sends nothing.
  */
 export async function continueNonces(
   context: OrdersContext,
@@ -50,7 +50,7 @@ export async function continueNonces(
 
 /**
  * True when a transaction of ours has this nonce. A node that reports it as the
- * next free one is then behind.
+ * next free one then lags.
  */
 async function wasUsed(
   { store }: OrdersContext,
@@ -64,14 +64,14 @@ async function wasUsed(
 }
 
 /**
- * Number of looks in a row that must show the same unexpected nonce before we
+ * Number of polls in a row that must show the same unexpected nonce before we
  * use it.
  */
 const looksToBelieveNonce = 3
 
 /**
- * The pending count may be ahead of our record by at most this many
- * transactions. A node that reports more is probably wrong.
+ * If the node's pending count is ahead of our stored transactions by more than
+ * this, the node is probably wrong.
  */
 export const mostForeign = 16
 
@@ -79,7 +79,7 @@ export const mostForeign = 16
  * Decides which account nonce the submitter uses next. Pure.
  *
  * @returns `next: undefined` while the node's answers contradict each other or
- * the record, or have not been repeated often enough.
+ * our stored transactions, or have not been repeated often enough.
  */
 export function judgeNextNonce(
   {

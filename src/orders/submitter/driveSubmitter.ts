@@ -22,8 +22,8 @@ import {
 } from './workSubmitter.js'
 
 /**
- * True while the loop should go on: a worker holds the driver, `keepDriver`
- * keeps it, or a caller waits for an order of its submitter.
+ * True while the loop should go on: a worker runs it (`holdDriver`),
+ * `keepDriver` keeps it, or a caller waits for an order of its submitter.
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
@@ -35,8 +35,8 @@ export function isWanted(
 }
 
 /**
- * Starts the loop or wakes it. The loop looks at once, and goes on while
- * `isWanted`.
+ * Starts the loop or wakes it. The loop looks at the chain at once, and goes on
+ * while `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
   driver.isCalled = true
@@ -45,11 +45,11 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
 }
 
 /**
- * Makes the driver look again because the store changed, unless it is about to
- * do so anyway.
+ * Makes the driver poll again because the store changed, unless its next poll
+ * comes soon anyway.
  *
- * @param by the key of the lease under which this process changed it, if any:
- * what the driver wrote itself tells it nothing.
+ * @param by key of the lease under which this process wrote the change, if any.
+ * The driver ignores what it wrote itself.
  */
 export function noticeChange(driver: Driver, by: string | undefined): void {
   if (by !== undefined && by === driver.kept?.held?.key) return
@@ -91,8 +91,9 @@ export function keepDriver(
 }
 
 /**
- * Waits until an unwanted loop ends. Does not drop its requests to nodes if it
- * is wanted again meanwhile.
+ * Waits until the loop ends, if nobody needs it any more. If its requests to
+ * nodes take too long, aborts them, unless someone needs the loop again by
+ * then.
  */
 export async function finishDriver(
   shared: SharedByDrivers,
@@ -106,7 +107,10 @@ export async function finishDriver(
   })
 }
 
-/** Name in `aside` for a failure of the whole submitter. */
+/**
+ * Name in `aside`, the list of paused steps, for a failure of the whole
+ * submitter.
+ */
 const wholeSubmitter = 'submitter'
 
 /**
@@ -123,7 +127,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
   const untilOver = (next: number) => Math.min(next, restOf(own, driver))
   const loop = startLoop(
     {
-      // Takes the lease only in its place: it could expire while it waits.
+      // Wait for a free worker slot first: a lease taken before could expire
+      // during that wait.
       limit: (work) => driver.limit(work),
       look: async () => {
         driver.rest = undefined
@@ -152,7 +157,7 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
       observeFailure(own.context, 'submitter.failed', { about, error })
     })
     await leave(driver)
-    // Aborts requests that a look started and did not wait for.
+    // Aborts requests that a poll started and did not wait for.
     letGo.abort()
     driver.running = undefined
     // The driver may be wanted again since the loop released the lease.
@@ -165,8 +170,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
 const never = Number.POSITIVE_INFINITY
 
 /**
- * True when the driver must look before its pause is over. While it waits for a
- * block, a change of the store costs one question to the store.
+ * True when the driver must poll before its pause is over. If it waits for a
+ * block, asks only the store whether an order has become due.
  */
 async function isLookDue(
   { context }: SharedByDrivers,
@@ -185,9 +190,9 @@ function restOf({ waits }: SharedByDrivers, driver: Driver): number {
 }
 
 /**
- * Looks at the submitter once.
+ * Looks at the chain and does the submitter's work once.
  *
- * @returns milliseconds until the next look.
+ * @returns milliseconds until the next poll.
  */
 async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   const { context, waits } = own
@@ -199,7 +204,7 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   // No event tells that a store is no longer suspended.
   driver.isCalm = isIdle && !driver.isChanged && !looked.isSuspended
   driver.rest = looked?.rest
-  // The store changed during this look.
+  // The store changed during this poll.
   if (driver.rest && driver.isChanged) driver.running?.wake()
   if (looked) driver.aside.clear(wholeSubmitter)
   await driver.aside.save(driver.kept?.held)
@@ -209,19 +214,19 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   return takeEvery
 }
 
-/** Milliseconds between two looks at a store that reports no changes. */
+/** Milliseconds between two polls if the store has no `onChange`. */
 const askEvery = 1000
 
 /**
- * Number of quiet intervals between two looks at an idle submitter, in case a
- * change was not told.
+ * Number of quiet intervals between two polls of an idle submitter. The store
+ * reports changes; these polls find what it failed to report.
  */
 const idleQuiets = 4
 
 /**
- * Most milliseconds until the next look at an idle submitter. In a store that
- * reports changes, the second look without news begins the long pauses: in
- * between, another shop may have claimed the submitter.
+ * Most milliseconds until the next poll of an idle submitter. If the store
+ * reports changes, long pauses begin only after the second poll without news:
+ * another shop may have claimed the submitter between the two.
  */
 function idlePauseOf(
   { context: { store } }: SharedByDrivers,
@@ -234,11 +239,11 @@ function idlePauseOf(
 }
 
 /**
- * Drops the state after a failed look, so that the next look loads it from the
- * store. Yields the submitter if another process claims it: that process may
- * succeed.
+ * Drops the state after a failed poll, so that the next poll loads it from the
+ * store. If another process waits for the submitter, releases it: that process
+ * may succeed.
  *
- * @returns milliseconds until the next look.
+ * @returns milliseconds until the next poll.
  */
 async function recover(
   { context }: SharedByDrivers,
@@ -262,8 +267,8 @@ async function recover(
 type OwnLook = SubmitterLook & SubmitterPauses
 
 /**
- * Takes one turn at a submitter. Does nothing while someone else holds its
- * lease.
+ * Does the submitter's work once. Returns `undefined` while another process
+ * holds the lease, or just after this one gave it up.
  */
 async function takeTurn(
   own: SharedByDrivers,
@@ -286,7 +291,8 @@ async function takeTurn(
   driver.kept = submitter?.kept
   if (submitter !== before) driver.takenAt = performance.now()
   if (!submitter) {
-    // Only at every fourth failed try: a claim costs a few reads.
+    // A claim costs a few reads of the store, so claim only at every fourth
+    // failed try.
     const isTime = driver.denied++ % 4 === 1
     if (isTime) await claimSubmitter(context, wallet).catch(() => undefined)
     return undefined
@@ -303,13 +309,13 @@ async function takeTurn(
   return submitter.kept.during(work, { most: longestTurn(context, submitter) })
 }
 
-/** The wallet whose requests end with the context. */
+/** Finds the wallet in this context, whose end aborts the wallet's requests. */
 function findWallet({ wallets }: OrdersContext, known: OrderWallet) {
   const found = wallets.find(({ submitter }) => submitter === known.submitter)
   return found ?? known
 }
 
-/** Milliseconds between two looks until the chain's interval is known. */
+/** Milliseconds between two polls until the chain's interval is known. */
 const usualInterval = 1000
 
 function pausesOf(
@@ -317,7 +323,7 @@ function pausesOf(
   { wallet, pace, reader }: SubmitterState,
 ): SubmitterPauses {
   const { chainId } = wallet.submitter
-  // It takes a few requests, so wait until the answer may save some.
+  // Detecting the network takes a few requests, so wait until it may save some.
   const isWorthIt =
     pace.untilBlock !== undefined ||
     (pace.idle >= 5 && policy.pollingInterval === undefined)
@@ -334,7 +340,8 @@ function pausesOf(
 }
 
 /**
- * True when nothing due is left to send, or we held the submitter for too long.
+ * True when nothing due is left to send, or this process held the lease for too
+ * long.
  */
 function mayYield(
   { policy }: OrdersContext,
@@ -346,15 +353,16 @@ function mayYield(
 }
 
 /**
- * Releases the submitter for those who claim it. The next holder settles the
- * transactions in flight.
+ * Releases the lease for the processes that claimed it. The next holder settles
+ * the transactions in flight.
  */
 async function yieldSubmitter(
   context: OrdersContext,
   driver: Driver,
 ): Promise<void> {
   const { kept, wallet } = driver
-  // Let the claimants take it first, even if this driver is woken early.
+  // Let the other processes take the lease first, even if this driver is woken
+  // early.
   driver.notBefore = performance.now() + 2 * takeEvery
   const lease = kept?.held
   if (lease) await dropClaims(context, { lease, wallet })

@@ -20,7 +20,7 @@ export type SharedByDrivers = {
 /** A loop that drives a submitter. */
 type RunningLoop = {
   wake(): void
-  /** Resolves once the loop has ended and released the submitter. */
+  /** Resolves once the loop has ended and released the lease. */
   ended: Promise<void>
   /** Aborts the loop's open requests to nodes. */
   letGo(): void
@@ -33,7 +33,7 @@ export type Driver = {
    * nonce or an order.
    */
   readonly aside: Aside
-  /** Captures to record in one write with the requests of their callers. */
+  /** Captures whose request and transaction are stored in one write. */
   readonly joins: Joins
   /**
    * Number of `holdDriver` calls that keep the loop running. Callers that wait
@@ -41,31 +41,33 @@ export type Driver = {
    */
   holders: number
   /**
-   * Set by `keepDriver`: milliseconds of `performance` until which the loop
-   * goes on even if nobody waits.
+   * Set by `keepDriver`: time of `performance.now()` until which the loop goes
+   * on even if nobody waits.
    */
   keptUntil: number
   limit: Limit
   isReady: (recipient: Address) => boolean
   submitter: SubmitterState | undefined
-  /** The submitter's lease, which may outlive its state. */
+  /** The submitter's lease. It stays when a failed poll drops `submitter`. */
   kept: KeptLease | undefined
-  /** Milliseconds of `performance` when we took the submitter. */
+  /** Time of `performance.now()` when we took the lease. */
   takenAt: number
   /**
-   * Milliseconds of `performance` from which we may take the submitter again
-   * after we yielded it.
+   * Time of `performance.now()` from which we may take the lease again after we
+   * gave it to a process that claimed it.
    */
   notBefore: number
-  /** Number of tries in a row that found the lease held by someone else. */
+  /** Number of tries in a row that found the lease held by another process. */
   denied: number
-  /** What may end the pause of the loop, as the last look found. */
+  /** What may end the current pause early; from the last poll. */
   rest: SubmitterLook['rest']
-  /** True when this process asked for a look since the last one began. */
+  /** True when this process asked for a poll since the last one began. */
   isCalled: boolean
-  /** True when the last look found nothing and the store is silent since. */
+  /**
+   * True when the last poll found nothing and the store has not changed since.
+   */
   isCalm: boolean
-  /** True when the store changed during the current look. */
+  /** True when the store changed during the current poll. */
   isChanged: boolean
   /** The loop that runs, if any. */
   running: RunningLoop | undefined

@@ -27,7 +27,10 @@ import {
 /** An account nonce, our transactions at it, and what the chain shows. */
 export type JudgedNonce = {
   nonce: number
-  /** Our transactions in flight at the nonce, by bump. */
+  /**
+   * Our transactions in flight at the nonce, sorted by `bump`, which counts
+   * replacements.
+   */
   rows: readonly [TransactionRecord, ...TransactionRecord[]]
 } & (
   | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
@@ -36,14 +39,14 @@ export type JudgedNonce = {
    * receipt.
    */
   | { kind: 'passed' }
-  /** A wallet that sends by itself knows what it sent; we may have no hash. */
+  /** A wallet that sends by itself may have sent this, and gave us no hash. */
   | { kind: 'unknown' }
   | { kind: 'pending' }
 )
 
 /**
- * Groups transactions in flight by account nonce and judges each nonce: mined,
- * passed, unknown or pending. Pure.
+ * Groups transactions in flight by account nonce and tells what became of each
+ * nonce: mined, passed, unknown or pending. Pure.
  */
 export function judgeNonces(
   submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
@@ -67,8 +70,9 @@ type Mined = { row: TransactionRecord; receipt: ProofReceipt }
 
 /**
  * Finds the mined row at a nonce. If the wallet may choose its own nonces,
- * several rows can be mined. Then fillers count only if there is nothing else,
- * and a failure counts only once every other row is mined too.
+ * several rows can be mined. Then a row that only fills the nonce counts only
+ * if there is no other, and a failure counts only once every other row is mined
+ * too.
  */
 function findMined(
   rows: readonly TransactionRecord[],
@@ -105,7 +109,7 @@ export type NonceFate = {
 /** Milliseconds by which receipts can lag behind the account's count. */
 const receiptLag = 2000
 
-/** A check that needs several requests runs only at every eighth look. */
+/** A check that needs several requests runs only at every eighth poll. */
 const looksApart = 8
 
 /**
@@ -196,7 +200,7 @@ async function explainMined(
 const longestWait = 3000
 
 /**
- * Puts a nonce aside because the node did not give the reason of a failure.
+ * Makes a nonce wait because the node did not give the reason of a failure.
  * Returns `undefined` to try again later, and `simulationFailed` once that took
  * too long.
  */
@@ -230,7 +234,8 @@ async function explainPassed(
   const { safe, safeCount = 0 } = await view.safe()
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
-  // A filler whose hash only the wallet knows may have used the nonce.
+  // A transaction that only fills the nonce, and whose hash only the wallet
+  // knows, may have used it.
   const isFiller = unsure.some(({ kind }) => kind === 'filler')
   const isForeign = !isFiller && nonce > (nonces.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % looksApart !== 0) return undefined
@@ -242,7 +247,7 @@ async function explainPassed(
   })
   if (evidence) {
     // The wallet sent these, so we hold no bytes to send again. If our account
-    // submitted the evidence, the nonce is done.
+    // sent the transaction that decided the order, the nonce is done.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
     const isSentByUs = isHashless && isSentBy(evidence, judged.rows[0].account)
     const isReported = isForeign && !isSentByUs
@@ -254,7 +259,7 @@ async function explainPassed(
       isOver: isSafe || isSentByUs,
     }
   }
-  // We only assume that a transaction without a hash has this nonce.
+  // Without its hash, we do not know that a transaction has this nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || view.head.timestamp >= endOf(judged, stored)
   const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
@@ -287,7 +292,8 @@ async function explainUnknown(
   if (broadcasts.sentAt(nonce) === pace.looks) return undefined
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
-  // A wallet that chooses its own nonces does not wait for a filler in flight.
+  // If the wallet chooses its own nonces, nothing waits for a transaction that
+  // only fills a nonce.
   if (!stored) return keepsNonce ? undefined : { judged, stored, isOver: true }
   const evidence = isUndecided(stored)
     ? await findEvidence(submitter.reader, {
@@ -296,7 +302,7 @@ async function explainUnknown(
       })
     : undefined
   // The wallet uses the nonces we choose, so this one stays ours: if nothing
-  // uses it, `fillGaps` sends a filler later.
+  // uses it, `fillGaps` sends an empty transaction later.
   if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }
@@ -315,7 +321,7 @@ function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
 
 /**
  * True soon after the account's count has passed a nonce, and at every eighth
- * look.
+ * poll.
  */
 function isTimeToLook(
   { nonces, pace }: Pick<SubmitterState, 'nonces' | 'pace'>,
@@ -351,10 +357,10 @@ async function isUnused(
 }
 
 /**
- * Reasons that count against the payer's other orders leave these out. The
- * payer can cause those about time, by signing late. The payer can cause all
- * other reasons, even `simulationFailed`: a contract wallet can revert without
- * a reason.
+ * Failures with these reasons do not count against the payer's other orders. A
+ * payer who signs late can cause those about time. All other reasons count,
+ * even `simulationFailed`: a payer's contract wallet can revert without a
+ * reason.
  */
 const othersReasons: readonly OrderReason[] = [
   'paused',
@@ -378,7 +384,7 @@ export async function blamesPayer(
 ): Promise<boolean> {
   // The payer of a refund is the merchant.
   if (stored?.order.refundOf !== undefined) return false
-  // A schedule counts its own failures.
+  // The schedule of a subscription counts its failures itself.
   if (stored && isScheduled(stored.order)) return false
   if (!failure) {
     const isReverted =

@@ -22,9 +22,9 @@ import {
 } from './submitterState.js'
 
 /**
- * Fills unused nonces below used ones, because later transactions wait behind
- * them. Sends the transaction that a reorganization removed from that nonce, or
- * a transfer to the account itself.
+ * Fills unused account nonces below used ones, because later transactions wait
+ * behind them. Sends the transaction that a reorganization removed from that
+ * nonce, or a transfer to the account itself.
  */
 export async function fillGaps(
   context: OrdersContext,
@@ -47,7 +47,7 @@ export async function fillGaps(
     } catch (error) {
       // A signer may refuse all calls except to the token. Other work goes on.
       putAside(submitter.aside, name, error)
-      // A signer that hangs must cost one wait per look, not one per nonce.
+      // A signer that hangs must cost one wait per poll, not one per nonce.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
@@ -105,8 +105,8 @@ async function fillGap(
 }
 
 /**
- * True when a transaction is a filler, is in flight, or has a proof on record.
- * Any other could capture an order that was given up since. Pure.
+ * True when a transaction only fills its nonce, is in flight, or has a stored
+ * proof. Any other could capture an order that was voided since. Pure.
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
@@ -121,7 +121,7 @@ function mayReopen(
   )
 }
 
-/** Puts transactions in flight again. This same look sends their bytes. */
+/** Puts transactions in flight again. The same poll then sends their bytes. */
 async function reopen(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -136,7 +136,7 @@ async function reopen(
   )
 }
 
-/** Number of looks, and milliseconds, after which an unused nonce is a gap. */
+/** Number of polls, and milliseconds, after which an unused nonce is a gap. */
 const gapLooks = 3
 const gapTime = 1000
 

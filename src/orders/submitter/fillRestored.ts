@@ -5,12 +5,15 @@ import type { SubmitterValue } from './accountNonces.js'
 import type { SubmitterCounts } from './continueNonces.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
-/** Nonces to fill at a time: `fillGaps` doubts a node with more gaps. */
+/**
+ * Most nonces to fill at once: if a node shows more gaps, `fillGaps` takes it
+ * to be wrong.
+ */
 const mostAtOnce = 16
 
 /**
- * After a restored backup, fills the account nonces that the lost database may
- * have used: `fillGaps` sends the fillers. Nothing else is signed before. A
+ * After a restored backup, `fillGaps` sends empty transactions at the account
+ * nonces that the lost database may have used. Nothing else is signed before. A
  * charge has no payment nonce on chain, so nothing else would stop a lost
  * transaction from charging twice.
  *

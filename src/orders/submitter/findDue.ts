@@ -18,7 +18,7 @@ import { roomOf } from './planSending.js'
 import { isResting } from './signDrafts.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
-/** Most orders to take over at one look. Other submitters may take the rest. */
+/** Most orders to take over at one poll. Other submitters may take the rest. */
 const mostAdopted = 100
 
 /**
@@ -109,8 +109,7 @@ type SubmitterWork = {
    */
   due: bigint | undefined
   /**
-   * True when enough orders are due to load them in parallel with the look at
-   * the chain.
+   * True when enough orders are due to load them while we wait for the chain.
    */
   isMuch: boolean
   /**
@@ -200,7 +199,7 @@ async function loadSubmitter(
     inFlight.rememberEnds(attempt)
 }
 
-/** Most orders to send in one look. */
+/** Most orders to send in one poll. */
 export const mostDue = 500
 
 export type PeekedDue = {
@@ -220,7 +219,7 @@ export async function peekDue(
 ): Promise<PeekedDue | undefined> {
   const limit = Math.min(roomOf(submitter, context.policy), mostDue)
   if (limit === 0) return undefined
-  // Lets the requests to the chain leave first: they take longest.
+  // Let the requests to the chain go out first: they take longest.
   await wait(1)
   const storedOrders = await loadSendDue(
     context,
@@ -238,8 +237,8 @@ export async function peekDue(
 
 /**
  * Finds the orders that are due by the chain's time, the soonest deadline
- * first. Uses those that `peekDue` loaded if they are enough. Adds those whose
- * captures are offered to be joined.
+ * first. Uses those that `peekDue` loaded if they are enough. Adds the orders
+ * whose capture was requested just now (`joins`).
  */
 export async function findDue(
   context: OrdersContext,
@@ -275,8 +274,8 @@ function isReady({ aside }: SubmitterState, { order }: StoredOrder): boolean {
 }
 
 /**
- * True when this instance has the order's kind of payment. Puts the order aside
- * otherwise.
+ * True when this instance has the module for the order's kind of payment.
+ * Otherwise the order waits, and the failure is reported.
  */
 function isReadable(submitter: SubmitterState, order: OrderRecord): boolean {
   try {

@@ -20,14 +20,14 @@ import type { InFlight } from './inFlight.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
 export type SubmitterView = SubmitterHead & {
-  /** Receipts of transactions in flight, in sealed blocks only. */
+  /** Receipts of transactions in flight, in mined blocks only. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
-  /** Receipts of transactions in flight, in the block being made. */
+  /** Receipts of transactions in flight, in the pending block. */
   preconfirmed: ReadonlyMap<Hash, ProofReceipt>
   /** Times of the receipts' blocks in Unix seconds, by block number. */
   blockTimes: ReadonlyMap<bigint, bigint>
   /**
-   * True when we requested no receipts yet, because each look shows more mined
+   * True when we requested no receipts yet, because each poll shows more mined
    * transactions.
    */
   isEarly: boolean
@@ -52,14 +52,14 @@ const guesses = 16
 
 /**
  * Requests the newest block, the account's count and receipts. Requests a few
- * receipts in the same tick, but many only once the count shows that they
- * exist.
+ * receipts in the same turn of the event loop, but many only once the count
+ * shows that they exist.
  *
- * If the node cannot give a receipt, puts its nonce aside.
+ * If the node cannot give a receipt, asks about its nonce again later.
  *
- * @param isSending requests in the same tick what sending needs.
+ * @param isSending true to request in the same turn what sending needs.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer about the account or the head.
+ * answer about the account or its newest block.
  */
 export async function getSubmitterView(
   { policy }: Pick<OrdersContext, 'policy'>,
@@ -161,8 +161,9 @@ type AskedReceipt = {
 }
 
 /**
- * Requests each receipt by itself, in one tick: the node may not be able to
- * give one of them. Leaves out nonces that are put aside.
+ * Requests each receipt separately, because the node may be unable to give one
+ * of them; all in one turn of the event loop, so that a transport can batch
+ * them. Leaves out nonces that wait after a failure.
  */
 function askReceipts(
   { reader, aside }: SubmitterState,
@@ -181,7 +182,7 @@ function askReceipts(
 }
 
 /**
- * Puts a nonce aside if a request for a receipt failed, and no other
+ * Makes a nonce wait if a request for a receipt failed, and no other
  * transaction at the nonce has a receipt.
  */
 function putFailedAside(
@@ -197,14 +198,14 @@ function putFailedAside(
   }
 }
 
-/** Most receipts of the block being made to request at once. */
+/** Most receipts of the pending block to request at once. */
 const mostShown = 100
 
 /**
- * Requests receipts of the block that is being made. The node executes in nonce
- * order, so this asks about the lowest nonce whose receipt no look has found,
- * and about the next ones only while it finds receipts: a chain without
- * pre-confirmed receipts costs one request a look.
+ * Requests receipts of the pending block. The node executes in nonce order, so
+ * this asks about the lowest nonce whose receipt no poll has found, and about
+ * the next ones only while it finds receipts: a chain without pre-confirmed
+ * receipts costs one request a poll.
  */
 async function askPreconfirmed(
   submitter: SubmitterState,
@@ -230,7 +231,9 @@ function lower(hash: Hash): Hash {
   return hash.toLowerCase() as Hash
 }
 
-/** A node may omit the time of the block in its receipts. */
+/**
+ * Some nodes omit the time of the block in their receipts: ask for the block.
+ */
 async function timeBlocks(
   { reader }: SubmitterState,
   receipts: ReadonlyMap<Hash, ProofReceipt>,

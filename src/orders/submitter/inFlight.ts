@@ -2,11 +2,11 @@ import type { Hash } from 'viem'
 import type { AttemptRecord, TransactionRecord } from '../../store/types.js'
 import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
-/** The transactions of a submitter that are on record and not settled. */
+/** The stored transactions of a submitter that are not settled. */
 export type InFlight = {
-  /** Sorted by nonce and bump. */
+  /** Sorted by account nonce and `bump`. */
   readonly rows: readonly TransactionRecord[]
-  /** When the rows were loaded, in milliseconds of `performance`. */
+  /** `performance.now()` when the rows were loaded. */
   readonly loadedAt: number
   /**
    * True when the account has code. Then only one transaction may be in flight.
@@ -23,7 +23,7 @@ export type InFlight = {
   /** Remembers `endsOf` for the transactions of an attempt. */
   rememberEnds(attempt: AttemptRecord): void
   rememberCode(hasCode: boolean): void
-  /** True when we recorded that the block being made shows the transaction. */
+  /** True when the store says that the pending block showed the transaction. */
   isShown(hash: Hash): boolean
   rememberShown(hash: Hash): void
   add(rows: readonly TransactionRecord[]): void
@@ -105,13 +105,12 @@ export type Broadcasts = {
   readonly admitted: number
   /** Resolves once the node has answered all requests of `handOver`. */
   readonly sending: Promise<unknown>
-  /** Number of the look that last sent bytes for a nonce. */
+  /** Number of the poll that last sent bytes for a nonce. */
   sentAt(nonce: number): number | undefined
   /** True when another transaction should replace the one at this nonce. */
   isRefused(nonce: number): boolean
   /**
-   * Remembers the look at which bytes for the nonces were sent, or could not be
-   * opened.
+   * Remembers the poll that sent bytes for the nonces, or could not open them.
    */
   noteSent(nonces: readonly number[], look: number): void
   /**
@@ -119,7 +118,10 @@ export type Broadcasts = {
    * broken.
    */
   refuse(nonce: number): void
-  /** Removes the mark: a replacement is on its way, or there will be none. */
+  /**
+   * Removes the mark of `refuse`: a replacement is on its way, or there will be
+   * none.
+   */
   clearRefusal(nonce: number): void
   /**
    * Lowers `admitted` because the node's pool is full at this nonce. The bytes
@@ -189,7 +191,8 @@ export function groupByNonce(
 }
 
 /**
- * Returns the transaction with the highest bump: it replaces the others. Pure.
+ * Returns the transaction with the highest `bump`, the last replacement at its
+ * nonce. Pure.
  */
 export function newestOf(
   rows: readonly [TransactionRecord, ...TransactionRecord[]],
@@ -197,7 +200,10 @@ export function newestOf(
   return rows.reduce((last, row) => (row.bump > last.bump ? row : last))
 }
 
-/** The bump of the next transaction at a nonce; closed rows count too. Pure. */
+/**
+ * The `bump` of the next transaction at a nonce. Counts also transactions that
+ * are no longer in flight. Pure.
+ */
 export function nextBump(
   rows: readonly Pick<TransactionRecord, 'bump'>[],
 ): number {

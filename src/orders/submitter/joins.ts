@@ -6,30 +6,36 @@ import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**
- * A capture that is requested in the unit of work that records its transaction,
+ * A capture that is requested in the unit of work that stores its transaction,
  * so that both cost one write.
  */
 export type JoinedCapture = {
   /** The order as it was written last. */
   stored: StoredOrder
-  /** Limits of an answer at `preconfirmed`, if one is wanted. */
+  /**
+   * Limits of an early answer, which needs only the pending block; absent if
+   * none is wanted.
+   */
   early: EarlyLimits | undefined
   /** Notes of the caller to update in the same unit of work. */
   notes: readonly NoteRecord[]
 }
 
 type PlannedJoin = JoinedCapture & {
-  /** The event that reports the request, which `stored` has. */
+  /** The event that reports the request. `stored` has the request already. */
   event: NewEvent
 }
 
-/** Captures to join, of one submitter. */
+/**
+ * Captures of one submitter that wait to be stored together with their
+ * transaction.
+ */
 export type Joins = {
   /** True while a caller waits. */
   readonly isAwaited: boolean
   /**
-   * Offers a capture to the next look. Resolves to the order once its
-   * transaction is on record; to `undefined` when nothing was written, and then
+   * Offers a capture to the next poll. Resolves to the order once its
+   * transaction is stored; to `undefined` when nothing was written, and then
    * nothing will be.
    */
   offer(capture: PlannedJoin): Promise<OrderRecord | undefined>
@@ -39,24 +45,24 @@ export type Joins = {
    */
   offered(): StoredOrder[]
   /**
-   * Restarts the callers' time limit for these orders, because the look makes
+   * Restarts the callers' time limit for these orders, because the poll makes
    * progress on them.
    */
   prolong(orderIds: readonly string[]): void
   has(orderId: string): boolean
   /**
-   * Returns those of the orders that are to be joined. From now on they are not
-   * taken back.
+   * Returns the captures offered for these orders. From now on their callers
+   * cannot withdraw them.
    *
-   * @throws {@link StaleRecordError} when one was taken back already.
+   * @throws {@link StaleRecordError} when a caller has withdrawn one.
    */
   begin(orderIds: readonly string[]): PlannedJoin[]
   settle(orders: readonly OrderRecord[]): void
   /** Answers callers that nothing will be written. */
   refuse(orderIds: readonly string[]): void
   /**
-   * Begins a look. The returned function ends it, and answers the callers whose
-   * captures were offered before the look but not written by it.
+   * Begins a poll. The returned function ends it, and answers the callers whose
+   * captures were offered before the poll but not written by it.
    */
   startLook(): () => void
 }
@@ -141,9 +147,8 @@ export function openJoins(): Joins {
 }
 
 /**
- * Writes what the callers of joined captures want written with them. Returns
- * the orders by id, with the answers that are reserved, for the caller to
- * write.
+ * Writes the notes that callers want written with their captures, and reserves
+ * early answers. Returns the orders by id, for the caller to write.
  */
 export async function writeJoined(
   context: OrdersContext,

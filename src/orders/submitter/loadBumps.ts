@@ -3,8 +3,8 @@ import { nextBump } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Loads the next free bump of each nonce, in the order of `nonces`. Closed
- * transactions count too.
+ * Loads for each nonce the number (`bump`) of the next transaction at it, in
+ * the order of `nonces`. Closed transactions count too.
  */
 export async function loadBumps(
   tables: StoreReader,

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { openLookPace } from './lookPace.js'
 
-/** Looks at heads with these times in a row; says of each if it is believed. */
+/**
+ * Shows blocks with these times one after the other. Returns for each whether
+ * it is believed.
+ */
 function believed(times: readonly bigint[]): boolean[] {
   const pace = openLookPace()
   return times.map((timestamp) =>

@@ -2,8 +2,8 @@ import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { type BlockRhythm, learnRhythm } from './blockRhythm.js'
 
 /**
- * How often to look at a submitter's chain, and which looks to believe. A look
- * is one polling pass.
+ * How often to look at a submitter's chain, and whether to believe the newest
+ * block that a poll finds.
  */
 export type LookPace = {
   readonly looks: number
@@ -14,12 +14,12 @@ export type LookPace = {
    */
   readonly isQuick: boolean
   /**
-   * True when the last look sent transactions, and those sent before them were
-   * mined by the next look.
+   * True when the last poll sent transactions, and the transactions sent before
+   * were mined by the next poll: these may be mined as fast.
    */
   readonly expectsMined: boolean
   readonly count: number | undefined
-  /** Unix seconds of the last head that we believed. */
+  /** Unix seconds of the last block that we believed. */
   readonly time: bigint | undefined
   /** Milliseconds since then. */
   readonly headAge: number
@@ -30,35 +30,38 @@ export type LookPace = {
   readonly untilBlock: number | undefined
   /**
    * Milliseconds until the chain's time is `due`, in Unix seconds, if its clock
-   * runs like ours; `undefined` before the first head.
+   * runs like ours; `undefined` before the first block.
    */
   untilTime(due: bigint): number | undefined
   startLook(): void
-  /** True when a head's time is far ahead of the last one. */
+  /** True when the block's time is far ahead of the last one's. */
   isFarAhead: BelieveHead
   /**
-   * Decides whether to rely on a look. A head far ahead of the last one may
-   * belong to another network. By its time, every window would be over.
+   * Decides whether to rely on the newest block. If its time is far ahead of
+   * the last one's, it may be of another network, and by its time all payments
+   * would have expired.
    */
   believeHead: BelieveHead
   rememberCount(count: number): void
   rememberQuick(isQuick: boolean): void
-  /** Remembers whether a look sent transactions, and whether it settled any. */
+  /** Remembers whether a poll sent transactions, and whether it settled any. */
   rememberMined(look: { sent: boolean; settled: boolean }): void
   /**
-   * Sets `idle`. The more idle looks, the longer the pause until the next one.
+   * Sets `idle`. The more idle polls, the longer the pause until the next one.
    *
-   * @param idle number of looks in a row without news.
+   * @param idle number of polls in a row without news.
    */
   rememberIdle(idle: number): void
   /**
-   * Unix seconds of the chain since when the nonce has been the lowest that
-   * waits; `undefined` if it is not.
+   * Chain time, in Unix seconds, since when this account nonce has been the
+   * lowest in flight; `undefined` if another one is.
    */
   waitsSince(nonce: number | undefined): bigint | undefined
-  /** Remembers since when this nonce has been the lowest that waits. */
+  /** Remembers since when this account nonce has been the lowest in flight. */
   watchLowest(nonce: number | undefined, timestamp: bigint): void
-  /** Restarts the time for which the lowest nonce has waited. */
+  /**
+   * Restarts the time for which the lowest account nonce has been in flight.
+   */
   restartWait(): void
 }
 
@@ -69,12 +72,12 @@ type BelieveHead = (
 ) => boolean
 
 /**
- * Seconds. We believe a head at once if it is at most this far ahead of the
- * last one.
+ * Seconds. We believe a block at once if its time is at most this far ahead of
+ * the last one's.
  */
 const usualStep = 600n
 
-/** Number of looks in a row after which we believe a head further ahead. */
+/** Number of polls in a row that must find such a time before we believe it. */
 const looksToBelieveHead = 3
 
 export function openLookPace(): LookPace {
@@ -141,7 +144,7 @@ export function openLookPace(): LookPace {
       isQuick = quick
     },
     rememberMined: ({ sent, settled }) => {
-      // Only the first look after a sending shows how fast the chain mines.
+      // Only the first poll after a send shows how fast the chain mines.
       if (hasSent) isMinedAtOnce = settled
       hasSent = sent
     },

@@ -10,7 +10,7 @@ type Rejected = Extract<CaptureResult, { status: 'rejected' }>
 
 /**
  * Fixes the amount to capture of an order, and requests the capture in the same
- * unit of work. So the amount is on record before anything is signed, and the
+ * unit of work. So the amount is stored before anything is signed, and the
  * first of two callers decides.
  *
  * @returns why the amount is refused; `undefined` if it is the order's.

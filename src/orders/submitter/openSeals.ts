@@ -13,15 +13,15 @@ import type { SubmitterState } from './submitterState.js'
 export type SealedSecret = { sealed: string; place: SealContext }
 
 /**
- * Milliseconds for which a look waits for secrets. Slower ones open in the
- * background, for a later look.
+ * Milliseconds that a poll waits until secrets are decrypted. Slower ones are
+ * decrypted in the background, for a later poll.
  */
 const longestWait = 500
 
 /**
- * Opens secrets together, and waits a moment for them.
+ * Decrypts secrets at the same time, and waits for them up to `longestWait`.
  *
- * @returns secrets that opened or failed. Those still opening are late.
+ * @returns secrets that were decrypted or failed. The others are late.
  */
 export async function openSecrets<secret extends SealedSecret>(
   context: OrdersContext,
@@ -40,8 +40,8 @@ export async function openSecrets<secret extends SealedSecret>(
 }
 
 /**
- * Returns an opened secret, `undefined` if its seal is broken. Opens it now
- * unless `openSecrets` did.
+ * Returns a decrypted secret, `undefined` if its seal is broken. Decrypts it
+ * now unless `openSecrets` did.
  */
 export function takeSecret(
   context: OrdersContext,
@@ -62,16 +62,16 @@ function begin(
 }
 
 /**
- * The key names the place too, so that a secret copied to another row does not
- * open there.
+ * The key includes the context, so that a secret copied to another row is not
+ * found under it.
  */
 function keyOf({ sealed, place }: SealedSecret): string {
   return JSON.stringify([sealed, place])
 }
 
 /**
- * Opens the secrets of orders together, so that their rehearsals fit into one
- * request.
+ * Decrypts the secrets of orders together, so that their rehearsals fit into
+ * one request.
  *
  * @returns the orders that can be rehearsed now.
  */
@@ -87,7 +87,7 @@ export async function openSeals(
   return storedOrders.filter((stored) => !isOpening(context, submitter, stored))
 }
 
-/** True while the secret of an order opens in the background. */
+/** True while the secret of an order is being decrypted in the background. */
 export function isOpening(
   context: Pick<OrdersContext, 'kinds'>,
   { openings }: Pick<SubmitterState, 'openings'>,
@@ -98,10 +98,10 @@ export function isOpening(
 }
 
 /**
- * Opens the secret of an order in the background if the key service did not
+ * Decrypts the secret of an order in the background if the key service did not
  * answer the last try. Only the first try may delay other orders.
  *
- * @returns false while the secret is not open.
+ * @returns false while the secret is not decrypted.
  */
 export function openBeside(
   context: OrdersContext,
@@ -126,15 +126,16 @@ function secretOf(
   const isCancel = order.requested === 'cancel'
   const sealed = isCancel ? attempt.cancellation : attempt.signature
   if (sealed === undefined) return undefined
-  // To cancel, the spender revokes the permission without a signature.
+  // To cancel a subscription, the spender revokes the permission; that takes no
+  // signature.
   if (isCancel && kindOf(context, order).carried) return undefined
   const kind = isCancel ? 'cancellation' : 'payment'
   return { sealed, place: sealContextOf(kind, order, attempt) }
 }
 
 /**
- * Returns the payment of an attempt; `undefined` if its signature was erased or
- * its seal is broken.
+ * Returns the signed payment of an attempt; `undefined` if its signature was
+ * erased or cannot be decrypted.
  */
 export async function takePayment(
   context: OrdersContext,

@@ -63,13 +63,13 @@ export async function keepSubmitter({
 }
 
 /**
- * The longest turn at a submitter, as a multiple of the lease: work that hangs
- * leaves the submitter to others.
+ * Longest work under one lease, as a multiple of its length. Work that hangs
+ * for longer stops prolonging the lease, so that others can take over.
  */
 const mostLeases = 3
 
 /**
- * Most milliseconds of one turn; longer if a person may have to confirm in a
+ * Most milliseconds of such work; longer if a person may have to confirm in a
  * wallet.
  */
 export function longestTurn(
@@ -83,7 +83,7 @@ export function longestTurn(
 /**
  * The key of a submitter's claims. Two shops can share a store and an account.
  * The shop that waits lists its recipients here; the holder does not send for
- * them, so it yields.
+ * them, so it gives up the lease.
  */
 const claimKey = (submitter: Submitter): string =>
   `claim:${submitterKey(submitter)}`
@@ -98,7 +98,9 @@ async function loadClaim(
   return Array.isArray(recipients) ? recipients.map(String) : []
 }
 
-/** True when someone who sends for other recipients waits for the submitter. */
+/**
+ * True when a process that sends for other recipients waits for the submitter.
+ */
 export async function isClaimed(
   tables: Values,
   { recipients }: Pick<OrdersContext, 'recipients'>,
@@ -120,8 +122,8 @@ export async function dropClaims(
 }
 
 /**
- * Claims a submitter that someone else holds if orders of ours wait for it. A
- * holder that sends for the same recipients ignores the claim.
+ * Claims a submitter whose lease another process holds, if orders of ours wait
+ * for it. A holder that sends for the same recipients ignores the claim.
  */
 export async function claimSubmitter(
   context: OrdersContext,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startOpenings } from './openings.js'
 
-/** Something that is opened when it is told to. */
+/** A secret that is decrypted when the test says so. */
 function hold() {
   let open: (secret: string) => void = () => undefined
   let fail: (error: Error) => void = () => undefined
@@ -46,7 +46,7 @@ test.each([true, false])(
     if (isOpened) open('secret')
     else fail(new Error('silent'))
     await opening.catch(() => undefined)
-    // It ended during this look, which could not use it.
+    // It was decrypted during this poll, too late for it.
     openings.endLook()
     const again = openings.begin('key', never)
     if (isOpened) expect(await again).toBe('secret')

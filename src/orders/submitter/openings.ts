@@ -1,22 +1,24 @@
-/** The secrets of a submitter that are being opened. */
+/** The secrets of a submitter that are being decrypted. */
 export type Openings = {
-  /** Returns the opening in progress for the key, or starts one. */
+  /** Returns the decryption in progress for the key, or starts one. */
   begin(
     key: string,
     open: () => Promise<string | undefined>,
   ): Promise<string | undefined>
   /**
-   * Notes that a look has waited for a secret. Later looks do not wait for it.
+   * Notes that a poll has waited for a secret. Later polls do not wait for it.
    */
   noteWaited(key: string): void
-  /** True when a look has waited for a secret, and it is still not open. */
+  /**
+   * True when a poll has waited for a secret, and it is still not decrypted.
+   */
   isLate(key: string): boolean
-  /** Notes that a look has used a secret, so that `endLook` forgets it. */
+  /** Notes that a poll has used a secret, so that `endLook` forgets it. */
   take(key: string): void
   late(): number
   /**
-   * Forgets secrets that were used or opened in time. A late secret stays for
-   * one more look after it opened.
+   * Forgets secrets that were used or decrypted in time. A late secret stays
+   * for one more poll after it was decrypted.
    */
   endLook(): void
 }
@@ -26,7 +28,7 @@ type Opening = {
   isSettled: boolean
   isWaited: boolean
   isTaken: boolean
-  /** True while the secret is kept for the next look only. */
+  /** True while the secret is kept for the next poll only. */
   isLast: boolean
 }
 

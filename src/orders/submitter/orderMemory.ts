@@ -7,7 +7,7 @@ type RefusalMemory = {
   /**
    * Notes a reason to refuse an order.
    *
-   * @returns true when the last look gave the same reason, which makes it
+   * @returns true when the last poll gave the same reason, which makes it
    * certain.
    */
   confirmDoubt(orderId: string, reason: OrderReason): boolean
@@ -20,11 +20,11 @@ type RefusalMemory = {
   nextPause(orderId: string, now: bigint): bigint
   /** Forgets pauses that ended long ago. */
   dropPauses(now: bigint): void
-  /** Forgets a doubt because the order can be sent. */
+  /** Forgets the noted reason, because the order can be sent. */
   forgetDoubt(orderId: string): void
 }
 
-/** A submitter's memory of orders from one step or look to the next. */
+/** A submitter's memory of orders from one step or poll to the next. */
 export type OrderMemory = RefusalMemory & {
   /**
    * We send orders of these recipients only, but settle all transactions in
@@ -37,7 +37,10 @@ export type OrderMemory = RefusalMemory & {
    * the pause.
    */
   isTimeToAdopt(): boolean
-  /** Remembers orders as they were found due, until they are recorded. */
+  /**
+   * Remembers orders as they were found due, until their transactions are
+   * stored.
+   */
   rememberDue(storedOrders: readonly StoredOrder[]): void
   forgetDue(): void
   rememberRecorded(orders: readonly OrderRecord[]): void
@@ -47,7 +50,8 @@ export type OrderMemory = RefusalMemory & {
    */
   takeRecorded(orderId: string): StoredOrder | undefined
   /**
-   * Forgets all other recorded orders: they have nothing in flight any more.
+   * Forgets all other orders that `rememberRecorded` has kept: they have
+   * nothing in flight any more.
    */
   forgetRecordedExcept(orderIds: readonly string[]): void
 }
@@ -57,7 +61,7 @@ const adoptEvery = 10_000
 
 export function openOrderMemory(initial: readonly Address[]): OrderMemory {
   let recipients = initial
-  /** Milliseconds of `performance` at the last search. */
+  /** `performance.now()` at the last search. */
   let adoptedAt = Number.NEGATIVE_INFINITY
   let due: ReadonlyMap<string, StoredOrder> = new Map()
   const recorded = new Map<string, StoredOrder>()
@@ -104,7 +108,7 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
 
 function openRefusalMemory(): RefusalMemory {
   const pauses: RefusalPauses = new Map()
-  /** Reasons to refuse orders that the next look has to confirm. */
+  /** Reasons to refuse orders that the next poll has to confirm. */
   const doubts = new Map<string, OrderReason>()
   return {
     confirmDoubt: (orderId, reason) => {

@@ -34,8 +34,8 @@ export function roomOf(
 type Unsendable = { reason: OrderReason | undefined }
 
 /**
- * Returns why a due order must not be sent, by its record alone; `undefined` if
- * it can be sent. Pure.
+ * Returns why the stored facts about a due order forbid sending it; `undefined`
+ * if it can be sent. Pure.
  */
 export function judgeSending(
   {
@@ -55,11 +55,12 @@ export function judgeSending(
   const isInReview = needsReview && requested !== 'cancel'
   if (!isOpen || isInReview || requested === 'void')
     return { reason: undefined }
-  // The secret was erased when the order was final. A reorg undid that.
+  // The secret was erased when a final block settled the order, and a reorg
+  // undid that.
   if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[requested === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
-  // A reorg made an older attempt payable again. Both could be paid.
+  // A reorg can make an older attempt payable again. Then both could be paid.
   const isPayable = (one: AttemptRecord) =>
     one.number < attempt.number &&
     one.spendable &&

@@ -21,10 +21,10 @@ import {
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
- * Writes signed transactions with their orders, before any is sent, and what is
- * joined with them. If an order changed in between, or a nonce already has a
- * row, it writes none and the drafts must be signed again, without the joined
- * ones if an order changed.
+ * Stores signed transactions with their orders, before any is sent. In the same
+ * write, stores the requests of captures offered in `joins`. If an order
+ * changed in between, or a nonce already has a row, stores nothing: the drafts
+ * must be signed again, without the offered ones if an order changed.
  *
  * @param isLastTry `true`: throws instead of returning drafts to sign again.
  */
@@ -50,7 +50,7 @@ export async function recordSigned(
       const fresh = await dropStale(context, own)
       return { recorded: [], left: { drafts: fresh, bumps: drafts.bumps } }
     }
-    // A closed transaction may be on record at one of these nonces.
+    // The store may have a closed transaction at one of these nonces.
     const { nextNonce } = submitter.nonces.value
     const nonces = again.map((_, place) => nextNonce + place)
     const bumps = await context.store.read((tables) =>
@@ -120,7 +120,10 @@ async function dropStale(
   )
 }
 
-/** Builds the changes that record transactions and move their orders. Pure. */
+/**
+ * Builds the changes that store transactions and set the states of their
+ * orders. Pure.
+ */
 export function planRecord(
   drafts: readonly DueDraft[],
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],

@@ -15,15 +15,18 @@ import { againAt } from './planSending.js'
 import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** A due order that is not sent. Without a reason it just stops being due. */
+/**
+ * A due order that is not sent. Without a reason, there is nothing left to
+ * send.
+ */
 export type DueRefusal = {
   stored: StoredOrder
   reason: OrderReason | undefined
-  /** Set if someone else's transaction has already decided the order. */
+  /** Set if a transaction of someone else has already decided the order. */
   evidence?: Evidence | undefined
 }
 
-/** Reasons that come from the record alone, without the node. */
+/** Reasons that follow from the stored order, without the node. */
 const ownReasons: readonly OrderReason[] = [
   'otherPayment',
   'sealBroken',
@@ -32,7 +35,7 @@ const ownReasons: readonly OrderReason[] = [
 
 /**
  * True when an order may be refused now. A reason that comes from the node must
- * be the same at two looks in a row, because one answer may be wrong.
+ * be the same at two polls in a row, because one answer may be wrong.
  */
 export function isCertain(
   { orders }: SubmitterState,
@@ -64,7 +67,7 @@ async function explainRefusal(
       problem: 'contradicts an earlier one about a payment nonce',
     })
   } catch (error) {
-    // This order is judged again later; the others are refused now.
+    // This order is checked again later; the others are refused now.
     putAside(aside, id, error, id)
     return undefined
   }
@@ -107,7 +110,7 @@ export async function refuseDue(
       const findConflict = conflictsOf(recorded)
       for (const [id, { stored: judged, reason, evidence, again }] of byId) {
         const stored = collected.find(id)
-        // Skip orders that changed since. They are judged again if still due.
+        // Skip orders that changed since. They are checked again if still due.
         if (stored?.order.version !== judged.order.version) continue
         const proofs = [...stored.proofs, ...strays]
         const conflict = findConflict(id, evidence)

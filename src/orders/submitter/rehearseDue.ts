@@ -44,14 +44,17 @@ type TakenDue = RehearsedDue & { taken?: Taken | undefined }
 type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
-  /** True when only charges are left. Drafts need not wait for them. */
+  /**
+   * True when only charges of subscriptions are left. Drafts need not wait for
+   * them.
+   */
   isLast: boolean
 }
 
 /**
  * Rehearses due orders in groups and yields each group as soon as it is ready,
- * so that its orders are signed while the next ones are rehearsed. Puts aside
- * orders for which the node or the key service failed.
+ * so that its orders are signed while the next ones are rehearsed. Orders for
+ * which the node or the key service failed are tried again later.
  */
 export async function* rehearseGroups(
   context: OrdersContext,
@@ -65,7 +68,7 @@ export async function* rehearseGroups(
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
-    // Lets the requests of the last group leave before preparing the next
+    // Let the requests of the last group go out before preparing the next
     // group.
     if (coming.length > 0) await wait(1)
     const rehearsing = openSeals(context, submitter, group).then((open) =>
@@ -205,8 +208,8 @@ const mostSplits = 10
 
 /**
  * Rehearses captures in one call. If the node fails, asks about each half, to
- * find a payment that always makes the call fail. Puts only that payment aside.
- * Payments that are not reached are due again at the next look.
+ * find a payment that always makes the call fail. Only that payment waits for
+ * its next try. Payments that are not reached are due again at the next poll.
  */
 async function rehearseTogether(
   context: OrdersContext,
@@ -312,8 +315,8 @@ async function rehearseCaptures(
 }
 
 /**
- * Returns the opened secret, `undefined` if the seal is broken, or the error if
- * its sealer or key is unavailable for now.
+ * Returns the decrypted secret, `undefined` if the seal is broken, or the error
+ * if its sealer or key is unavailable for now.
  */
 async function openOrWait<secret>(
   opening: Promise<secret | undefined>,
@@ -390,8 +393,8 @@ async function rehearseCarried(
   const { account } = submitter.wallet.submitter
   if (order.recipient !== account) return { stored, reason: 'wrongSubmitter' }
   const action = order.requested === 'cancel' ? 'cancel' : 'capture'
-  // To cancel, the spender revokes without a signature: a broken seal stops
-  // nothing.
+  // To cancel a subscription, the spender revokes the permission; that takes no
+  // signature, so a broken seal stops nothing.
   const payment =
     action === 'cancel'
       ? unsignedOf(context, stored)

@@ -101,8 +101,8 @@ export function isGivenUp(
 }
 
 /**
- * Makes an order due again because its transaction can no longer be mined,
- * unless it was given up in between. Pure.
+ * Makes the submitter send an order again, because its transaction can no
+ * longer be mined, unless the order was voided in between. Pure.
  */
 export function reopenOrder(
   stored: Undecided,

@@ -28,7 +28,7 @@ type Replacement = {
   why: 'late' | 'stuck'
 }
 
-/** Most transactions to replace in one look. */
+/** Most transactions to replace in one poll. */
 const mostReplaced = 20
 
 /**
@@ -59,7 +59,7 @@ function planReplacements(
       if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
         return walletMemory.isResting('filler') ? [] : [{ last, why: 'late' }]
       // Without its hash, a transaction may be mined beside its replacement.
-      // That is safe only for fillers: at most one per nonce is mined.
+      // That is safe only for one that just fills its nonce.
       if (hash === undefined)
         return kind === 'filler' && !walletMemory.isResting('filler')
           ? [{ last, why: 'stuck' }]
@@ -119,7 +119,7 @@ export async function replaceTransactions(
     } catch (error) {
       // A signer may refuse all calls except to the token. Other work goes on.
       putAside(submitter.aside, name, error, orderId)
-      // A signer that hangs must cost one wait per look, not one per nonce.
+      // A signer that hangs must cost one wait per poll, not one per nonce.
       break
     }
     // Stop if the wallet failed, or proved to choose its own nonces.
@@ -131,7 +131,7 @@ export async function replaceTransactions(
   return isActive
 }
 
-/** Remembers since when the lowest waiting nonce has been the lowest. */
+/** Remembers since when this account nonce has been the lowest in flight. */
 function watchLowest(
   { inFlight, pace }: SubmitterState,
   { count, head }: Pick<SubmitterView, 'count' | 'head'>,
@@ -165,7 +165,8 @@ async function draftReplacement(
   const raised = raiseFees(last, now)
   const isTooDear = isExcessive(raised, now)
   if (isTooDear && last.hash !== undefined) return undefined
-  // The chain's fees are enough if the wallet never sent the last one.
+  // Without a hash, the wallet may never have sent the last transaction. Then
+  // the chain's current fees are enough.
   const fees = isTooDear ? now : raised
   const shared = {
     nonce,
@@ -269,7 +270,10 @@ async function replaceOne(
   else await askToSend(context, submitter, kept, draft)
 }
 
-/** Keeps the reason with the order until the filler is mined. Pure. */
+/**
+ * Keeps the reason with the order until the transaction that fills the nonce is
+ * mined. Pure.
+ */
 function planChange(
   row: Omit<TransactionRecord, 'version'>,
   { reason }: Drafted,

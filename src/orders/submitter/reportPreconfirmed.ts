@@ -10,9 +10,9 @@ import type { SubmitterView } from './getSubmitterView.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Reports captures in the block being made. They decide nothing: the order
- * stays in flight until a sealed block has the capture. Returns the changed
- * orders: from now on the answers that are reserved for them may be given.
+ * Reports captures in the pending block. They decide nothing: the order stays
+ * in flight until a mined block has the capture. Returns the changed orders:
+ * from now on the answers that are reserved for them may be given.
  *
  * @throws {@link StaleRecordError} when an order was written in between.
  */

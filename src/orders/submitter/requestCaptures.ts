@@ -11,9 +11,10 @@ import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**
- * Writes the request to capture an order, together with other requests.
+ * Writes the request to capture an order, in one write with other requests.
  *
- * @param early limits of an answer at `preconfirmed`, if one is wanted.
+ * @param early limits of an early answer, which needs only the pending block;
+ * absent if none is wanted.
  */
 export type CaptureRequest = (
   orderId: string,

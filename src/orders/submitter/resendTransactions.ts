@@ -11,13 +11,15 @@ import { sendRecorded } from './sendRecorded.js'
 import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
-/** Number of looks before the same bytes are sent again. */
+/** Number of polls before the same bytes are sent again. */
 const sendEvery = 4
 
-/** Most transactions to send again in one look. */
+/** Most transactions to send again in one poll. */
 const most = 100
 
-/** Sends recorded bytes again if the node's pool lacks them. */
+/**
+ * Sends the stored bytes of transactions again if the node's pool lacks them.
+ */
 export async function resendTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -34,7 +36,7 @@ export async function resendTransactions(
     const place = sealOfRow(sealOf(row, stored), row)
     return { row, stored, sealed: row.raw, place }
   })
-  // Transactions whose secrets open late are sent at a later look.
+  // Transactions whose secrets open late are sent at a later poll.
   const open = await openSecrets(context, submitter, secrets)
   const bytes = await Promise.all(
     open.map(async (secret): Promise<SignedBytes | undefined> => {

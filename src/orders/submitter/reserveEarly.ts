@@ -1,13 +1,16 @@
 import type { OrderRecord, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** The limits of an answer at `preconfirmed`, as decimals in whole tokens. */
+/**
+ * The limits of an early answer (`answerAt: 'preconfirmed'`), as decimals in
+ * whole tokens.
+ */
 export type EarlyLimits = {
   /** The largest payment that may be answered so. */
   upTo: string
   /** The name of what is limited by `most`, such as an offer. */
   name?: string | undefined
-  /** Most of that name that may be at risk at once. */
+  /** Largest sum under that name that may be at risk at once. */
   most?: string | undefined
 }
 
@@ -16,8 +19,8 @@ export const atRiskLock = 'early'
 
 /**
  * Reserves answers at `preconfirmed` in the caller's unit of work, which holds
- * `atRiskLock`. Returns the orders, changed where one fits: the others are
- * answered at `included`.
+ * `atRiskLock`. Returns the orders, with `early` set where the limits allow it:
+ * the others are answered at `included`.
  *
  * A reserved answer counts against the limits like one that was given. So the
  * limits hold for all answers without a capture in a block, also after a crash.
@@ -81,7 +84,10 @@ type Summed = Pick<OrderRecord, 'payer' | 'value' | 'captureValue' | 'earlyFor'>
 const amountOf = ({ value, captureValue }: Summed): bigint =>
   captureValue ?? value
 
-/** The sums that a payment counts in: all, its payer's, and of its name. */
+/**
+ * The sums that a payment counts toward: of all payments, of its payer, and of
+ * its name.
+ */
 function keysOf(
   place: string,
   { payer, earlyFor }: Summed,

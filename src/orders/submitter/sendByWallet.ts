@@ -21,9 +21,9 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 import { judgeWallet } from './watchWallet.js'
 
 /**
- * Asks the wallet to sign and send one draft after the other. Records each
- * draft with its nonce before asking. Never asks twice for the same draft
- * unless the wallet clearly refused.
+ * Asks the wallet to sign and send one draft after the other. Stores each draft
+ * with its nonce before asking. Never asks twice for the same draft unless the
+ * wallet clearly refused.
  */
 export async function sendByWallet(
   context: OrdersContext,
@@ -38,7 +38,8 @@ export async function sendByWallet(
     if (!row) continue
     sent++
     if (!(await askToSend(context, submitter, row, { ...draft, fees }))) break
-    // Until the wallet has used a nonce that we gave it, ask for one only.
+    // Until the wallet has used a nonce that we gave it, ask for one
+    // transaction only.
     const { nonces, walletMemory } = submitter
     if (nonces.value.ignoresNonce !== false || walletMemory.isResting('order'))
       break
@@ -46,7 +47,7 @@ export async function sendByWallet(
   return sent
 }
 
-/** Records a transaction before the wallet is asked for it. */
+/** Stores a transaction before the wallet is asked for it. */
 async function recordUnsent(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -63,7 +64,8 @@ async function recordUnsent(
     async (tables) => {
       const [now] = await tables.orders.find({ ids: [order.id] })
       if (now?.version !== order.version) return undefined
-      // A nonce the wallet once refused to use has a row already.
+      // If the wallet refused this nonce before, the store has a row at it
+      // already.
       const bump = nextBump(await tables.transactions.find({ at, nonce }))
       const row = rowOf(
         {
@@ -95,8 +97,8 @@ async function recordUnsent(
 }
 
 /**
- * Asks the wallet once for a transaction on record. Returns `false` when the
- * wallet clearly sent nothing.
+ * Asks the wallet once for a transaction that is stored already. Returns
+ * `false` when the wallet clearly sent nothing.
  */
 export async function askToSend(
   context: OrdersContext,
@@ -168,7 +170,7 @@ async function recordHash(
 }
 
 /**
- * Records that the wallet sent nothing. If the transaction was alone at its
+ * Stores that the wallet sent nothing. If the transaction was alone at its
  * nonce, nonce and order are free again.
  */
 async function recordRefusal(
@@ -210,7 +212,7 @@ async function recordRefusal(
   )
   nonces.keep(value)
   inFlight.remove(row)
-  // Pause, or the next look would ask the wallet again at once.
+  // Pause, or the next poll would ask the wallet again at once.
   if (reason === undefined || row.kind === 'filler')
     submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
   context.observe({

@@ -5,8 +5,9 @@ import type { SignedBytes } from './signDrafts.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Sends recorded bytes once and remembers the node's answers. Bytes that the
- * node does not accept stay in flight and are sent again.
+ * Sends the bytes of transactions that the store has by now, and remembers the
+ * node's answers. Bytes that the node does not accept stay in flight and are
+ * sent again.
  */
 export async function sendRecorded(
   context: Pick<OrdersContext, 'observe'>,

@@ -5,8 +5,8 @@ import type { NonceFate } from './explainNonce.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
 /**
- * Puts aside account nonces whose payment is on record for another order, so
- * that the next try settles the others.
+ * Makes account nonces wait whose payment is stored for another order, so that
+ * the next try settles the others.
  */
 export async function setConflictsApart(
   { store }: Pick<OrdersContext, 'store'>,

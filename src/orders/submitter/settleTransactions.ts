@@ -68,7 +68,8 @@ export async function settleTransactions(
   const known = new Map([...taken, ...reviewed])
   const at = context.now()
   const relays = isRelaying(context)
-  // Not inside `applyFates`, which may run twice: each call counts one refusal.
+  // Compute this outside `applyFates`, which may run twice: each call counts
+  // one refusal.
   const again = new Map(
     fates.map((fate) => [
       fate,
@@ -157,7 +158,10 @@ async function explainAll(
   return fates.filter((fate) => fate !== undefined)
 }
 
-/** Applies all fates except those that contradict the record. */
+/**
+ * Applies what became of the account nonces, except where it contradicts stored
+ * proofs.
+ */
 function applyFates(
   submitter: SubmitterState,
   known: ReadonlyMap<string, StoredOrder>,
@@ -286,7 +290,8 @@ function closeRows({
   evidence,
   stored,
 }: NonceFate): TransactionRecord[] {
-  // The order's secrets are erased, so the bytes must not keep them.
+  // The order's secrets are erased. The transaction bytes contain them, so
+  // erase these too.
   const isFinal =
     stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn'
   const erased = isFinal ? { raw: undefined } : {}

@@ -15,10 +15,16 @@ import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** Signed bytes. Send them only once they are on record. */
+/**
+ * Signed bytes. Send them only once they are stored: a crash could otherwise
+ * lose a transaction that may be mined.
+ */
 export type SignedBytes = { nonce: number; hash: Hash; raw: Hex }
 
-/** A signed transaction: its record with sealed bytes, and the bytes. */
+/**
+ * A signed transaction: the row to store, with encrypted bytes, and the bytes
+ * to send.
+ */
 type SignedRow = {
   row: Omit<TransactionRecord, 'version'>
   bytes: SignedBytes
@@ -26,7 +32,10 @@ type SignedRow = {
 
 export type DraftsLeft = {
   drafts: readonly DueDraft[]
-  /** The bump of each draft, in the same order; 0 if missing. */
+  /**
+   * The number (`bump`) of each draft at its nonce, in the order of `drafts`; 0
+   * if missing.
+   */
   bumps: readonly number[]
 }
 
@@ -51,7 +60,8 @@ const groupSize = 10
 
 /**
  * Signs and seals drafts in parallel, under consecutive nonces from `nextNonce`
- * on. Sends nothing. Puts aside orders whose transactions were not signed.
+ * on. Sends nothing. Orders whose transactions were not signed are tried again
+ * later.
  *
  * @param now Unix seconds of the chain.
  */
@@ -111,7 +121,7 @@ export async function signDrafts(
  */
 const repeated = 400
 
-/** The name under which an order is put aside when its signer fails. */
+/** The name under which a failure to sign for an order is listed. */
 export const signingOf = (orderId: string): string => `sign:${orderId}`
 
 /**
@@ -127,7 +137,7 @@ export function isResting(
 }
 
 /**
- * Puts aside orders whose transactions were not signed or sealed. An order that
+ * Makes orders wait whose transactions were not signed or sealed. An order that
  * fails repeatedly waits longer each time, so that it does not block the rest.
  */
 async function putOffUnsigned(
@@ -148,7 +158,7 @@ async function putOffUnsigned(
     one,
     pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
   }))
-  // The caller of a joined capture requests it again.
+  // A caller that waits for its capture in `joins` requests it again itself.
   const late = paused.filter(
     ({ one, pause }) =>
       pause >= repeated && !submitter.joins.has(one.draft.stored.order.id),
@@ -186,7 +196,7 @@ async function postponeUnsigned(
       const orders = await tables.orders.find({ ids: [...dues.keys()] })
       const changes: Changes = {
         ...noChanges(),
-        // The next look decides again about orders that were changed since.
+        // The next poll decides again about orders that were changed since.
         orders: orders
           .filter(({ id, version }) => versions.get(id) === version)
           .map((order) => ({ ...order, sendDue: dues.get(order.id) })),
@@ -248,7 +258,7 @@ function lateSigner(milliseconds: number): SendError {
   return new SendError({ words, retryable: true, maybeSent: false })
 }
 
-/** Builds the record of a transaction whose bytes are not known. Pure. */
+/** Builds the row of a transaction whose bytes are not known. Pure. */
 export function rowOf(
   draft: RowDraft,
   { chainId, account }: { chainId: number; account: Address },
@@ -294,8 +304,8 @@ export function sealOf(
 }
 
 /**
- * Binds the sealed bytes of a transaction to its account nonce and action too,
- * so that bytes of the same attempt cannot be swapped. Pure.
+ * Binds the encrypted bytes of a transaction to its account nonce and action
+ * too, so that bytes of the same attempt cannot be swapped. Pure.
  */
 export function sealOfRow(
   seal: SealContext,

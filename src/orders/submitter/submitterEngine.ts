@@ -24,19 +24,20 @@ import {
 import { submitterKey } from './submitterState.js'
 import { waitForOrders } from './waitForOrders.js'
 
-/** Drives the submitters of one instance, each in one loop for all callers. */
+/**
+ * Runs the submitters of one instance, each in one loop that all callers share.
+ */
 export type SubmitterEngine = {
   requestCapture: CaptureRequest
   /**
-   * Requests a capture in the unit of work that records its transaction.
+   * Requests a capture in the unit of work that stores its transaction.
    * Resolves to the order as it was written; to `undefined` when nothing was
    * written, because this process cannot send it now. Then request it in a unit
    * of its own.
    */
   joinCapture(capture: JoinedCapture): Promise<OrderRecord | undefined>
   /**
-   * Drives the order's submitter until the order is decided or the time is
-   * over.
+   * Runs the order's submitter until the order is decided or the time is over.
    *
    * @param answerAt as in `OrderWaits`.
    */
@@ -46,7 +47,7 @@ export type SubmitterEngine = {
     answerAt?: AnswerAt | undefined,
   ): Promise<StoredOrder | undefined>
   /**
-   * Drives a submitter until the signal aborts, even if nobody waits for an
+   * Runs a submitter until the signal aborts, even if nobody waits for an
    * order.
    *
    * @param isReady true once a recipient's orders may be sent. Ignored while
@@ -59,8 +60,8 @@ export type SubmitterEngine = {
     isReady?: (recipient: Address) => boolean,
   ): Promise<void>
   /**
-   * Takes a submitter and keeps it for a second, because a capture will be
-   * requested soon. A further call prolongs it.
+   * Takes a submitter's lease and keeps it for a second, because a capture will
+   * be requested soon. A further call prolongs it.
    */
   prepare(submitter: Submitter): void
   /** Makes a submitter look for due orders at once. */
@@ -109,8 +110,8 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       const { order, event } = planned
       const { chainId, submitter: account } = order
       const driver = driverOf({ chainId, account })
-      // Do not wait for a submitter that another process has, or a wallet that
-      // sends what it signs.
+      // Do not wait for a submitter whose lease another process has, or for a
+      // wallet that sends what it signs.
       if (driver?.wallet.account.type !== 'local' || driver.denied > 0)
         return undefined
       const asked = { ...stored, order }

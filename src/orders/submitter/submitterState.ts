@@ -20,7 +20,7 @@ import { openWalletMemory, type WalletMemory } from './walletMemory.js'
 
 /**
  * State of a submitter while we hold its lease: a cache of the store, and
- * results of the last looks at the chain. Each concern owns its fields and
+ * results of the last polls of the chain. Each concern owns its fields and
  * changes them in its own file; all other code reads them and calls its
  * methods.
  */
@@ -29,7 +29,7 @@ export type SubmitterState = {
   readonly reader: Client
   readonly kinds: OrderKinds
   readonly aside: Aside
-  /** Captures to record together with their requests. */
+  /** Captures to store together with their requests. */
   readonly joins: Joins
   /** The lease under which the state was loaded; it keeps its fence. */
   readonly lease: Lease
@@ -73,10 +73,13 @@ export function submitterKey({ chainId, account }: Submitter): string {
   return `submitter:${chainId}:${account}`
 }
 
-/** The kinds of work on an account nonce; each is put aside if it fails. */
+/**
+ * The kinds of work on an account nonce; each waits for its own next try if it
+ * fails.
+ */
 const nonceWorks = ['settle', 'resend', 'replace', 'fill'] as const
 
-/** The name under which work on an account nonce is put aside. */
+/** The name under which a failure of work on an account nonce is listed. */
 export function nonceName(
   work: (typeof nonceWorks)[number],
   nonce: number,

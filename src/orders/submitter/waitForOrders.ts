@@ -5,13 +5,16 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from './submitterState.js'
 
-/** Callers that wait for orders to be decided. One read serves all of them. */
+/**
+ * Callers that wait until their orders are decided: until no requested capture
+ * is left to wait for. One read of the store serves all of them.
+ */
 export type OrderWaits = {
   /**
    * Resolves to the decided order, or to `undefined` after the timeout (ms).
    *
-   * @param answerAt `preconfirmed` to resolve also to an order whose answer is
-   * reserved, once the block being made shows its capture.
+   * @param answerAt `preconfirmed` to resolve early for orders that may be
+   * answered early: as soon as the pending block shows the capture.
    */
   wait(
     order: OrderRecord,
@@ -23,8 +26,8 @@ export type OrderWaits = {
    * Answers the callers whose orders are decided.
    *
    * @param news.settled orders as they were just written.
-   * @param news.isNews other orders were written too, so the store is read at
-   * once.
+   * @param news.isNews true when other orders were written too: then the store
+   * is read at once.
    */
   report(
     submitter: Submitter,
@@ -43,8 +46,9 @@ type Waiter = {
 const lookEvery = 250
 
 /**
- * Milliseconds between two reads of the awaited orders, independent of the
- * submitter: it may hang at its node while another process captures the order.
+ * Milliseconds between two reads of the awaited orders that do not wait for the
+ * submitter of this process: it may hang at its node while another process
+ * captures the order.
  */
 const ownLookEvery = 1_000
 
@@ -53,7 +57,10 @@ const longestLook = 10_000
 
 type Group = {
   waiters: Set<Waiter>
-  /** Milliseconds of `performance` when the last and the current look began. */
+  /**
+   * Milliseconds of `performance.now()` when the last finished read and the
+   * current read began.
+   */
   looked: number
   looking: number | undefined
   timer: ReturnType<typeof setInterval> | undefined
@@ -128,7 +135,7 @@ function keepLooking(context: OrdersContext, group: Group): void {
     const { looked, looking = -longestLook } = group
     const now = performance.now()
     if (now - looked < lookEvery || now - looking < longestLook) return
-    // If the store fails, the next look tries again.
+    // If the store fails, the next read tries again.
     look(context, group).catch(() => undefined)
   }, ownLookEvery)
 }
@@ -151,7 +158,7 @@ function reportTo(
   }
 }
 
-/** True when a request that is answered then has its answer. Pure. */
+/** True when a caller that waits for `answerAt` can be answered. Pure. */
 export function isAnswerable(order: OrderRecord, answerAt: AnswerAt): boolean {
   return (
     isDecided(order) || (answerAt === 'preconfirmed' && isPreconfirmed(order))
@@ -159,8 +166,8 @@ export function isAnswerable(order: OrderRecord, answerAt: AnswerAt): boolean {
 }
 
 /**
- * True when the block being made shows the capture, and the answer is reserved.
- * Pure.
+ * True when the pending block shows the capture, and the order may be answered
+ * early. Pure.
  */
 export function isPreconfirmed({
   state,

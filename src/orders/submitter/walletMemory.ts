@@ -9,7 +9,8 @@ type AskedFor = 'order' | 'filler'
 export type WalletMemory = {
   /**
    * True while we do not ask the wallet for this. A failed order does not pause
-   * fillers, because others wait behind the nonces they fill.
+   * fillers, because other transactions wait until a gap in the nonces is
+   * filled.
    */
   isResting(what: AskedFor): boolean
   /**
@@ -24,19 +25,22 @@ export type WalletMemory = {
   /** True when a transaction is known to have the nonce we gave the wallet. */
   hasKeptNonce(hash: Hash): boolean
   rememberKept(hash: Hash): void
-  /** Nonces without an outcome. Other orders do not wait for them. */
+  /**
+   * Account nonces whose transactions have no outcome, and for which other
+   * orders no longer wait.
+   */
   readonly passedOver: ReadonlySet<number>
-  /** Lets other orders go on beside a nonce without an outcome. */
+  /** Lets other orders go on although a nonce has no outcome. */
   passOver(nonce: number): void
-  /** Forgets the passed over nonces that are not in flight any more. */
+  /** Forgets those of these nonces that are not in flight any more. */
   forgetPassedExcept(nonces: ReadonlySet<number>): void
   /**
    * Remembers that the node lacks the transaction of a nonce.
    *
-   * @returns since when, in milliseconds of `performance`.
+   * @returns `performance.now()` when this was first noticed.
    */
   noticeMissing(nonce: number, now: number): number
-  /** The node has the transaction of a nonce after all. */
+  /** Forgets that the node lacked the transaction of a nonce. */
   forgetMissing(nonce: number): void
 }
 
@@ -44,7 +48,7 @@ export type WalletMemory = {
 const longest = 16
 
 export function openWalletMemory(): WalletMemory {
-  /** The end of each pause, in milliseconds of `performance`. */
+  /** The end of each pause, as a time of `performance.now()`. */
   const rests = new Map<AskedFor, { until: number; tries: number }>()
   const kept = new Set<Hash>()
   const passedOver = new Set<number>()

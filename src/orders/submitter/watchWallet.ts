@@ -9,7 +9,7 @@ import {
   submitterKey,
 } from './submitterState.js'
 
-/** Number of looks between two checks of a wallet's transactions. */
+/** Number of polls between two checks of a wallet's transactions. */
 const looksApart = 8
 
 /**
@@ -27,7 +27,10 @@ export async function watchWallet(
   if (!choosesNonce(submitter)) await passOver(context, submitter, view)
 }
 
-/** Checks transactions that may contradict who we think chooses the nonces. */
+/**
+ * Checks transactions that may show that we are wrong about who chooses the
+ * account nonces: we or the wallet.
+ */
 async function reviseWallet(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -52,8 +55,8 @@ async function reviseWallet(
 
 /**
  * Stops waiting for a transaction without an outcome if the wallet may use
- * nonces of its own, so that other orders go on. The transaction stays on
- * record and is not sent again.
+ * nonces of its own, so that other orders go on. The transaction stays in the
+ * store and is not sent again.
  */
 async function passOver(
   context: OrdersContext,

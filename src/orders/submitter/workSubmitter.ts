@@ -42,53 +42,61 @@ import { watchWallet } from './watchWallet.js'
  * The path of a capture. `orders.capture` writes the request
  * (`requestCaptures`): from then on the order is due. The engine
  * (`createSubmitterEngine`) starts the loop of the order's submitter
- * (`startDriver`) or wakes it. At each look, the loop takes the lease or keeps
- * it (`openSubmitter`) and calls `workSubmitter`, which
+ * (`startDriver`) or wakes it. Each time it polls, the loop takes the lease or
+ * keeps it (`openSubmitter`) and calls `workSubmitter`, which
  *
- *  1. `getSubmitterView`     looks at the chain,
+ *  1. `getSubmitterView`     asks the chain about the account and its receipts,
  *  2. `settleTransactions`   saves what the chain decided,
  *  3. `replaceTransactions`  replaces stuck or late transactions,
  *  4. `resendTransactions`   sends again those the node lost,
  *
  * and then, in `sendDue`, sends due orders:
  *
- *  5. `findDue`              finds the orders, and the joined captures,
+ *  5. `findDue`              finds them, also captures requested just now,
  *  6. `continueNonces`       sets the next account nonce,
- *  7. `sortDue`              sets apart those to refuse by their record,
- *  8. `rehearseGroups`       rehearses the calls of the others, group by group,
- *                            except those just rehearsed when accepted;
+ *  7. `sortDue`              sorts out those that the stored facts refuse,
+ *  8. `rehearseGroups`       runs the calls of the others in `eth_call`,
+ *                            except those run just before, on acceptance;
  *
  * for each chunk of drafts, in `sendDrafts`:
  *
  *  9. `canPay`               keeps as many as the account can pay for,
  * 10. `signDrafts`           signs and seals the transactions,
- * 11. `recordSigned`         records them; their orders are `capturing`; writes
- *                            what is joined with them,
+ * 11. `recordSigned`         stores them; their orders are `capturing`. Stores
+ *                            captures requested just now with them,
  * 12. `sendRecorded`         sends them (`eth_sendRawTransaction`);
  *
  * and finally
  *
  * 13. `refuseDue`            saves why the refused ones are not sent.
  *
- * `signAndRecord` repeats 10 and 11 for what is left when an order changed in
- * between or a nonce was taken, at most `mostRounds` times. A wallet that signs
- * and sends itself does 10 to 12 in `sendByWallet`.
+ * `signAndRecord` repeats 10 and 11, at most `mostRounds` times in all, for
+ * drafts whose order changed in between or whose account nonce was taken. A
+ * wallet that signs and sends itself does 10 to 12 in `sendByWallet`.
  */
 
 export type SubmitterLook = {
-  /** Orders that the chain decided, as they were written. */
+  /** Orders that this poll settled, as they were written to the store. */
   settled: readonly StoredOrder[]
-  /** True when this look wrote something else that a caller may wait for. */
+  /**
+   * True when this poll wrote other orders that a caller may be waiting for.
+   */
   isNews: boolean
   /** True when the merchant or a restore has suspended all sending. */
   isSuspended: boolean
-  /** True when someone whose orders we do not send waits for the submitter. */
+  /**
+   * True when another process, whose orders we do not send, waits for the
+   * lease.
+   */
   isClaimed: boolean
-  /** True when no room was left, so that orders may still be due. */
+  /**
+   * True when the limit of transactions in flight was reached: orders may still
+   * be due.
+   */
   isFull: boolean
   /**
-   * Milliseconds until the next look makes sense; `Infinity` when nothing is in
-   * flight or due.
+   * Milliseconds until the next poll; `Infinity` when nothing is in flight or
+   * due.
    */
   next: number
   /**
@@ -98,22 +106,22 @@ export type SubmitterLook = {
   rest: 'idle' | 'block' | undefined
 }
 
-/** How often to look at a submitter, in milliseconds. */
+/** Milliseconds between two polls of a submitter. */
 export type SubmitterPauses = {
-  /** Between two looks while something is in flight or due. */
+  /** While something is in flight or due. */
   interval: number
-  /** Between two looks at the chain while orders are due later. */
+  /** While orders are due later: these polls read the time of the chain. */
   quiet: number
   /** True on a chain that shows nothing new between two blocks. */
   isBlockwise: boolean
 }
 
-/** Milliseconds of a step that does not want to run again by itself. */
+/** Milliseconds until the next poll, of a step that needs none. */
 const never = Number.POSITIVE_INFINITY
 
 /**
- * Milliseconds until the first look after something was sent or settled. With
- * many transactions in flight, news comes slowly, and each look costs requests.
+ * Milliseconds until the first poll after something was sent or settled. Longer
+ * with many transactions in flight, because each poll costs requests.
  */
 const soonAfter = (submitter: SubmitterState): number =>
   isMany(submitter) ? 16 : 8
@@ -123,8 +131,8 @@ const soonAfter = (submitter: SubmitterState): number =>
  * decided, replaces stuck transactions, sends lost ones again, and sends due
  * orders.
  *
- * @throws {@link LeaseLostError} when the lease was lost; then the caller must
- * drop the state.
+ * @throws {@link LeaseLostError} when the lease was lost. The caller must then
+ * drop `submitter`: another process may have changed its orders.
  */
 export async function workSubmitter(
   context: OrdersContext,
@@ -170,7 +178,8 @@ export async function workSubmitter(
   const shown = await step('preconfirmations', () =>
     retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
-  // What we send from here on depends on these answers.
+  // The node's answers to earlier sends decide which transactions to replace or
+  // send again.
   await broadcasts.sending
   const replaced = await step('replacements', () =>
     retryStale(() => replaceTransactions(context, submitter, view)),
@@ -184,10 +193,10 @@ export async function workSubmitter(
   const looked = await sent?.looked
   const first = looked && (await settle(looked))
   pace.rememberQuick(first !== undefined)
-  // Wait until the node has all transactions. The next look shows the mined
-  // ones.
+  // Wait until the node has all transactions: the next poll, which follows at
+  // once, can then show them mined.
   if (pace.isQuick) await broadcasts.sending
-  // A node that had no room is offered a little more each time.
+  // If the node's pool was full, offer it a few more transactions at each poll.
   broadcasts.admitMore()
   const isNews = sent !== undefined && sent.refused > 0
   const all = [...(settled ?? []), ...(shown ?? []), ...(first ?? [])]
@@ -238,9 +247,12 @@ function untilWork(
 type SentDue = {
   sent: number
   refused: number
-  /** Milliseconds until the next try makes sense. */
+  /** Milliseconds until sending is worth another try. */
   next: number
-  /** A look at the chain while the last of many transactions are signed. */
+  /**
+   * The submitter's state on the chain, asked for while the last of many
+   * transactions are signed.
+   */
   looked?: Promise<SubmitterView | undefined> | undefined
 }
 
@@ -249,9 +261,9 @@ const chunkSize = 100
 
 /**
  * Sends orders that are due, the soonest deadline first: rehearses them, and
- * signs, records and sends the first ones while the next are rehearsed. If many
- * are in flight, it does not wait for the node's answers: they are in
- * `broadcasts.sending`.
+ * signs, stores and sends the first ones while the next are rehearsed. With
+ * many in flight, it returns before the node answers; `broadcasts.sending`
+ * resolves then.
  */
 async function sendDue(
   context: OrdersContext,
@@ -287,8 +299,8 @@ async function sendDue(
     // Wait for a full chunk while more drafts may come.
     while (ready.length >= (isLast ? 1 : chunkSize)) {
       const chunk = ready.splice(0, chunkSize)
-      // The node is idle now, so look early. If this look fails, the next one
-      // tries again.
+      // The node is idle while we sign, so ask it for the submitter's state
+      // now. If that fails, the next poll asks again.
       if (isLast && ready.length === 0 && isMany(submitter))
         done.looked = getSubmitterView(context, submitter, false).catch(
           () => undefined,
@@ -309,13 +321,15 @@ async function sendDue(
       await sendReady(isLast)
     }
     await sendReady(true)
-    // The callers of joined captures request them again by themselves.
+    // A caller that waits for a capture in `joins` requests it again itself, so
+    // its refusal is not saved.
     const certain = refusals.filter(
       (refusal) =>
         isCertain(submitter, refusal) &&
         !submitter.joins.has(refusal.stored.order.id),
     )
-    // The next look judges the others again before they are refused.
+    // A refusal that may be temporary is saved only if the next poll finds it
+    // too.
     if (certain.length < refusals.length) done.next = 0
     done.refused = certain.length
     await refuseDue(context, submitter, certain, now)
@@ -340,8 +354,9 @@ async function endSending(
 }
 
 /**
- * Records and sends as many drafts as the account can pay for. Adds unanswered
- * requests to `sends`, so that the next drafts can be signed meanwhile.
+ * Stores and sends as many drafts as the account can pay for. Adds the sends
+ * that the node has not answered yet to `sends`, so that the caller can sign
+ * the next drafts meanwhile.
  *
  * @returns number of transactions sent.
  */
@@ -379,19 +394,23 @@ async function sendDrafts(
     now: view.head.timestamp,
   })
   sends.push(sendRecorded(context, submitter, view, recorded))
-  // Lets these requests leave before signing blocks the process.
+  // Signing the next drafts blocks the event loop, so let these requests go out
+  // first.
   await nextTurn()
   return recorded.length
 }
 
-/** Most rounds of signing and writing for a chunk. */
+/**
+ * Most rounds of signing and storing. Each round after the first takes the
+ * drafts that the round before could not store.
+ */
 const mostRounds = 5
 
 /**
- * Signs transactions and records them before any is sent. Leaves out orders
- * that changed in between or whose transaction was not signed.
+ * Signs transactions and stores them before any is sent. Leaves out orders that
+ * changed in between or whose transaction was not signed.
  *
- * @returns recorded bytes that may be sent.
+ * @returns the bytes of stored transactions that may be sent.
  */
 async function signAndRecord(
   context: OrdersContext,
@@ -412,8 +431,8 @@ async function signAndRecord(
 }
 
 /**
- * Runs the steps of a look. If a node or signer fails in one step, the step is
- * put aside for a while and the others go on.
+ * Runs the steps of a poll. If a node or signer fails in one step, that step
+ * pauses for a while and the others go on.
  */
 function openSteps({ aside }: SubmitterState) {
   return async <result>(

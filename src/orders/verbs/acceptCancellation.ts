@@ -127,9 +127,10 @@ async function judgeCancel(
 const blameless: readonly string[] = ['consumed', 'expired', 'paused']
 
 /**
- * Judges a cancellation, and counts a refusal as a try of the order. Counts
- * before it asks the node, and takes the count back if the cancellation is
- * good, so that parallel requests cannot exceed the limit.
+ * Verifies a cancellation, and counts a refusal against the order's limit of
+ * refused tries (`mostTries`). Counts before it asks the node, and takes the
+ * count back if the cancellation is good, so that parallel requests cannot
+ * exceed the limit.
  */
 async function countForged(
   context: OrdersContext,

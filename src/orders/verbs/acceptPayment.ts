@@ -27,7 +27,10 @@ const members: MembersOf<AcceptPaymentParameters> = {
   payment: true,
 }
 
-/** Refusals that the payment does not cause. They do not count as tries. */
+/**
+ * Refusals that the payment does not cause. They do not count against
+ * `mostTries`.
+ */
 const ownTrouble: readonly string[] = [
   'submitterFunds',
   'noWallet',
@@ -80,13 +83,16 @@ async function acceptAlone(
     judged.release()
     throw error
   })
-  // Another process may have stored it and reserved gas for it.
+  // Release the gas that we reserved if the payment is refused, or if another
+  // process has stored it and reserved gas for it.
   if (!verdict.ok || verdict.at === undefined) judged.release()
   if (!verdict.ok) await countTry(context, found.order.id)
   return verdict
 }
 
-/** Compares the payment with its order. Counts a refusal as a try. */
+/**
+ * Compares the payment with its order. Counts a refusal against `mostTries`.
+ */
 async function checkRecord(
   context: OrdersContext,
   found: StoredOrder,

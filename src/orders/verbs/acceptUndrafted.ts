@@ -50,7 +50,7 @@ export type AcceptUndraftedParameters = {
   value: bigint
   metadata?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Most payments of one payer that may be spendable at once, including this
+   * Most payments of one payer that can be captured at once, including this
    * one.
    */
   mostOpen?: number | undefined
@@ -59,15 +59,18 @@ export type AcceptUndraftedParameters = {
    * nothing until someone calls `capture`, whatever `policy.capture` is.
    */
   capture: 'now' | 'later'
-  /** With `now`: limits of an answer at `preconfirmed`, if one is wanted. */
+  /**
+   * With `now`: limits of an early answer, which needs only the pending block;
+   * absent if none is wanted.
+   */
   early?: EarlyLimits | undefined
   /**
-   * Runs while the node judges the payment. The order is written after both.
+   * Runs while the node verifies the payment. The order is written after both.
    */
   meanwhile?: ((order: OrderRecord) => Promise<void>) | undefined
   /**
    * Writes more in the unit of work that creates the order, or adds notes to
-   * those that it inserts.
+   * `rows`, to be inserted with it.
    */
   also?:
     | ((
@@ -221,7 +224,7 @@ function checkUndrafted(
     token: order.token,
     primaryType: order.primaryType,
     to: order.recipient,
-    // The value is compared below, in token units.
+    // Compares no decimal amount: the value is compared below, in token units.
     amount: '',
   })
   if (refusal) return refusal
@@ -283,8 +286,9 @@ async function storeUndrafted(
       ...asked,
       early: state,
       earlyFor,
-      // An earlier look would apply `policy.capture`, and only the caller may
-      // request the capture.
+      // Check the order again only at its deadline: a check before would
+      // capture by `policy.capture`, and here only the caller may request the
+      // capture.
       lookDue: order.deadline,
     }
     const { version: first, ...attempt } = planned.attempt
@@ -336,7 +340,7 @@ function duesOf(
     : { requested: undefined, sendDue: undefined }
 }
 
-/** Counts the payments that can still be spent. Pure. */
+/** Counts the payments that can still be captured. Pure. */
 function countOpen(others: readonly AttemptRecord[], time: bigint): number {
   return others.filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
     .length

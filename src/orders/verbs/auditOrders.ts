@@ -25,7 +25,7 @@ import { auditPace, auditPage, planAudit } from './planAudit.js'
 
 /** Parameters of `audit`. */
 export type AuditParameters = {
-  /** @default the block of the oldest order, or an older one on record */
+  /** @default the block of the oldest order or of the oldest stored payment */
   fromBlock?: bigint | undefined
   /** At most the newest block. @default the newest block */
   toBlock?: bigint | undefined
@@ -39,34 +39,33 @@ const members: MembersOf<AuditParameters> = {
   signal: true,
 }
 
-/** The transfers to one recipient in one token, compared with the record. */
+/** The transfers to one recipient in one token, compared with the store. */
 export type DestinationAudit = {
   destination: Destination
   fromBlock: bigint
   toBlock: bigint
   /** All transfers to the recipient. */
   chain: AuditSum
-  /** Payments of orders on record. */
+  /** Stored payments of orders. */
   captured: AuditSum
-  /** Payments without an order on record. */
+  /** Stored payments without an order. */
   unmatched: AuditSum
-  /** Refunds of orders on record. */
+  /** Stored refunds of orders. */
   refunded: AuditSum
   differences: readonly AuditDifference[]
 }
 
-/** The transfers to all recipients, compared with the record. */
+/** The transfers to all recipients, compared with the store. */
 export type AuditReport = {
   /**
-   * True when chain and record agree exactly, in the blocks of each
-   * destination.
+   * True when chain and store agree exactly, in the blocks of each destination.
    */
   ok: boolean
   destinations: readonly DestinationAudit[]
 }
 
 /**
- * Implements `audit` of `DestinationOrders`. Reads the record first, then the
+ * Implements `audit` of `DestinationOrders`. Reads the store first, then the
  * chain.
  */
 export async function auditOrders(
@@ -114,7 +113,8 @@ async function auditDestination(
       ),
     )
   ).filter(isMeant)
-  // Read after the record, so that the chain is not behind it.
+  // Ask for the newest block after reading the store, so that no stored payment
+  // is newer than the chain that we see.
   const toBlock = await findLast(context, client, {
     wanted: given.toBlock,
     recorded: ahead.at(-1)?.blockNumber ?? 0n,
@@ -134,8 +134,8 @@ async function auditDestination(
 const mostRanges = 4
 
 /**
- * Compares one range after the other, so that memory does not grow with the
- * record.
+ * Compares range by range, so that memory does not grow with the number of
+ * payments.
  */
 async function auditRanges(
   context: OrdersContext,
@@ -186,10 +186,13 @@ function inChainOrder(one: AuditDifference, other: AuditDifference): number {
   )
 }
 
-/** How often we read the head while it is behind the record. */
+/** How often we ask for the newest block while a stored payment is above it. */
 const mostLooks = 4
 
-/** The last block to read. Waits a little if the node is behind the record. */
+/**
+ * The last block to read. If the node lags behind a stored payment, waits for
+ * it, up to 2 seconds.
+ */
 async function findLast(
   { policy, signal }: OrdersContext,
   client: Client,
@@ -197,7 +200,8 @@ async function findLast(
 ): Promise<bigint> {
   for (let look = 1; ; look++) {
     const { number } = (await getHeads(client, policy)).latest
-    // Limited to the head: blocks beyond it would cost request after request.
+    // Never above the newest block: blocks that do not exist yet would cost
+    // request after request.
     if (wanted !== undefined && wanted <= number) return wanted
     if (recorded <= number || look === mostLooks) return number
     await wait(125 * 2 ** look, signal)

@@ -14,7 +14,7 @@ import { findPayment } from '../watcher/adoptUnknown.js'
 /** A number of transfers, and their sum in token units. */
 export type AuditSum = { count: number; value: bigint }
 
-/** A transfer that only the chain or only the record has, or that differs. */
+/** A transfer that only the chain or only the store has, or that differs. */
 export type AuditDifference = {
   transactionHash: Hash
   logIndex: number
@@ -25,7 +25,7 @@ export type AuditDifference = {
   onRecord: bigint | undefined
 }
 
-/** The sums of chain and record, and their differences. */
+/** The sums of chain and store, and their differences. */
 export type AuditTally = {
   chain: AuditSum
   captured: AuditSum
@@ -43,13 +43,17 @@ export type RecordedRange = {
 export type RangeAudit = {
   client: Client
   destination: Destination
-  /** Resolves when it is this caller's turn to compute. */
+  /**
+   * Resolves when this caller may compute: audits take turns, so that they do
+   * not block the event loop for long.
+   */
   turn: () => Promise<void>
 }
 
 /**
- * Compares the record of a range with the chain, which it reads afterwards.
- * Loads the rows again for payments that differ.
+ * Compares the stored payments of a range with the chain, which it reads
+ * afterwards. Loads payments that differ once more, because a worker may have
+ * written them meanwhile.
  */
 export async function auditRange(
   context: Pick<OrdersContext, 'store' | 'signal'>,
@@ -72,7 +76,9 @@ export async function auditRange(
   return compareRows(context, destination, { moved, recorded, isMeant })
 }
 
-/** Compares the record with the transfers on chain, and adds both up. */
+/**
+ * Compares the stored payments with the transfers on chain, and adds both up.
+ */
 export async function compareRows(
   { store }: Pick<OrdersContext, 'store'>,
   { chainId }: Destination,
@@ -97,7 +103,8 @@ export async function compareRows(
 }
 
 /**
- * True for a payment to the destination, or its refund, that no reorg removed.
+ * True for a stored payment to the destination, or its refund, that no reorg
+ * removed.
  */
 export function isTransfer(
   row: ProofRecord,
@@ -141,8 +148,8 @@ function movementOf(log: ReadLog): Movement[] {
 }
 
 /**
- * Keeps the refunds of our orders among what the recipient paid, on record or
- * not.
+ * Picks the refunds of our orders from the transfers that the recipient paid,
+ * whether or not the store has these refunds.
  */
 async function pickRefunds(
   context: Pick<OrdersContext, 'store'>,

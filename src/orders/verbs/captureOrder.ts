@@ -28,15 +28,15 @@ export type CaptureOrderParameters = {
   /** Milliseconds to wait for a result. @default 60_000 */
   timeout?: number | undefined
   /**
-   * When to answer. `preconfirmed`: once the block being made shows the
-   * capture. It can still be dropped, so this needs `policy.mostAtRisk`; where
-   * the limits do not allow it, or the chain shows no such block, the answer
+   * When to answer. `preconfirmed`: once the pending block shows the capture.
+   * The chain can still drop it, so this needs `policy.mostAtRisk`; where the
+   * limits do not allow it, or the node shows no pending block, the answer
    * waits for a block. @default 'included'
    */
   answerAt?: AnswerAt | undefined
   /**
    * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
-   * Required with it.
+   * Required with `preconfirmed`.
    */
   preconfirmedUpTo?: string | undefined
 }
@@ -82,8 +82,7 @@ export async function captureOrder(
 }
 
 /**
- * Waits until the capture of an order is decided, or until its answer may be
- * given.
+ * Waits until the capture of an order is decided, or can be answered early.
  *
  * @param asked the order as it was when its capture had been requested.
  */
@@ -104,7 +103,8 @@ export async function waitForCapture(
 }
 
 /**
- * Loads the result from the database, when nobody waits or the wait timed out.
+ * Loads the result from the store, if the caller does not wait or the wait
+ * timed out.
  */
 async function loadResult(
   context: OrdersContext,
@@ -155,7 +155,7 @@ function resolverOf(
 ): 'worker' | 'chain' | 'window' {
   if (state === 'stored') return 'worker'
   const open = sent.filter((row) => row.inFlight)
-  // Without a hash, the wallet may have sent the transaction, so we do not send
-  // again.
+  // The wallet gave no hash, but may have sent the transaction: we do not send
+  // again, and only the end of the window decides.
   return open.some(({ hash }) => hash === undefined) ? 'window' : 'chain'
 }

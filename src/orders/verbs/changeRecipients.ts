@@ -88,7 +88,7 @@ export async function changeRecipients(
 /**
  * Returns the rows of the shop that change.
  *
- * @throws {@link InvalidFieldError} when the shop lacks one to remove.
+ * @throws {@link InvalidFieldError} when the shop lacks a recipient to remove.
  */
 function changeRemoved(
   rows: readonly RecipientRecord[],

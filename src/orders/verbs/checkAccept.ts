@@ -23,12 +23,12 @@ export const mostTries = 10
 export type AcceptCheck =
   /** No objection: ask the node next. */
   | { verdict?: undefined }
-  /** @param isTry true when the refusal counts as a try of the order. */
+  /** @param isTry true when the refusal counts against `mostTries`. */
   | { verdict: AcceptVerdict; isTry: boolean }
 
 /**
  * Compares a payment with its order, without a node. Takes the expected values
- * from the record, never from the payment.
+ * from the stored order, never from the payment.
  */
 export function checkAccept(
   context: Pick<OrdersContext, 'keccak256' | 'kinds'>,
@@ -120,7 +120,7 @@ function checkAgainst(
     nonce: message.nonce,
     from: order.payer,
     to: order.recipient,
-    // The value is compared below, in token units.
+    // Compares no decimal amount: the value is compared below, in token units.
     amount: '',
   })
   if (refusal) return refusal
@@ -129,7 +129,7 @@ function checkAgainst(
       reason: 'wrongDomain',
       details: { found: redactDomain(payment.domain), expected: domain },
     }
-  // An exact payment has no terms, and its message names the recipient.
+  // Only the terms of a payment with a ceiling name an operator.
   if (attempt.terms && operator !== order.submitter)
     return {
       reason: 'wrongOperator',

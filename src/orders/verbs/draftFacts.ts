@@ -105,8 +105,8 @@ type Choice = {
 
 /**
  * Chooses the token and the recipient of something new: the given ones, or the
- * only ones configured. The recipient of a Receive payment must be a wallet of
- * ours.
+ * only ones configured. Only its recipient can submit a Receive payment, so
+ * that must be a wallet of ours.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -153,7 +153,8 @@ function chooseToken(
 
 /**
  * Returns the recipient of a draft: the given one, or the only one configured.
- * For a Receive payment, it must be a wallet of ours.
+ * For a Receive payment, it must be a wallet of ours, because nobody else can
+ * submit it.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -208,7 +209,7 @@ function removedRecipient(recipient: Address): InvalidFieldError {
 }
 
 /**
- * Checks that a named shop takes new orders for the recipient of one.
+ * Checks that a named shop still takes new orders for this recipient.
  *
  * @throws {@link InvalidFieldError}
  */

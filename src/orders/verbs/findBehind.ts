@@ -1,6 +1,6 @@
 import type { ChainHealth } from './nodeHealth.js'
 
-/** Most blocks that a healthy replica is behind another one. */
+/** Most blocks by which a healthy replica lags behind another one. */
 const mostBehind = 16n
 
 type Seen = { chainId: number; reconciledTo: bigint | undefined }

@@ -40,7 +40,7 @@ export type OrdersHealth = {
   identity: string | undefined
   /** True: nothing is sent until `resume`. */
   suspended: boolean
-  /** Sealed secrets on record, counted by the name of the key. */
+  /** Stored sealed secrets, counted by the name of the key. */
   sealKeys: Readonly<Record<string, number>>
   chains: readonly ChainHealth[]
   destinations: readonly DestinationHealth[]
@@ -51,18 +51,21 @@ export type OrdersHealth = {
 export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
   /**
-   * No payment before this block is missing. Absent before the first look. With
-   * more than 4,000 open orders, cancellations may be found later.
+   * The store has every payment before this block. Absent before the first
+   * poll. With more than 4,000 open orders, cancellations may be found later.
    */
   reconciledTo: bigint | undefined
   /** Number of blocks from `reconciledTo` to the newest block. */
   lag: bigint | undefined
   /**
-   * Token units that are at risk: answered at `preconfirmed`, or to be answered
-   * so, and shown by no block yet.
+   * Token units at risk: of payments answered at `preconfirmed`, or that may
+   * still be, whose capture no block shows yet.
    */
   atRisk: bigint
-  /** Token units that were answered at `preconfirmed`, and not paid. */
+  /**
+   * Token units whose captures were answered at `preconfirmed`, and that were
+   * not paid in the end.
+   */
   servedUnpaid: bigint
   /**
    * Parts of the watch, and of the schedules of subscriptions, that failed and
@@ -109,7 +112,7 @@ export type SubmitterHealth = {
   putAside: readonly PutAside[]
   /** What is wrong with the node, or that the wallet was removed. */
   fault: string | undefined
-  /** The fault as a kind, without the node's words. */
+  /** The kind of fault, as a code without the node's words. */
   faultKind: NodeFault | undefined
 }
 
@@ -126,7 +129,8 @@ type SubmitterLease = {
 /** Implements `health` of `DestinationOrders`. */
 export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   const { store, tokens, recipients, shop } = context
-  // An account that is a recipient of another shop still sends for this one.
+  // For the whole shop, show all its wallets: an account that is a recipient of
+  // another shop still sends for this one.
   const isWhole = recipients === shop.recipients
   const wallets = context.wallets.filter(
     ({ submitter }) => isWhole || recipients.includes(submitter.account),
@@ -226,7 +230,7 @@ const tokenWord = ({ chainId, token }: TokenOf): string => `${chainId} ${token}`
 
 type Counts = ReadonlyMap<Address, DestinationHealth['counts']>
 
-/** What is on record about the destinations of a token, by recipient. */
+/** What the store has about the destinations of a token, by recipient. */
 type TokenHealth = TokenOf & {
   destinations: readonly Destination[]
   counts: Counts | undefined
@@ -246,7 +250,8 @@ function showDestinations(
     lag: undefined,
   }
   return destinations.map((destination) => {
-    // Without a spread, which takes most of the time for thousands of them.
+    // No object spread: for thousands of destinations, it takes most of the
+    // time.
     const { chainId, token, recipient } = destination
     const reconciledTo = reconciled.of(recipient)
     if (reconciledTo !== last.reconciledTo)
@@ -312,7 +317,10 @@ async function loadAsides(
   ]
 }
 
-/** Sums payments of a token answered at `preconfirmed`, by recipient. */
+/**
+ * Sums payments of a token by recipient: those answered early, while only the
+ * pending block showed the capture.
+ */
 async function sumEarly(
   { orders }: Pick<StoreReader, 'orders'>,
   query: EarlyQuery,

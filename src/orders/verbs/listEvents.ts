@@ -51,7 +51,8 @@ export async function listEvents(
     const last = rows.at(-1)?.cursor ?? 0n
     if (after === 'latest') return { events: [], cursor: last }
     const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
-    // If an event at or after the cursor exists, the cursor is not ahead.
+    // An event at or after the cursor shows that the cursor is not ahead, so
+    // check only if none was found.
     if (last < after) await checkCursor(tables, after)
     return {
       events: events.map(showEvent),
@@ -86,8 +87,8 @@ async function findOrderEvents(
 }
 
 /**
- * Shops that share a store share its cursors, so compare with the newest event
- * of all.
+ * All shops of a store share its cursors, so compare with the newest event of
+ * all shops.
  */
 async function checkCursor(
   { events }: StoreReader,

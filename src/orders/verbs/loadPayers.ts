@@ -15,7 +15,7 @@ export type AskedPayer = {
   at: VerifiedAt
 }
 
-/** What the record has of a payer. */
+/** What the store knows about a payer. */
 export type KnownPayer = {
   /** The other payments that this payer could be charged for. */
   others: readonly AttemptRecord[]
@@ -28,7 +28,7 @@ export type KnownPayer = {
   isHeld: boolean
 }
 
-/** Gives what was loaded for one of the payers. */
+/** Returns what was loaded for one of the payers. */
 export type LoadedPayers = (asked: AskedPayer) => KnownPayer
 
 /** Loads several payers in a few statements. */
@@ -48,7 +48,8 @@ export async function loadPayers(
       all.filter((attempt) => attempt.nonce !== nonce),
     )
   }
-  // After the payments: one that settles in between counts twice, not never.
+  // Sum after loading the open payments: a payment that settles in between
+  // counts twice, which is safe, instead of never.
   const spent = await sumSpentSince(tables, asked)
   const ids = [...exposures.values()].flat().map(({ orderId }) => orderId)
   const needReview = [...new Set(ids)]

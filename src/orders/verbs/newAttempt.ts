@@ -6,7 +6,10 @@ import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import type { SettledPolicy } from '../model/types.js'
 
-/** Creates an unsigned attempt with a new payment nonce. */
+/**
+ * Creates the fields of a payment attempt with a new payment nonce and no
+ * signature.
+ */
 export function newAttempt(
   fields: Pick<
     AttemptRecord,

@@ -24,7 +24,7 @@ export type ChainHealth = {
    * `policy.blocks` is not set: then no order is fulfilled.
    */
   fault: string | undefined
-  /** The fault as a kind, without the node's words. */
+  /** The kind of fault, as a code without the node's words. */
   faultKind: NodeFault | undefined
 }
 

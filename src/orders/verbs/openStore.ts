@@ -7,14 +7,17 @@ import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 import { isRegistered, registerShop } from './registerShop.js'
 
-/** Key of the setting with the database that a recipient was last opened in. */
+/**
+ * Key under which the store keeps the identity of the database in which this
+ * recipient was last opened.
+ */
 const seenKey = ({ chainId, token, recipient }: Destination): string =>
   `${storeKey}:${chainId}:${token}:${recipient}`
 
 /**
- * Opens the store. If its saved identity is not that of the database, this is a
- * copy or a restored backup and may miss newer data: sends nothing until
- * someone calls `resume`. Reports this once for each recipient.
+ * Opens the store. If the identity that was stored differs from that of the
+ * database, this is a copy or a restored backup and may miss newer data: sends
+ * nothing until someone calls `resume`. Reports this once for each recipient.
  *
  * Writes nothing to an attached store: a tool may see the file through another
  * mount, with another identity, and must not suspend the workers.
@@ -46,8 +49,9 @@ export async function openStore(context: OrdersContext): Promise<void> {
         )
     for (const destination of told) {
       const key = seenKey(destination)
-      // The instance that opened the database before reported only its own
-      // recipients. Another one may report this one now, so read it again.
+      // The instance that first opened the replaced database reported only its
+      // own recipients. Another instance may report this recipient at this
+      // moment, so read again whether it did.
       const isUntold = !isReplaced && seenIn.has(key)
       const seen = isUntold ? await tables.getValue(key) : known
       if (isUntold && seen?.identity === identity) continue

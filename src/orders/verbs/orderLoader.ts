@@ -49,7 +49,8 @@ export function orderLoader(store: PaymentStore): OrderLoader {
     const { wanted, loaded } = open
     wanted.set(orderId, [...(wanted.get(orderId) ?? []), isWanted])
     const found = await loaded.catch((error: unknown) => {
-      // A row that cannot be read must not hide the other orders.
+      // A row that cannot be read must not hide the other orders: load each
+      // alone.
       if (wanted.size === 1 || Object(error).retryable) throw error
       return load(new Map([[orderId, [isWanted]]]))
     })
@@ -62,7 +63,8 @@ export function orderLoader(store: PaymentStore): OrderLoader {
  * Loads an order of this instance's destinations, for reading.
  *
  * @param isShown decides by the order alone, before anything else is loaded: an
- * order that is hidden from the caller takes no longer than a missing one.
+ * order hidden from the caller then takes no longer than a missing one, so the
+ * time does not tell whether it exists.
  * @throws {@link OrderNotFoundError} for any other.
  */
 export async function loadShown(

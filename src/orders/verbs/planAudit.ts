@@ -2,15 +2,18 @@ import { addAll } from '../../core/addAll.js'
 import type { ProofRecord } from '../../store/types.js'
 import type { RecordedRange } from './auditRange.js'
 
-/** Blocks of the first range: we do not know the density yet. */
+/**
+ * Blocks of the first range, when we do not know yet how many transfers they
+ * have.
+ */
 const firstBlocks = 256n
 
 /** Most blocks of a range: most providers serve so many in one request. */
 const mostBlocks = 2000n
 
 /**
- * Proofs on a page, and transfers per range to aim at. Each step blocks the
- * event loop for some milliseconds.
+ * Proofs on a page, and transfers that a range should have. Comparing so many
+ * blocks the event loop for some milliseconds.
  */
 export const auditPage = 150
 
@@ -39,7 +42,7 @@ export function auditPace(): AuditPace {
 }
 
 /**
- * Cuts blocks into ranges, each with the proofs on record. A range ends where a
+ * Cuts blocks into ranges, each with its stored proofs. A range ends where a
  * page of proofs ends, so that no range is large.
  *
  * @param record pages of proofs in the order of blocks, each proof once.
@@ -51,8 +54,8 @@ export async function* planAudit(
   pace: Pick<AuditPace, 'blocks'>,
 ): AsyncGenerator<RecordedRange> {
   let rows: ProofRecord[] = []
-  // The last block with all its rows loaded. Later rows may be on the next
-  // page.
+  // The last block of which all rows are loaded: a later block may have more
+  // rows on the next page.
   let known = fromBlock - 1n
   let from = fromBlock
   do {

@@ -100,17 +100,18 @@ async function getNewTerms(
 
 function mayRenew(found: StoredOrder): boolean {
   const { state, requested, total } = found.order
-  // The payer signed a permission, and no payment.
+  // For a subscription, the payer signed a spend permission and no payment.
   if (isScheduled(found.order)) return false
-  // Terms name the window, so two signatures of a ceiling have two nonces: both
-  // could settle.
+  // The nonce of a payment with a ceiling follows from its terms, and these
+  // name the window. Signatures for two windows have two nonces, so both could
+  // be captured.
   if (total === 'atMost') return isDead(found) || isUnsigned(found)
   return state === 'stored'
     ? requested !== 'cancel'
     : ['drafted', 'expired', 'canceled'].includes(state)
 }
 
-/** True when no signature of the last attempt can settle any more. */
+/** True when no signature of the last attempt can be captured any more. */
 function isDead({ order: { state, finality } }: StoredOrder): boolean {
   return (
     state === 'canceled' || (state === 'expired' && finality === 'finalized')

@@ -130,7 +130,7 @@ async function writeRefund<refusal extends string>(
   const refusal = known
     ? await repeatRefund(context, tables, { found, known, value, admit })
     : await addRefund(context, tables, { found, wanted, value, admit })
-  // A unit of work reads its own writes.
+  // A unit of work reads its own writes, so this finds the new refund.
   const after = await loadOrder(tables, context, orderId)
   const order = showOrder(after)
   if (refusal !== undefined) return { ok: false, reason: refusal, order }
@@ -181,8 +181,8 @@ async function addRefund<refusal extends string>(
 }
 
 /**
- * Handles a refund whose id is on record. Returns why the request is refused.
- * Requests the refund again if it failed and can no longer be paid.
+ * Handles a refund whose id is stored already. Returns why the request is
+ * refused. Requests the refund again if it failed and can no longer be paid.
  */
 async function repeatRefund<refusal extends string>(
   context: OrdersContext,
@@ -217,9 +217,9 @@ async function repeatRefund<refusal extends string>(
 }
 
 /**
- * Writes the event with the order. Two calls at once cannot both use the
- * amount that is left, because the second one finds another version of the
- * order.
+ * Writes the order with the event, so that two calls at once cannot both use
+ * the amount that is left: the second one finds another version of the order
+ * and fails.
  */
 async function reportRequest(
   { now }: OrdersContext,

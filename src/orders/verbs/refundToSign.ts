@@ -82,7 +82,7 @@ async function isSuspended({ store }: OrdersContext): Promise<boolean> {
 }
 
 /**
- * Reads the heads twice, because one answer about the final block may be wrong.
+ * Asks for the final block twice, because a node's single answer may be wrong.
  */
 async function viewChain(
   context: OrdersContext,

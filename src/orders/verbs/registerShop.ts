@@ -20,9 +20,11 @@ export const shopsLock = 'shops'
 
 /**
  * Checks that no other shop has the recipients of the configuration. Returns
- * true when the store has what it says about its own shop.
+ * true when the store already has the recipients and settings that the
+ * configuration gives to its own shop.
  *
- * An account of `wallets` that another shop has as a recipient only sends here.
+ * If an account of `wallets` is a recipient of another shop, it sends for this
+ * shop but is not paid here.
  *
  * @throws {@link OrdersSetupError} when one of `recipients` belongs to another
  * shop.
@@ -32,7 +34,7 @@ export async function isRegistered(
   tables: StoreReader,
 ): Promise<boolean> {
   const { shop } = context
-  // Asks nothing else of a store without named shops.
+  // A store without named shops needs no further reads.
   const shops = await tables.findValues(shopPrefix)
   if (shop.name === undefined && shops.length === 0) return true
   const { others, missing } = await compareRows(context, tables)
@@ -43,8 +45,8 @@ export async function isRegistered(
 }
 
 /**
- * Writes the recipients of the configuration to its shop, and the policy that
- * it names.
+ * Writes to the shop its recipients, `fulfilAt` and kinds of payments, as far
+ * as the configuration names them.
  *
  * @throws {@link OrdersSetupError} as {@link isRegistered} does.
  */
@@ -68,7 +70,10 @@ export async function registerShop(context: OrdersContext): Promise<void> {
   })
 }
 
-/** Gives recipients that their shops abandoned to another one. */
+/**
+ * Moves recipients that their shops removed, and that never had an order, to
+ * the shop `name`.
+ */
 export async function moveAbandoned(
   tables: StoreWriter,
   abandoned: readonly RecipientRecord[],
@@ -78,7 +83,7 @@ export async function moveAbandoned(
   await tables.recipients.update(
     abandoned.map((row) => ({ ...row, shop: name, removed: false })),
   )
-  // Their processes serve them no longer.
+  // Tell the processes of the former shops to stop serving these recipients.
   for (const shop of new Set(abandoned.map((row) => row.shop))) {
     const value = parseShopValue(await tables.getValue(shopKey(shop)))
     const changes = value.changes + 1
@@ -116,7 +121,10 @@ async function compareRows(
   return { others, abandoned, missing }
 }
 
-/** Finds the rows of other shops, and which of those may change their shop. */
+/**
+ * Finds the rows of other shops. `abandoned` are those that may move to this
+ * shop.
+ */
 export async function sortOthers(
   tables: Tables,
   name: string | undefined,
@@ -152,7 +160,10 @@ export function belongsElsewhere(
   )
 }
 
-/** The value of the shop with what the configuration names, if it differs. */
+/**
+ * Returns the new stored value of the shop, if the configuration differs from
+ * the stored one.
+ */
 function planValue(
   { configured: { fulfilAt, kinds } }: Shop,
   value: ShopValue,

@@ -21,8 +21,8 @@ const atOnce = 4
 
 /**
  * Rehearses one payment like `rehearsePayments`, in one request with others
- * that wait for the same node. Their payers differ, so that none is judged by
- * what another one takes.
+ * that wait for the same node. All payers in a request differ: otherwise one
+ * rehearsal would lower the balance that the next one sees.
  */
 export function rehearseGathered(
   client: Client,

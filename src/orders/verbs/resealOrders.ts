@@ -34,7 +34,7 @@ const members: MembersOf<ResealParameters> = {
   signal: true,
 }
 
-/** Orders that are sealed again in one unit of work. */
+/** Number of orders that are sealed again in one unit of work. */
 const pageSize = 50
 
 /** Implements `reseal` of `Orders`. */
@@ -68,7 +68,7 @@ async function resealPage(
   ids: readonly string[],
 ): Promise<ResealReport> {
   const secrets = await loadSecrets(context, ids)
-  // Together: a key service may take long for each.
+  // Seal them at the same time: a key service may take long for each.
   const texts = await Promise.all(
     secrets.map(({ sealed, place }) => sealAgain(context, sealed, place)),
   )
@@ -123,7 +123,7 @@ function secretOf(
 
 /**
  * Seals a secret with the current key. Returns `undefined` when the secret
- * cannot be opened, for now or at all.
+ * cannot be opened, now or ever.
  */
 async function sealAgain(
   context: OrdersContext,
@@ -136,7 +136,8 @@ async function sealAgain(
       ? undefined
       : await context.sealer.seal(secret, place)
   } catch (error) {
-    // Skip it, so that secrets of other keys need not wait.
+    // The sealer or this key is unavailable: skip the secret, so that those of
+    // other keys need not wait.
     if (isKeyAway(error)) return undefined
     throw error
   }
@@ -154,7 +155,8 @@ function writeSecrets(
   const replace = (sealed: string | undefined) =>
     sealed === undefined ? undefined : (changes.get(sealed) ?? sealed)
   return writeAgain(context, async (tables) => {
-    // Locks the orders before their rows, as every other write does.
+    // Lock the orders before their rows, as every other write does: two writes
+    // in different sequences could deadlock.
     await tables.orders.find({ ids })
     const attempts = (await tables.attempts.find({ orderIds: ids })).map(
       (row): [AttemptRecord, AttemptRecord] => [

@@ -5,9 +5,10 @@ import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from '../submitter/submitterState.js'
 
 /**
- * Implements `resume` of `Orders`. Charges of subscriptions have no nonce on
- * chain, so their submitters first fill each account nonce that a lost database
- * may have used.
+ * Implements `resume` of `Orders`. No nonce on chain keeps a charge of a
+ * subscription from being sent twice. So if the database may have lost
+ * transactions, submitters of charges first use up, with empty transfers, each
+ * account nonce that these may still use.
  */
 export async function resumeOrders(context: OrdersContext): Promise<void> {
   await writeAgain(context, async (tables) => {
@@ -15,7 +16,8 @@ export async function resumeOrders(context: OrdersContext): Promise<void> {
     if (value?.suspended !== true) return
     const { suspendedBy, ...state } = value
     await tables.setValue(storeKey, { ...state, suspended: false })
-    // Nothing was lost, so no account nonce is in doubt.
+    // The merchant suspended, and nothing was lost: no account nonce is in
+    // doubt.
     if (suspendedBy === 'merchant') return
     for (const key of await findCharging(context, tables)) {
       const known = await tables.getValue(key)
@@ -40,7 +42,8 @@ async function findCharging(
     const found = await subscriptions.find({ listed, limit: pageSize })
     for (const one of found) keys.add(keyOf(one))
     if (found.length < pageSize) break
-    // Leaves out recipients that have many, so that the others are found soon.
+    // Leave out recipients already found, so that one with many subscriptions
+    // does not delay the others.
     listed = listed.filter((one) => !keys.has(keyOf(one)))
   }
   return keys

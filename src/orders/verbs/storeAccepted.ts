@@ -48,7 +48,7 @@ export async function storeAccepted(
 ): Promise<AcceptVerdict> {
   const { found, payment } = accepted
   const signed = signAttempt(context, found.attempt, payment)
-  // Before the unit of work, because sealing may call a key service.
+  // Seal before the unit of work begins: sealing may call a slow key service.
   const signature = await context.sealer.seal(
     payment.signature,
     sealContextOf('payment', found.order, signed),
@@ -233,7 +233,7 @@ function sumUnconsumed(
 
 /**
  * True when another open payment of this payer uses the same sequence of
- * nonces: capturing one ends the other.
+ * nonces, as permits do: capturing one makes the other invalid.
  */
 async function isNonceTaken(
   context: OrdersContext,
@@ -277,7 +277,7 @@ function duesOf(
 ): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
   const { requested, sendDue } = order
   const near = validBefore - policy.deadlineNear
-  // A ceiling waits until `capture` names the amount.
+  // A payment with a ceiling waits until `capture` names the amount.
   const capture =
     captureValueOf(order) === undefined ? 'manual' : policy.capture
   const byPolicy = {

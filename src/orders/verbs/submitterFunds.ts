@@ -43,8 +43,8 @@ export function getSubmitterFunds(
 
 /**
  * Reserves gas for one more capture, or returns what is missing. Reads the
- * balance again before it refuses: otherwise one wrong answer would refuse
- * every buyer until the next reading.
+ * balance again before it refuses: otherwise one wrong answer of the node would
+ * refuse every buyer for ten seconds.
  */
 export async function keepGas(
   context: OrdersContext,

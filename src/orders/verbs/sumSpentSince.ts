@@ -21,11 +21,11 @@ type Spender = {
 }
 
 /**
- * Sums for each the token units that the payer paid to recipients of the token
- * since the balance was read. Knows only payments on record.
+ * Sums, for each payer, the token units that it paid to our recipients since
+ * its balance was read. Counts only payments that the store knows.
  *
- * Loads only proofs since then, but those of all payers, once for payers whose
- * balances were read at the same block.
+ * Payers whose balances were read at the same block share a query. It loads the
+ * proofs since then, those of other payers included.
  */
 export async function sumSpentSince<spender extends Spender>(
   tables: Tables,
@@ -65,8 +65,8 @@ async function findSince(
 }
 
 /**
- * Compares times first: on some chains, contracts see another chain's block
- * number.
+ * Compares times first: on some chains, the block number that contracts see is
+ * that of another chain, such as the L1.
  */
 function isSince(
   { blockTime, blockNumber }: ProofRecord,
@@ -75,7 +75,7 @@ function isSince(
   return blockTime === time ? blockNumber > block : blockTime > time
 }
 
-/** Removed proofs to skip in one query. */
+/** Most removed proofs to skip in one query. */
 const mostRemoved = 20
 
 /**

@@ -28,7 +28,8 @@ export async function voidOrder(
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
-    // `subscriptions.cancel` ends it.
+    // A subscription's permission ends by `subscriptions.cancel`, not by
+    // `void`.
     if (holdsPermission(found.order)) return notOpen(found)
     switch (found.order.state) {
       case 'drafted':

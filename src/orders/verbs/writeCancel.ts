@@ -29,7 +29,7 @@ export function findRefusal({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
-  // The permission is revoked instead.
+  // A subscription's order has no payment to cancel: its permission is revoked.
   if (isScheduled(order)) return 'notOpen'
   switch (order.state) {
     case 'captured':
@@ -77,7 +77,8 @@ export async function keepRequested(
   asked: 'cancel' | 'void',
 ): Promise<CancellationVerdict> {
   const { requested: before } = found.order
-  // With relaying, the cancellation is sent after a void too: keep `void`.
+  // If we send buyers' cancellations, we send this one after a void too: keep
+  // `void`.
   const isVoided = before === 'void' && isRelaying(context)
   const requested = isVoided || before === 'cancel' ? before : asked
   if (before === requested && wasKept(found))
@@ -96,14 +97,14 @@ export async function keepRequested(
   return refuseCancel({ ...found, order }, 'captureInFlight')
 }
 
-/** True when a cancellation was on record before this one. */
+/** True when the store had a cancellation before this one. */
 function wasKept({ order, attempts }: StoredOrder): boolean {
   const known = attempts.find(({ number }) => number === order.attempt)
   return known?.cancellation !== undefined
 }
 
 /**
- * Makes the submitter send the cancellation. When its transaction is on record,
+ * Makes the submitter send the cancellation. Once its transaction is stored,
  * the order becomes `canceling`.
  */
 export async function relayCancel(
@@ -190,7 +191,7 @@ async function mayRelay(
   if (!isRelaying(context)) return false
   const payer = attempt.payer ?? order.payer
   if (payer === undefined) return true
-  // Makes cancellations that arrive at the same time count one by one.
+  // Lock, so that cancellations that arrive at the same time count one by one.
   await tables.lock(`relay:${order.chainId}:${payer}`)
   const listed = context.destinations.filter(
     ({ chainId }) => chainId === order.chainId,

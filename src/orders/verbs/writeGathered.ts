@@ -21,17 +21,22 @@ export type NewRows = {
 }
 
 type GatheredWrite<result> = {
-  /** A payer to load for it, once its locks are taken. */
+  /**
+   * The payer whose open payments are loaded for `write`, once locks are taken.
+   */
   payer?: AskedPayer | undefined
-  /** Writes one thing or nothing, or adds to the rows to insert. */
+  /**
+   * Writes something, adds to the rows to insert at the end, or does nothing.
+   */
   write: (
     tables: StoreWriter,
     rows: NewRows,
     payers: LoadedPayers,
   ) => Promise<result>
   /**
-   * Names of the locks that it takes, in this order. It sees the rows of those
-   * before it in the unit that take one of them, too.
+   * Names of the locks that `write` needs, taken in this order. If an earlier
+   * write of the same unit takes one of them, its rows are inserted first, so
+   * that this one sees them.
    */
   locks: readonly string[]
 }
@@ -44,8 +49,9 @@ const known = /* @__PURE__ */ new WeakMap<PaymentStore, Write>()
 const most = 25
 
 /**
- * Does work in one unit of work with others that wait for the store. If the
- * unit fails, each is done in a unit of its own.
+ * Runs the writes of several callers in one unit of work, because each unit
+ * costs a commit. If the unit fails, each write runs in a unit of its own,
+ * except after a database failure.
  */
 export async function writeGathered<result>(
   { store }: Pick<OrdersContext, 'store'>,
@@ -78,14 +84,18 @@ function createWrite(store: PaymentStore): Write {
         .slice(0, most)
         .sort((one, other) => (one.locks.join() < other.locks.join() ? -1 : 1)),
     atOnce: 1,
-    // If the database failed, nobody knows whether the unit was committed.
+    // After a database failure, nobody knows whether the unit was committed: do
+    // not write again.
     isWorthAlone: (error) => !(error instanceof StoreError && error.retryable),
   })
 }
 
 type Round = readonly GatheredWrite<unknown>[]
 
-/** Splits a list into rounds without a lock that two of them take. Pure. */
+/**
+ * Splits writes into rounds, so that no two writes of a round take the same
+ * lock. Pure.
+ */
 function roundsOf(group: Round): Round[] {
   const rounds: GatheredWrite<unknown>[][] = []
   const taken = new Set<string>()

@@ -22,7 +22,7 @@ export type PayerFunds = {
 
 /** A refusal because the payer's open payments exceed the balance. */
 export type Overdrawn = Extract<AcceptVerdict, { ok: false }> & {
-  /** Nonces of the payer's payments that are open on record. */
+  /** Nonces of the payer's stored payments that can still be captured. */
   openNonces: readonly Hex[]
 }
 
@@ -31,8 +31,8 @@ const mostAsked = 250
 
 /**
  * Writes an accepted payment. If the payer's open payments exceed the balance,
- * asks the token which of them are consumed, and writes again: a capture on
- * chain that is not on record yet has lowered the balance already.
+ * asks the token which of them are consumed, and writes again: a capture that
+ * the store does not know yet may have lowered the balance already.
  *
  * Asks again only about payments that were accepted meanwhile.
  *

@@ -22,7 +22,7 @@ type Unknown = {
   payment: RefundedPayment
   next: {
     nonce: Hex
-    /** The attempt that has this nonce on record, but did not spend it. */
+    /** The attempt that is stored with this nonce, but did not spend it. */
     holder: AttemptRecord | undefined
   }
 }
@@ -33,8 +33,8 @@ type Unknown = {
  * amount was requested in the earlier database and still waits, settles that
  * refund. Otherwise the new refund's `refundId` is its nonce.
  *
- * @returns `false` if the chain does not show it at one block, or the record
- * changed meanwhile. Then a later look decides.
+ * @returns `false` if the chain does not show it at one block, or the stored
+ * rows changed meanwhile. Then a later poll decides.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its logs lack the transaction that used the nonce.
  */
@@ -72,7 +72,10 @@ export async function adoptRefund(
   )
 }
 
-/** Takes the nonce from a refund on record that another transfer replaced. */
+/**
+ * Takes the nonce from a stored refund, because another transfer used that
+ * nonce.
+ */
 async function freeNonce(
   tables: StoreWriter,
   { payment, next: { nonce, holder } }: Unknown,

@@ -12,8 +12,8 @@ import { nonceOf, type RefundedPayment } from './planRefundNonce.js'
 import type { TokenWatch } from './watchState.js'
 
 /**
- * Writes refunds in a range of blocks that the record does not have, for
- * example after a backup was restored. Puts aside a refund that fails.
+ * Writes refunds in a range of blocks that the store does not have, for example
+ * after a backup was restored. A refund that fails is tried again later.
  */
 export async function adoptUnknown(
   context: OrdersContext,
@@ -50,7 +50,7 @@ async function dropKnown(
 
 const pageSize = 200
 
-/** Most refunds of one payment that the record may lack. */
+/** Most refunds of one payment that the store may lack. */
 const mostUnknown = 32
 
 /** Finds which payment of an account a refund's nonce belongs to. */

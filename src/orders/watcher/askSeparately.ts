@@ -16,7 +16,7 @@ import { writeFindings } from './writeFindings.js'
 const pageSize = 500
 
 type Part = {
-  /** Position of the order after which to begin. */
+  /** Position, in the list of orders, after which to begin. */
   after: bigint | undefined
   /** Maximum number of open orders, of any kind. @default 4000 */
   most?: number | undefined
@@ -25,7 +25,7 @@ type Part = {
 /**
  * Asks the chain about a part of the open orders: those whose payment nonce is
  * not in events of the token, such as a permit. Writes their ends. If the node
- * does not answer about an order, puts that order aside.
+ * does not answer about an order, asks about it again later.
  */
 export async function askSeparately(
   context: OrdersContext,
@@ -77,7 +77,9 @@ function loadPage(
   })
 }
 
-/** The orders whose payments are spent; none if the node does not answer. */
+/**
+ * The orders whose payment nonces are used; none if the node does not answer.
+ */
 async function findSpent(
   context: OrdersContext,
   { client, chainId, token, heads, aside }: TokenWatch,

@@ -4,19 +4,19 @@ import { type ChainHeads, isSameBlock } from '../../chain/state/getHeads.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SeenFinality, SureHeads, WatchMemory } from './watchState.js'
 
-/** Numbers of the blocks that the next look reads again to confirm them. */
+/** Numbers of the blocks that the next poll reads again to confirm them. */
 export function findUnconfirmed({ finality }: WatchMemory): bigint[] {
   const claims = [finality?.safe.claimed, finality?.finalized.claimed]
   return claims.flatMap((claimed) => claimed?.number ?? [])
 }
 
 /**
- * Confirms safe and final blocks by two looks in a row: the first names a
+ * Confirms safe and final blocks by two polls in a row: the first names a
  * block; the second names the same or a higher block and finds the first by its
  * number with the same hash. One wrong answer of a node therefore makes nothing
  * final.
  *
- * @param memory state of the last look; this function updates it.
+ * @param memory state of the last poll; this function updates it.
  */
 export function believeFinality(
   memory: WatchMemory,
@@ -51,7 +51,7 @@ function compare(
   return { claimed: isKnown ? undefined : named, believed: next }
 }
 
-/** Omits a confirmed block that is above the one the current look names. */
+/** Omits a confirmed block that is above the one this poll names. */
 function reached(
   believed: BlockHead | undefined,
   named: BlockHead | undefined,

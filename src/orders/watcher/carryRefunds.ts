@@ -25,17 +25,18 @@ export const refundsStep = 'refunds'
 
 const pageSize = 100
 
-/** Most milliseconds for which a look waits for refunds that it begins. */
+/** Most milliseconds that a poll waits for the signatures it asked for. */
 const longestWait = 1000
 
 /**
  * Prepares requested refunds: gives each its nonce and window once its capture
  * is final, and has the recipient's wallet sign it. From then on the submitter
- * sends it like a capture. A refund that fails is put aside; the others go on.
+ * sends it like a capture. A refund that fails is tried again later; the others
+ * go on.
  *
  * Slow nodes and wallets go on in the background, so that many refunds do not
  * stop the watch. While the store waits for `resume`, signs nothing, and only
- * writes the transfers that the record does not know.
+ * writes refunds that the chain shows and the store lacks.
  */
 export async function carryRefunds(
   context: OrdersContext,
@@ -79,8 +80,8 @@ export async function carryRefunds(
       ? []
       : beginSigning(context, view, { signable: own, parts, memory }),
   )
-  // A signer or sealer may hang, and a person may take minutes: the watch goes
-  // on.
+  // Wait only for a second: a signer or sealer may hang, and a person may take
+  // minutes.
   if (begun.length)
     await inTime<unknown>(Promise.all(begun), longestWait, () => undefined)
 }
@@ -97,7 +98,7 @@ function groupByRecipient(
   return groups
 }
 
-/** Has one wallet sign its refunds, in parallel to looks and other wallets. */
+/** Has one wallet sign its refunds, while polls and other wallets go on. */
 function beginSigning(
   context: OrdersContext,
   view: RefundView,
@@ -143,7 +144,7 @@ async function signAll(
     signable: readonly Signable[]
     parts: Apart
     storing: Set<string>
-    /** Called with the promise of each signature that is being stored. */
+    /** Receives the promise of each signature that is being stored. */
     stored: Promise<void>[]
   },
 ): Promise<void> {
@@ -237,7 +238,7 @@ async function signOne(
 
 /**
  * Returns the refund if a wallet of this instance can sign it now. If its nonce
- * is used up or the store is suspended, only writes transfers that the record
+ * is used up or the store is suspended, only writes transfers that the store
  * lacks.
  */
 async function carryOne(

@@ -17,19 +17,20 @@ import { type Displaced, takeBack } from './takeBack.js'
 import type { Apart } from './tryStep.js'
 import type { FreshProof, Watch, WatchMemory } from './watchState.js'
 
-/** Number of looks that must find a fresh proof in the chain. */
+/** Number of polls that must find a new proof in the chain. */
 const looksNeeded = 2
 
 /** Maximum number of events per query. */
 const pageSize = 200
 
 /**
- * Compares the proofs that were written since the last look with the chain, in
- * this look and again in the next. Seen heads cannot show that a block was
- * replaced before any look saw it. After these two looks they can.
+ * Compares the proofs that were written since the last poll with the chain, in
+ * this poll and again in the next. The blocks that polls have seen do not show
+ * whether a block was replaced before any poll saw it; after these two polls,
+ * they do.
  *
  * A block that the node does not have, or that is above the newest block of
- * this look, decides nothing. Its proof is asked about again in the next look.
+ * this poll, decides nothing. The next poll asks about its proof again.
  */
 export async function checkFresh(
   context: OrdersContext,
@@ -97,7 +98,10 @@ export function addFresh(
   memory.fresh.set(key, { ...proof, looks: 0 })
 }
 
-/** The newest event of the destinations, from which the first look reads on. */
+/**
+ * Cursor of the newest event of the destinations. The first poll reads on from
+ * it.
+ */
 export async function findNewest(
   { events }: Pick<StoreReader, 'events'>,
   destinations: readonly Destination[],
@@ -181,7 +185,7 @@ const nameOf = ({ proof, order, transactionHash }: Fresh): string =>
   order?.id ?? proof?.orderId ?? transactionHash
 
 /**
- * Loads the fresh proofs that still stand: not removed, or still `consumed`.
+ * Loads the new proofs that are still valid: not removed, or still `consumed`.
  */
 async function loadFresh(
   tables: Pick<StoreReader, 'orders' | 'proofs'>,
@@ -262,7 +266,8 @@ function displacedOf(checked: Recheck<Fresh>): Displaced[] {
 }
 
 /**
- * Takes back all proofs in one unit of work, and each in its own if that fails.
+ * Writes what became of all these proofs in one unit of work, or each in its
+ * own if that fails.
  *
  * @returns the proofs that were written.
  */
@@ -295,8 +300,9 @@ async function takeBackApart(
 }
 
 /**
- * Forgets the proofs that are gone or that enough looks have found. Holds the
- * orders whose proof this look did not find: they are not fulfilled now.
+ * Forgets the proofs that are gone or that enough polls have found. Keeps in
+ * `held` the orders whose proof this poll did not find: they are not fulfilled
+ * now.
  */
 function remember(
   memory: WatchMemory,

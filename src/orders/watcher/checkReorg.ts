@@ -12,7 +12,10 @@ import { type Displaced, takeBack } from './takeBack.js'
 import { type Apart, openApart } from './tryStep.js'
 import type { Watch, WatchMemory } from './watchState.js'
 
-/** Number of looks in a row after which a node that is behind may be right. */
+/**
+ * Number of polls in a row for which we assume that a node without a seen block
+ * only lags.
+ */
 export const mostBehind = 5
 
 /**
@@ -20,12 +23,13 @@ export const mostBehind = 5
  * checks every proof in the replaced blocks: a proof that is gone no longer
  * settles its order, and a proof that moved is stored with its new block.
  *
- * Compares proofs that were written since the last look as well, see
- * {@link checkFresh}.
+ * Compares proofs that were written since the last poll as well, see {@link
+ * checkFresh}.
  *
- * A missing receipt alone undoes nothing. A head counts as seen once the next
- * look finds it by its number. If the node no longer knows a seen block, the
- * watch drops that block after several looks during which the chain grows.
+ * A missing receipt alone undoes nothing. A newest block counts as seen once
+ * the next poll finds it by its number. If the node no longer knows a seen
+ * block, the watch forgets that block after several polls during which the
+ * chain grows.
  *
  * @returns `behind` while the node's newest block is older than a seen block.
  * The node's answers then prove nothing about the chain.
@@ -79,7 +83,10 @@ export function behindError({
 type Reorg = {
   canonical: readonly SeenBlock[]
   isReorged: boolean
-  /** The node does not know the unconfirmed head of the last look. */
+  /**
+   * True when the node does not know the newest block of the last poll, which
+   * no poll has confirmed.
+   */
   isLost: boolean
 }
 
@@ -104,9 +111,9 @@ async function findReorg(
 }
 
 /**
- * True once the node has been behind for more than `mostBehind` looks while its
- * own chain grew. A replica that only lags has caught up by then, or its chain
- * does not grow.
+ * True once the node has lacked a seen block for more than `mostBehind` polls
+ * while its own chain grew. A replica that only lags has caught up by then, or
+ * its chain does not grow.
  */
 function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
   const { number } = heads.latest
@@ -120,8 +127,8 @@ function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
 }
 
 /**
- * Loads the heads that the previous process saw, and schedules a check of every
- * proof that is not final.
+ * Loads the blocks that the previous process saw, and schedules a check of
+ * every proof that is not final.
  */
 async function startSeen(
   context: OrdersContext,
@@ -133,7 +140,7 @@ async function startSeen(
   }))
   memory.freshTo = newest
   // A block that is final now may have replaced a seen block since the last
-  // look.
+  // poll.
   memory.recheckFrom = below(highestSettled(heads), seen) + 1n
   return seen
 }
@@ -159,8 +166,8 @@ function highestSettled({ latest, finalized }: ChainHeads): bigint {
 }
 
 /**
- * Checks all proofs from a block on. Proofs that stay unclear become fresh
- * proofs, so that later looks ask about these alone.
+ * Checks all proofs from a block on. If the node shows no clear answer about a
+ * proof, later polls ask about it again as about a new one.
  */
 async function recheckFrom(
   context: OrdersContext,

@@ -64,7 +64,7 @@ test('no block is left out for any open order, however the walk is cut, and from
       walk = nextWalk(walk, { fromBlock, after, isAll: start === undefined })
       last = head
     }
-    // The walk gets around: every order was asked about lately.
+    // No order is left out: each was asked about lately.
     expect(asked.every((block) => block > 0n)).toBe(true)
   }
 })

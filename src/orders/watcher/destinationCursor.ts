@@ -15,7 +15,7 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
-/** How far a destination is reconciled. */
+/** Up to which block a destination is reconciled with the chain. */
 export type DestinationCursor = {
   /** The first block that a reconciliation ever read. */
   from: bigint
@@ -28,8 +28,9 @@ export type DestinationCursor = {
 }
 
 /**
- * A walk over all open orders. It takes several reconciliations if there are
- * too many orders for one. Each round asks the chain what spent their nonces.
+ * How far the chain was asked about the nonces of all open orders. If there are
+ * too many orders for one reconciliation, several ask about them in turn: a
+ * round.
  */
 export type OpenWalk = {
   /** Position of the last order asked about; absent before the first. */
@@ -41,11 +42,12 @@ export type OpenWalk = {
 }
 
 /**
- * Returns where the walk goes on after a reconciliation. Pure.
+ * Returns where the next reconciliation continues the round. Pure.
  *
- * @param done.fromBlock first block of that reconciliation.
+ * @param done.fromBlock first block of this reconciliation.
  * @param done.after position of the last order asked about; absent at the end.
- * @param done.isAll true when the walk began at the first open order.
+ * @param done.isAll true when this reconciliation began at the first open
+ * order.
  */
 export function nextWalk(
   walk: OpenWalk | undefined,
@@ -56,8 +58,8 @@ export function nextWalk(
   }: { fromBlock: bigint; after: bigint | undefined; isAll: boolean },
 ): OpenWalk | undefined {
   const since = lowerOf(walk?.since, fromBlock)
-  // The orders that this round has passed are asked about again in the next
-  // one, from this reconciliation on.
+  // This round does not ask again about the orders that it has passed. The next
+  // round does, from the first block of this reconciliation on.
   const again = lowerOf(walk?.again, fromBlock)
   if (after !== undefined) return { after, since, again }
   return isAll ? undefined : { after, since: again, again: undefined }
@@ -110,7 +112,9 @@ export function addSeen(
 
 type Values = Pick<StoreReader, 'getValue'>
 
-/** Loads how far a destination is read, alone or together with others. */
+/**
+ * Loads how far a destination is read, from its own cursor or the shared one.
+ */
 export async function loadCursor(
   tables: Values,
   destination: Destination,
@@ -122,16 +126,17 @@ export async function loadCursor(
 }
 
 /**
- * The cursor of a token's destinations in step, which are read together. `alone`
- * has the others. Absent in rows that older releases wrote.
+ * The cursor of the destinations of a token that are read together. `alone` has
+ * the recipients that are read separately; absent in rows that older releases
+ * wrote.
  */
 export type SharedCursor = DestinationCursor & {
   alone?: readonly Address[] | undefined
-  /** `changes` of the shop whose recipients are all placed. */
+  /** `changes` of the shop when `alone` was last complete. */
   changes?: number | undefined
 }
 
-/** Loads how far the destinations of a token that are in step are read. */
+/** Loads the cursor that destinations of a token share. */
 export async function loadSharedCursor(
   tables: Values,
   sharedKey: string,
@@ -153,7 +158,8 @@ export type Reconciled = {
 
 /**
  * Loads up to which block no payment to these destinations of a token is
- * missing. Those in step share an answer, because there may be thousands.
+ * missing. Destinations with the shared cursor share an answer, because there
+ * may be thousands.
  */
 export async function loadReconciled(
   tables: Pick<StoreReader, 'getValue' | 'findValues'>,
@@ -162,7 +168,8 @@ export async function loadReconciled(
 ): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
   if (shared?.alone && shared.changes !== changes) {
-    // A look has not placed the recipients that were added since.
+    // The shop has new recipients, and no poll has decided yet which of them
+    // share the cursor.
     const rows = await loadCursors(tables, destinations)
     return reconciledOf(
       [...rows].map(([recipient, { cursor }]) => [recipient, cursor]),
@@ -203,12 +210,18 @@ function maxOf(numbers: readonly bigint[]): bigint {
   return numbers.reduce((most, one) => (one > most ? one : most))
 }
 
-/** How far the recipients of a token are read. Those in step share a cursor. */
+/**
+ * How far the recipients of a token are read. Those read together share a
+ * cursor.
+ */
 export type Places = {
-  /** Recipients that are not in step: each has a cursor of its own, or none. */
+  /**
+   * Recipients that are read separately: each has a cursor of its own, or none.
+   */
   alone: Set<Address>
   /**
-   * Destinations that are in step, but whose rows on record do not say so yet.
+   * Destinations that use the shared cursor, but whose rows in the store do not
+   * say so yet.
    */
   joining: Joining[]
   /** The shared cursor, until its first move writes it. */
@@ -220,17 +233,17 @@ export type Places = {
 /** A destination that begins to use the shared cursor of its token. */
 export type Joining = Destination & {
   /**
-   * The first block that was ever read for it: `new` if it is that of this
-   * reading. Absent if the record has it.
+   * The first block that was ever read for it: `new` if that is the first block
+   * of this read. Absent if the store has it.
    */
   from?: bigint | 'new' | undefined
 }
 
 /**
- * Finds which destinations of a token are in step: those that are read as far
- * as the shared cursor, and those without open orders, which have nothing to
- * read. Without a shared cursor, the highest cursor of a destination takes its
- * place.
+ * Finds which destinations of a token are read together: those that are read as
+ * far as the shared cursor, and those without open orders, which have nothing
+ * to read. Without a shared cursor, the highest cursor of a destination takes
+ * its place.
  *
  * @param token.destinations all destinations of the watch in this token.
  * @param token.changes those of the shop that has them.
@@ -340,10 +353,13 @@ async function findOpenRecipients(
   }
 }
 
-/** Most destinations to ask for heads that earlier looks have seen. */
+/**
+ * Most destinations whose cursors are searched for blocks that earlier polls
+ * saw.
+ */
 const mostAsked = 20
 
-/** The heads that the last process saw: those of the highest cursor. */
+/** Loads the blocks that the last process saw: those of the highest cursor. */
 export async function loadSeen(
   context: Pick<OrdersContext, 'watches'>,
   tables: Values,
@@ -420,8 +436,8 @@ export type CursorMove = {
 
 /**
  * Writes how far a destination is reconciled. If another process has read
- * further in the meantime, its cursor stays. A destination in step keeps using
- * the shared cursor.
+ * further in the meantime, its cursor stays. A destination with the shared
+ * cursor keeps using it.
  *
  * @param cursors.before the cursor from which this reconciliation began.
  * @throws {@link LeaseLostError} when another process holds the lease of the
@@ -523,7 +539,8 @@ function furtherOf(
 }
 
 /**
- * Gives a destination a cursor of its own, because its blocks are not read yet.
+ * Gives a destination a cursor of its own, because it lacks blocks that the
+ * others have read.
  */
 export async function leaveSharedCursor(
   { store }: { store: PaymentStore },
@@ -535,7 +552,7 @@ export async function leaveSharedCursor(
   }: {
     destination: Destination
     sharedKey: string
-    /** The recipients that are not in step, this one included. */
+    /** The recipients that are read separately, this one included. */
     alone: ReadonlySet<Address>
     lease: Lease | undefined
   },
@@ -549,7 +566,8 @@ export async function leaveSharedCursor(
       const known = await loadCursor(tables, destination)
       const from = known?.from ?? cursor.from
       await tables.setValue(key, encodeCursor({ ...cursor, from }))
-      // In the same unit of work, so that no process takes it for one in step.
+      // Write both rows in one unit of work: otherwise a process could still
+      // read this destination by the shared cursor.
       if (shared) {
         const { changes } = shared
         await tables.setValue(

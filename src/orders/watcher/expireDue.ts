@@ -15,28 +15,30 @@ import { writeFindings } from './writeFindings.js'
 
 const pageSize = 200
 
-/** States that need no further look. */
+/** States of orders that need no further check. */
 const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
 
-/** Seconds until the second look that confirms a draft as unpaid. */
+/** Seconds until a second check confirms a draft as unpaid. */
 const unpaidAgain = 2n
 
-/** Seconds until the memory drops a draft that one look found unpaid. */
+/** Seconds after which we forget that one check found a draft unpaid. */
 const forgetAfter = 3600n
 
 export const expiryStep = 'expiry'
 
 const draftsStep = 'drafts'
 
-/** A look at one token with the blocks on which two looks agree. */
+/**
+ * A poll of one token, with the safe and final blocks that two polls have
+ * confirmed.
+ */
 type SureTokenWatch = TokenWatch & { sure: SureHeads }
 
 /**
- * Asks the chain about every order whose look is due: one block must show that
- * the window is over and the nonce unused; otherwise a transaction spent the
- * nonce. Also reports once that a deadline is near, which needs no answer of
- * the node. If the node gives no answer, puts the orders aside and asks again
- * later.
+ * Asks the chain about every order that is due for a check: one block must show
+ * that the window is over and the nonce unused; otherwise a transaction spent
+ * the nonce. Also reports once that a deadline is near, which needs no answer
+ * of the node. If the node gives no answer, asks again later.
  *
  * Does not end transactions in flight: the submitter does.
  */
@@ -51,11 +53,12 @@ export async function expireDue(
   const read = new Set<Address>()
   let isAnswering = !parts.isWaiting(expiryStep)
   const again = timestamp + lookAgain
-  // Every row of a page gets a later look or none, so the loop ends.
+  // Every order of a page gets a later `lookDue` or none, so the loop ends.
   for (;;) {
     const due = await loadLookDue(context, watch)
     if (!due.length) break
-    // All writes below rely on the newest block's time.
+    // All writes below rely on the newest block's time, so make sure that the
+    // node has this block.
     await heads.confirm()
     const unpaid = due.filter(
       (stored) => !payerOf(stored) && isOver(stored, timestamp),
@@ -109,7 +112,7 @@ async function readTransfers(
   return read
 }
 
-/** Without an answer of the node, only sets when to look at the order again. */
+/** Without an answer of the node, only sets when to check the order again. */
 const unjudged = ({ order }: StoredOrder): Judged => ({
   order,
   evidence: undefined,
@@ -149,7 +152,8 @@ async function writePage(
 }
 
 /**
- * Sets the next look of an open order, and reports that its deadline is near.
+ * Sets when to check an open order again, and reports that its deadline is
+ * near.
  */
 function postponeLook(
   { policy, now }: OrdersContext,
@@ -160,7 +164,7 @@ function postponeLook(
     if (order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
-    // Two looks must find a draft unpaid: a payment can become visible late.
+    // Two polls must find a draft unpaid: a payment can become visible late.
     const pause = unpaid.get(order.id) === timestamp ? unpaidAgain : lookAgain
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =

@@ -30,7 +30,8 @@ export async function findFirstBlock(
   const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
   if (!order) return read
   const start = cursor && (await getBlockHead(client, cursor.from))
-  // Usually true, and avoids a search of dozens of requests.
+  // Usually the first reconciliation began before the order. Then we save a
+  // search of dozens of requests.
   if (start && start.timestamp <= order.createdAt) return read
   return lowest(read, [await findBlockAt(client, order.createdAt, head)])
 }

@@ -10,37 +10,40 @@ import type { WatchMemory } from './watchState.js'
 /** Maximum number of events per query. */
 const pageSize = 200
 
-/** Events that a look must follow at once, besides those that name a block. */
+/**
+ * Types of events after which to poll at once. Events that name a block have
+ * the same effect.
+ */
 const urgentTypes: readonly string[] = ['refundRequested']
 
-/** Facts of the last look, which succeeded. */
+/** Facts of the last poll that succeeded. */
 export type LastLook = {
   /** Unix seconds of the newest block. */
   time: bigint
-  /** Milliseconds of `performance.now()` at the end of the look. */
+  /** `performance.now()` at the end of the poll. */
   at: number
-  /** Cursor of the last event that called for a look. */
+  /** Cursor of the newest event that made us poll. */
   calledBy: bigint
 }
 
 export type NextLook = {
-  /** Milliseconds from now. A new proof gives 0, but only once. */
+  /** Milliseconds from now: 0 once for each new proof. */
   milliseconds: number
-  /** True while nothing waits for the chain. */
+  /** True while no order waits for the chain. */
   isQuiet: boolean
   calledBy: bigint
 }
 
 /**
- * Finds when to look at a chain again. Asks the database alone.
+ * Finds when to poll a chain again. Reads only the store.
  *
  * - At once after a new event that names a block: we compare its proof with the
- *   chain, and may fulfil its order. If the look could not read the event,
- *   because the node lags, the next one follows at full pace.
- * - At full pace while we compare proofs.
- * - When the look of an order is due, so that deadlines and ends are on time.
+ *   chain, and may fulfil its order. If a poll could not compare it, because
+ *   the node lags, the next one follows after `interval`.
+ * - After `interval` while we compare proofs.
+ * - When an order's deadline nears or ends.
  * - Otherwise after the quiet interval, even while transactions are in flight:
- *   the submitter looks for them, and its proof is an event.
+ *   the submitter waits for those, and writes an event with the block.
  */
 export async function findNextLook(
   context: Pick<OrdersContext, 'store'>,
@@ -76,7 +79,7 @@ export async function findNextLook(
 const isUrgent = ({ type, data }: EventRecord): boolean =>
   urgentTypes.includes(type) || data.blockNumber !== undefined
 
-/** Seconds ahead in which we search for the next order whose look is due. */
+/** Seconds ahead in which we search for the next order that must be checked. */
 const horizon = 3600n
 
 async function loadReasons(

@@ -56,7 +56,10 @@ export function findSettledPages(
   )
 }
 
-/** All proofs from a block on that no reorg removed, in chain order. */
+/**
+ * All proofs at or after `fromBlock` that no reorganization removed, in chain
+ * order.
+ */
 export async function findStandingProofs(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
@@ -72,7 +75,10 @@ export async function findStandingProofs(
   return rows.filter(({ removed }) => !removed)
 }
 
-/** All proofs from a block on, page by page, removed ones included. */
+/**
+ * All proofs at or after `fromBlock`, page by page, also those that a
+ * reorganization removed.
+ */
 export function findProofPages(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
   destinations: readonly Destination[],
@@ -91,8 +97,8 @@ export function findProofPages(
 }
 
 /**
- * Yields each row once. A page begins at a block, so a block with more rows
- * than a page needs a larger page.
+ * Yields each row once. Each page starts with all rows of a block, so if a
+ * block has more rows than a page, the page grows.
  */
 async function* findPages<row>(
   find: (fromBlock: bigint | undefined, limit: number) => Promise<row[]>,

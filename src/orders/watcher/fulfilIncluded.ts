@@ -17,7 +17,7 @@ const pageSize = 200
  * captured, if the policy fulfils at `included`. Follows the event stream, so
  * it reads each capture only once.
  *
- * Reads no further than `checkFresh` did, so that this look has found the block
+ * Reads no further than `checkFresh` did, so that this poll has found the block
  * of each capture. An order whose block it did not find waits, and the others
  * go on.
  */
@@ -52,8 +52,8 @@ export async function fulfilIncluded(
 }
 
 /**
- * Loads the stored place in the event stream. Without one, first fulfils all
- * orders that are already captured.
+ * Loads up to which event fulfilments are written. If nothing is stored, first
+ * fulfils all orders that are already captured.
  */
 async function loadPlace(
   context: OrdersContext,
@@ -100,7 +100,7 @@ function encodePlace({ after, waiting }: FulfilledTo): StoredValue {
   return { after: String(after), ...ids }
 }
 
-/** Writes the fulfilments and their place in the stream in one unit of work. */
+/** Writes the fulfilments and how far events are read in one unit of work. */
 async function fulfil(
   context: OrdersContext,
   { chainId, destinations, lease, memory: { freshTo = 0n } }: Watch,
@@ -113,8 +113,8 @@ async function fulfil(
       const collected = collectChanges(await loadOrders(tables, { ids }))
       const key = watchKey(context, { chainId }, 'fulfilled')
       if (place) await tables.setValue(key, encodePlace(place))
-      // A submitter may have captured an order again, in a block that this
-      // look has not asked for.
+      // A submitter may have captured an order again, in a block that this poll
+      // has not checked.
       const later = await tables.events.find({
         destinations,
         after: freshTo,

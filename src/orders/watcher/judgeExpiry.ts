@@ -17,12 +17,12 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { Apart } from './tryStep.js'
 import type { SureHeads, TokenMemory, TokenWatch } from './watchState.js'
 
-/** A look that judges the orders that are due. */
+/** What a poll knows when it decides about the orders that are due. */
 export type DueWatch = TokenWatch & {
   sure: SureHeads
-  /** Recipients whose payments are all on record, up to the head. */
+  /** Recipients whose payments are all in the store, up to the newest block. */
   read: ReadonlySet<Address>
-  /** Puts single orders that fail aside. */
+  /** Makes a single order that fails wait for its next try. */
   parts: Apart
 }
 
@@ -55,7 +55,7 @@ export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
  *
  * @throws {@link UnsupportedTokenError} when the token has no such state.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or otherwise than it is asked.
+ * answer, or its answer does not fit the request.
  */
 export async function judgeExpiry(
   context: HasKinds,
@@ -91,10 +91,10 @@ export async function judgeExpiry(
         ? askBeside(tokenMemory, stored, () => findEvidence(client, asked))
         : findEvidence(client, asked))
       if (evidence?.kind !== 'expired') return evidence
-      // One answer shows the nonce used, the next unused: a later look decides.
+      // One answer shows the nonce used, the next unused: a later poll decides.
       if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
         return undefined
-      // A long search may have begun before the final block.
+      // A long search may have ended below the block that is final now.
       const isFinal =
         finalized &&
         isFinallyOver(stored) &&
@@ -115,7 +115,8 @@ export async function judgeExpiry(
       return waits ? undefined : explain(stored, true)
     }
     if (spent.has(attempt.nonce)) return explain(stored)
-    // Without a payer, there is no account whose nonce we could check.
+    // Without a payer, there is no account whose nonce we could check: only the
+    // transfers to the recipient show a payment.
     if (!payerOf(stored))
       return read.has(order.recipient) &&
         isStillUnpaid(tokenMemory, order, latest.timestamp)
@@ -143,12 +144,12 @@ export async function judgeExpiry(
   )
 }
 
-/** Milliseconds that a look waits for a search. */
+/** Milliseconds that a poll waits for a search. */
 const patience = 500
 
 /**
- * Searches in the background: a search through a long history goes on, and the
- * next look at the order gets its result.
+ * Searches in the background: a search through a long history goes on after
+ * this poll, and the next check of the order gets its result.
  *
  * @throws {@link NodeAnswerError} while the search goes on.
  */
@@ -175,8 +176,8 @@ function throwUnfinished(): never {
 }
 
 /**
- * True when a look at an earlier block found no payment either. With one look
- * alone, a node that omits a log once would end a paid draft.
+ * True when an earlier poll, at an earlier block, found no payment either.
+ * Otherwise a node that omits a log once would end a paid draft.
  */
 function isStillUnpaid(
   { unpaid }: TokenMemory,

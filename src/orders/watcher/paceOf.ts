@@ -2,15 +2,14 @@ import type { Client } from 'viem'
 import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import type { SettledPolicy } from '../model/types.js'
 
-/** How often to look at a chain, in milliseconds. */
+/** How often to poll a chain, in milliseconds. */
 export type WatchPace = {
-  /** Between two looks while something waits for the chain. */
+  /** Between two polls while something waits for the chain. */
   interval: number
-  /** Between two looks while nothing does. */
+  /** Between two polls while nothing does. */
   quiet: number
 }
 
-/** How often to look at a chain. */
 export function paceOf(
   policy: SettledPolicy,
   client: Pick<Client, 'pollingInterval'>,

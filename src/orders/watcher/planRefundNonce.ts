@@ -41,8 +41,8 @@ export type NextNonce =
   | 'otherRefund'
 
 /**
- * Finds the lowest index whose nonce the record does not prove spent: each one
- * below it is paid or canceled in a final block. Pure.
+ * Finds the first of a payment's refund nonces that may be unspent. Each nonce
+ * before it was used or canceled in a final block. Pure.
  *
  * @param holders the attempts of refunds that have one of the nonces.
  */
@@ -60,12 +60,16 @@ export function nextNonce(
       return { index, nonce, holder }
     const isFinal = other.finality === 'finalized'
     if (isFinal && ['captured', 'canceled'].includes(other.state)) continue
-    // A released refund never used the nonce: given up unsigned, or expired.
+    // A refund that was voided before it was signed, or that expired, never
+    // used its nonce.
     return isReleased(other) ? { index, nonce, holder } : 'otherRefund'
   }
 }
 
-/** True when a refund fits beside the other refunds of its payment. Pure. */
+/**
+ * True when the payment has enough left for a refund, after its other refunds.
+ * Pure.
+ */
 export function fits(found: StoredOrder, row: RefundRow): boolean {
   const others = (found.refunds ?? [])
     .map((one) => one.row)

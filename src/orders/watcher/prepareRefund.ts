@@ -25,7 +25,7 @@ import {
 } from './planRefundNonce.js'
 import { releaseNonce } from './releaseNonce.js'
 
-/** The chain as a look sees it, to plan refunds. */
+/** What one poll knows of the chain, to plan refunds. */
 export type RefundView = {
   client: Client
   /** Number of the newest final block. */
@@ -34,8 +34,8 @@ export type RefundView = {
   time: bigint
   lease: Lease | undefined
   /**
-   * True while the store waits for `resume`. Then transfers that the record
-   * does not know are written, and nothing is offered.
+   * True while the store waits for `resume`. Then nothing is offered to sign;
+   * only refunds that the chain shows and the store lacks are written.
    */
   suspended: boolean
 }
@@ -56,7 +56,7 @@ export type Offer =
 /**
  * Gives a requested refund the lowest nonce of its payment that is unused, and
  * a window. All lower nonces are proven paid or canceled in final blocks. If
- * the chain shows a nonce spent that the record does not know, writes that
+ * the chain shows a nonce spent by a transfer that the store lacks, writes that
  * transfer first, and offers nothing.
  *
  * Writes the nonce before anything is signed: no other refund can take it.
@@ -95,7 +95,7 @@ export async function prepareRefund(
   }
   if (view.suspended) return { ok: false, reason: 'suspended' }
   if (!fits(payment.found, refund.row)) {
-    // A transfer that the record did not have left too little.
+    // A transfer that the store did not know before left too little.
     await giveUpRefund(context, refund.row, {
       reason: 'otherPayment',
       lease: view.lease,
@@ -146,10 +146,10 @@ function findHolders(
 
 /**
  * True when the refunded payment is still in a final block. Asks the node
- * again, because a reorg may have undone a proof on record.
+ * again, because a reorg may have undone a stored proof.
  *
  * @throws {@link NodeAnswerError} when the node has no receipt of it any more,
- * so that the refund is put aside and reported.
+ * so that the refund is reported and tried again later.
  */
 async function isFinal(
   { client, finalized }: RefundView,
@@ -165,7 +165,7 @@ async function isFinal(
 type Next = Exclude<ReturnType<typeof nextNonce>, 'otherRefund'>
 
 /**
- * Writes a refund's nonce and window. Returns `false` when the record changed
+ * Writes a refund's nonce and window. Returns `false` when the refund changed
  * since it was read.
  */
 async function writeOffer(

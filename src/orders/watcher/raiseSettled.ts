@@ -26,8 +26,8 @@ export const finalityStep = 'finalityRaised'
 const unitSize = 100
 
 /**
- * Ends the look after this many units for which the node gave no answer at all:
- * it may limit our requests. The next look begins with other orders.
+ * Ends the step after this many units for which the node gave no answer at all:
+ * it may limit our requests. The next poll begins with other orders.
  */
 const mostSilent = 3
 
@@ -35,10 +35,10 @@ const mostSilent = 3
  * Raises the finality of settled orders once their block is safe or final.
  * Checks their receipts again first, and reports orders to fulfil. At
  * `finalized`, erases the credentials of the order. Relies on safe and final
- * blocks that two looks have confirmed.
+ * blocks that two polls have confirmed.
  *
- * Puts orders aside about which the node does not answer, or for which it has
- * no receipt any more. The others go on.
+ * An order about which the node does not answer, or for which it has no receipt
+ * any more, is tried again later. The others go on.
  */
 export async function raiseSettled(
   context: OrdersContext,
@@ -112,9 +112,9 @@ async function raiseUnit(
 }
 
 /**
- * Checks again where orders settled. Puts aside orders about which the node
- * does not answer, or for which it has no receipt. Consumed orders without a
- * receipt have a check of their own.
+ * Checks again where orders settled. Orders about which the node does not
+ * answer, or for which it has no receipt, are tried again later. Consumed
+ * orders without a receipt have a check of their own.
  *
  * @returns `undefined` if the node answers about none of several orders.
  */
@@ -189,7 +189,7 @@ async function writeFinality(
       )
       for (const one of settled) {
         const { order, proof } = one
-        // Another process wrote this order in between: the next look decides.
+        // Another process wrote this order in between: the next poll decides.
         if (found.get(order.id)?.order.version !== order.version) continue
         const finality = isFinal(one) ? 'finalized' : 'safe'
         const options = { finality, fulfilAt, at: context.now() } as const

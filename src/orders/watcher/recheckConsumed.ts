@@ -23,13 +23,13 @@ type ConsumedWatch = {
   destinations: readonly Destination[]
   heads: ChainHeads
   lease: Lease | undefined
-  /** Puts single orders that fail aside. */
+  /** Makes a single order that fails wait for its next try. */
   parts: Apart
 }
 
 /**
  * Checks the `consumed` orders again, whose nonce was spent without a payment.
- * They need a check of their own, because they have no proof on record.
+ * They need a check of their own, because they have no stored proof.
  *
  * @returns the orders that could not be decided.
  */
@@ -88,7 +88,10 @@ export async function recheckOrders(
   return undecided
 }
 
-/** Where the nonce of an order was spent, if the record says so. */
+/**
+ * The transaction and block that spent the nonce of an order, if they are
+ * stored.
+ */
 function seenOf(order: OrderRecord) {
   const { settledHash: transactionHash, settledBlock: blockNumber } = order
   return transactionHash && blockNumber !== undefined
@@ -123,7 +126,7 @@ async function recheckOrder(
   if (evidence === 'unclear') return false
   const time = unused.get(attempt.nonce)
   const isUnused = time !== undefined && time >= latest.timestamp
-  // If the nonce is spent and the node does not show by what, a later look may.
+  // If the nonce is spent and the node does not show by what, a later poll may.
   const isSound =
     evidence?.kind === 'expired'
       ? isUnused && evidence.blockTime <= latest.timestamp

@@ -26,7 +26,7 @@ import {
 
 /** Parameters of `orders.reconcile`. */
 export type ReconcileParameters = {
-  /** @default all of this instance */
+  /** @default all destinations of this instance */
   destination?: Destination | undefined
   /**
    * First block to read, even if the node does not know the last reconciled
@@ -53,15 +53,15 @@ const members: MembersOf<ReconcileParameters> = {
   signal: true,
 }
 
-/** What `reconcile` found missing on record and wrote, by destination. */
+/** What `reconcile` found missing in the store and wrote, by destination. */
 export type ReconciliationReport = {
   destinations: readonly DestinationReconciliation[]
 }
 
 /**
- * Compares the record with the chain and writes what is missing: payments and
- * cancellations that others submitted, payments of orders that were given up
- * before, and payments without an order. A second run changes nothing.
+ * Compares the store with the chain and writes what is missing: payments and
+ * cancellations that others submitted, payments of orders that had ended
+ * unpaid, and payments without an order. A second run changes nothing.
  *
  * Until a block is final, a reorganization can undo what was found in it.
  *
@@ -70,8 +70,9 @@ export type ReconciliationReport = {
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * a node refuses, does not answer, answers from two chains or is on another.
  * Everything written by then is correct; the next run reads the rest again.
- * @throws {@link ProofConflictError} when the payment of an order is on record
- * for another. All other orders of its destination are written before.
+ * @throws {@link ProofConflictError} when a payment of one order is already
+ * stored as the payment of another. All other orders of its destination are
+ * written first.
  */
 export async function reconcile(
   context: OrdersContext,
@@ -114,7 +115,7 @@ function readDestination(destination: Destination): Destination {
 
 /**
  * Finds where to start if orders or proofs are older than the first block ever
- * read. This happens because a worker starts at the oldest open order.
+ * read. That is common: a worker starts at the oldest order that is still open.
  */
 async function findUnread(
   context: OrdersContext,
@@ -129,9 +130,9 @@ async function findUnread(
 }
 
 /**
- * Replaces the list of failures: throws the first failure, and puts nothing
- * aside. Only conflicts wait until the rest is written: `close` throws the
- * first of them.
+ * Stands in for a worker's list of failed steps. Throws each failure at once
+ * instead of trying again later. Only conflicting proofs wait until the rest is
+ * written: `close` then throws the first of them.
  */
 function failAtOnce(): { aside: Watch['aside']; close: () => void } {
   const conflicts: ProofConflictError[] = []
@@ -150,9 +151,10 @@ function failAtOnce(): { aside: Watch['aside']; close: () => void } {
 }
 
 /**
- * Looks again while the node is behind a block seen before, as a worker does: a
- * replica catches up, and a block that no node knows is dropped once the chain
- * grew for several looks. `findLast` rejects if the chain does not grow.
+ * Polls again while the node lacks a block that was seen before: a slow replica
+ * catches up. Waits no longer for a block that the node still lacks after the
+ * chain grew in several polls. If the chain does not grow, `findLast` rejects
+ * later.
  */
 async function untilAhead(
   context: OrdersContext,
@@ -204,7 +206,8 @@ async function reconcileOne(
     isAll: true,
     fromBlock: fromBlock ?? (await findUnread(context, seen, destination)),
   })
-  // A worker that handled a reorg in the meantime would not check these proofs.
+  // If the chain reorganized meanwhile, a worker did not know these proofs, so
+  // check them here.
   const after = await getHeads(client, policy, [seen.heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return { destination, ...report }

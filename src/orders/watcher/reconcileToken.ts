@@ -42,16 +42,16 @@ import type { TokenWatch, Watch } from './watchState.js'
 /** The name of this step in the list of failures. */
 export const reconciliationStep = 'reconciliation'
 
-/** Number of blocks before the cursor to read again. */
+/** Number of blocks to read again before the last block read. */
 const overlap = 64n
 
 /** Maximum number of orders read to find the oldest one. */
 const mostAsked = 1000
 
-/** Most recipients that are read each by itself at the same time. */
+/** Most recipients that are read separately at the same time. */
 const mostAlone = 20
 
-/** Milliseconds that a look waits for recipients that catch up. */
+/** Milliseconds that a poll waits for recipients that are read separately. */
 const patience = 500
 
 /** The blocks that a reconciliation read, and the number of new findings. */
@@ -63,7 +63,7 @@ export type DestinationReconciliation = {
   captured: number
   canceled: number
   consumed: number
-  /** Payments of orders that were given up before: refund them. */
+  /** Payments of orders that had ended unpaid: refund them. */
   unexpected: number
   /** Additional payments of paid orders. */
   overpaid: number
@@ -71,30 +71,30 @@ export type DestinationReconciliation = {
   unmatched: number
 }
 
-/** What a reconciliation reads. */
+/** Which blocks and orders a reconciliation covers. */
 type Reading = {
-  /** True: starts at the last final block. */
+  /** True to start at the last final block. */
   isDeep: boolean
-  /** True: asks about all open orders. */
+  /** True to ask about all open orders. */
   isAll: boolean
   /** Maximum number of open orders to ask about at a time. */
   mostOpen?: number | undefined
-  /** First block to read, instead of the one the cursor gives. */
+  /** First block to read. @default some blocks before the last block read */
   fromBlock?: bigint | undefined
 }
 
 /**
  * Reads every payment to the recipients of a token since some blocks before
- * their cursor, and what spent the nonces of open orders. Writes what is
- * missing on record. Moves the cursor once everything is written.
+ * their cursor, the last block read, and the logs that used or canceled nonces
+ * of open orders. Writes what is missing in the store, then moves the cursor.
  *
- * One filter of logs serves all recipients that are in step. A recipient that
- * is behind them, because it was added or because the node refuses its logs, is
- * read by itself until it has caught up, and delays no other.
+ * Recipients with the same cursor share one filter of logs. A recipient that is
+ * behind them, because it was added or because the node refuses its logs, is
+ * read separately until it has caught up, and delays no other.
  *
  * Asks about at most 4,000 open orders, or about all with `isAll`. If there are
- * more, the next reconciliation continues with the others, and asks about all
- * blocks since their last turn.
+ * more, the next reconciliation asks about the others, in all blocks since it
+ * last asked about them.
  *
  * @throws {@link NodeAnswerError} when the answers contradict each other, as
  * during a reorganization. The cursor then stays.
@@ -105,7 +105,8 @@ export async function reconcileToken(
   context: OrdersContext,
   watch: TokenWatch & Reading,
 ): Promise<void> {
-  // Reading up to a block that does not exist might never end.
+  // Check that the node has its newest block: reading up to a block that does
+  // not exist might never end.
   await watch.heads.confirm()
   const places = await loadPlaces(context, watch)
   await joinCaughtUp(context, watch, places)
@@ -115,9 +116,9 @@ export async function reconcileToken(
 }
 
 /**
- * Lets recipients join that caught up with those in step. The chain may have
- * grown while they were read. Those that are still behind are read by
- * themselves again.
+ * Adds recipients that have caught up to those that share a cursor. If the
+ * chain grew so much meanwhile that a recipient is still behind, it is read
+ * separately again.
  */
 async function joinCaughtUp(
   context: OrdersContext,
@@ -132,7 +133,8 @@ async function joinCaughtUp(
     const { recipient } = destination
     const read = caughtUp.get(recipient)
     caughtUp.delete(recipient)
-    // Those in step are read again from some blocks before their cursor.
+    // The shared read begins `overlap` blocks before its cursor, so a recipient
+    // that is behind by less misses nothing.
     if (read === undefined || (shared && read + overlap <= shared.last.number))
       continue
     places.alone.delete(recipient)
@@ -141,8 +143,8 @@ async function joinCaughtUp(
 }
 
 /**
- * Reads recipients that are behind in the background: a long history of one
- * recipient must not stop the watch of the others.
+ * Reads recipients that are behind, in the background: the long history of one
+ * recipient must not delay the others.
  */
 function catchUpBeside(
   context: OrdersContext,
@@ -167,8 +169,8 @@ function catchUpBeside(
 }
 
 /**
- * Reads the recipients in step together. Recipients whose transfers the node
- * refuses get a cursor of their own.
+ * Reads the recipients that share a cursor together. Recipients whose transfers
+ * the node refuses get a cursor of their own.
  */
 async function readInStep(
   context: OrdersContext,
@@ -212,7 +214,7 @@ async function readInStep(
   }
 }
 
-/** Reads a recipient by itself. Puts it aside if that fails. */
+/** Reads one recipient separately. If that fails, it is tried again later. */
 async function catchUp(
   context: OrdersContext,
   watch: TokenWatch & Reading,
@@ -226,7 +228,7 @@ async function catchUp(
     if (missing.length === 0)
       tokenMemory.caughtUp.set(destination.recipient, report.toBlock)
   } catch (error) {
-    // The error may be a lost lease: then the next look notices it.
+    // If the cause is a lost lease, the next poll notices it.
     aside.at(destination).put(reconciliationStep, error)
   }
 }
@@ -257,7 +259,8 @@ async function reconcilePart(
   missing: readonly MissingReceipt[]
 }> {
   const { heads, memory } = watch
-  // Reading up to a block that does not exist might never end.
+  // Check that the node has its newest block: reading up to a block that does
+  // not exist might never end.
   await heads.confirm()
   const { cursor, fromBlock, isWhole } = await findStart(context, watch, place)
   const { number: toBlock, hash } = heads.latest
@@ -303,7 +306,10 @@ function putMissingAside(
   parts.close()
 }
 
-/** Returns the block before the lowest block that lacks a receipt. */
+/**
+ * Returns the block before the lowest one that lacks a receipt. The cursor must
+ * not pass it.
+ */
 async function holdBelow(
   { client }: Watch,
   missing: readonly MissingReceipt[],
@@ -326,7 +332,10 @@ function lowestOf(missing: readonly MissingReceipt[]): bigint | undefined {
   )
 }
 
-/** Writes what a range shows. Returns where the walk continues. */
+/**
+ * Writes what a range of blocks shows. Returns which open orders the next
+ * reconciliation asks about.
+ */
 async function readRange(
   context: OrdersContext,
   watch: TokenWatch & Reading,
@@ -341,8 +350,8 @@ async function readRange(
   const { fromBlock, toBlock } = range
   const start = isAll ? undefined : walk?.after
   const since = lowerOf(walk?.since, fromBlock)
-  // Ask first, so that these transfers do not count as payments without an
-  // order.
+  // Ask about these payments first, so that their transfers do not count as
+  // payments without an order.
   const asked = await askSeparately(context, watch, {
     after: start,
     most: isAll ? Number.POSITIVE_INFINITY : most,
@@ -369,7 +378,7 @@ async function readRange(
     after = more.after
   }
   const isWhole = start === undefined
-  // The next round asks again about the blocks that lack a receipt.
+  // The next reconciliation asks again about the blocks that lack a receipt.
   const lowest = lowerOf(lowestOf(missing), fromBlock)
   return {
     changes: joinChanges(written),
@@ -379,14 +388,14 @@ async function readRange(
 }
 
 /**
- * Writes transfers to recipients since their cursors that are not on record.
- * Only this finds payments of drafts without a payer, because without the payer
- * we cannot ask for the nonce.
+ * Writes transfers to recipients since their cursors that are not in the store.
+ * For drafts without a payer this is the only way to find the payment: asking
+ * the token about a nonce takes the payer's address.
  *
  * Does not move a cursor: a reconciliation reads everything that this skips.
  *
- * @returns the recipients whose transfers are on record now. Calls `onFailure`
- * for the others.
+ * @returns the recipients whose transfers are in the store now. Calls
+ * `onFailure` for the others.
  */
 export async function settleTransfers(
   context: OrdersContext,
@@ -442,13 +451,13 @@ async function settlePart(
   const range = { fromBlock, toBlock: heads.latest.number }
   const transfers = await getTransfers(context, client, watch, range)
   const { missing } = await settleLogs(context, watch, { transfers, spent: [] })
-  // One of the missing transactions may pay a draft.
+  // A transaction whose receipt is missing may pay a draft.
   if (missing[0]) throw missing[0].error
 }
 
 /**
- * Loads how far each recipient is read, once under a lease. Recipients with
- * neither a cursor nor open orders join those that are in step.
+ * Loads how far each recipient is read, once under a lease. A recipient with
+ * neither a cursor nor open orders uses the shared cursor.
  */
 async function loadPlaces(
   { store, watches }: OrdersContext,
@@ -476,7 +485,10 @@ function inStepOf(
   return destinations.filter(({ recipient }) => !alone.has(recipient))
 }
 
-/** A cursor that a reconciliation begins from and moves. */
+/**
+ * A stored cursor, the last block read, that a reconciliation starts from and
+ * moves.
+ */
 type CursorPlace = {
   load(): Promise<DestinationCursor | undefined>
   move(cursors: CursorMove): Promise<void>
@@ -516,13 +528,13 @@ function sharedCursor(
   }
 }
 
-/** Most parts into which recipients are split to find those that fail. */
+/** Most requests to the node in one search for recipients that it refuses. */
 const mostProbes = 64
 
 /**
- * Finds the recipients whose transfers the node refuses, if it gives those of
- * others: halves the list again and again. Finds none if the node answers about
- * no part, or about all.
+ * Finds the recipients whose transfers the node refuses while it gives those of
+ * others, by halving the list again and again. Finds none if the node refuses
+ * every part of the list, or no part.
  */
 async function findRefused(
   context: OrdersContext,
@@ -562,9 +574,9 @@ function halve(part: readonly Destination[]): Destination[][] {
  * chain may have changed since. Without a cursor, at the block of the oldest
  * open order.
  *
- * @throws {@link NodeAnswerError} when the node is behind the cursor. Does not
- * throw if `checkReorg` dropped the block of the cursor, or if `fromBlock` is
- * given.
+ * @throws {@link NodeAnswerError} when the node does not have the block of the
+ * cursor. Does not throw if `checkReorg` has decided that the block left the
+ * chain, because the chain grew without it, or if `fromBlock` is given.
  */
 async function findStart(
   context: OrdersContext,

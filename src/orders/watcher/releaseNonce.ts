@@ -3,8 +3,8 @@ import { unsetNonce } from '../model/refundRow.js'
 
 /**
  * Takes the nonce from an attempt that can no longer be paid. Returns `false`
- * while transactions of it are in flight, because their sealed bytes are bound
- * to the nonce.
+ * while transactions of it are in flight: their encrypted bytes open only with
+ * this nonce.
  */
 export async function releaseNonce(
   tables: StoreWriter,

@@ -29,8 +29,8 @@ const undecided: readonly OrderState[] = [
  * Adds what findings change to the rows of this unit of work. Idempotent.
  * Erases the credentials of orders that ended for good.
  *
- * @throws {@link ProofConflictError} when a payment is on record for another
- * order, unless `onConflict` takes it.
+ * @throws {@link ProofConflictError} when a payment is stored as that of
+ * another order, unless `onConflict` takes the error.
  */
 export async function settleFindings(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
@@ -64,7 +64,8 @@ export async function settleFindings(
     else collected.apply(orderId, [stepOf(finding, strays, at)])
   }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
-  // Any other proof on record may be of a replaced block.
+  // Fulfil only on blocks that the node has just shown: any other stored proof
+  // may be of a replaced block.
   const shown = new Set(findings.flatMap(({ evidence }) => hashOf(evidence)))
   for (const orderId of ids)
     collected.apply(orderId, [fulfilAtOnce(policy, at, shown)])
@@ -101,8 +102,8 @@ const hashOf = (evidence: Evidence): Hash[] =>
 /**
  * Fulfils a captured order at once if the policy fulfils at `included`.
  *
- * @param shown hashes of the blocks that were just found in the chain, if not
- * the block of every order was.
+ * @param shown hashes of the blocks that were just found in the chain. If
+ * absent, the blocks of all orders were.
  */
 export function fulfilAtOnce(
   { fulfilAt }: OrdersContext['policy'],

@@ -35,8 +35,7 @@ import { writeFindings } from './writeFindings.js'
 const unitSize = 100
 
 /**
- * Reads the receipts of logs of a token and writes what is missing on
- * record.
+ * Reads the receipts of logs of a token and writes what the store lacks.
  *
  * @returns transactions whose receipts the node does not give. The others are
  * written.
@@ -78,7 +77,7 @@ export async function settleLogs(
 }
 
 /**
- * Returns the transfers that are not on record yet, or only at another block or
+ * Returns the transfers that the store lacks, or has only at another block or
  * log index.
  */
 async function dropKnown(
@@ -170,8 +169,8 @@ async function matchReceipts(
 }
 
 /**
- * Finds captures by their transactions on record, for kinds whose payments no
- * event names.
+ * Finds captures by our stored transactions, for kinds whose payments no event
+ * names.
  */
 async function matchSent(
   context: Pick<OrdersContext, 'store' | 'kinds'>,

@@ -10,7 +10,7 @@ import { type Changes, noChanges } from '../model/changes.js'
 import { type HasKinds, knowsKind } from '../model/kindOf.js'
 import { isScheduled } from '../model/scheduled.js'
 
-/** The record of a payment that belongs to no order. */
+/** The proof of a payment that belongs to no order. */
 export type Unmatched = Omit<ProofRecord, 'version'>
 
 /**

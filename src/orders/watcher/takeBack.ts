@@ -29,7 +29,7 @@ export type Displaced = Extract<
 >
 
 /**
- * Writes what a reorganization did to proofs: the new place of a moved proof,
+ * Writes what a reorganization did to proofs: the new block of a moved proof,
  * or the state of the order without a removed one.
  *
  * @param options.blockTime of the newest block, Unix seconds.
@@ -66,7 +66,7 @@ async function displaceProofs(
 
 /**
  * Marks payments without an order as removed. Reconciliation finds them again
- * at their new place.
+ * in their new block.
  */
 async function dropUnmatched(
   tables: StoreWriter,
@@ -103,10 +103,10 @@ function displaceProof(
   const newest = collected.find(orderId)
   const stored = newest && atAttempt(newest, proof.attempt)
   const kept = newest?.proofs.find((row) => isSame(row, proof) && !row.removed)
-  // Another process has written this already.
+  // Another process has written this already, so skip it.
   if (!stored || !kept) return
   const { order, attempt } = stored
-  // A process that knows the order's kind of payment does this.
+  // Leave this to a process that was given the order's kind of payment.
   if (!knowsKind(facts, order)) return
   const again =
     displaced.verdict === 'moved' &&

@@ -3,8 +3,8 @@ import type { FailedPart } from './watchAside.js'
 import type { Watch } from './watchState.js'
 
 /**
- * Takes one step of a look, unless it waits for its next try. A step that fails
- * is put aside and reported, so that the others go on.
+ * Runs one step of a poll, unless it failed and waits for its next try. A
+ * failure is reported, and does not stop the other steps.
  *
  * @returns `undefined` if the step waits or failed.
  * @throws {@link LeaseLostError} when another process has the lease now.
@@ -14,7 +14,8 @@ export async function tryStep<result>(
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
-  // If only parts of the step failed, run it: each part waits by itself.
+  // If only parts of the step failed, run it: each part waits for its own next
+  // try.
   const hasParts = apart.has(name)
   if (!hasParts && aside.isWaiting(name)) return undefined
   try {
@@ -28,7 +29,10 @@ export async function tryStep<result>(
   }
 }
 
-/** Puts a fault aside, which reports it, and clears it once it is over. */
+/**
+ * Adds a fault to the list of failures, which reports it. Removes it once it is
+ * over.
+ */
 export function reportFault(
   aside: Watch['aside'],
   name: string,
@@ -39,13 +43,13 @@ export function reportFault(
 }
 
 /**
- * Puts aside single orders or proofs that fail in a step, so that the others go
- * on.
+ * Makes single orders or proofs that fail in a step wait for their next try, so
+ * that the others go on.
  */
 export type Apart = {
   /**
-   * Puts one order or proof aside and reports it. `due` is the chain time of
-   * its next try, if known.
+   * Makes one order or proof wait for its next try, and reports its failure.
+   * `due` is the chain time of the next try, if known.
    *
    * @throws the error itself if nothing keeps a list of failures.
    */
@@ -54,19 +58,19 @@ export type Apart = {
     error: unknown,
     part?: (FailedPart & { due?: bigint | undefined }) | undefined,
   ): void
-  /** True while it waits for its next try. */
+  /** True while the order or proof waits for its next try. */
   isWaiting(name: string): boolean
-  /** Clears a name that succeeded after the step ended. */
+  /** Removes the failure of a name that succeeded after the step ended. */
   clear(name: string): void
   /**
-   * Clears the failures of this step that were due again and did not fail.
+   * Removes the failures of this step that were due again and did not fail.
    *
    * @param open names whose new try still runs: they stay.
    */
   close(open?: ReadonlySet<string> | undefined): void
 }
 
-/** Begins a step that may put single orders or proofs aside. */
+/** Begins a step in which single orders or proofs may fail. */
 export function openApart(
   { aside, apart }: Pick<Watch, 'aside' | 'apart'>,
   { step, time }: { step: string; time: bigint },

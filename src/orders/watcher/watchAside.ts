@@ -17,7 +17,7 @@ export type FailedPart = {
 /** Failed steps and orders of a watch, each until its next try. */
 export type WatchAside = {
   /**
-   * Puts failed work aside and reports it.
+   * Makes failed work wait for its next try, and reports the failure.
    *
    * @returns milliseconds until the next try.
    */

@@ -37,37 +37,39 @@ import {
  */
 const deepEvery = 600_000
 
-/** Watches the orders of one chain, one look at a time. */
+/** Watches the orders of one chain. `look` is one poll. */
 export type ChainWatcher = {
   /**
    * Compares the orders of a chain with the chain once and writes the
    * differences: proofs that a reorganization removed, expired orders, payments
    * that others submitted, and finality. Does nothing while another process
-   * watches. If a part fails, puts it aside and continues with the others.
+   * watches. If a part fails, that part is tried again later and the others go
+   * on.
    *
-   * @returns `nextLook`, milliseconds until the next look. While `isQuiet`, a
-   * change of the record may shorten them: see `findNextLook`.
+   * @returns `nextLook`, milliseconds until the next poll. While `isQuiet`, a
+   * change in the store may bring the next poll forward: see `findNextLook`.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
-   * name its newest block, or is on another chain; the next look begins again.
+   * name its newest block, or is on another chain. The next poll starts over.
    */
   look(): Promise<{ nextLook: number; isQuiet: boolean }>
   /**
-   * Asks the database again when to look, because the record may have changed.
-   * Milliseconds from now.
+   * Asks the store again when to poll next, because orders may have changed.
+   *
+   * @returns milliseconds from now.
    */
   findNextLook(): Promise<number>
-  /** Steps and orders that failed and wait for their next try. */
+  /** Steps and orders that failed, and when to try each again. */
   asides: WatchAsides
-  /** The right to watch this chain. */
+  /** The lease of this watch. */
   kept: Pick<KeptLease, 'prolong' | 'release'>
-  /** The same, while it is held. */
+  /** The lease, while this process holds it. */
   lease(): Lease | undefined
 }
 
 /**
- * Starts to watch a chain: all recipients in all its tokens share one look.
- * Each new lease starts with an empty memory, because another process may have
- * written since the last lease.
+ * Prepares the watch of a chain: one poll covers all recipients in all its
+ * tokens. Forgets what earlier polls found whenever the lease is a new one,
+ * because another process may have written in between.
  */
 export function watchChain(
   context: OrdersContext,
@@ -79,8 +81,8 @@ export function watchChain(
   }: {
     asides?: WatchAsides | undefined
     /**
-     * Milliseconds between two periodic reconciliations. @default 10 seconds,
-     * and four quiet intervals while the chain is quiet
+     * Milliseconds between two periodic reconciliations. @default 10 seconds;
+     * while nothing waits for the chain, four quiet intervals if that is longer
      */
     reconcileEvery?: number | undefined
     /** Maximum number of open orders that one reconciliation asks about. */
@@ -99,7 +101,7 @@ export function watchChain(
   let memory = newMemory()
   let last: LastLook | undefined
   let destinations: ChainDestinations | undefined
-  /** The recipients may have changed, as the shop's rows show. */
+  /** Reads the shop first: its recipients may have changed. */
   const findDestinations = async (): Promise<ChainDestinations> => {
     await context.shop.refresh()
     if (destinations?.from !== context.destinations) {
@@ -110,7 +112,8 @@ export function watchChain(
     memory.changes = destinations.changes
     return destinations
   }
-  // Nothing shortens the pause after a failed look, or without the lease.
+  // After a failed poll or without the lease, no change in the store brings the
+  // next poll forward.
   const findNext = async (): Promise<NextLook | undefined> => {
     if (!last || !lease || !kept.holds(lease)) return undefined
     const found = await findNextLook(context, {
@@ -138,8 +141,8 @@ export function watchChain(
       await kept.during(async () => {
         const { all, tokens } = await findDestinations()
         const heads = await getHeads(client, policy, numbersToAsk(memory))
-        // Blocks of another chain would expire our orders and undo their
-        // proofs.
+        // If the node is on another chain, its blocks would expire our orders
+        // and undo their proofs.
         if (!isHeadKnown(memory, heads)) await checkChain(client, chainId)
         const { apart } = memory
         const aside = asides.chain
@@ -173,20 +176,21 @@ export function watchChain(
 }
 
 /**
- * The steps of one look; each runs even if another one failed:
+ * The steps of one poll; each runs even if another one failed:
  *
- * 1. `believeFinality` confirms the safe and final blocks by a second look, 2.
- * `checkReorg` finds replaced blocks and takes their proofs back, also those of
- * blocks that no look has seen, 3. `expireDue` ends orders whose window is over
- * and nonce unused, 4. `reconcileToken` finds payments nobody reported, every
- * 10 seconds, 5. `fulfilIncluded` fulfils at `included`, if the policy says so,
- * 6. `raiseSettled` raises finality, fulfils at `safe` and `finalized`, 7.
- * `carryRefunds` has requested refunds signed.
+ * 1. `believeFinality` confirms the safe and final blocks by a second poll.
+ * 2. `checkReorg` finds replaced blocks and undoes what their transactions
+ *    settled, also in blocks that no poll has seen.
+ * 3. `expireDue` ends orders whose window is over and nonce unused.
+ * 4. `reconcileToken` finds payments that the store lacks, every 10 seconds.
+ * 5. `fulfilIncluded` fulfils at `included`, if the policy says so.
+ * 6. `raiseSettled` raises finality, fulfils at `safe` and `finalized`.
+ * 7. `carryRefunds` has requested refunds signed.
  *
- * The third and the fourth run for each token by itself, side by side.
+ * Steps 3 and 4 run for all tokens at the same time.
  *
  * If a reorganization makes an order `capturing` again, its transactions are in
- * flight again: the next look of the submitter sends the same bytes.
+ * flight again: the next poll of the submitter sends the same bytes.
  */
 async function lookOnce(
   context: OrdersContext,
@@ -210,7 +214,8 @@ async function lookOnce(
       )
     }),
   )
-  // Without an answer about fresh proofs, nothing shows that they still stand.
+  // If `checkReorg` failed, a new proof may be in a replaced block: do not
+  // fulfil.
   if (context.policy.fulfilAt === 'included' && verdict !== undefined)
     await tryStep(watch, 'fulfilment', () => fulfilIncluded(context, watch))
   await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
@@ -229,11 +234,11 @@ function reconcileEveryOf(
 
 type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }
 
-/** The destinations of a chain, until the shop has others. */
+/** The destinations of a chain, until the recipients of the shop change. */
 type ChainDestinations = {
-  /** The list of the shop that they are from. */
+  /** The list of the shop that they were taken from, to notice a newer list. */
   from: readonly Destination[]
-  /** `changes` of the shop at that time. */
+  /** `changes` of the shop when they were taken. */
   changes: number
   all: readonly Destination[]
   tokens: ReadonlyMap<Address, readonly Destination[]>
@@ -260,7 +265,7 @@ function groupByToken(
 type Looking = Reconciling &
   Pick<ChainDestinations, 'tokens'> & { asides: WatchAsides }
 
-/** A look at each token of a chain. */
+/** Prepares what this poll needs for each token of the chain. */
 function tokensOf(
   context: OrdersContext,
   watch: Watch & Looking,
@@ -299,7 +304,7 @@ async function reconcileWhenDue(
   if (isDeep) tokenMemory.nextDeepReconcile = now + deepEvery
 }
 
-/** True when the node still has the newest block of earlier looks. */
+/** True when the node still has the newest block that earlier polls saw. */
 function isHeadKnown(memory: WatchMemory, { blocks }: ChainHeads): boolean {
   const newest = newestOf(memory)
   return newest !== undefined && blocks.get(newest.number)?.hash === newest.hash
@@ -309,7 +314,7 @@ function newestOf({ head, seen }: WatchMemory): SeenBlock | undefined {
   return head ?? seen?.at(-1)
 }
 
-/** Numbers of blocks from earlier looks that this look must find again. */
+/** Numbers of blocks to ask for again, to compare them with earlier polls. */
 function numbersToAsk(memory: WatchMemory): bigint[] {
   const newest = newestOf(memory)
   const finality = findUnconfirmed(memory)

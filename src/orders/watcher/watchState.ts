@@ -10,21 +10,21 @@ import type { WatchAside } from './watchAside.js'
 export type Watch = {
   client: Client
   chainId: number
-  /** All destinations of the chain that this look covers. */
+  /** All destinations of the chain that this poll covers. */
   destinations: readonly Destination[]
   heads: ChainHeads
   memory: WatchMemory
   lease: Lease | undefined
-  /** Holds steps and orders that failed and wait for their next try. */
+  /** Steps and orders that failed and wait for their next try. */
   aside: WatchAside
   /** Single orders or proofs that failed in a step. Changed by `tryStep`. */
   apart: ApartEntries
 }
 
-/** A look with the safe and final blocks on which two looks agree. */
+/** A poll, with the safe and final blocks that two polls have confirmed. */
 export type SureWatch = Watch & { sure: SureHeads }
 
-/** A look at the destinations of one token, with the client of that token. */
+/** A poll of the destinations of one token, with the client of that token. */
 export type TokenWatch = Watch & {
   token: Address
   /** All destinations of the token; `destinations` may be a part of them. */
@@ -32,7 +32,7 @@ export type TokenWatch = Watch & {
   tokenMemory: TokenMemory
 }
 
-/** The safe and final blocks that two looks have confirmed. */
+/** The safe and final blocks that two polls have confirmed. */
 export type SureHeads = {
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
@@ -46,70 +46,70 @@ type ApartEntries = Map<string, { step: string; due: bigint }>
 
 /** The block the node named for one tag, and the one that is confirmed. */
 export type SeenFinality = {
-  /** Named by the last look, and not confirmed yet. */
+  /** Named by the last poll, and not confirmed yet. */
   claimed: BlockHead | undefined
   believed: BlockHead | undefined
 }
 
-/** The proofs in one transaction that looks still compare with the chain. */
+/** The proofs in one transaction that polls still compare with the chain. */
 export type FreshProof = {
   transactionHash: Hash
-  /** Id of the consumed order; absent for proofs on record. */
+  /** Id of the consumed order; absent for stored proofs. */
   consumed: string | undefined
   /**
    * The block of a consumed order, if its event names the block. Proofs have
    * their own.
    */
   blockHash: Hash | undefined
-  /** Number of looks in a row that found the proof in the chain. */
+  /** Number of polls in a row that found the proof in the chain. */
   looks: number
 }
 
 /**
- * State that the looks under one lease share. `newMemory` creates it. Only the
+ * State that the polls under one lease share. `newMemory` creates it. Only the
  * file named at a field changes that field.
  */
 export type WatchMemory = {
   /** Single orders or proofs that failed in steps of the whole chain. */
   apart: ApartEntries
   /**
-   * True after a look that found nothing to wait for. Changed by `watchChain`.
+   * True after a poll that found nothing to wait for. Changed by `watchChain`.
    */
   isQuiet?: boolean | undefined
   /**
-   * `changes` of the shop whose recipients the look covers. Changed by
+   * `changes` of the shop whose recipients the poll covers. Changed by
    * `watchChain`.
    */
   changes?: number | undefined
   /** State of the steps of one token. Changed by `watchChain`. */
   tokens: Map<Address, TokenMemory>
   /**
-   * Heads that a later look found again by number, the lowest first. Changed by
-   * `checkReorg`, as are the next four.
+   * Newest blocks that a later poll found again by number, the lowest first.
+   * Changed by `checkReorg`, as are the next four.
    */
   seen?: readonly SeenBlock[] | undefined
-  /** The head of the last look, not yet found again by another look. */
+  /** The newest block of the last poll, not yet found again by another poll. */
   head?: SeenBlock | undefined
-  /** Looks in a row at which the node was behind a block seen before. */
+  /** Polls in a row in which the node lacked a block seen before. */
   behind?: { looks: number; from: bigint; newest: bigint } | undefined
   /**
-   * The newest seen block that `checkReorg` dropped because the node stayed
-   * behind it.
+   * The newest seen block that `checkReorg` no longer waits for, because the
+   * node kept lacking it.
    */
   dropped?: bigint | undefined
   /** First block whose proofs have to be checked again. */
   recheckFrom?: bigint | undefined
   /**
-   * Proofs that no two looks have found in the chain yet, by order and
-   * transaction. Changed by `checkFresh`, as are the next two.
+   * Proofs that fewer than two polls in a row have found in the chain, by order
+   * and transaction. Changed by `checkFresh`, as are the next two.
    */
   fresh: Map<string, FreshProof>
-  /** Cursor of the last event that was read for fresh proofs. */
+  /** Cursor of the last event that was searched for new proofs. */
   freshTo?: bigint | undefined
-  /** Orders with a proof that this look did not find: not fulfilled now. */
+  /** Orders with a proof that this poll did not find: not fulfilled now. */
   held: ReadonlySet<string>
   /**
-   * The blocks that the last looks named as safe and final. Changed by
+   * The blocks that the last polls named as safe and final. Changed by
    * `believeFinality`.
    */
   finality?: { safe: SeenFinality; finalized: SeenFinality } | undefined
@@ -123,19 +123,17 @@ export type WatchMemory = {
    * `carryRefunds`.
    */
   storing: Set<string>
-  /**
-   * How far the events were read for captures. Changed by `fulfilIncluded`.
-   */
+  /** How far the events were read for captures. Changed by `fulfilIncluded`. */
   fulfilled?: FulfilledTo | undefined
 }
 
-/** State that the looks at one token share under one lease. */
+/** State that the polls of one token share under one lease. */
 export type TokenMemory = {
   /** Single orders or proofs that failed in steps of the token. */
   apart: ApartEntries
   /**
    * Drafts that were unpaid at the end of their window, by id: the chain time
-   * of the first look that saw it, in Unix seconds. Changed by `judgeExpiry`;
+   * of the first poll that saw it, in Unix seconds. Changed by `judgeExpiry`;
    * `expireDue` removes old ones.
    */
   unpaid: Map<string, bigint>
@@ -157,17 +155,17 @@ export type TokenMemory = {
    * next two.
    */
   places?: Places | undefined
-  /** Recipients that are being read by themselves, in the background. */
+  /** Recipients that are being read separately, in the background. */
   catching: Map<Address, Promise<void>>
-  /** Recipients that were read by themselves, and up to which block. */
+  /** Recipients that were read separately, and up to which block. */
   caughtUp: Map<Address, bigint>
 }
 
-/** The place in the event stream up to which captures are fulfilled. */
+/** How far events were read to fulfil captured orders. */
 export type FulfilledTo = {
   /** Cursor of the last event that was read. */
   after: bigint
-  /** Ids of captured orders up to `after` whose block no look has found yet. */
+  /** Ids of captured orders up to `after` whose block no poll has found yet. */
   waiting: ReadonlySet<string>
 }
 

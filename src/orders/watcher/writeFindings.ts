@@ -9,8 +9,8 @@ import type { Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 /**
- * Writes what findings show, in a unit of work of its own. Puts aside orders
- * whose payment is on record for another order.
+ * Writes what findings show, in a unit of work of its own. An order whose
+ * payment is stored for another order is reported and tried again later.
  */
 export async function writeFindings(
   context: OrdersContext,

@@ -189,7 +189,8 @@ function startGroup(): Group {
   const kept = new Promise<void>((resolve) => {
     settle = resolve
   })
-  // Each unit of the group handles the error, but a group may have no units.
+  // Each unit of the group handles the error. A group without units needs this
+  // handler, or the error would be unhandled.
   kept.catch(() => undefined)
   return {
     isOpen: false,

@@ -17,7 +17,8 @@ export const sqliteDialect: SqlDialect = {
     where name = 'fences')`,
   turn: () => sql``,
   countsFences: true,
-  // A unit of work that writes excludes all other writers.
+  // A unit of work that writes excludes all other writers, so rows need no
+  // locks.
   locksRows: false,
   cell: (kind, index) => {
     if (kind === 'bytes') return `unhex(value ->> ${index})`

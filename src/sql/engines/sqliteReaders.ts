@@ -7,10 +7,10 @@ import { nextTurn } from '../../core/wait.js'
 const maxUnits = 32
 const maxMilliseconds = 25
 
-/** Milliseconds after which a running unit of work gives up its place. */
+/** Milliseconds after which a running unit of work gives up its slot. */
 const longestPlace = 1_000
 
-/** Runs work as soon as it has a place. */
+/** Runs work as soon as a slot is free. */
 type Limit = <result>(work: () => Promise<result>) => Promise<result>
 
 /**
@@ -37,7 +37,7 @@ export function limitReaders(most: number): Limit {
       await nextTurn()
       startStretch()
     }
-    // Gives the place directly to the next unit, so that no later one takes it.
+    // Hand the slot directly to the next unit, so that no later one takes it.
     const next = waiting.shift()
     if (next) next()
     else running--

@@ -87,7 +87,8 @@ function buildOnce<shape, values, row>(
 ): BuiltQuery {
   const names = new Map<unknown, string>()
   const { sql: text, parameters } = build(place, shape, (name) => {
-    // A new object for each slot, so that no constant equals it.
+    // Each placeholder is an object of its own. A constant parameter can never
+    // be the same object, so it is never taken for a placeholder.
     const stand = { name }
     names.set(stand, name)
     return sql`${stand}`

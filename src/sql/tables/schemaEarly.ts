@@ -1,6 +1,9 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Lets orders be answered at `preconfirmed`. */
+/**
+ * Adds what orders store about an early answer: one given while only the
+ * pending block shows the capture.
+ */
 export const addEarly: Migration = ({ text }) => [
   `alter table orders add column early ${text}`,
   `alter table orders add column early_for ${text}`,

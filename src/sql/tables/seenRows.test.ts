@@ -3,7 +3,7 @@ import { seenRows } from './seenRows.js'
 
 const table = { name: 'orders', key: ['id'] }
 
-/** A row, with whatever else it has. */
+/** A row with an id, a version and further columns. */
 const at = (id: string, version: number, rest: object = {}) => ({
   id,
   version,

@@ -85,7 +85,8 @@ export async function findOfMany<row extends Destination>(
   find: (parts: readonly SearchedPart[]) => Promise<row[]>,
 ): Promise<row[]> {
   const { has, tokens } = indexDestinations(destinations)
-  // Locks of rows of others would stop their shops.
+  // With locks, name our recipients: locked rows of other shops would block
+  // those shops.
   if (!locks) {
     const all = tokens.map(
       (token) => ({ ...token, recipients: 'all' }) as const,

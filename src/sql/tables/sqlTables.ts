@@ -95,7 +95,10 @@ export const orderTable: SqlTable<OrderRecord> = {
   },
 }
 
-/** The columns of orders that tell of an answer at `preconfirmed`. */
+/**
+ * The columns of orders that describe an early answer: one given while only the
+ * pending block shows the capture.
+ */
 export const earlyTable: SqlTable<EarlyRow> = {
   name: 'orders',
   key: ['id'],

@@ -115,7 +115,10 @@ function checkWallet(
       }
 }
 
-/** The manager calls the wallet's own code, which could do anything. */
+/**
+ * Accepts known wallets only: the manager calls the wallet's own code, which
+ * could do anything.
+ */
 function checkImplementation(
   wallet: WalletCode,
   implementations: readonly Address[],

@@ -44,8 +44,8 @@ export function approveCall({
 
 /**
  * The call that charges `value`. The manager has no nonce for a charge, and
- * ignores bytes after the arguments. The mark goes there, so that the
- * transaction itself identifies the charge.
+ * ignores bytes after the arguments. We put the mark (`markOf`) there, so that
+ * the transaction itself identifies the charge.
  */
 export function spendCall(
   permission: SpendPermission,

@@ -49,7 +49,7 @@ export type SpendPermissionRefusal =
   /** The charge fails for another reason; `details` may have the error text. */
   | 'simulationFailed'
 
-/** Whether a permission can be charged, judged at one block. */
+/** Whether a permission can be charged, verified at one block. */
 export type SpendPermissionVerdict =
   | {
       ok: true

@@ -23,7 +23,7 @@ export type VerifySpendPermissionParameters = {
   permission: SpendPermission
   signature: Hex
   expect: SpendPermissionExpectation
-  /** The block to judge at. @default 'latest' */
+  /** The block at which to verify. @default 'latest' */
   block?: BlockSelector | undefined
   /** Gas a charge may cost at most. @default 300_000n */
   maxChargeGas?: bigint | undefined
@@ -57,10 +57,10 @@ const members: MembersOf<VerifySpendPermissionParameters> = {
 const defaultMaxChargeGas = 300_000n
 
 /**
- * Judges a signed permission by rehearsing its approval and a first charge: the
- * manager's own code checks signature, period and allowance, the payer's wallet
- * and the token move the tokens, all in a simulation. Also checks that the
- * wallet runs known code and that the manager is one of its owners.
+ * Verifies a signed permission by simulating its approval and a first charge:
+ * the manager's own code checks signature, period and allowance, and the
+ * payer's wallet and the token move the tokens. Also checks that the wallet
+ * runs known code and that the manager is one of its owners.
  *
  * A passing verdict holds for its block: the payer can spend the funds or
  * revoke the permission at any time. The rehearsal shows the signature to the
