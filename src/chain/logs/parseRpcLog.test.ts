@@ -16,7 +16,8 @@ const log = {
   removed: false,
 }
 
-// The first to be read: nothing is remembered yet that it could be taken for.
+// Must stay the first test. The parser reuses the last block number if the text
+// is the same, and before the first log a missing one must not match.
 test('the very first log without a block number is an error', () => {
   const { blockNumber: _, ...without } = log
   expect(() => read(without)).toThrow('malformed quantity')

@@ -51,7 +51,10 @@ const members: MembersOf<StreamLogsParameters> = {
  */
 const chunkLogs = 2_500n
 
-/** Half the blocks of the first chunk: we do not know the density yet. */
+/**
+ * Half the blocks of the first chunk. It is small, because we do not know yet
+ * how many logs a block has.
+ */
 const firstBlocks = 64n
 
 /**
@@ -138,7 +141,7 @@ async function* takeChunks(
       ahead.start(piece)
     }
   }
-  // The density of logs is unknown before the first answer.
+  // Starts one piece only: its answer shows how many logs a block has.
   fill(1)
   for (let taken = await ahead.take(); taken; taken = await ahead.take()) {
     const { piece, answer } = taken

@@ -7,8 +7,8 @@ import { tickSignals } from './tickSignals.js'
 import type { NodeFailure } from './types.js'
 
 /**
- * Has no error code, like a lost connection: the node may have carried out the
- * request.
+ * Has no error code, as after a lost connection, because here too the node may
+ * have carried out the request.
  */
 const failure: NodeFailure = { words: 'let go before it was answered' }
 
@@ -34,7 +34,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
       })
       .finally(leave)
   }
-  // The wrapper keeps the types of the caller's `request`.
+  // The wrapper passes parameters and answers through, so the type stays true.
   const ending = { ...client, request: request as Client['request'] }
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>

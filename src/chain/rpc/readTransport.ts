@@ -137,8 +137,8 @@ function watchInterest(calls: readonly QueuedCall[]): {
 }
 
 /**
- * Finds the calls to send again without `eth_getBlockReceipts`: public
- * endpoints refuse a whole batch because of this method.
+ * Some public endpoints answer 403 to a whole batch if one call is
+ * `eth_getBlockReceipts`. Returns the other calls, to send them again.
  */
 function findServed(
   calls: readonly QueuedCall[],

@@ -11,7 +11,10 @@ export type BlockSelector = bigint | BlockTag
 export type RequestOptions = {
   /** Once it aborts, a read client does not send or repeat the request. */
   signal?: AbortSignal | undefined
-  /** How often a plain viem client repeats the request. */
+  /**
+   * How often the request is repeated with a plain viem client. A read client
+   * uses its own number.
+   */
   retryCount?: number | undefined
 }
 
@@ -43,8 +46,8 @@ export async function tryRequest(
   const { retryCount = transport.retryCount ?? 0 } = options
   const attempt = async () => {
     try {
-      // viem's retries would wait for any `Retry-After`, however long. With a
-      // signal, viem before 2.57.5 ignores its own timeout.
+      // No retries by viem, which would wait for any `Retry-After`, however
+      // long. No signal, with which viem before 2.57.5 ignores its own timeout.
       const result = await client.request({ method, params } as never, {
         retryCount: 0,
       })
@@ -56,12 +59,16 @@ export async function tryRequest(
   return sendAgain([method], retryCount, attempt, signal, isWorthIt)
 }
 
-/** A replica that is behind needs longer than these pauses. */
+/**
+ * Does not retry when a replica is behind the chain: it takes longer to catch
+ * up than the pauses between retries.
+ */
 const isWorthIt = (failure: NodeFailure): boolean =>
   isTemporary(failure) && classifyFailure(failure) !== 'headBehind'
 
 /**
- * Only the transport of a read client has `send`, which skips viem's layers.
+ * Only the transport of a read client has `send`, which skips viem's own errors
+ * and retries.
  */
 function transportOf(client: object): {
   send?: SendRpc

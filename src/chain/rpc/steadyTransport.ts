@@ -7,8 +7,8 @@ import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
 /**
- * Wraps any viem transport, also WebSocket and custom ones. Replaces viem's
- * retries by ours.
+ * Wraps any viem transport, also WebSocket and custom ones. Retries by the
+ * rules of `sendAgain` instead of viem's.
  */
 export function steadyTransport(
   transport: Transport,

@@ -5,9 +5,10 @@ import { RpcError } from './errors.js'
 type TickSignal = { signal: AbortSignal; leave(): void }
 
 /**
- * Gives all requests of one tick the same signal, because viem batches by
- * signal. It aborts with the caller's signal and after the timeout: with a
- * signal, viem before 2.57.5 ignores its own timeout.
+ * Gives all requests of one tick the same signal, because viem puts only
+ * requests with the same signal into one batch. It aborts with the caller's
+ * signal and after the timeout: with a signal, viem before 2.57.5 ignores its
+ * own timeout.
  *
  * @param milliseconds timeout; 0 for none.
  */

@@ -8,7 +8,7 @@ export type NodeFailure = {
   words: string
   /** Revert data. */
   data?: `0x${string}`
-  /** Host of the endpoint: its path and credentials may be secret. */
+  /** Only the host of the endpoint: the rest of its URL may be secret. */
   host?: string | undefined
   /** Milliseconds to wait before the next try, as the peer asks. */
   retryAfter?: number | undefined

@@ -92,8 +92,7 @@ async function lookForPreconfirmations(
   if (evidence.pendingHasZeroHash)
     return {
       kind: 'flashblocks',
-      // If the node's view is outdated, its pending block is below its latest
-      // one.
+      // A pending block below the latest one is outdated.
       tag: Number(pending.number) < head.number ? 'latest' : 'pending',
       pollingInterval: 100,
       evidence,

@@ -104,7 +104,7 @@ export function authorizationStateCall(
 ): { target: Address; data: string; gas: number } {
   return {
     target: token,
-    // biome-ignore lint/style/useTemplate: of `authorizationState(address,bytes32)`, and smaller so
+    // biome-ignore lint/style/useTemplate: fewer bytes. Selector of `authorizationState(address,bytes32)`
     data: 'e94a0102' + word(payer) + word(nonce),
     gas: 100_000,
   }

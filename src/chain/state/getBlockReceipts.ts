@@ -101,7 +101,10 @@ export async function getBlockReceipts(
   return getSingly(client, block)
 }
 
-/** Geth and Bor, about one block: the method itself is served. */
+/**
+ * What Geth and Bor say if they lack the receipts of one block. The endpoint
+ * does serve the method then.
+ */
 const lacksReceipts = /receipts length mismatch|pending receipts/i
 
 async function parseAnswer(
@@ -127,8 +130,8 @@ async function parseAnswer(
 }
 
 /**
- * Compares pending receipts with the head before they count as sealed: Geth
- * names a block hash for a block that is not sealed.
+ * Checks whether pending receipts belong to a sealed block. Their block hash
+ * does not show it: Geth gives a hash for a block that is not sealed.
  */
 async function checkSealed(
   client: Client,
@@ -262,8 +265,8 @@ async function getTransactions(
     ask('pending'),
   ])
   if (!pending) return latest
-  // A pending block above the head is not sealed, although plain nodes invent a
-  // hash for it.
+  // A pending block above the head is not sealed. If it has a hash, a plain
+  // node invented it and has no receipts for it, so return the head.
   const isSealed = pending.head.blockNumber <= latest.head.blockNumber
   return pending.head.blockHash === undefined || isSealed ? pending : latest
 }

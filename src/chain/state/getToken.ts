@@ -13,8 +13,8 @@ import { runCreated } from './runCreated.js'
 import type { RunHead, TokenCapabilities } from './types.js'
 
 /**
- * A token as its contract describes it. A separator proves the domain, if the
- * token has one.
+ * A token as its contract describes it. If the token has a
+ * `DOMAIN_SEPARATOR()`, the domain is proven to hash to it.
  */
 export type Token = {
   domain: TokenDomain
@@ -119,7 +119,7 @@ export async function getTokenAndHead(
 const run = {
   from: prober,
   block: 'latest',
-  // No fees: without overrides, the prober has no balance.
+  // No fees: on nodes without state overrides the prober cannot pay them.
   fees: {},
   fallback: runCreated,
 } as const
@@ -152,7 +152,8 @@ async function probeTokenAndHead(
 }
 
 /**
- * Removes a token from the cache. For callers that see the token contradict it.
+ * Removes a token from the cache. Call it when an answer of the token
+ * contradicts the cached value.
  */
 export function forgetToken(client: Client, token: Address): void {
   cache.get(client)?.delete(token)

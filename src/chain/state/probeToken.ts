@@ -61,8 +61,8 @@ export function bytesProbe(token: Address): Call {
 }
 
 /**
- * True when the call reverted with data that the control call did not give. Then
- * the token has the function.
+ * True when the call reverted with data, and with other data than `control`, a
+ * call of a function that does not exist. Then the token has the function.
  */
 export function refuses(
   answer: CallAnswer,

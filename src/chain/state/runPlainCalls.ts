@@ -20,7 +20,9 @@ import type {
   RunCallsParameters,
 } from './types.js'
 
-/** Runs calls one by one, all at the block the first request pins. */
+/**
+ * Runs calls one by one, all at the block number that the first request got.
+ */
 export async function runPlainCalls(
   client: Client,
   parameters: RunCallsParameters<string>,

@@ -62,7 +62,8 @@ export type RunCallsParameters<names extends string> = {
   /** For nodes without state overrides. */
   fallback: Fallback
   /**
-   * Sends calls one by one, because the executor cannot replace `from` here.
+   * True to send calls one by one: for a `from` whose own code the calls need,
+   * which the executor would replace.
    */
   plain?: boolean | undefined
 }
