@@ -21,9 +21,12 @@ type DraftSubscriptionRequest = AbortOptions &
     idempotencyKey?: string | undefined
     /** Seconds of one period. */
     period: bigint
-    /** First second of the first period. @default now, by the chain */
+    /** First second of the first period. @default now, in block time */
     start?: bigint | undefined
-    /** First second after the permission. @default by `periods`, else no end */
+    /**
+     * The second at which the permission ends. @default after `periods`, or
+     * never if that is absent too
+     */
     end?: bigint | undefined
   }
 

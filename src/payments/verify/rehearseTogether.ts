@@ -126,7 +126,10 @@ type TogetherAnswers = {
   /** The recipient's balance before and after the capture. */
   before: CallAnswer
   after: CallAnswer
-  /** True for the first capture of a run: nothing is warm yet. */
+  /**
+   * True for the first capture: no account or storage slot is warm yet
+   * (EIP-2929).
+   */
   cold: boolean
   /** True when the recipient had tokens before all captures. */
   filled: boolean
@@ -137,7 +140,7 @@ type TogetherAnswers = {
 /** The result for one capture of a shared request. */
 export type RehearsedTogether = {
   payerBalance: bigint
-  /** Absent if only a rehearsal alone can decide. */
+  /** Absent if the capture must be rehearsed alone to decide. */
   rehearsal?: Rehearsal | undefined
   /**
    * The verdict if a rehearsal alone passes: then an earlier capture made this
@@ -157,7 +160,9 @@ const warmth = 32_000n
 /** Gas that only the first capture to a recipient without tokens costs. */
 const filling = 17_100n
 
-/** Reasons that need no further facts. */
+/**
+ * Reasons that are clear without the facts that only a rehearsal alone reads.
+ */
 const plainReasons: readonly RevertReason[] = [
   'paused',
   'notYetValid',
@@ -235,7 +240,9 @@ function ranOut(
 
 const silence: CallAnswer = { ok: false, data: '0x', hasCode: false }
 
-/** Facts that only a rehearsal alone reads. */
+/**
+ * Stand in for the facts that are read only when a capture is rehearsed alone.
+ */
 const unasked: Record<FactName, CallAnswer> = {
   token: silence,
   payer: silence,

@@ -68,7 +68,7 @@ export type Rehearsal =
       words?: string
     }
 
-/** Whether a payment can be captured, judged at one block. */
+/** Whether a payment can be captured, as of one block. */
 export type PaymentVerdict =
   | { ok: true; at: VerifiedAt }
   | {

@@ -131,8 +131,9 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
 
 /**
- * Rehearses payments on one state. In the rehearsal, a payment that is then
- * refused may have spent money, so that later payments of its payer fail. Those
+ * Rehearses payments one after another on one state. A payment that passes
+ * there, but is then refused by its expectation, has already spent money in the
+ * rehearsal, and later payments of its payer may fail for that. Their payments
  * are rehearsed again without it.
  */
 async function judgeClaims(
