@@ -71,7 +71,7 @@ export type BuyerState = Answers['BuyerOrder']
 
 /** An event of the order, with its id. Integers are decimal strings. */
 export type BuyerNews = Answers['BuyerEvent'] & {
-  /** Pass it as `after` to go on after this event. */
+  /** Pass it as `after` to continue after this event. */
   id: string
 }
 
@@ -262,8 +262,8 @@ export interface BuyerClient {
    * @throws {@link ProblemError} when the server refuses it.
    * @throws {@link UnexpectedPaymentError} when the cancellation is not the
    * expected one; the wallet was not asked.
-   * @throws {@link WrongWalletError} {@link SigningDeclinedError} {@link
-   * WalletError} {@link InvalidFieldError} as `signCancellation` does.
+   * @throws {@link WrongWalletError} {@link SigningDeclinedError}
+   * {@link WalletError} {@link InvalidFieldError} as `signCancellation` does.
    * @throws {@link ServerError} when the server gives no answer.
    * @throws the reason of `signal` when that aborts.
    *

@@ -14,7 +14,10 @@ type MerchantRefund = Answers['Refund']
 /** An event as `orders.events` gives it. Integers are decimal strings. */
 export type MerchantEvent = WireOrderEvent
 
-/** The result of comparing chain and record. Integers are decimal strings. */
+/**
+ * The result of comparing the stored orders with the chain. Integers are
+ * decimal strings.
+ */
 export type Audit = Answers['AuditReport']
 
 /** Names an order. */
@@ -344,9 +347,9 @@ export interface MerchantClient {
   getRefund(parameters: RefundParameters): Promise<MerchantRefund>
 
   /**
-   * Gives the payment of a refund to sign, for a recipient whose wallet is not
-   * on the server. Retried after transient failures. Until the window is over,
-   * the payment stays the same.
+   * Returns the payment of a refund to sign, for a recipient whose wallet is
+   * not on the server. Retried after transient failures. Until the window is
+   * over, the payment stays the same.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -363,7 +366,8 @@ export interface MerchantClient {
   ): Promise<Answers['RefundToSign']>
 
   /**
-   * Hands in the signature of a refund. Retried after transient failures.
+   * Sends the signature of a refund to the server. Retried after transient
+   * failures.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -383,9 +387,9 @@ export interface MerchantClient {
   ): Promise<Answers['RefundSigned']>
 
   /**
-   * Compares record and chain, and writes what is missing. Retried after
-   * transient failures. The server ends it after 30 seconds: for a long range
-   * call `orders.reconcile`.
+   * Compares the stored orders with the chain, and stores what is missing.
+   * Retried after transient failures. The server ends it after 30 seconds: for
+   * a long range call `orders.reconcile`.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -401,10 +405,10 @@ export interface MerchantClient {
   ): Promise<Answers['ReconciliationReport']>
 
   /**
-   * Compares record and chain, and changes nothing. Requests one range of
-   * blocks after the other, and narrower ones if the server's 30 seconds are
-   * not enough. Adds the reports up. Each range is retried after transient
-   * failures.
+   * Compares the stored orders with the chain, and changes nothing. Requests
+   * one range of blocks after the other, and narrower ones if the server's 30
+   * seconds are not enough. Adds the reports up. Each range is retried after
+   * transient failures.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -423,9 +427,9 @@ export interface MerchantClient {
   audit(parameters?: AuditOptions): Promise<Audit>
 
   /**
-   * Opens the books as a file. Opening is retried after transient failures;
-   * reading is not. If the connection breaks before the end of the file, the
-   * stream errors.
+   * Opens the merchant's ledger, a file of all bookings, as a stream. Opening
+   * is retried after transient failures; reading is not. If the connection
+   * breaks before the end of the file, the stream errors.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *

@@ -20,7 +20,7 @@ export type FindAuthorizationLogsParameters = {
   pending: boolean
   /** Unix seconds: the search goes back to this time. */
   since: bigint
-  /** Blocks in one request. */
+  /** Most blocks in one request. */
   maxBlockRange: bigint
   /**
    * Called for a block whose logs the node refuses to return. Returns the

@@ -50,9 +50,9 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
 }
 
 /**
- * Remembers the most blocks to ask for after a refusal. If the node refused a
- * limit that we had doubled, four times as many answers must succeed before we
- * double it again.
+ * After a refusal, remembers how many blocks to ask for at most. If the node
+ * refused a limit that we had doubled, four times as many answers must succeed
+ * before we double it again.
  */
 function learnLimit(
   client: Client,

@@ -16,8 +16,9 @@ const log = {
   removed: false,
 }
 
-// Must stay the first test. The parser reuses the last block number if the text
-// is the same, and before the first log a missing one must not match.
+// Must stay the first test, so that this log is the first of all. The parser
+// remembers the last block number, and its initial memory must not match a
+// missing one.
 test('the very first log without a block number is an error', () => {
   const { blockNumber: _, ...without } = log
   expect(() => read(without)).toThrow('malformed quantity')

@@ -10,7 +10,7 @@ import { type ReadAhead, readAhead } from './readAhead.js'
 import { sortLogs } from './sortLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** The logs of a run of whole blocks. */
+/** The logs of consecutive whole blocks. */
 export type LogChunk = {
   /** Sorted by block, transaction and log index. */
   logs: readonly ReadLog[]

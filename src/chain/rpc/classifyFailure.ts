@@ -2,7 +2,7 @@ import type { NodeFailure } from './types.js'
 
 /** Why a request failed, and so what to do next. */
 export type FailureKind =
-  /** No answer. */
+  /** The node did not answer: no connection, or not in time. */
   | 'unreachable'
   /** Too many requests: ask again later. */
   | 'rateLimit'
@@ -177,7 +177,7 @@ export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
   )
 }
 
-/** Classifies a failure by the table above. */
+/** Classifies a failure by the table `rows`. */
 export function classifyFailure(failure: NodeFailure): FailureKind {
   const { code, status = 0, words, data = '0x' } = failure
   // Revert data can only come from a contract: code 3, whatever the node sent.

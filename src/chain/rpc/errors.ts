@@ -67,7 +67,9 @@ export class UnsupportedTokenError extends CountersignError {
   }
 }
 
-/** No candidate domain hashes to the token's domain separator. */
+/**
+ * None of the EIP-712 domains that we tried hashes to the token's separator.
+ */
 export class DomainMismatchError extends CountersignError {
   override readonly name = 'DomainMismatchError'
 

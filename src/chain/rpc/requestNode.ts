@@ -9,7 +9,9 @@ import type { NodeFailure } from './types.js'
 export type BlockSelector = bigint | BlockTag
 
 export type RequestOptions = {
-  /** Once it aborts, a read client does not send or repeat the request. */
+  /**
+   * Once this signal aborts, a read client does not send or repeat the request.
+   */
   signal?: AbortSignal | undefined
   /**
    * How often the request is repeated with a plain viem client. A read client
@@ -34,7 +36,7 @@ export async function requestNode(
   return result
 }
 
-/** Sends one JSON-RPC request. Returns a failure as a value. */
+/** Sends one JSON-RPC request. Returns a failure instead of throwing it. */
 export async function tryRequest(
   client: Pick<Client, 'request'>,
   method: string,
@@ -46,8 +48,9 @@ export async function tryRequest(
   const { retryCount = transport.retryCount ?? 0 } = options
   const attempt = async () => {
     try {
-      // No retries by viem, which would wait for any `Retry-After`, however
-      // long. No signal, with which viem before 2.57.5 ignores its own timeout.
+      // `retryCount: 0`, because viem would wait for any `Retry-After`, however
+      // long. No `signal`, because with one viem before 2.57.5 ignores its own
+      // timeout.
       const result = await client.request({ method, params } as never, {
         retryCount: 0,
       })

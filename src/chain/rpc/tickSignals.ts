@@ -58,7 +58,10 @@ function startTick(end: AbortSignal, milliseconds: number): Tick {
   return { signal: over.signal, open: 0, close }
 }
 
-/** viem adds a listener for each request, and Node 20 warns at eleven. */
+/**
+ * Lifts Node's limit of listeners. viem adds one for each request, and Node 20
+ * warns from the eleventh on.
+ */
 function admitListeners(signal: AbortSignal): void {
   const { process } = Object(globalThis)
   process?.getBuiltinModule?.('node:events')?.setMaxListeners?.(0, signal)

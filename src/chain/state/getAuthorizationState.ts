@@ -58,7 +58,10 @@ export async function getAuthorizationState(
   return (await getConsumption(client, parameters)).consumed
 }
 
-/** Gets the state of the nonce and the block it belongs to, in one request. */
+/**
+ * Gets whether a payment nonce is used, and the block of this answer, in one
+ * request.
+ */
 export async function getConsumption(
   client: Client,
   parameters: GetAuthorizationStateParameters,

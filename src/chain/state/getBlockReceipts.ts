@@ -112,7 +112,7 @@ async function parseAnswer(
   block: string,
   answer: unknown,
 ): Promise<BlockReceipts> {
-  // Plain nodes have no receipts of pending transactions.
+  // Plain nodes have no receipts of pending transactions: get the newest block.
   const isPending = block === 'pending'
   if (answer === null && isPending)
     return getBlockReceipts(client, { block: 'latest' })
@@ -199,7 +199,8 @@ async function getSingly(
     return { ...head, receipts }
   }
   const known = answers.filter((answer) => answer !== null)
-  // A plain node lists its mempool as pending, and has no receipts for it.
+  // A plain node lists its mempool as pending, and has no receipts for it: get
+  // the newest block.
   if (known.length === 0 && hashes.length > 0)
     return getSingly(client, 'latest')
   const receipts = parseFrom(client, () =>
@@ -230,8 +231,8 @@ function checkBlock(
 }
 
 /**
- * Names the block of the receipts: the newest block if a pending view has
- * several.
+ * Adds number and hash of the block. Pending receipts can be of several blocks:
+ * then those of the newest.
  */
 function describe(receipts: readonly ReadReceipt[]): BlockReceipts | undefined {
   const { blockNumber, blockHash } = receipts.at(-1) ?? {}

@@ -295,9 +295,9 @@ async function getBlockNumber(
 
 /**
  * Throws if the header came from a replica that is behind. Its time may not
- * show this, because blocks can share a second; but the nonce is still unused
- * in its block. Does not throw if the node no longer has the state of that
- * block.
+ * show this, because two blocks can have the same time. But at the block of
+ * that header the nonce is still unused. Does not throw if the node no longer
+ * has the state of that block.
  */
 async function requireSpent(
   client: Client,

@@ -107,8 +107,8 @@ async function lacksGas(
 
 /**
  * True if a call uses nine tenths of its gas or more, measured by a contract
- * that is created for it. Also true if the node cannot measure it, for example
- * because the sender cannot pay.
+ * that `eth_call` creates for this. Also true if the node cannot measure it,
+ * for example because the sender cannot pay.
  */
 async function burnsGas(
   client: Client,

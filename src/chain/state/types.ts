@@ -2,8 +2,8 @@ import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../rpc/requestNode.js'
 
 /**
- * One call of a run. Without data and gas, it only asks whether the target has
- * code.
+ * A call that `runCalls` makes. Without data and gas, it only asks whether the
+ * target has code.
  */
 export type Call = {
   target: Address
@@ -68,7 +68,7 @@ export type RunCallsParameters<names extends string> = {
   plain?: boolean | undefined
 }
 
-/** The block of a run, and how the calls were run. */
+/** The block at which calls were run, and how they were run. */
 export type RunHead = {
   number: bigint
   /** Unix seconds. */

@@ -12,8 +12,8 @@ import type { SignedTransaction } from './signTransaction.js'
 /** A signed transaction to send once. */
 type SentOnce = Pick<SignedTransaction, 'hash' | 'raw'> & {
   /**
-   * The account nonce, if the caller chose it. Otherwise each call draws its
-   * own.
+   * The account nonce, if the caller chose it. Without it, each send takes the
+   * account's next nonce.
    */
   givenNonce: number | undefined
 }

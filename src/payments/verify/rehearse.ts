@@ -102,9 +102,10 @@ export async function rehearseCancel(
 }
 
 /**
- * The caller when anyone may send the call. Not the submitter, which could be
- * the payer: the executor replaces the caller's code, and a payer can be a
- * contract wallet.
+ * The account that calls in rehearsals where any account may. Not the
+ * submitter, because it may be the payer: the executor replaces the caller's
+ * code, and the code of a payer that is a contract wallet has to check the
+ * signature.
  */
 export const neutralCaller: Address =
   '0x3009000000000000000000000000000000003010'

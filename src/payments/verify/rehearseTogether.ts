@@ -119,7 +119,9 @@ function askedCalls(
   return asked
 }
 
-/** The answers about one capture of a shared request. */
+/**
+ * The answers about one capture that was rehearsed in a request with others.
+ */
 type TogetherAnswers = {
   head: RunHead
   result: CallAnswer
@@ -137,7 +139,7 @@ type TogetherAnswers = {
   facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
 }
 
-/** The result for one capture of a shared request. */
+/** The result for one capture that was rehearsed in a request with others. */
 export type RehearsedTogether = {
   payerBalance: bigint
   /** Absent if the capture must be rehearsed alone to decide. */
@@ -161,7 +163,8 @@ const warmth = 32_000n
 const filling = 17_100n
 
 /**
- * Reasons that are clear without the facts that only a rehearsal alone reads.
+ * Refusal reasons that are exact. The others need facts that are read only when
+ * a capture is rehearsed alone.
  */
 const plainReasons: readonly RevertReason[] = [
   'paused',
@@ -172,7 +175,8 @@ const plainReasons: readonly RevertReason[] = [
 ]
 
 /**
- * Reasons that earlier captures can cause if the payer is a contract wallet.
+ * Refusal reasons that an earlier capture of the same request can cause, by
+ * changing the state of a contract wallet that pays.
  */
 const fickleReasons: readonly RevertReason[] = [
   'wrongSigner',

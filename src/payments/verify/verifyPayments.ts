@@ -131,10 +131,10 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
 
 /**
- * Rehearses payments one after another on one state. A payment that passes
- * there, but is then refused by its expectation, has already spent money in the
- * rehearsal, and later payments of its payer may fail for that. Their payments
- * are rehearsed again without it.
+ * Rehearses payments one after another on one state. A payment can pass the
+ * rehearsal and then be refused by its expectation. In the rehearsal it has
+ * spent its payer's money, so that later payments of this payer may be refused
+ * wrongly. They are rehearsed again without it.
  */
 async function judgeClaims(
   client: Client,
