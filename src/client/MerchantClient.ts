@@ -11,7 +11,7 @@ export type MerchantOrder = Answers['Order']
 /** A refund. Integers are decimal strings. */
 type MerchantRefund = Answers['Refund']
 
-/** An event as `orders.events` gives it. Integers are decimal strings. */
+/** An event as `orders.events` returns it. Integers are decimal strings. */
 export type MerchantEvent = WireOrderEvent
 
 /**

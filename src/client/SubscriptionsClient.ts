@@ -24,8 +24,8 @@ type DraftSubscriptionRequest = AbortOptions &
     /** First second of the first period. @default now, in block time */
     start?: bigint | undefined
     /**
-     * The second at which the permission ends. @default after `periods`, or
-     * never if that is absent too
+     * First second at which the permission no longer holds. @default the end of
+     * the last of `periods`, or never if that is absent too
      */
     end?: bigint | undefined
   }

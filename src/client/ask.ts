@@ -66,7 +66,7 @@ export async function repeat<answer>(
     const pause = pauseOf(error, failures)
     if (signal?.aborted || !(failures <= line.retries) || pause === undefined)
       return undefined
-    // `pauseOf` returns a pause only for a `ClientFailure`.
+    // The cast is safe: `pauseOf` returns a pause only for a `ClientFailure`.
     const failure = error as ClientFailure
     const next = pause > pauses.longest ? undefined : pacing(pause, failure)
     if (next !== undefined) line.onRetry(failure)

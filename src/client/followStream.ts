@@ -58,7 +58,7 @@ export async function* followStream(
       signal?.throwIfAborted()
       pause = pauseOf(error, failures)
       if (pause === undefined) throw error
-      // `pauseOf` returns a pause only for a `ClientFailure`.
+      // The cast is safe: `pauseOf` returns a pause only for a `ClientFailure`.
       line.onRetry(error as ClientFailure)
     }
     // Spread, so that not all clients ask a restarted server at the same time.

@@ -83,7 +83,7 @@ export type RangeAnswer<logs> =
   | { logs: logs }
   /** Refused: ask for at most this many blocks. */
   | { narrower: bigint; again?: undefined; isMalformed?: undefined }
-  /** Temporary fault: ask again, or ask for fewer blocks. */
+  /** Temporary fault: ask again, or for at most `narrower` blocks. */
   | {
       again: NodeError | NodeAnswerError
       narrower?: bigint | undefined

@@ -7,7 +7,9 @@ type SocketClient = {
   requestAsync(request: { body: object; timeout: number }): Promise<unknown>
 }
 
-/** Milliseconds that the node has to answer the request that checks it. */
+/**
+ * Milliseconds in which the node must answer the request that tests the socket.
+ */
 const patience = 5_000
 
 /** Milliseconds that viem has to reopen a closed socket by itself. */

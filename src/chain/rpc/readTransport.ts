@@ -50,7 +50,10 @@ export function readTransport(
   }
 }
 
-/** `fetch` refuses URLs with credentials, so move them to a header. */
+/**
+ * Moves name and password from the URL to a header, because `fetch` refuses
+ * URLs with credentials.
+ */
 function splitCredentials({
   url,
   headers,

@@ -163,6 +163,6 @@ export type NetworkPace = {
   pollingInterval: number
 }
 
-/** The last detected pace, by transport. */
+/** Tag and interval that `detectPreconfirmations` last found, by transport. */
 export const seenPaces: WeakMap<object, NetworkPace> =
   /* @__PURE__ */ new WeakMap()

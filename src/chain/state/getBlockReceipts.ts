@@ -112,7 +112,8 @@ async function parseAnswer(
   block: string,
   answer: unknown,
 ): Promise<BlockReceipts> {
-  // Plain nodes have no receipts of pending transactions: get the newest block.
+  // Plain nodes have no receipts of pending transactions, so get those of the
+  // newest block.
   const isPending = block === 'pending'
   if (answer === null && isPending)
     return getBlockReceipts(client, { block: 'latest' })
@@ -199,8 +200,8 @@ async function getSingly(
     return { ...head, receipts }
   }
   const known = answers.filter((answer) => answer !== null)
-  // A plain node lists its mempool as pending, and has no receipts for it: get
-  // the newest block.
+  // A plain node lists its mempool as pending, and has no receipts for it, so
+  // get those of the newest block.
   if (known.length === 0 && hashes.length > 0)
     return getSingly(client, 'latest')
   const receipts = parseFrom(client, () =>

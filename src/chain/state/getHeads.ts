@@ -7,8 +7,9 @@ import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 export type ChainHeads = {
   latest: SealedHead
   /**
-   * From one answer of the node, not confirmed yet. Absent if neither the node
-   * nor `blocks` names one, or if the heads contradict each other.
+   * From one answer of the node, not confirmed yet. Absent if the node names
+   * none and the caller gave no distance from the newest block instead, or if
+   * the heads contradict each other.
    */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined

@@ -32,7 +32,7 @@ const members: MembersOf<GetTokenParameters> = {
   token: true,
 }
 
-/** An arbitrary address from which the probes are sent. */
+/** An arbitrary address that calls a token to find out what it supports. */
 export const prober: Address = '0x3009000000000000000000000000000000003009'
 
 const cacheMilliseconds = 600_000
@@ -42,12 +42,15 @@ type TokenAndHead = { token: Token; head: RunHead }
 
 type Probe = { answer: Promise<TokenAndHead>; since: number }
 
-/** Running probes, so that simultaneous first callers share one request. */
+/**
+ * Requests in progress that examine a token. Simultaneous first callers share
+ * one.
+ */
 const probing = /* @__PURE__ */ new WeakMap<object, Map<Address, Probe>>()
 
 /**
- * Milliseconds during which further callers may share a probe. A slower probe
- * may hang.
+ * Milliseconds for which later callers share a request in progress. After that
+ * they send their own, because a slower request may hang.
  */
 const longestShare = 1_000
 

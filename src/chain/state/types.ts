@@ -50,7 +50,7 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction that contains the calls. @default `from` */
   origin?: Address | undefined
   /**
-   * Calls that run in order and are then undone. A fallback runs only the
+   * Calls that run in order and are then undone. `fallback` runs only the
    * first, because the others would not see its effect.
    */
   steps?: readonly Call[] | undefined

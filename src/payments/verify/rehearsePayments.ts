@@ -29,7 +29,7 @@ export type RehearsePaymentsParameters = RehearsalOptions & {
   amounts?: readonly bigint[] | undefined
 }
 
-/** Results in the order of the payments. */
+/** `rehearsals` and `payerBalances` have the order of the payments. */
 export type RehearsedPayments = {
   /** The oldest block at which a payment was rehearsed. */
   head: RunHead

@@ -245,7 +245,8 @@ function ranOut(
 const silence: CallAnswer = { ok: false, data: '0x', hasCode: false }
 
 /**
- * Stand in for the facts that are read only when a capture is rehearsed alone.
+ * Placeholders for the facts that are read only when a capture is rehearsed
+ * alone.
  */
 const unasked: Record<FactName, CallAnswer> = {
   token: silence,
