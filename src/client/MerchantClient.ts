@@ -20,10 +20,10 @@ export type MerchantEvent = WireOrderEvent
  */
 export type Audit = Answers['AuditReport']
 
-/** Names an order. */
+/** Parameters of the methods for one order. */
 export type OrderParameters = AbortOptions & { orderId: string }
 
-/** Names a refund of an order. */
+/** Parameters of the methods for one refund. */
 export type RefundParameters = OrderParameters & { refundId: string }
 
 /** Parameters of the merchant's `draft`. */

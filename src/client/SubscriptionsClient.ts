@@ -8,7 +8,7 @@ import type { SubscriptionsQuery } from '../http/schemas/querySchemas.js'
 import type { SpendPermission } from '../subscriptions/permission/types.js'
 import type { AbortOptions } from './BuyerClient.js'
 
-/** Names a subscription. */
+/** Parameters of the methods for one subscription. */
 export type SubscriptionParameters = AbortOptions & { subscriptionId: string }
 
 /** Parameters of `draft` of subscriptions. */

@@ -177,7 +177,6 @@ export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
   )
 }
 
-/** Classifies a failure by the table `rows`. */
 export function classifyFailure(failure: NodeFailure): FailureKind {
   const { code, status = 0, words, data = '0x' } = failure
   // Revert data can only come from a contract: code 3, whatever the node sent.

@@ -7,8 +7,8 @@ type TickSignal = { signal: AbortSignal; leave(): void }
 /**
  * Gives all requests of one tick the same signal, because viem puts only
  * requests with the same signal into one batch. It aborts with the caller's
- * signal and after the timeout: with a signal, viem before 2.57.5 ignores its
- * own timeout.
+ * signal, and after the timeout, because viem before 2.57.5 ignores its own
+ * timeout if it gets a signal.
  *
  * @param milliseconds timeout; 0 for none.
  */

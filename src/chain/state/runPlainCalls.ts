@@ -69,9 +69,9 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
 }
 
 /**
- * Simulates with fee fields, or without if the sender cannot pay them. If a
- * failed call passes with ten times the gas and no fees, checks whether it ran
- * out of gas.
+ * Simulates a call with fee fields, or without if the sender cannot pay them.
+ * An inner call that runs out of gas can look like any other revert. So if the
+ * call passes with ten times the gas, checks whether gas was the cause.
  */
 async function simulateCall(
   client: Client,

@@ -50,8 +50,9 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction that contains the calls. @default `from` */
   origin?: Address | undefined
   /**
-   * Calls that run in order and are then undone. `fallback` runs only the
-   * first, because the others would not see its effect.
+   * Calls that run one after another, each on the effects of the one before,
+   * and are then undone. `fallback` runs only the first, because separate calls
+   * do not see its effects.
    */
   steps?: readonly Call[] | undefined
   /** Calls that run on the state before the steps. */

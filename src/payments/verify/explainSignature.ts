@@ -26,8 +26,8 @@ export type SignatureDifference = {
     /** The wallet signed the digest as text, with `personal_sign`. */
     | 'prefix'
     /**
-     * The signature's form: a `v` or `s` that tokens refuse, EIP-2098 or
-     * ERC-6492.
+     * The signature is in a form that tokens refuse: another `v`, a high `s`,
+     * EIP-2098 or ERC-6492.
      */
     | 'form'
   signed: unknown

@@ -133,7 +133,10 @@ type TogetherAnswers = {
    * (EIP-2929).
    */
   cold: boolean
-  /** True when the recipient had tokens before all captures. */
+  /**
+   * True when the recipient had tokens before all captures. Otherwise the first
+   * transfer to it costs more gas.
+   */
   filled: boolean
   payerBalance: CallAnswer
   facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
@@ -154,12 +157,15 @@ export type RehearsedTogether = {
 }
 
 /**
- * Most gas that a capture saves because an earlier one warmed accounts and
- * slots.
+ * Most gas that a capture saves if an earlier one in the same request made
+ * accounts and storage slots warm (EIP-2929).
  */
 const warmth = 32_000n
 
-/** Gas that only the first capture to a recipient without tokens costs. */
+/**
+ * Gas of a new storage slot, which only the first capture to a recipient
+ * without tokens pays.
+ */
 const filling = 17_100n
 
 /**

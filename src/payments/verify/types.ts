@@ -79,7 +79,7 @@ export type PaymentVerdict =
        * text.
        */
       details: Readonly<Record<string, unknown>>
-      /** Absent if the message alone decided. */
+      /** Absent if the message alone decided, so that no block was read. */
       at?: VerifiedAt
     }
 

@@ -177,7 +177,8 @@ export function judgePayment(
 }
 
 /**
- * Checks amount and remaining time, which need the token and the chain's time.
+ * Checks amount and remaining time, which need the token's decimals and the
+ * block time.
  */
 function checkPolicy(
   { message }: AnyPayment,
