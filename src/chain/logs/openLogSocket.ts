@@ -121,7 +121,8 @@ async function follow(
     }).catch(() => {})
     if (over.signal.aborted) return
     onOpen()
-    // No event reports a connection that dies without a close, so check it.
+    // No event reports a connection that dies without a close, so ask the node
+    // at intervals.
     while (!over.signal.aborted) {
       await wait(silence, over.signal)
       if (over.signal.aborted) break

@@ -99,7 +99,7 @@ export async function* streamLogs(
   signal?.throwIfAborted()
   const from = parseBlockSelector(fromBlock, 'fromBlock')
   const to = parseBlockSelector(toBlock, 'toBlock')
-  // The caller resumes after the last chunk: nothing is left to read.
+  // `from` is the cursor of the last chunk: nothing is left to read.
   if (typeof to === 'bigint' && from === to + 1n) return
   const { first, last } = await endOnAbort(
     pinRange(client, from, to, signal),

@@ -201,7 +201,8 @@ const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
  * repeat the whole request with its signature.
  */
 export function tidy(words: string): string {
-  // Hides bytes first, because one of them may look like a line break.
+  // Hides binary data before the text is cut at a line break: one of its bytes
+  // may be a line break, and half of a secret is not recognized.
   const line = hideBytes(words.slice(0, 2000)).split('\n', 1)[0] ?? ''
   // Cuts at a space: `redact` would not recognize half of a secret.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')

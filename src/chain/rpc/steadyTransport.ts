@@ -27,7 +27,7 @@ export function steadyTransport(
           const asking = inner.request({ method, params } as never, {
             retryCount: 0,
           })
-          // viem does not limit the time in which a socket opens.
+          // viem sets no limit to the time that opening a socket may take.
           const result = await (isSocket
             ? inTime(asking, timeout, late)
             : asking)

@@ -109,8 +109,8 @@ async function sendSync(
     retryCount: 0,
   })
   if (!failure) return { hash, outcome: judgeAnswer(result, captured, hash) }
-  // Sends with `eth_sendRawTransaction`, which every node has. Sending the same
-  // bytes twice is safe.
+  // Sends again with `eth_sendRawTransaction`, which every node has. Sending
+  // the same bytes twice is safe.
   const { givenNonce } = captured
   if (!isKnown(failure) && !isTimeout(failure))
     await sendRaw(client, { hash, raw, givenNonce })

@@ -162,6 +162,6 @@ export async function signPayment<payment extends AnyPayment>(
     kind.typedData(payment),
     message.from,
   )
-  // `kind` parsed the caller's payment, which is of this type.
+  // The cast is safe: `kind` parsed the caller's payment, which has this type.
   return { ...payment, signature } as unknown as payment & { signature: Hex }
 }
