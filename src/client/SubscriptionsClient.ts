@@ -44,7 +44,7 @@ type ListChargesRequest = SubscriptionParameters &
 /** The routes of subscriptions as methods, for a merchant. */
 export interface SubscriptionsClient {
   /**
-   * Drafts a subscription, and gives the permission that its payer signs.
+   * Drafts a subscription, and returns the permission that its payer signs.
    * Retried after transient failures, under the same id.
    *
    * @throws {@link ProblemError} when the server refuses it:

@@ -117,8 +117,8 @@ function checkKind(payments: readonly AnySignedPayment[]): void {
 }
 
 /**
- * Splits plans into chunks that fit a request. Keeps a payer's payments in a
- * row.
+ * Splits plans into chunks that fit a request. Keeps a payer's payments next to
+ * each other, so that most of them are simulated on one state.
  */
 function chunkByPayer(
   plans: readonly RehearsalPlan[],
