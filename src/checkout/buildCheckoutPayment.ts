@@ -12,7 +12,10 @@ import { checkoutAddress } from './checkoutContracts.js'
 import { bindTerms, hashTerms } from './parseCheckoutPayment.js'
 import type { CheckoutPayment } from './types.js'
 
-/** What a checkout payment has instead of recipient, amount and nonce. */
+/**
+ * The fields in which a checkout payment differs from an exact one: it has a
+ * ceiling, an operator and a salt instead of amount and nonce.
+ */
 export type CheckoutFields = {
   /** The recipient. */
   to: Address

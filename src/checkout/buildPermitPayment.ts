@@ -43,7 +43,8 @@ const members: MembersOf<BuildPermitPaymentParameters> = {
  * recipient and operator.
  *
  * Nothing is reserved. Permit nonces are sequential: keep only one open permit
- * for each payer and token, because using a later permit ends an earlier one.
+ * for each payer and token, because the use of a later permit makes an earlier
+ * one invalid.
  *
  * @throws {@link InvalidAmountError} when `atMost` is not a positive decimal
  * the token can represent.

@@ -6,8 +6,8 @@ import { checkoutCode } from './contracts/Checkout.generated.js'
 import { permitCheckoutCode } from './contracts/PermitCheckout.generated.js'
 
 /**
- * The well-known deployer of deterministic addresses. It creates the code that
- * follows a salt of 32 bytes, and is on nearly every chain.
+ * The well-known deployment proxy, a contract that is on nearly every chain.
+ * Its call data is a salt of 32 bytes and the code to deploy with CREATE2.
  */
 const deployer: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 

@@ -9,7 +9,10 @@ import type {
   SignedPermitPayment,
 } from './types.js'
 
-/** Characters; enough for the signature of any wallet. */
+/**
+ * Most characters of the JSON text. They are enough for the signature of any
+ * wallet.
+ */
 const maxJsonLength = 65_536
 
 /**
@@ -42,7 +45,7 @@ export function encodeCheckoutPayment(
  * Does not check the signature or whether the payment can be captured.
  *
  * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
- * missing, unknown or malformed, or does not belong to the terms.
+ * missing, unknown or malformed, or the message does not match the terms.
  *
  * @example
  * ```ts
@@ -89,7 +92,8 @@ export function encodePermitPayment(
  * Does not check the signature or whether the payment can be captured.
  *
  * @throws {@link InvalidFieldError} when the text is not JSON, or a member is
- * missing, unknown or malformed, or the contract is not that of the terms.
+ * missing, unknown or malformed, or `to` is not the checkout contract of
+ * recipient and operator.
  *
  * @example
  * ```ts
@@ -103,7 +107,8 @@ export function decodePermitPayment(
   json: unknown,
 ): PermitPayment | SignedPermitPayment {
   const { checkout, primaryType, ...rest } = Object(parseJson(json))
-  // A permit payment has the members of an EIP-3009 payment.
+  // Parsed as an EIP-3009 payment, because a permit payment has the same
+  // members.
   const written = { ...rest, primaryType: 'ReceiveWithAuthorization' }
   const payment = parseWrittenPayment(written)
   return parsePermitPayment({ ...payment, primaryType, checkout })

@@ -31,7 +31,8 @@ export function parsePermitPayment(
       shown(primaryType),
       'Permit',
     )
-  // A permit payment has the members of an EIP-3009 payment.
+  // Parsed as an EIP-3009 payment, because a permit payment has the same
+  // members.
   const payment = parsePayment({
     ...rest,
     primaryType: 'ReceiveWithAuthorization',

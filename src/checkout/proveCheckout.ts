@@ -19,8 +19,8 @@ const capturedTopic: Hex =
 /**
  * Finds the proof of a checkout in a receipt, in this order: the token's
  * `AuthorizationUsed(payer, nonce)`, its exact `Transfer`s of ceiling, amount
- * and rest, and the contract's `Captured` with that amount. A token that
- * delivers less proves nothing.
+ * and rest, and the contract's `Captured` with that amount. If the token moved
+ * less, for example because it takes a fee, there is no proof.
  */
 export function proveCheckout(
   receipt: ProofReceipt,

@@ -24,8 +24,9 @@ const members: MembersOf<SignPermitCancellationParameters> = {
 const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
 
 /**
- * Asks the payer's wallet to sign a permit of zero with the nonce of a permit
- * payment. Returns the call that cancels the payment. Anyone can send the call.
+ * Asks the payer's wallet to sign a permit for 0 tokens with the permit nonce
+ * of the payment. Returns the call that submits this permit and so cancels the
+ * payment. Anyone can send the call.
  *
  * A capture can still be mined first: use `getPermitState` to see which one
  * won.

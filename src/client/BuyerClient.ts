@@ -60,8 +60,8 @@ type CancelPaymentOptions = AbortOptions & {
 export type FollowOrderParameters = FollowParameters & {
   /**
    * States that also end the iteration, such as `['voided', 'expired']`. The
-   * server does not end there, because such an order can still be paid or
-   * offered again.
+   * server keeps the stream open in these states, because the order can still
+   * be paid or offered again.
    */
   until?: readonly BuyerState['state'][] | undefined
 }
@@ -71,7 +71,7 @@ export type BuyerState = Answers['BuyerOrder']
 
 /** An event of the order, with its id. Integers are decimal strings. */
 export type BuyerNews = Answers['BuyerEvent'] & {
-  /** Pass it as `after` to go on after this event. */
+  /** Pass it as `after` to continue after this event. */
   id: string
 }
 
@@ -138,13 +138,14 @@ export interface BuyerClient {
   pay(wallet: Wallet, parameters: PayOrderParameters): Promise<BuyerState>
 
   /**
-   * Gets the payment to sign. For a page that needs the single steps of `pay`:
-   * this one, `signPayment` and `sendPayment`. Retried after transient
+   * Gets the payment to sign. For a page that does the steps of `pay` one by
+   * one: this one, `signPayment` and `sendPayment`. Retried after transient
    * failures.
    *
    * @throws {@link ProblemError} when the server refuses it: `notOpen` if there
    * is none to sign.
-   * @throws {@link InvalidFieldError} when the answer is no payment of the kind.
+   * @throws {@link InvalidFieldError} when the answer is no payment of the
+   * kind.
    * @throws {@link ServerError} when the server gives no answer.
    * @throws the reason of `signal` when that aborts.
    *
@@ -162,7 +163,7 @@ export interface BuyerClient {
 
   /**
    * Hands a signed payment to the shop. Sending the same payment again returns
-   * the present order. Retried after transient failures.
+   * the order as it is now. Retried after transient failures.
    *
    * @throws {@link ProblemError} when the server refuses the payment.
    * @throws {@link InvalidFieldError} when the payment is malformed.
@@ -184,15 +185,16 @@ export interface BuyerClient {
   ): Promise<BuyerState>
 
   /**
-   * Yields the order's `status` and then each event, until nothing important can
-   * follow. Opens the stream again whenever it breaks, and goes on after the last
-   * event; a `status` comes first each time.
+   * Yields the order's `status` and then each event. The server ends the stream
+   * once the order is captured, canceled or consumed, and nothing but a refund
+   * can follow. If the connection breaks, opens it again and continues after
+   * the last event; each connection begins with a `status`.
    *
-   * An event can come twice. After the end a shop can still refund the order.
+   * An event can come twice.
    *
-   * @throws {@link ProblemError} when the server refuses it: `orderNotFound` for
-   * a wrong token.
-   * @throws {@link ServerError} when another kind of server answers.
+   * @throws {@link ProblemError} when the server refuses it: `orderNotFound`
+   * for a wrong token.
+   * @throws {@link ServerError} when the answer is not from `countersign/http`.
    * @throws the reason of `signal` when that aborts.
    *
    * @example
@@ -253,9 +255,9 @@ export interface BuyerClient {
    * Has the wallet sign the cancellation, and hands it to the shop. Requests
    * are retried after transient failures; the wallet is asked once.
    *
-   * If the shop does not send the cancellation, the answer has a `call` that the
-   * buyer can send. The client never sends it: until somebody does, or the window
-   * is over, the signed payment can still be captured.
+   * If the shop does not send the cancellation, the answer has a `call` that
+   * the buyer can send. The client never sends it. Until the cancellation is in
+   * a block, or the window is over, the signed payment can still be captured.
    *
    * @throws {@link ProblemError} when the server refuses it.
    * @throws {@link UnexpectedPaymentError} when the cancellation is not the

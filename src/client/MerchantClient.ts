@@ -11,16 +11,19 @@ export type MerchantOrder = Answers['Order']
 /** A refund. Integers are decimal strings. */
 type MerchantRefund = Answers['Refund']
 
-/** An event as `orders.events` gives it. Integers are decimal strings. */
+/** An event as `orders.events` returns it. Integers are decimal strings. */
 export type MerchantEvent = WireOrderEvent
 
-/** The result of comparing chain and record. Integers are decimal strings. */
+/**
+ * The result of comparing the stored orders with the chain. Integers are
+ * decimal strings.
+ */
 export type Audit = Answers['AuditReport']
 
-/** Names an order. */
+/** Parameters of the methods for one order. */
 export type OrderParameters = AbortOptions & { orderId: string }
 
-/** Names a refund of an order. */
+/** Parameters of the methods for one refund. */
 export type RefundParameters = OrderParameters & { refundId: string }
 
 /** Parameters of the merchant's `draft`. */
@@ -47,16 +50,22 @@ export type ListParameters = AbortOptions & {
 
 /** Parameters of the merchant's `capture`. */
 type CaptureParameters = OrderParameters & {
-  /** What to capture of a ceiling, in whole tokens. */
+  /**
+   * For an order with a ceiling: the amount to capture, such as `'42.10'`, in
+   * whole tokens.
+   */
   amount?: string | undefined
   /** Seconds to wait for a result, at most 25. @default 0 */
   wait?: number | undefined
   /**
-   * `preconfirmed`: answer once the block being made shows the capture, which it
-   * can still drop. @default 'included'
+   * `preconfirmed`: answer once the unfinished block shows the capture. The
+   * finished block may not contain it. @default 'included'
    */
   answerAt?: 'preconfirmed' | 'included' | undefined
-  /** The largest payment to answer so, in whole tokens; required with it. */
+  /**
+   * Required with `preconfirmed`: the largest payment to answer so early, in
+   * whole tokens.
+   */
   preconfirmedUpTo?: string | undefined
 }
 
@@ -86,7 +95,7 @@ type ReconcileOptions = AbortOptions & {
 
 /** Progress of an audit. */
 type AuditProgress = {
-  /** Blocks that are compared. */
+  /** The blocks compared so far, both ends included. */
   fromBlock: bigint
   toBlock: bigint
   /** The last block to compare. */
@@ -96,12 +105,15 @@ type AuditProgress = {
 /** Parameters of the merchant's `audit`. */
 export type AuditOptions = AbortOptions & {
   /**
-   * The first block, such as that of your first order. Without it, everything
-   * from your oldest order on is one request, which has 30 seconds. @default the
-   * block of the oldest order
+   * The first block, such as that of your first order. Without it, all blocks
+   * since your oldest order are compared in one request, which the server ends
+   * after 30 seconds. @default the block of the oldest order
    */
   fromBlock?: bigint | undefined
-  /** @default the newest block, of the highest chain if there are several */
+  /**
+   * @default the newest block; with several chains, the largest of their newest
+   * block numbers
+   */
   toBlock?: bigint | undefined
   /** Blocks in the first request. @default 10_000n */
   blocks?: bigint | undefined
@@ -127,11 +139,15 @@ export type FollowOrdersParameters = Omit<
 > & {
   /** Limits the stream to one order. */
   orderId?: string | undefined
-  /** A cursor; '0' for everything. @default the newest event */
+  /**
+   * The `cursor` of the last event you have, or `'0'` for all events. @default
+   * only events from now on
+   */
   after?: string | undefined
   /**
-   * Called each time the stream is open, with the cursor it begins after: a
-   * list that you read from now on misses nothing.
+   * Called each time the stream opens, with the cursor after which it begins. A
+   * list of orders that you load after this call, together with the events of
+   * the stream, misses nothing.
    */
   onOpen?: ((cursor: string) => void) | undefined
 }
@@ -147,15 +163,16 @@ export type FollowOrdersParameters = Omit<
 export interface MerchantClient {
   /**
    * Drafts an order, once for each `idempotencyKey`. Retried after transient
-   * failures, with one key. A retry never overlaps an earlier try, which could
-   * end the newer `buyerToken`. So after a lost answer the next try begins 30
-   * seconds after the last.
+   * failures, with the same key. Tries never overlap, because each makes the
+   * `buyerToken` of the one before invalid. So after a lost answer the next try
+   * begins 30 seconds after the last one began.
    *
    * Repeating a key returns the same order with a new `buyerToken`. The earlier
-   * token ends.
+   * token becomes invalid.
    *
    * @throws {@link ProblemError} when the server refuses it: `orderIdInUse` if
-   * the key has other contents, or the buyer has signed.
+   * the key belongs to an order with other contents, or the buyer has already
+   * signed.
    * @throws {@link ServerError} when the server gives no answer.
    *
    * @example
@@ -207,7 +224,8 @@ export interface MerchantClient {
    * Captures an order, once, however often it is repeated. Retried after
    * transient failures.
    *
-   * `unknown` is no failure: a worker or the chain decides later.
+   * The status `unknown` is not a failure: the outcome is decided later, by a
+   * worker or on the chain.
    *
    * @throws {@link ProblemError} with the reason why nothing is captured.
    * @throws {@link ServerError} when the server gives no answer.
@@ -329,9 +347,9 @@ export interface MerchantClient {
   getRefund(parameters: RefundParameters): Promise<MerchantRefund>
 
   /**
-   * Gives the payment of a refund to sign, for a recipient whose wallet is not
-   * on the server. Retried after transient failures. Until the window is over,
-   * the payment stays the same.
+   * Returns the payment of a refund to sign, for a recipient whose wallet is
+   * not on the server. Retried after transient failures. Until the window is
+   * over, the payment stays the same.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -348,7 +366,8 @@ export interface MerchantClient {
   ): Promise<Answers['RefundToSign']>
 
   /**
-   * Hands in the signature of a refund. Retried after transient failures.
+   * Sends the signature of a refund to the server. Retried after transient
+   * failures.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -368,9 +387,9 @@ export interface MerchantClient {
   ): Promise<Answers['RefundSigned']>
 
   /**
-   * Compares record and chain, and writes what is missing. Retried after
-   * transient failures. The server ends it after 30 seconds: for a long range
-   * call `orders.reconcile`.
+   * Compares the stored orders with the chain, and stores what is missing.
+   * Retried after transient failures. The server ends it after 30 seconds: for
+   * a long range call `orders.reconcile`.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -386,10 +405,10 @@ export interface MerchantClient {
   ): Promise<Answers['ReconciliationReport']>
 
   /**
-   * Compares record and chain, and changes nothing. Requests one range of
-   * blocks after the other, and narrower ones if the server's 30 seconds are
-   * not enough. Adds the reports up. Each range is retried after transient
-   * failures.
+   * Compares the stored orders with the chain, and changes nothing. Requests
+   * one range of blocks after the other, and narrower ones if the server's 30
+   * seconds are not enough. Adds the reports up. Each range is retried after
+   * transient failures.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -408,8 +427,9 @@ export interface MerchantClient {
   audit(parameters?: AuditOptions): Promise<Audit>
 
   /**
-   * Opens the books as a file. Opening is retried after transient failures;
-   * reading is not. A file that breaks off errors.
+   * Opens the merchant's ledger, a file of all bookings, as a stream. Opening
+   * is retried after transient failures; reading is not. If the connection
+   * breaks before the end of the file, the stream errors.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -440,14 +460,15 @@ export interface MerchantClient {
   health(parameters?: AbortOptions): Promise<Answers['Health']>
 
   /**
-   * Yields every event of your orders, or of one. Opens the stream again whenever
-   * it breaks, and goes on after the last event. It never ends by itself.
+   * Yields every event of your orders, or of one. Opens the stream again
+   * whenever it breaks, and goes on after the last event. It never ends by
+   * itself.
    *
    * An event can come twice, with the same `cursor`.
    *
-   * @throws {@link ProblemError} `cursorAhead` if the server has another database
-   * than before.
-   * @throws {@link ServerError} when another kind of server answers.
+   * @throws {@link ProblemError} `cursorAhead` if the server has another
+   * database than before.
+   * @throws {@link ServerError} when the answer is not from `countersign/http`.
    *
    * @example
    * ```ts
@@ -464,11 +485,11 @@ export interface MerchantClient {
   ): AsyncGenerator<MerchantEvent, void>
 
   /**
-   * Stops all sending, for every shop on the database. Retried after transient
-   * failures.
+   * Stops sending transactions, for every shop on the database. Retried after
+   * transient failures.
    *
-   * @throws {@link ProblemError} when the server refuses it: `operationForbidden`
-   * without the permission.
+   * @throws {@link ProblemError} when the server refuses it:
+   * `operationForbidden` without the permission.
    * @throws {@link ServerError} when the server gives no answer.
    *
    * @example
@@ -481,12 +502,12 @@ export interface MerchantClient {
   suspend(parameters?: AbortOptions): Promise<Answers['Sending']>
 
   /**
-   * Allows sending again, for every shop on the database. Never call it before
-   * `reconcile` has written what a restored database missed. Retried after
-   * transient failures.
+   * Allows sending again, for every shop on the database. After you restored a
+   * database, call it only once `reconcile` has written what the backup missed.
+   * Retried after transient failures.
    *
-   * @throws {@link ProblemError} when the server refuses it: `operationForbidden`
-   * without the permission.
+   * @throws {@link ProblemError} when the server refuses it:
+   * `operationForbidden` without the permission.
    * @throws {@link ServerError} when the server gives no answer.
    *
    * @example
@@ -503,11 +524,11 @@ export interface MerchantClient {
 
   /**
    * Seals stored secrets again with the current key. Retried after transient
-   * failures: each try goes on where the last one ended, since a request ends
-   * after 30 seconds.
+   * failures: each try continues where the last one ended, because the server
+   * ends a request after 30 seconds.
    *
-   * @throws {@link ProblemError} when the server refuses it: `operationForbidden`
-   * without the permission.
+   * @throws {@link ProblemError} when the server refuses it:
+   * `operationForbidden` without the permission.
    * @throws {@link ServerError} when the server gives no answer.
    *
    * @example

@@ -8,7 +8,7 @@ import type { SubscriptionsQuery } from '../http/schemas/querySchemas.js'
 import type { SpendPermission } from '../subscriptions/permission/types.js'
 import type { AbortOptions } from './BuyerClient.js'
 
-/** Names a subscription. */
+/** Parameters of the methods for one subscription. */
 export type SubscriptionParameters = AbortOptions & { subscriptionId: string }
 
 /** Parameters of `draft` of subscriptions. */
@@ -21,9 +21,12 @@ type DraftSubscriptionRequest = AbortOptions &
     idempotencyKey?: string | undefined
     /** Seconds of one period. */
     period: bigint
-    /** First second of the first period. @default now, by the chain */
+    /** First second of the first period. @default now, in block time */
     start?: bigint | undefined
-    /** First second after the permission. @default by `periods`, else no end */
+    /**
+     * First second at which the permission no longer holds. @default the end of
+     * the last of `periods`, or never if that is absent too
+     */
     end?: bigint | undefined
   }
 
@@ -41,7 +44,7 @@ type ListChargesRequest = SubscriptionParameters &
 /** The routes of subscriptions as methods, for a merchant. */
 export interface SubscriptionsClient {
   /**
-   * Drafts a subscription, and gives the permission that its payer signs.
+   * Drafts a subscription, and returns the permission that its payer signs.
    * Retried after transient failures, under the same id.
    *
    * @throws {@link ProblemError} when the server refuses it:

@@ -7,7 +7,7 @@ import type { Line } from './line.js'
 export type ClientFailure = ProblemError | ServerError
 
 export type Asking = {
-  /** Below the client's address, with its query. */
+  /** Path below the client's `url`, with its query. */
   path: string
   /** Sent as JSON. Makes it a POST. */
   body?: object | undefined
@@ -16,8 +16,8 @@ export type Asking = {
 }
 
 /**
- * Changes the milliseconds until the next try. Returns `undefined` if there must
- * be none.
+ * Gets the milliseconds until the next try, and returns those to use instead,
+ * or `undefined` to give up.
  */
 export type Pacing = (
   pause: number,
@@ -25,12 +25,15 @@ export type Pacing = (
 ) => number | undefined
 
 /**
- * Milliseconds until a try without an answer fails. The server ends it after 30
- * s.
+ * Milliseconds after which a try without an answer fails. It is longer than the
+ * 30 s after which the server ends a request.
  */
 const longestTry = 40_000
 
-/** Milliseconds between two tries. A longer `Retry-After` is not waited for. */
+/**
+ * Milliseconds between two tries. If `Retry-After` asks for more than
+ * `longest`, the request fails at once.
+ */
 export const pauses = { shortest: 300, longest: 5_000 }
 
 /**
@@ -63,7 +66,7 @@ export async function repeat<answer>(
     const pause = pauseOf(error, failures)
     if (signal?.aborted || !(failures <= line.retries) || pause === undefined)
       return undefined
-    // Only a `ClientFailure` has a pause.
+    // The cast is safe: `pauseOf` returns a pause only for a `ClientFailure`.
     const failure = error as ClientFailure
     const next = pause > pauses.longest ? undefined : pacing(pause, failure)
     if (next !== undefined) line.onRetry(failure)
@@ -114,7 +117,7 @@ export async function askOnce<answer>(
           ...headers,
         },
         body: body ? toJson(body) : null,
-        // A redirect could carry a signature to another place.
+        // A redirect could send the signature to another server.
         redirect: 'manual',
         signal: signal ?? null,
       }),
@@ -124,7 +127,8 @@ export async function askOnce<answer>(
     return await read(response)
   } catch (error) {
     if (error instanceof CountersignError) throw error
-    // Other errors of a body come from a connection that broke.
+    // Any other error here means that the connection broke, so there is no
+    // whole answer and no status.
     if (!(error instanceof SyntaxError)) status = undefined
     throw new ServerError({ request, status, code: Object(error).cause?.code })
   }
@@ -136,7 +140,8 @@ async function problemOf(
   token: string | undefined,
 ): Promise<ProblemError | ServerError> {
   const { status, headers } = response
-  // A server that is not ours could send back the token or the signature.
+  // Hides the token and long hex: a foreign server could send back the token or
+  // the signature, and the error would show it.
   const hide = (_: string, value: unknown) =>
     typeof value === 'string'
       ? value.replaceAll(token ?? '…', '…').replace(/[\da-f]{41,}/gi, '…')
@@ -146,7 +151,7 @@ async function problemOf(
     .then((text) => JSON.parse(text, hide))
     .catch(() => undefined)
   const { reason, detail, field } = Object(body)
-  // Only seconds: these routes send no date.
+  // Reads `Retry-After` as seconds: `countersign/http` never sends a date.
   const retryAfter = Number(headers.get('retry-after')) * 1_000 || undefined
   return typeof reason === 'string'
     ? new ProblemError({ reason, status, detail, field, retryAfter })

@@ -7,7 +7,6 @@ import { queryOf } from './queryOf.js'
 
 type Part = Audit['destinations'][number]
 
-/** Most blocks of a request. */
 const mostBlocks = 1_000_000n
 
 /** Audits one range of blocks after the other, and adds the reports up. */

@@ -82,7 +82,7 @@ export function createBuyerClient(
   ) => {
     type Drafted = Answers['PaymentToSign']
     const { payment } = await request<Drafted>('/payment', { signal })
-    // An order that anybody may pay has no payer until now.
+    // If the order names no payer, the caller's or the wallet's account pays.
     const from = payment.message.from ?? (await getPayer())
     const whole = { ...payment, message: { ...payment.message, from } }
     return kind ? kind.decode(whole) : decodePayment(whole)

@@ -28,8 +28,8 @@ import { queryOf } from './queryOf.js'
 /** Parameters of {@link createMerchantClient}. */
 export type CreateMerchantClientParameters = ConnectionParameters & {
   /**
-   * Goes into `Authorization: Bearer …`, which your `authorize` checks. Absent in
-   * a page whose session cookie is enough.
+   * Goes into `Authorization: Bearer …`, which your `authorize` checks. Leave
+   * it out in a page whose session cookie is enough.
    */
   key?: string | undefined
 }

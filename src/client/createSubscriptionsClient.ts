@@ -46,7 +46,7 @@ export function createSubscriptionsClient(
 
   return {
     draft: ({ idempotencyKey, signal, period, start, end, ...fields }) => {
-      // The longest id of a subscription has 63 characters.
+      // 62 hex digits: the id of a subscription has at most 63 characters.
       const id = idempotencyKey ?? drawNonce().slice(2, 64)
       return ask(line, {
         path: all,

@@ -10,8 +10,9 @@ const longestRequest = 30_000
 const neverSent: unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
 
 /**
- * Drafts an order. No try overlaps an earlier one: each draft ends the last
- * `buyerToken`, and the server could handle overlapping tries in another order.
+ * Drafts an order. Each try makes the `buyerToken` of the one before invalid.
+ * So tries must not overlap: if the server handled the older one last, the
+ * token that the client got would be invalid.
  */
 export async function draftOnce(
   line: Line,

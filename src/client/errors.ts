@@ -54,12 +54,12 @@ type ServerFacts = {
 }
 
 /**
- * The server gave no answer, or one that is not of these routes, such as the
- * page of a proxy.
+ * The server gave no answer, or one that is not from `countersign/http`, such
+ * as the error page of a proxy.
  */
 export class ServerError extends CountersignError {
   override readonly name = 'ServerError'
-  /** True without an answer, and for the statuses of a server that is busy. */
+  /** True if there was no answer, or the status is 429, 502, 503 or 504. */
   override readonly retryable: boolean
   /** HTTP status; absent without an answer. */
   readonly status: number | undefined

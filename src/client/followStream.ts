@@ -16,19 +16,20 @@ import type { Line } from './line.js'
 export type FollowParameters = {
   /** The `id` of the last event you have: the stream continues after it. */
   after?: string | undefined
-  /** Called each time that the stream is open: at first, and after a failure. */
+  /** Called each time the stream opens: at first, and after each failure. */
   onOpen?: (() => void) | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * Milliseconds without a byte until a retry. The server sends some each 15 s.
+ * Milliseconds without a byte after which the stream is opened again. The
+ * server sends something every 15 s.
  */
 const silence = 40_000
 
 /**
- * Yields the events of a stream, and opens it again with the last id whenever it
- * breaks or falls silent, until the server says `end`.
+ * Yields the events of a stream, and opens it again with the last id whenever
+ * it breaks or falls silent, until the server sends the event `end`.
  *
  * @throws {@link ProblemError} {@link ServerError} when a retry is useless.
  * @throws the reason of `signal` when that aborts.
@@ -48,8 +49,8 @@ export async function* followStream(
         const { event } = message
         id = message.id ?? id
         if (event === 'end') return
-        // Each connection begins with a `status`, even if it breaks right
-        // after.
+        // A `status` does not reset the count: every connection begins with
+        // one, even if it breaks right after.
         if (event !== 'status') failures = 0
         yield message
       }
@@ -57,7 +58,7 @@ export async function* followStream(
       signal?.throwIfAborted()
       pause = pauseOf(error, failures)
       if (pause === undefined) throw error
-      // Only a `ClientFailure` has a pause.
+      // The cast is safe: `pauseOf` returns a pause only for a `ClientFailure`.
       line.onRetry(error as ClientFailure)
     }
     // Spread, so that not all clients ask a restarted server at the same time.
@@ -67,7 +68,10 @@ export async function* followStream(
   }
 }
 
-/** One connection, until it ends, breaks or falls silent. */
+/**
+ * Yields the messages of one connection, until it ends, breaks or is silent for
+ * too long.
+ */
 async function* readStream(
   line: Line,
   { signal, ...asking }: Asking,
@@ -96,7 +100,8 @@ async function* readStream(
       const { done, value } = await reader.read().catch(() => {
         throw new ServerError({ request: `GET ${line.url}${asking.path}` })
       })
-      // The timer rests while the caller handles an event.
+      // Stops the timer while the caller handles the events: that time is not
+      // silence of the server.
       clearTimeout(timer)
       if (done) return
       parser.feed(decoder.decode(value, { stream: true }))
@@ -110,7 +115,10 @@ async function* readStream(
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** Refuses another kind of answer with the error of malformed JSON. */
+/**
+ * Throws a `SyntaxError` if the answer is no event stream. `askOnce` reports it
+ * as an answer of a foreign server, like malformed JSON.
+ */
 function openReader({ body, headers }: Response): Reader {
   const type = headers.get('content-type') ?? ''
   if (!body || !type.startsWith('text/event-stream')) throw new SyntaxError()

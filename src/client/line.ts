@@ -2,7 +2,7 @@ import type { MembersOf } from '../core/checkMembers.js'
 import { InvalidFieldError } from '../core/errors.js'
 import type { ProblemError, ServerError } from './errors.js'
 
-/** Where the server is, and how the client asks it. */
+/** Where the server is, and how the client sends requests to it. */
 export type ConnectionParameters = {
   /** Address of the routes with their prefix, such as `/payments`. */
   url: string
@@ -60,7 +60,10 @@ export function openLine(
   }
 }
 
-/** False for a path outside of a page, where no page URL completes the path. */
+/**
+ * True for a URL without query. In a page, a path such as `/payments` is one
+ * too, because the address of the page completes it.
+ */
 function isAddress(url: string): boolean {
   try {
     return !/[?#]/.test(url) && !!new Request(url)

@@ -3,7 +3,7 @@ import type { Line } from './line.js'
 import type { LedgerOptions } from './MerchantClient.js'
 import { queryOf } from './queryOf.js'
 
-/** Opens the books as a stream, which ends when the signal aborts. */
+/** Opens the ledger as a stream, which ends when the signal aborts. */
 export function openLedger(
   line: Line,
   { signal, ...query }: LedgerOptions = {},

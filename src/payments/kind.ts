@@ -65,8 +65,8 @@ type OrderKind = {
   readonly primaryType: AnyPayment['primaryType']
   /**
    * True if each payment has a payment nonce of its own, and the token's events
-   * name it. Otherwise orders ask about each payment separately, unless
-   * `carried` is set.
+   * name it. Otherwise the worker asks the chain about each payment separately,
+   * unless `carried` is set.
    */
   readonly hasOwnNonce: boolean
   /**
@@ -107,7 +107,7 @@ export type CarriedCall =
 
 /**
  * The part of a payment kind that orders need if its payments leave no nonce on
- * the chain. Only the transactions show which payments were made.
+ * the chain. Then only transactions show which payments were made.
  */
 type CarriedKind = {
   /**
@@ -120,8 +120,8 @@ type CarriedKind = {
       payment: AnySignedPayment
       action: 'capture' | 'cancel'
       /**
-       * Loads the token units that all payments of the same subscription are
-       * recorded to have paid within the window of this payment.
+       * Loads from the store how many token units all payments of the same
+       * subscription have paid within the window of this payment.
        */
       getKnown(): Promise<bigint>
     },

@@ -1,7 +1,10 @@
 import { classifyFailure, type FailureKind } from '../rpc/classifyFailure.js'
 import type { NodeFailure } from '../rpc/types.js'
 
-/** The kinds of failure that a log request answers in a way of its own. */
+/**
+ * The kinds of failure that log reads handle specially, for example by asking
+ * for fewer blocks. All others are a `fault`.
+ */
 const kinds = [
   'headBehind',
   'timeout',
@@ -15,8 +18,8 @@ const kinds = [
 export type LogFailure = {
   kind: (typeof kinds)[number] | 'fault'
   /**
-   * Most blocks in one request, according to the node's text; 0 if it names no
-   * number.
+   * Most blocks in one request, as the node's error text states; 0 or absent if
+   * it states none.
    */
   blocks?: bigint | undefined
 }
@@ -27,7 +30,9 @@ export function classifyLogRefusal(failure: NodeFailure): LogFailure {
   return { kind: kinds.find((kind) => kind === found) ?? 'fault' }
 }
 
-/** As {@link classifyLogRefusal}, with the limit that the node's text names. */
+/**
+ * Like {@link classifyLogRefusal}, with the limit that the node's text states.
+ */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
   const { kind } = classifyLogRefusal(failure)
   const { words } = failure
@@ -35,7 +40,10 @@ export function classifyLogFailure(failure: NodeFailure): LogFailure {
   return { kind, blocks: statedRange(words) ?? limit }
 }
 
-/** Finds the allowed number of blocks in a text. The last match is the best. */
+/**
+ * Finds the allowed number of blocks in an error text. Takes the last match,
+ * because the requested number comes first: "range 4000 exceeds 1024".
+ */
 const limitWording =
   /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i
 

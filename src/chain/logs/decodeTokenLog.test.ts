@@ -48,7 +48,7 @@ const anyLog: fc.Arbitrary<Log> = fc.oneof(
     .map((it) => spent(...it)),
 )
 
-/** What viem reads, its checksummed addresses in lower case. */
+/** viem's decoded event, with addresses in lower case, as ours has them. */
 function readByViem({ topics, data }: Log): unknown {
   const { eventName, args } = decodeEventLog({
     abi: eip3009Abi,

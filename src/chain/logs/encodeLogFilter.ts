@@ -41,7 +41,7 @@ export function encodeLogFilter(filter: LogFilter): WireFilter {
 
 function encodeAddresses(address: unknown): string | string[] {
   if (!Array.isArray(address)) return parseCheckedAddress(address, 'address')
-  // For a node, an empty list is no condition: every address matches.
+  // A node takes an empty list as no condition, so every address would match.
   if (address.length === 0)
     throw new InvalidFieldError(
       'address',
@@ -111,7 +111,8 @@ const isBlock = (value: unknown): value is BlockSelector =>
 
 /**
  * Returns a function that checks whether a log matches the filter. Needed
- * because a node can mix up answers, and a subscription can lose its filter.
+ * because a node can return the answer to another request, and a subscription
+ * can ignore its filter.
  */
 export function logMatcher({
   address,

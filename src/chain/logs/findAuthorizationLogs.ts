@@ -20,7 +20,7 @@ export type FindAuthorizationLogsParameters = {
   pending: boolean
   /** Unix seconds: the search goes back to this time. */
   since: bigint
-  /** Blocks in one request. */
+  /** Most blocks in one request. */
   maxBlockRange: bigint
   /**
    * Called for a block whose logs the node refuses to return. Returns the
@@ -31,7 +31,8 @@ export type FindAuthorizationLogsParameters = {
 
 /**
  * Searches back from a block, range by range, for the transactions that spent a
- * payment nonce. Ends at a block older than `since`.
+ * payment nonce. Ends at the first range that has any, or at a block older than
+ * `since`.
  */
 export async function findAuthorizationLogs(
   client: Client,
@@ -70,7 +71,8 @@ export async function findAuthorizationLogs(
     ])
     if (!('logs' in answer)) {
       const { again, narrower } = answer
-      // An outage that hides a limit: a single block is answered.
+      // Some providers report a range that is too wide as an outage. If a
+      // single block is answered, the range was too wide.
       isWide ||= Boolean(narrower && again && 'logs' in (await ask(last, last)))
       if (again && !(isWide && narrower)) throw again
       range = narrower ?? 1n

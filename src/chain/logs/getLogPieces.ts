@@ -14,12 +14,16 @@ import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
 import type { ReadLog } from './types.js'
 
-/** Attempts after temporary faults, and after answers that are no logs. */
+/**
+ * Most requests for the same blocks: after temporary faults, and after answers
+ * that are not a list of logs.
+ */
 const attempts = { fault: 6, answer: 4 }
 
 /**
- * Reads a range in pieces, several at once. Narrows a piece until the node
- * answers it; the other pieces wait meanwhile, and then are as narrow.
+ * Reads a range in pieces, several at once. If the node refuses a piece, asks
+ * for fewer blocks until it answers. Refused pieces do so one after the other,
+ * and later pieces start with the size that worked.
  */
 export async function getLogPieces(
   client: Client,
@@ -37,7 +41,7 @@ export async function getLogPieces(
   const { maxBlockRange, signal, onProgress } = options
   const total = range.last - range.first + 1n
   const found: ReadLog[][] = []
-  /** What is left of narrowed pieces. */
+  /** The blocks that narrowed pieces left unread. */
   const rests: (BlockRange & { width: bigint })[] = []
   let next = range.first
   let width = maxBlockRange
@@ -103,8 +107,8 @@ export type LogPiece = { logs: readonly ReadLog[]; last: bigint }
 type ReadingOptions = {
   signal: AbortSignal | undefined
   /**
-   * Runs the further requests for a piece after the first one failed. Passes
-   * the widest range to ask for.
+   * Called when the first request for a piece failed. Calls `read` when this
+   * piece may ask again, with the largest number of blocks to ask for.
    */
   inTurn: (read: (width: bigint) => Promise<LogPiece>) => Promise<LogPiece>
 }
@@ -172,8 +176,8 @@ export async function getLogPiece(
 }
 
 /**
- * Asks for a piece again while its faults may pass, and for ever fewer blocks
- * while it may be too wide.
+ * Repeats the request for a piece: for the same blocks after a temporary fault,
+ * for fewer blocks after a range that may be too wide.
  */
 async function persist(
   { first, last }: BlockRange,
@@ -194,8 +198,8 @@ async function persist(
   for (let attempt = 1; ; attempt++) {
     if ('logs' in answer) return { logs: answer.logs, last }
     const { again, narrower, isMalformed } = answer
-    // Some providers report a range that is too wide as an internal error, or
-    // as an outage: then they answer a single block.
+    // Some providers report a range that is too wide as an internal error or as
+    // an outage. If a single block is answered, the range was too wide.
     if (again && narrower && attempt % 2 === 0)
       isWide ||= 'logs' in (await read(first))
     if (narrower && (!again || isWide)) {
@@ -205,7 +209,8 @@ async function persist(
       const most = isMalformed && !narrower ? attempts.answer : attempts.fault
       if (attempt >= most && first < last) throw again
       if (attempt >= most) {
-        // The block may have too many logs to arrive in time or complete.
+        // The block may have too many logs for one answer, so read its
+        // receipts.
         const found = await fromReceipts(again)
         if (!('logs' in found)) throw again
         return { logs: found.logs, last }

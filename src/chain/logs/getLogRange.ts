@@ -18,16 +18,19 @@ const ofBlock = 'eth_getBlockByNumber'
 /** The widest range that an endpoint is known to accept. */
 type LearnedLimit = {
   blocks: bigint
-  /** Answers of this width until twice the width is tried. */
+  /** How many more answers of this width must succeed before it is doubled. */
   left: number
-  /** `left` after the next refusal. */
+  /** The number of answers that `left` last started from. */
   patience: number
 }
 
-/** By transport. */
+/** By transport: an endpoint has the same limit for all reads. */
 const learnedLimits = /* @__PURE__ */ new WeakMap<object, LearnedLimit>()
 
-/** Answers before a limit grows that the node did not state, or stated. */
+/**
+ * Successful answers before a limit is doubled: `guessed` if we found it by
+ * trying, `stated` if the node named it. At most `most`.
+ */
 const patience = { guessed: 4, stated: 64, most: 1024 }
 
 /**
@@ -47,8 +50,9 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
 }
 
 /**
- * Remembers that the node refused more blocks. If the node also refuses a limit
- * that had grown, the limit stays for longer before it grows again.
+ * After a refusal, remembers how many blocks to ask for at most. If the node
+ * refused a limit that we had doubled, four times as many answers must succeed
+ * before we double it again.
  */
 function learnLimit(
   client: Client,
@@ -64,7 +68,10 @@ function learnLimit(
   learnedLimits.set(client.transport, { blocks, left: next, patience: next })
 }
 
-/** Lets a learned limit grow: the node may have refused for another reason. */
+/**
+ * Counts an answer of full width, and doubles the limit after enough of them:
+ * the node may have refused the wider range for a reason that is gone.
+ */
 function confirmLimit({ transport }: Client, blocks: bigint): void {
   const known = learnedLimits.get(transport)
   if (!known || blocks < known.blocks) return
@@ -76,7 +83,7 @@ export type RangeAnswer<logs> =
   | { logs: logs }
   /** Refused: ask for at most this many blocks. */
   | { narrower: bigint; again?: undefined; isMalformed?: undefined }
-  /** Temporary fault: ask again, or ask for fewer blocks. */
+  /** Temporary fault: ask again, or for at most `narrower` blocks. */
   | {
       again: NodeError | NodeAnswerError
       narrower?: bigint | undefined
@@ -90,13 +97,13 @@ export type RangeReading<logs> = {
 }
 
 /**
- * Requests the logs of a range once, together with its last block: a replica
- * that is behind may leave out the newest logs without an error. If the node
- * refuses, returns whether to ask again, and for how many blocks. That number
- * is always smaller than the range, so narrowing ends.
+ * Requests the logs of a range once. Also requests the last block of the range:
+ * a replica that does not have it yet would leave out its logs without an
+ * error. If the node refuses, returns whether to ask again, and for how many
+ * blocks. That number is always smaller than the range, so narrowing ends.
  *
- * @throws {@link LogRangeError} when a single block is refused, or the range
- * is pruned.
+ * @throws {@link LogRangeError} when a single block is refused, or the range is
+ * pruned.
  * @throws {@link NodeError} when narrowing cannot help.
  */
 export async function getLogRange<logs>(
@@ -109,7 +116,8 @@ export async function getLogRange<logs>(
   const toBlock = encodeBlock(last)
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
   const asked = askBlock(client, toBlock, signal)
-  // Without a batch, the block has to be there before the logs are read.
+  // Separate HTTP requests may run in any order. If the block arrived after the
+  // logs were read, its logs would be missing: check the block first.
   const { type, isBatching }: { type?: string; isBatching?: boolean } = Object(
     client.transport,
   )
@@ -134,13 +142,16 @@ export async function getLogRange<logs>(
   }
 }
 
-/** By transport: the blocks that were asked for in this turn. */
+/** By transport: the requests for blocks in the current tick. */
 const askedNow = /* @__PURE__ */ new WeakMap<
   object,
   Map<string, Promise<RpcOutcome>>
 >()
 
-/** Ranges that are read together end at the same block: asks for it once. */
+/**
+ * Requests a block once in each tick. Searches with other filters that run at
+ * the same time often end at the same block.
+ */
 function askBlock(
   client: Client,
   block: string,
@@ -159,6 +170,8 @@ const halfOf = ({ first, last }: BlockRange): bigint | undefined =>
   last > first ? (last - first + 2n) / 2n : undefined
 
 /**
+ * Returns an error if the node lacks the block or has a temporary fault.
+ *
  * @throws {@link NodeError} when the node refuses to show the block.
  */
 function findLag(
@@ -198,7 +211,7 @@ function judgeFailure(
   const isStated = blocks > 0n && blocks < size
   const narrower = isStated ? blocks : half
   if (kind === 'rangeTooWide') {
-    // A refused single block shows no limit for other ranges.
+    // The refusal of a single block says nothing about the width of others.
     if (narrower) learnLimit(client, narrower, { isStated })
     else learnedLimits.delete(client.transport)
   }

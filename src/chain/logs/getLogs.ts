@@ -133,8 +133,8 @@ async function getFiltered(
 }
 
 /**
- * Reads the sealed blocks by number and the pre-confirmed logs apart, because
- * some nodes answer a range up to `pending` with no logs at all.
+ * Reads the sealed blocks by number and the pre-confirmed logs separately,
+ * because some nodes answer a range up to `pending` with no logs at all.
  */
 async function getUpToPending(
   client: Client,
@@ -169,7 +169,7 @@ function finish(
 
 /**
  * Reads the logs of the newest block in one request. Returns `undefined` if the
- * node refuses: a request by number can be narrowed.
+ * node refuses. The caller then asks by block number and handles the refusal.
  */
 async function getNewest(
   client: Client,
@@ -199,8 +199,8 @@ export async function getPendingLogs(
 }
 
 /**
- * A log above the head is pre-confirmed, although plain nodes invent a block
- * hash for it.
+ * Gets the logs of the pending block. Marks logs above the head as
+ * pre-confirmed, because plain nodes invent a block hash for them.
  */
 async function getPending(
   client: Client,

@@ -7,9 +7,9 @@ import type { RangeReading } from './getLogRange.js'
 const method = 'eth_getLogs'
 
 /**
- * Requests the pre-confirmed logs together with the head. Some nodes answer
- * with logs of sealed blocks instead. Returns no logs if the node says that it
- * has no pending ones.
+ * Requests the pre-confirmed logs and the number of the newest block. Some
+ * nodes return logs of sealed blocks instead, which the caller recognizes by
+ * that number. Returns no logs if the node does not support pending logs.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.

@@ -29,8 +29,8 @@ const pauses = { shortest: 100, longest: 10_000 }
 const silence = 15_000
 
 /**
- * Keeps one WebSocket open, with a growing pause between attempts, and passes
- * on what the node pushes. Returns the function that closes it.
+ * Keeps one WebSocket open, and calls the handlers for each message of the
+ * node. Reconnects with a growing pause. Returns a function that closes it.
  */
 export function openLogSocket(
   url: string,
@@ -108,7 +108,8 @@ async function follow(
     rpc.socket.addEventListener('close', end)
     rpc.socket.addEventListener('error', end)
     if (rpc.socket.readyState > 1) end()
-    // After a message it cannot read, viem drops all subscriptions.
+    // viem drops all subscriptions after a message that it cannot parse. `end`
+    // then leads to a new connection.
     await subscribe(['newHeads'], onHead, end)
     await subscribe(['pendingLogs', wire], (data) => {
       try {
@@ -120,7 +121,8 @@ async function follow(
     }).catch(() => {})
     if (over.signal.aborted) return
     onOpen()
-    // No event reports a connection that dies without a close, so check it.
+    // No event reports a connection that dies without a close, so ask the node
+    // at intervals.
     while (!over.signal.aborted) {
       await wait(silence, over.signal)
       if (over.signal.aborted) break
@@ -134,14 +136,18 @@ async function follow(
   }
 }
 
-/** The result, or `undefined` when the signal aborts first. */
+/**
+ * Returns the result, or `undefined` when the signal aborts first. Throws after
+ * `patience`.
+ */
 function untilOver<result>(
   work: Promise<result> | undefined,
   signal: AbortSignal,
 ): Promise<result | undefined> {
   let forget = () => {}
   const ended = new Promise<undefined>((resolve) => {
-    // Resolves late, so that an error of the work wins: it says more.
+    // Resolves a tick later, so that an error of `work` comes first: it says
+    // why the connection ended.
     forget = onAbort(signal, () => soon(() => resolve(undefined)))
   })
   return inTime(Promise.race([work, ended]), patience, () => {

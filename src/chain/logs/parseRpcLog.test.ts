@@ -16,7 +16,9 @@ const log = {
   removed: false,
 }
 
-// The first to be read: nothing is remembered yet that it could be taken for.
+// Must stay the first test, so that this log is the first of all. The parser
+// remembers the last block number, and its initial memory must not match a
+// missing one.
 test('the very first log without a block number is an error', () => {
   const { blockNumber: _, ...without } = log
   expect(() => read(without)).toThrow('malformed quantity')

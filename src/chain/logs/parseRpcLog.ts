@@ -94,7 +94,10 @@ function remembering(): (value: unknown, method: string) => bigint {
 const parseBlockNumber = /* @__PURE__ */ remembering()
 const parseTimestamp = /* @__PURE__ */ remembering()
 
-/** A small quantity; some nodes write a timestamp as a JSON number. */
+/**
+ * Parses a quantity that fits a safe integer. Some nodes write a timestamp as a
+ * JSON number.
+ */
 function integer(value: unknown, method: string): number {
   const hex = typeof value === 'string' && value.startsWith('0x')
   const number = hex || typeof value === 'number' ? Number(value) : -1

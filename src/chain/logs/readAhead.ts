@@ -27,7 +27,10 @@ type Reading<piece, answer> = {
   settled: Promise<{ answer: answer } | { error: unknown }>
 }
 
-/** Always call `close` at the end, also after an error. */
+/**
+ * Creates a queue that reads ahead. Always `close` it, also after an error:
+ * otherwise its listener stays on the signal.
+ */
 export function readAhead<piece, answer>(
   read: (piece: piece, signal: AbortSignal) => Promise<answer>,
   signal: AbortSignal | undefined,
@@ -47,11 +50,12 @@ export function readAhead<piece, answer>(
     },
     start(piece) {
       const { signal: end } = ending
-      // A batch transport sends the requests of one tick together. Then the
-      // first piece would arrive only together with the last.
+      // Starts each piece in a tick of its own. A batching transport would send
+      // pieces of the same tick together, and the first would arrive with the
+      // last.
       const begun = turn
-      // Waits two turns: the transport may send its batch late in the first
-      // one.
+      // Waits two turns: the transport may send its batch at the end of the
+      // first.
       turn = begun.then(nextTurn).then(nextTurn)
       const reading: Reading<piece, answer> = {
         piece,

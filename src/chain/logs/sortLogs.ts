@@ -1,8 +1,8 @@
 import type { ReadLog } from './types.js'
 
 /**
- * Sorts logs by their place in the chain and removes duplicates. Keeps the
- * sealed copy of a log, not the pre-confirmed one.
+ * Sorts logs by block, transaction and log index, and removes duplicates. If a
+ * log is there both sealed and pre-confirmed, keeps the sealed one.
  */
 export function sortLogs(logs: readonly ReadLog[]): ReadLog[] {
   const isOrdered = logs.every((log, i) => {
@@ -26,7 +26,10 @@ function compare(a: ReadLog, b: ReadLog): number {
   return a.transactionIndex - b.transactionIndex || logIndex - (b.logIndex ?? 0)
 }
 
-/** Without an index, two logs of a transaction may be alike. */
+/**
+ * Logs without an index never count as duplicates, because a transaction can
+ * emit two equal logs.
+ */
 function isSame(a: ReadLog, b: ReadLog): boolean {
   return (
     a.transactionHash === b.transactionHash &&

@@ -10,7 +10,7 @@ import { type ReadAhead, readAhead } from './readAhead.js'
 import { sortLogs } from './sortLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** The logs of a run of whole blocks. */
+/** The logs of consecutive whole blocks. */
 export type LogChunk = {
   /** Sorted by block, transaction and log index. */
   logs: readonly ReadLog[]
@@ -51,7 +51,10 @@ const members: MembersOf<StreamLogsParameters> = {
  */
 const chunkLogs = 2_500n
 
-/** Half the blocks of the first chunk: we do not know the density yet. */
+/**
+ * Half the blocks of the first chunk. It is small, because we do not know yet
+ * how many logs a block has.
+ */
 const firstBlocks = 64n
 
 /**
@@ -96,7 +99,7 @@ export async function* streamLogs(
   signal?.throwIfAborted()
   const from = parseBlockSelector(fromBlock, 'fromBlock')
   const to = parseBlockSelector(toBlock, 'toBlock')
-  // The caller resumes after the last chunk: nothing is left to read.
+  // `from` is the cursor of the last chunk: nothing is left to read.
   if (typeof to === 'bigint' && from === to + 1n) return
   const { first, last } = await endOnAbort(
     pinRange(client, from, to, signal),
@@ -138,7 +141,7 @@ async function* takeChunks(
       ahead.start(piece)
     }
   }
-  // The density of logs is unknown before the first answer.
+  // Starts one piece only: its answer shows how many logs a block has.
   fill(1)
   for (let taken = await ahead.take(); taken; taken = await ahead.take()) {
     const { piece, answer } = taken

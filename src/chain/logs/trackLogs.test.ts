@@ -4,7 +4,7 @@ import type { ReadLog } from './types.js'
 
 const word = (digit: number) => `0x${String(digit).repeat(64)}` as const
 
-/** A log of block 10 unless told otherwise. */
+/** A log of block 10, unless `changes` say otherwise. */
 const sampleLog = (changes: Partial<ReadLog> = {}): ReadLog => ({
   address: `0x${'11'.repeat(20)}`,
   topics: [],

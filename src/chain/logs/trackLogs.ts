@@ -30,7 +30,10 @@ export type SealedFinality = (typeof finalities)[number]
 
 type Tracked = { log: ReadLog; finality: SealedFinality }
 
-/** Blocks within which a pre-confirmed log must be sealed. */
+/**
+ * Blocks within which a pre-confirmed log must be sealed. After that it is
+ * reported as `dropped`.
+ */
 const patience = 5n
 
 /**
@@ -158,9 +161,9 @@ export type LogTracker = {
 }
 
 /**
- * Compares two logs with equal content. In different places of the chain, they
- * are the same event: a reorg moved the transaction. In the same place, only an
- * equal log index means the same event.
+ * Compares two logs with equal content. If block or transaction index differ,
+ * they are one event, which a reorg moved. If both are equal, they are one
+ * event only if the log index is equal too: a transaction can emit equal logs.
  */
 function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
   return ({ blockNumber, transactionIndex, logIndex }) =>

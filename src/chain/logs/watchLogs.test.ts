@@ -12,13 +12,16 @@ afterEach(() => {
   for (const unwatch of unwatches.splice(0)) unwatch()
 })
 
-/** A watched chain with one log a block, whose parts a test replaces. */
+/**
+ * Watches a fake node with one log in each block. Tests change the fields of
+ * `node`.
+ */
 function watchFake(parameters: Partial<WatchLogsParameters> = {}) {
   const node = {
     head: 3,
     safe: 0 as number | null,
     fork: 0,
-    /** May throw, or answer instead. */
+    /** May throw, or return an answer in place of the node's. */
     intercept: (_: Request): unknown => undefined,
   }
   const asked: { fromBlock: string; toBlock: string }[] = []

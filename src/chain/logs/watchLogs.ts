@@ -124,7 +124,10 @@ export function watchLogs(
   let due = false
   let nudge = new AbortController()
   const unsupported = new Set<string>()
-  /** By finality: the first block not read again since it has that finality. */
+  /**
+   * By finality: the first block that was not yet read again after it became
+   * safe or finalized.
+   */
   const finalityRaised = new Map<string, bigint>()
 
   const headOf = (block: BlockSelector) =>
@@ -145,8 +148,8 @@ export function watchLogs(
     if (!head) return
     start ??= head.number + 1n
     if (preconfirmed) await lookAhead().catch(report)
-    // If the head is below the last known head, the chain is shorter or a
-    // replica is behind.
+    // A head below the last block we read means a shorter chain, or a replica
+    // that is behind. Then read again from `overlap` blocks below this head.
     const known = scanned === undefined || scanned < head.number
     const again = ((known ? scanned : head.number) ?? start) - overlap
     let first = scanned === undefined || again < start ? start : again
@@ -258,7 +261,8 @@ function requireOptions(options: WatchLogsParameters): void {
     throw new InvalidFieldError('onEvent', onEvent, 'a function')
   if (!finality || !finalities.includes(finality))
     throw new InvalidFieldError('finality', shown(finality), finalities)
-  // A timer fires at once if its time is longer, or is not a number.
+  // A JavaScript timer fires at once if its time is longer than this, or is not
+  // a number.
   if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
     throw new InvalidFieldError(
       'pollingInterval',

@@ -1,12 +1,13 @@
-/** Requests in one batch: the limit of most batching transports. */
+/** Requests in one chunk. Most batching transports send at most 100 at once. */
 const chunkSize = 100
 
-/** Batches at the same time. */
+/** Chunks that wait for their answers at the same time. */
 const maxInFlight = 5
 
 /**
- * Runs a request for each item: a chunk in one tick, a few chunks at a time.
- * Starts no further chunk after a failure.
+ * Sends one request for each item and returns the answers in order. Starts the
+ * requests of a chunk in one tick, so that a batching transport sends them
+ * together. Starts no further chunk after a failure.
  */
 export async function askInChunks<item, answer>(
   items: readonly item[],

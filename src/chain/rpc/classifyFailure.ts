@@ -2,13 +2,15 @@ import type { NodeFailure } from './types.js'
 
 /** Why a request failed, and so what to do next. */
 export type FailureKind =
-  /** No answer. */
+  /** The node did not answer: no connection, or not in time. */
   | 'unreachable'
   /** Too many requests: ask again later. */
   | 'rateLimit'
-  /** Over some limit: of requests, blocks or results. */
+  /**
+   * Over a limit. The node does not say whether of requests, blocks or logs.
+   */
   | 'limit'
-  /** A gateway has no node that answers. */
+  /** The server, or a gateway in front of the nodes, cannot answer now. */
   | 'unavailable'
   /** The node failed, and does not say why. */
   | 'internal'
@@ -44,14 +46,17 @@ export function isTemporary(failure: NodeFailure): boolean {
   return temporary.includes(classifyFailure(failure))
 }
 
-/** proxyd: no healthy backend, bad answer of a backend, not healthy. */
+/**
+ * Codes of proxyd, the gateway in front of Base and other OP chains: no healthy
+ * backend, a bad answer of a backend, not healthy.
+ */
 const gatewayCodes = [-32011, -32013, -32018]
 
-/** A row applies if each of its members fits. */
+/** A row matches a failure if all conditions that it has are true. */
 type Row = readonly [
   FailureKind,
   {
-    /** From, to. */
+    /** First and last status of a range. */
     status?: readonly [number, number]
     codes?: readonly number[]
     words?: RegExp
@@ -59,8 +64,9 @@ type Row = readonly [
 ]
 
 /**
- * The first row that fits decides, so that words count only where status and
- * code leave the reason open. `docs/reads.md` has the same table.
+ * The first row that matches decides. Statuses and codes with one meaning come
+ * first, then error texts, then codes and statuses that nodes use for several
+ * things. `docs/reads.md` has the same table.
  */
 const rows: readonly Row[] = [
   // HTTP (RFC 9110, RFC 6585). proxyd, in front of Base and other OP chains,
@@ -71,20 +77,22 @@ const rows: readonly Row[] = [
   ['unavailable', { status: [500, 599] }],
   ['unsupported', { status: [403, 403] }],
 
-  // Codes with one meaning, whatever the words.
+  // Codes that mean one thing, whatever the error text says.
   // Geth, Nethermind: pruned history (EIP-4444).
   ['pruned', { codes: [4444] }],
   // Geth, Reth, Erigon: execution reverted.
   ['refused', { codes: [3] }],
-  // JSON-RPC 2.0: method not found. 403: the status, repeated in a batch.
+  // JSON-RPC 2.0: method not found. 403: the HTTP status, repeated as the code
+  // of each call in a batch.
   ['unsupported', { codes: [-32601, 403] }],
-  // The status, repeated in a batch (Alchemy). proxyd: backend over capacity.
+  // 429: the HTTP status, repeated in the same way (Alchemy). proxyd: backend
+  // over capacity.
   ['rateLimit', { codes: [429, -32012] }],
   ['unavailable', { codes: gatewayCodes }],
   // proxyd: block above the head that its backends agree on.
   ['headBehind', { codes: [-32019] }],
 
-  // Words.
+  // Error texts, and who sends them.
   // Geth, Erigon, Nethermind, Reth.
   [
     'pruned',
@@ -145,7 +153,7 @@ const rows: readonly Row[] = [
     },
   ],
 
-  // What a code means if the words say nothing.
+  // What a code means if the error text says nothing.
   // EIP-1474: limit exceeded.
   ['limit', { codes: [-32005] }],
   // QuickNode, proxyd (-32016, -32017).
@@ -160,8 +168,8 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * True when a gateway answered in place of the node: what it failed to hear,
- * the node may have done.
+ * True when a gateway answered in place of the node. The node may have carried
+ * out the request nevertheless.
  */
 export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
   return (
@@ -169,10 +177,9 @@ export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
   )
 }
 
-/** Classifies a failure by the table above. */
 export function classifyFailure(failure: NodeFailure): FailureKind {
   const { code, status = 0, words, data = '0x' } = failure
-  // Only a contract gives revert data.
+  // Revert data can only come from a contract: code 3, whatever the node sent.
   const shown = data === '0x' ? code : 3
   const found = rows.find(
     ([, row]) =>
@@ -185,6 +192,9 @@ export function classifyFailure(failure: NodeFailure): FailureKind {
   return unserved.test(words) ? 'unsupported' : 'refused'
 }
 
-/** Without a code and a status, these are words about the connection. */
+/**
+ * Error texts for a method that is not served. Used only with a code or status:
+ * without both, the text is about the connection ("host not found").
+ */
 const unserved =
   /not (supported|available|found)|unsupported|not exist|forbidden/i

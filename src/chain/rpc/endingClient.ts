@@ -7,8 +7,8 @@ import { tickSignals } from './tickSignals.js'
 import type { NodeFailure } from './types.js'
 
 /**
- * Has no error code, like a lost connection: the node may have carried out the
- * request.
+ * The failure of a request that ended with the signal. It has no error code,
+ * like a lost connection: the node may have carried out the request.
  */
 const failure: NodeFailure = { words: 'let go before it was answered' }
 
@@ -34,7 +34,7 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
       })
       .finally(leave)
   }
-  // The wrapper keeps the types of the caller's `request`.
+  // The cast is safe: the wrapper passes parameters and answers through.
   const ending = { ...client, request: request as Client['request'] }
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>

@@ -5,7 +5,8 @@ import { hostOf } from './hostOf.js'
 import type { SendRpc } from './rpcBatch.js'
 
 /**
- * Wraps `send` so that a failure names the host of the transport, not the URL.
+ * Wraps `send` so that a failure names the host of the transport. The whole URL
+ * may contain a key.
  */
 export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   const host = hostOf(Object(transport).url)
@@ -17,7 +18,7 @@ export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   }
 }
 
-/** Parses an answer. Errors name the host it came from. */
+/** Parses a node's answer. A `NodeAnswerError` then names the node's host. */
 export function parseFrom<answer>(
   client: Pick<Client, 'transport'>,
   read: () => answer,

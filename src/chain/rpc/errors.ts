@@ -12,7 +12,7 @@ import type { NodeFailure } from './types.js'
 
 /**
  * A node did not answer a request, or refused it. Holds the node's text but not
- * the original error, which prints the request with any signature in it.
+ * the original error, whose text contains the request and any signature in it.
  */
 export class NodeError extends CountersignError {
   override readonly name = 'NodeError'
@@ -67,7 +67,9 @@ export class UnsupportedTokenError extends CountersignError {
   }
 }
 
-/** No candidate domain hashes to the token's domain separator. */
+/**
+ * None of the EIP-712 domains that we tried hashes to the token's separator.
+ */
 export class DomainMismatchError extends CountersignError {
   override readonly name = 'DomainMismatchError'
 
@@ -129,8 +131,9 @@ export class FinalityUnsupportedError extends CountersignError {
 }
 
 /**
- * Finds the peer's error text in viem's chain of causes. Removes the parts of
- * the transport's URLs and headers that may be secret.
+ * Collects the node's code, status, text and revert data from viem's chain of
+ * causes. Removes the parts of the transport's URLs and headers that may be
+ * secret.
  */
 export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
@@ -141,7 +144,8 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     at = at.cause as Record<string, unknown> | undefined, depth++
   ) {
     const data = Object(at.data).data ?? at.data
-    // viem's errors have the URL; its WebSocket transport does not.
+    // `hideKeys` needs the URL. A WebSocket transport does not have it, but its
+    // errors do.
     seen.push({ url: at.url })
     failure.host ??= hostOf(at.url)
     if (at.headers instanceof Headers)
@@ -149,7 +153,7 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
         at.headers.get('retry-after'),
         at.headers.get('date'),
       )
-    // viem uses -1 when there was no code.
+    // viem uses -1 when the node sent no code.
     if (typeof at.code === 'number' && at.code !== -1) failure.code ??= at.code
     if (typeof at.status === 'number') failure.status ??= at.status
     if (typeof data === 'string' && /^0x([\da-f]{2})*$/i.test(data))
@@ -164,14 +168,14 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
 }
 
 /**
- * viem's `http` gives the JSON-RPC error of an HTTP error as text, if it does
- * not parse it.
+ * Parses an error text. On an HTTP error, viem's `http` may pass on the
+ * JSON-RPC error as JSON text.
  */
 function parseWords(words: string): NodeFailure {
   try {
     if (/^[{"]/.test(words)) return parseRpcError(JSON.parse(words))
   } catch {
-    // Not JSON: these are the words.
+    // Not JSON: the text itself is the message.
   }
   return { words: tidy(words) }
 }
@@ -192,9 +196,13 @@ export function parseRpcError(error: unknown): NodeFailure {
 /** Matches words with a letter after a digit: they may be keys. */
 const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
-/** Keeps the start of the first line: a node may echo the whole request. */
+/**
+ * Keeps the start of an error text, without keys and long hex: a node may
+ * repeat the whole request with its signature.
+ */
 export function tidy(words: string): string {
-  // Hides bytes first, because one of them may look like a line break.
+  // Hides binary data before the text is cut at a line break: one of its bytes
+  // may be a line break, and half of a secret is not recognized.
   const line = hideBytes(words.slice(0, 2000)).split('\n', 1)[0] ?? ''
   // Cuts at a space: `redact` would not recognize half of a secret.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')

@@ -1,6 +1,6 @@
 /**
- * Removes the contents of a transport's URLs and headers from an error text, in
- * encoded and decoded form.
+ * Replaces keys and passwords from a transport's URLs and headers in an error
+ * text by "…", whether they are percent-encoded or not.
  */
 export function hideKeys(words: string, transport: unknown): string {
   const keys = keysOf(transport).flatMap(formsOf)

@@ -7,7 +7,9 @@ type SocketClient = {
   requestAsync(request: { body: object; timeout: number }): Promise<unknown>
 }
 
-/** Milliseconds that the node has to answer our check. */
+/**
+ * Milliseconds in which the node must answer the request that tests the socket.
+ */
 const patience = 5_000
 
 /** Milliseconds that viem has to reopen a closed socket by itself. */
@@ -34,7 +36,7 @@ async function mend(rpc: SocketClient): Promise<void> {
   if (socket.readyState > 1) {
     const since = closedSince.get(socket) ?? performance.now()
     closedSince.set(socket, since)
-    // The next request opens a new socket.
+    // After `rpc.close()`, the next request opens a new socket.
     if (performance.now() - since >= reopening) rpc.close()
     return
   }

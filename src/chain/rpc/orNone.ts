@@ -1,8 +1,8 @@
 import { NodeError } from './errors.js'
 
 /**
- * Returns `undefined` when the node does not have the block, or refuses for
- * good. Throws temporary faults.
+ * Resolves to `undefined` when the node does not have the block, or refuses the
+ * request permanently. Throws on failures that may pass.
  */
 export async function orNone<value>(
   asked: Promise<value>,

@@ -50,7 +50,10 @@ export function readTransport(
   }
 }
 
-/** `fetch` refuses URLs with credentials, so move them to a header. */
+/**
+ * Moves name and password from the URL to a header, because `fetch` refuses
+ * URLs with credentials.
+ */
 function splitCredentials({
   url,
   headers,
@@ -137,8 +140,8 @@ function watchInterest(calls: readonly QueuedCall[]): {
 }
 
 /**
- * Finds the calls to send again without `eth_getBlockReceipts`: public
- * endpoints refuse a whole batch because of this method.
+ * Some public endpoints answer 403 to a whole batch if one call is
+ * `eth_getBlockReceipts`. Returns the other calls, to send them again.
  */
 function findServed(
   calls: readonly QueuedCall[],

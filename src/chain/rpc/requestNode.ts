@@ -9,9 +9,14 @@ import type { NodeFailure } from './types.js'
 export type BlockSelector = bigint | BlockTag
 
 export type RequestOptions = {
-  /** Once it aborts, a read client does not send or repeat the request. */
+  /**
+   * Once this signal aborts, a read client does not send or repeat the request.
+   */
   signal?: AbortSignal | undefined
-  /** How often a plain viem client repeats the request. */
+  /**
+   * How often the request is repeated with a plain viem client. A read client
+   * uses its own number.
+   */
   retryCount?: number | undefined
 }
 
@@ -31,7 +36,7 @@ export async function requestNode(
   return result
 }
 
-/** Sends one JSON-RPC request. Returns a failure as a value. */
+/** Sends one JSON-RPC request. Returns a failure instead of throwing it. */
 export async function tryRequest(
   client: Pick<Client, 'request'>,
   method: string,
@@ -43,8 +48,9 @@ export async function tryRequest(
   const { retryCount = transport.retryCount ?? 0 } = options
   const attempt = async () => {
     try {
-      // viem's retries would wait for any `Retry-After`, however long. With a
-      // signal, viem before 2.57.5 ignores its own timeout.
+      // `retryCount: 0`, because viem would wait for any `Retry-After`, however
+      // long. No `signal`, because with one viem before 2.57.5 ignores its own
+      // timeout.
       const result = await client.request({ method, params } as never, {
         retryCount: 0,
       })
@@ -56,12 +62,16 @@ export async function tryRequest(
   return sendAgain([method], retryCount, attempt, signal, isWorthIt)
 }
 
-/** A replica that is behind needs longer than these pauses. */
+/**
+ * Does not retry when a replica is behind the chain: it takes longer to catch
+ * up than the pauses between retries.
+ */
 const isWorthIt = (failure: NodeFailure): boolean =>
   isTemporary(failure) && classifyFailure(failure) !== 'headBehind'
 
 /**
- * Only the transport of a read client has `send`, which skips viem's layers.
+ * Only the transport of a read client has `send`, which skips viem's own errors
+ * and retries.
  */
 function transportOf(client: object): {
   send?: SendRpc

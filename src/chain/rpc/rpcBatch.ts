@@ -37,16 +37,16 @@ export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
     params,
   }))
   const body = bodies.length === 1 ? bodies[0] : bodies
-  // A bigint must not make the whole batch fail.
+  // JSON.stringify throws on a bigint, which would fail the whole batch.
   return JSON.stringify(body, (_, value) =>
     typeof value === 'bigint' ? `0x${value.toString(16)}` : value,
   )
 }
 
 /**
- * Resolves each call with its answer, matched by id in any order. Returns the
- * calls to send one by one: all of them if the answer is not a batch and the
- * failure is not temporary.
+ * Gives each call its answer, matched by id in any order. Returns the calls to
+ * send again one by one: all if the node does not support batches, or those
+ * whose answers no longer fitted into the batch.
  */
 export function finishRpcCalls(
   calls: readonly QueuedCall[],
@@ -72,8 +72,9 @@ export function finishRpcCalls(
 }
 
 /**
- * Parses an error that concerns the whole batch. JSON-RPC gives it no id (section
- * 5); some nodes give it the first id of the batch, and Geth returns a list of one.
+ * Parses an error that concerns the whole batch. JSON-RPC gives it no id
+ * (section 5); some nodes give it the first id of the batch, and Geth returns
+ * it as a list of one.
  */
 function parseCommonError(
   answer: unknown,
@@ -96,7 +97,8 @@ export function isOfBatch({ words }: NodeFailure): boolean {
 
 /**
  * True for a call that Geth did not answer because the batch answer became too
- * large. The caller sends it again alone, unless it sends a transaction.
+ * large. It is sent again alone, unless it sends a transaction, which may have
+ * arrived.
  */
 function isCutOff({ method }: QueuedCall, { failure }: RpcOutcome): boolean {
   const isFull = failure && /response too large/i.test(failure.words)

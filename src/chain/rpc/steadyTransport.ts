@@ -7,8 +7,8 @@ import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
 /**
- * Wraps any viem transport, also WebSocket and custom ones. Replaces viem's
- * retries by ours.
+ * Wraps any viem transport, also WebSocket and custom ones. Retries by the
+ * rules of `sendAgain` instead of viem's.
  */
 export function steadyTransport(
   transport: Transport,
@@ -27,7 +27,7 @@ export function steadyTransport(
           const asking = inner.request({ method, params } as never, {
             retryCount: 0,
           })
-          // viem does not limit the time in which a socket opens.
+          // viem sets no limit to the time that opening a socket may take.
           const result = await (isSocket
             ? inTime(asking, timeout, late)
             : asking)

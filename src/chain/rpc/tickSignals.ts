@@ -5,9 +5,10 @@ import { RpcError } from './errors.js'
 type TickSignal = { signal: AbortSignal; leave(): void }
 
 /**
- * Gives all requests of one tick the same signal, because viem batches by
- * signal. It aborts with the caller's signal and after the timeout: with a
- * signal, viem before 2.57.5 ignores its own timeout.
+ * Gives all requests of one tick the same signal, because viem puts only
+ * requests with the same signal into one batch. It aborts with the caller's
+ * signal, and after the timeout, because viem before 2.57.5 ignores its own
+ * timeout if it gets a signal.
  *
  * @param milliseconds timeout; 0 for none.
  */
@@ -57,7 +58,10 @@ function startTick(end: AbortSignal, milliseconds: number): Tick {
   return { signal: over.signal, open: 0, close }
 }
 
-/** viem adds a listener for each request, and Node 20 warns at eleven. */
+/**
+ * Lifts Node's limit of listeners. viem adds one for each request, and Node 20
+ * warns from the eleventh on.
+ */
 function admitListeners(signal: AbortSignal): void {
   const { process } = Object(globalThis)
   process?.getBuiltinModule?.('node:events')?.setMaxListeners?.(0, signal)

@@ -1,4 +1,4 @@
-/** The parts of an error of a node, a transport or a wallet that we keep. */
+/** What we keep of an error from a node, a transport or a wallet. */
 export type NodeFailure = {
   /** JSON-RPC error code. */
   code?: number
@@ -8,8 +8,8 @@ export type NodeFailure = {
   words: string
   /** Revert data. */
   data?: `0x${string}`
-  /** Host of the endpoint: its path and credentials may be secret. */
+  /** Only the host of the endpoint: the rest of its URL may be secret. */
   host?: string | undefined
-  /** Milliseconds to wait before the next try, as the peer asks. */
+  /** Milliseconds to wait before the next try, from `Retry-After`. */
   retryAfter?: number | undefined
 }

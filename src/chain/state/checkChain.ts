@@ -3,8 +3,8 @@ import { NodeAnswerError } from '../rpc/errors.js'
 import { getChainId } from '../rpc/requestNode.js'
 
 /**
- * Checks that a node is still on the chain of its orders. A provider can route
- * a URL to another chain; windows and nonces there say nothing about ours.
+ * Checks that a node is on the expected chain. A provider can route a URL to
+ * another chain, whose times and nonces say nothing about payments here.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or is on another chain.

@@ -141,7 +141,7 @@ function requireNumbers(options: Record<string, number>): void {
     )
 }
 
-/** Longer timers fire at once. */
+/** Milliseconds. A JavaScript timer with a longer time fires at once. */
 const maxTimer = 2_147_483_647
 
 function parseUrl(url: string | undefined): string {

@@ -92,8 +92,7 @@ async function lookForPreconfirmations(
   if (evidence.pendingHasZeroHash)
     return {
       kind: 'flashblocks',
-      // If the node's view is outdated, its pending block is below its latest
-      // one.
+      // A pending block below the latest one is outdated.
       tag: Number(pending.number) < head.number ? 'latest' : 'pending',
       pollingInterval: 100,
       evidence,
@@ -164,6 +163,6 @@ export type NetworkPace = {
   pollingInterval: number
 }
 
-/** The last detected pace, by transport. */
+/** Tag and interval that `detectPreconfirmations` last found, by transport. */
 export const seenPaces: WeakMap<object, NetworkPace> =
   /* @__PURE__ */ new WeakMap()

@@ -40,8 +40,8 @@ export function encodeMembers(
 }
 
 /**
- * Sums the gas of the calls. Adds the gas of the executor, and the 64th that
- * the EVM keeps back at each call.
+ * Sums the gas of the calls. Adds 300,000 for the executor, and 2% because the
+ * EVM withholds a 64th of the gas at each call (EIP-150).
  */
 export function gasOf(calls: readonly Call[]): number {
   return calls.reduce((sum, { gas }) => sum + Math.ceil(gas * 1.02), 300_000)
@@ -83,7 +83,10 @@ export function parseRun(
   }
 }
 
-/** Parses the head and this number of answers; nothing may follow. */
+/**
+ * Parses the block and `count` answers from the executor. Throws if bytes are
+ * missing or left over.
+ */
 function parseAnswers(
   bytes: Hex,
   count: number,

@@ -58,7 +58,10 @@ export async function getAuthorizationState(
   return (await getConsumption(client, parameters)).consumed
 }
 
-/** Gets the state of the nonce and the block it belongs to, in one request. */
+/**
+ * Gets whether a payment nonce is used, and the block of this answer, in one
+ * request.
+ */
 export async function getConsumption(
   client: Client,
   parameters: GetAuthorizationStateParameters,
@@ -104,7 +107,7 @@ export function authorizationStateCall(
 ): { target: Address; data: string; gas: number } {
   return {
     target: token,
-    // biome-ignore lint/style/useTemplate: of `authorizationState(address,bytes32)`, and smaller so
+    // biome-ignore lint/style/useTemplate: fewer bytes. Selector of `authorizationState(address,bytes32)`
     data: 'e94a0102' + word(payer) + word(nonce),
     gas: 100_000,
   }

@@ -48,7 +48,10 @@ const rpcBlock = (number: number, transactions: Hash[], changes = {}) => ({
   ...changes,
 })
 
-/** A node of one function, and what it was asked, in words. */
+/**
+ * A fake node that answers by `answer`. `asked` lists method and first
+ * parameter of each request.
+ */
 function fakeNode(answer: Answer): { client: Client; asked: string[] } {
   const asked: string[] = []
   const request = async ({ method, params }: Asked) => {
@@ -280,7 +283,7 @@ test('pending receipts with another hash than the block of their number are read
   expect(asked.at(-1)).toBe(`${list} 0x21`)
 })
 
-/** What Geth says of a block whose receipts it does not have. */
+/** Throws as Geth does for a block whose receipts it does not have. */
 const lacking = (words: string): never => {
   throw Object.assign(new Error(words), { code: -32603 })
 }
@@ -310,7 +313,7 @@ test('receipts that a node lacks as a list are asked for one by one, where the c
     getBlockReceipts(client, { block: 32n, fallback: 'perTransaction' })
   expect(places(await read())).toEqual([32n, hashOf(0x20), one])
   await read()
-  // The next block may have its list.
+  // Each read asks for the list first: only this block lacks it.
   expect(asked.filter((it) => it.startsWith(list))).toHaveLength(2)
   await expect(getBlockReceipts(client, { block: 32n })).rejects.toMatchObject({
     name: 'NodeError',

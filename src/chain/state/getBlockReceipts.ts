@@ -101,7 +101,10 @@ export async function getBlockReceipts(
   return getSingly(client, block)
 }
 
-/** Geth and Bor, about one block: the method itself is served. */
+/**
+ * What Geth and Bor say if they lack the receipts of one block. The endpoint
+ * does serve the method then.
+ */
 const lacksReceipts = /receipts length mismatch|pending receipts/i
 
 async function parseAnswer(
@@ -109,7 +112,8 @@ async function parseAnswer(
   block: string,
   answer: unknown,
 ): Promise<BlockReceipts> {
-  // Plain nodes have no receipts of pending transactions.
+  // Plain nodes have no receipts of pending transactions, so get those of the
+  // newest block.
   const isPending = block === 'pending'
   if (answer === null && isPending)
     return getBlockReceipts(client, { block: 'latest' })
@@ -127,8 +131,8 @@ async function parseAnswer(
 }
 
 /**
- * Compares pending receipts with the head before they count as sealed: Geth
- * names a block hash for a block that is not sealed.
+ * Checks whether pending receipts belong to a sealed block. Their block hash
+ * does not show it: Geth gives a hash for a block that is not sealed.
  */
 async function checkSealed(
   client: Client,
@@ -196,7 +200,8 @@ async function getSingly(
     return { ...head, receipts }
   }
   const known = answers.filter((answer) => answer !== null)
-  // A plain node lists its mempool as pending, and has no receipts for it.
+  // A plain node lists its mempool as pending, and has no receipts for it, so
+  // get those of the newest block.
   if (known.length === 0 && hashes.length > 0)
     return getSingly(client, 'latest')
   const receipts = parseFrom(client, () =>
@@ -227,8 +232,8 @@ function checkBlock(
 }
 
 /**
- * Names the block of the receipts: the newest block if a pending view has
- * several.
+ * Adds number and hash of the block. Pending receipts can be of several blocks:
+ * then those of the newest.
  */
 function describe(receipts: readonly ReadReceipt[]): BlockReceipts | undefined {
   const { blockNumber, blockHash } = receipts.at(-1) ?? {}
@@ -262,8 +267,8 @@ async function getTransactions(
     ask('pending'),
   ])
   if (!pending) return latest
-  // A pending block above the head is not sealed, although plain nodes invent a
-  // hash for it.
+  // A pending block above the head is not sealed. If it has a hash, a plain
+  // node invented it and has no receipts for it, so return the head.
   const isSealed = pending.head.blockNumber <= latest.head.blockNumber
   return pending.head.blockHash === undefined || isSealed ? pending : latest
 }

@@ -7,8 +7,9 @@ import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 export type ChainHeads = {
   latest: SealedHead
   /**
-   * From one answer of the node, not confirmed yet. Absent if neither the node
-   * nor the policy names one, or if the heads contradict each other.
+   * From one answer of the node, not confirmed yet. Absent if the node names
+   * none and the caller gave no distance from the newest block instead, or if
+   * the heads contradict each other.
    */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
@@ -31,9 +32,9 @@ const method = 'eth_getBlockByNumber'
 
 /**
  * Reads the heads of a chain in one tick. Needs a second tick if the node does
- * not know a tag and the policy gives a number of blocks for it. If the node
- * gives no answer about safe or final blocks, both are absent. Leaves out a
- * block number without an answer.
+ * not know a tag and `blocks` gives a distance from the head for it. If the
+ * node gives no answer about safe or final blocks, both are absent. Leaves out
+ * a block number without an answer.
  *
  * @param numbers numbers of further blocks to read.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
@@ -46,9 +47,9 @@ export async function getHeads(
   }: { blocks?: { safe: number; finalized: number } | undefined },
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
-  // The newest block is asked for after the tags, because a block may arrive in
-  // between. Blocks of earlier looks come last, so that a reorg in between is
-  // noticed.
+  // Asks for the newest block after the tags: if a block arrives in between, a
+  // tag must not be above it. Asks for `numbers` last, so that a reorg in
+  // between shows in them.
   const [finalized, safe, latest, blocks] = await Promise.all([
     tryHead(orNone(getBlockHead(client, 'finalized'))),
     tryHead(orNone(getBlockHead(client, 'safe'))),

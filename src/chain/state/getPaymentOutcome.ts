@@ -276,8 +276,8 @@ export function requireChain(
 
 /**
  * Reads the number from a header, because contracts on Arbitrum see the number
- * of an L1 block. The header can come from a replica that is behind the one
- * that returned the state; then this throws.
+ * of an L1 block. Throws if the header comes from a replica that is behind the
+ * one that returned the state.
  */
 async function getBlockNumber(
   client: Client,
@@ -294,10 +294,10 @@ async function getBlockNumber(
 }
 
 /**
- * Throws if the header comes from a replica that is behind, although its time
- * is the same: blocks can share a second. In the block of such a header, the
- * nonce is still unused. Passes if the node no longer has the state of that
- * block.
+ * Throws if the header came from a replica that is behind. Its time may not
+ * show this, because two blocks can have the same time. But at the block of
+ * that header the nonce is still unused. Does not throw if the node no longer
+ * has the state of that block.
  */
 async function requireSpent(
   client: Client,
@@ -341,7 +341,10 @@ async function findInBlock(
   return found.flat()
 }
 
-/** Ignores a receipt from a block after `upTo`. */
+/**
+ * Gets the outcome that one transaction shows. Ignores a receipt from a block
+ * after `upTo`.
+ */
 async function getTransactionOutcome(
   client: Client,
   payment: AnyPayment,

@@ -9,13 +9,13 @@ import { runCalls } from './runCalls.js'
 import { runCreated } from './runCreated.js'
 import type { RunHead } from './types.js'
 
-/** A token with permits (EIP-2612), as one of its holders sees it. */
+/** A token with permits (EIP-2612), and the permit nonce of one holder. */
 export type PermitToken = {
   domain: TokenDomain
   decimals: number
   /** The next permit nonce of the holder. */
   permitNonce: bigint
-  /** The block of these values. */
+  /** The block at which these values were read. */
   head: RunHead
 }
 
@@ -47,7 +47,7 @@ export async function getPermitToken(
   const { head, calls } = await runCalls(client, {
     from: prober,
     block: 'latest',
-    // No fees: without overrides, the prober has no balance.
+    // No fees: on nodes without state overrides the prober cannot pay them.
     fees: {},
     fallback: runCreated,
     calls: {

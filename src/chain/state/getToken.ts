@@ -13,8 +13,8 @@ import { runCreated } from './runCreated.js'
 import type { RunHead, TokenCapabilities } from './types.js'
 
 /**
- * A token as its contract describes it. A separator proves the domain, if the
- * token has one.
+ * A token as its contract describes it. If the token has a
+ * `DOMAIN_SEPARATOR()`, the domain is proven to hash to it.
  */
 export type Token = {
   domain: TokenDomain
@@ -32,7 +32,7 @@ const members: MembersOf<GetTokenParameters> = {
   token: true,
 }
 
-/** An arbitrary address from which the probes are sent. */
+/** An arbitrary address that calls a token to find out what it supports. */
 export const prober: Address = '0x3009000000000000000000000000000000003009'
 
 const cacheMilliseconds = 600_000
@@ -42,12 +42,15 @@ type TokenAndHead = { token: Token; head: RunHead }
 
 type Probe = { answer: Promise<TokenAndHead>; since: number }
 
-/** Running probes, so that simultaneous first callers share one request. */
+/**
+ * Requests in progress that examine a token. Simultaneous first callers share
+ * one.
+ */
 const probing = /* @__PURE__ */ new WeakMap<object, Map<Address, Probe>>()
 
 /**
- * Milliseconds during which further callers may share a probe. A slower probe
- * may hang.
+ * Milliseconds for which later callers share a request in progress. After that
+ * they send their own, because a slower request may hang.
  */
 const longestShare = 1_000
 
@@ -119,7 +122,7 @@ export async function getTokenAndHead(
 const run = {
   from: prober,
   block: 'latest',
-  // No fees: without overrides, the prober has no balance.
+  // No fees: on nodes without state overrides the prober cannot pay them.
   fees: {},
   fallback: runCreated,
 } as const
@@ -152,7 +155,8 @@ async function probeTokenAndHead(
 }
 
 /**
- * Removes a token from the cache. For callers that see the token contradict it.
+ * Removes a token from the cache. Call it when an answer of the token
+ * contradicts the cached value.
  */
 export function forgetToken(client: Client, token: Address): void {
   cache.get(client)?.delete(token)

@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 
 /**
  * Milliseconds without a new block after which to subscribe again. viem gives
- * up a lost socket after some attempts, and tells nobody.
+ * up a lost socket after some attempts, without an error.
  */
 const silence = 30_000
 
@@ -15,7 +15,7 @@ type Subscribe = (wanted: {
 
 /**
  * Calls `onHead` when the node reports a new block, if the client has a
- * WebSocket. Only a hint: after a lost connection the call may never come.
+ * WebSocket. Do not rely on it: after a lost connection the calls may stop.
  * Returns a function that ends it.
  */
 export function hearHeads(client: Client, onHead: () => void): () => void {
@@ -38,7 +38,7 @@ export function hearHeads(client: Client, onHead: () => void): () => void {
       onData,
       onError: () => undefined,
     })
-    // Polling goes on without it.
+    // A failed subscription is no error: the caller also polls.
     subscribed.catch(() => undefined)
     end = () => {
       isOver = true

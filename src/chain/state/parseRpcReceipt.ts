@@ -45,11 +45,11 @@ export type ReadReceipt = OpStackReceiptFields & {
   cumulativeGasUsed: bigint
   /** Wei per gas. Absent on nodes older than London. */
   effectiveGasPrice: bigint | undefined
-  /** On chains with a data-availability footprint, that footprint. */
+  /** Blob gas; on chains with a data-availability footprint, that footprint. */
   blobGasUsed?: bigint
   blobGasPrice?: bigint
   logs: readonly ReadLog[]
-  /** Absent on nodes that keep none. */
+  /** Absent on nodes that do not store it. */
   logsBloom: Hex | undefined
   /** Seen in a block that is not sealed yet. */
   preconfirmed: boolean

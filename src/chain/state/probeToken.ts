@@ -61,8 +61,8 @@ export function bytesProbe(token: Address): Call {
 }
 
 /**
- * True when the call reverted with data that the control call did not give. Then
- * the token has the function.
+ * True when the call reverted with data, and with other data than `control`, a
+ * call of a function that does not exist. Then the token has the function.
  */
 export function refuses(
   answer: CallAnswer,
@@ -117,8 +117,9 @@ export function parseDecimals(answer: CallAnswer): number {
 }
 
 /**
- * Finds the domain that the separator proves, among what the token returns and
- * the usual ones. Without a separator, trusts what the token returns.
+ * Finds the domain that hashes to the token's domain separator, among those
+ * that the token returns and the usual ones. Without a separator, trusts what
+ * the token returns.
  */
 export function parseTokenDomain(
   probes: Probes,
@@ -156,7 +157,7 @@ function parseDomains(probes: Probes): DomainName[] {
 
 /**
  * Returns name and version of an `eip712Domain()` answer (ERC-5267) if its
- * bitmap names exactly the four members that tokens use.
+ * bitmap says that the domain has exactly name, version, chain id and contract.
  */
 export function decodeDomain(answer: CallAnswer): DomainName | undefined {
   if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined

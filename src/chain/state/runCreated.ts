@@ -13,13 +13,15 @@ import {
 import type { RawAnswers, RunCallsParameters } from './types.js'
 
 /**
- * Covers two creations, and an answer of a few thousand bytes stored as code.
+ * Gas to create two contracts, and to store an answer of a few thousand bytes
+ * as the code of one of them.
  */
 const creationGas = 2_000_000
 
 /**
  * Runs calls in one request on a node without state overrides: creates the
- * executor inside `eth_call`. The calls come from an arbitrary address.
+ * executor inside `eth_call`. The calls come from the address of a contract
+ * being created, not from `from`.
  */
 export async function runCreated(
   client: Client,

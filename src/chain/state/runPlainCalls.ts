@@ -20,7 +20,9 @@ import type {
   RunCallsParameters,
 } from './types.js'
 
-/** Runs calls one by one, all at the block the first request pins. */
+/**
+ * Runs calls one by one, all at the block number that the first request got.
+ */
 export async function runPlainCalls(
   client: Client,
   parameters: RunCallsParameters<string>,
@@ -67,9 +69,9 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
 }
 
 /**
- * Simulates with fee fields, or without if the sender cannot pay them. If a
- * failed call passes with ten times the gas and no fees, checks whether it ran
- * out of gas.
+ * Simulates a call with fee fields, or without if the sender cannot pay them.
+ * An inner call that runs out of gas can look like any other revert. So if the
+ * call passes with ten times the gas, checks whether gas was the cause.
  */
 async function simulateCall(
   client: Client,
@@ -105,8 +107,8 @@ async function lacksGas(
 
 /**
  * True if a call uses nine tenths of its gas or more, measured by a contract
- * that is created for it. Also true if the node cannot measure it, for example
- * because the sender cannot pay.
+ * that `eth_call` creates for this. Also true if the node cannot measure it,
+ * for example because the sender cannot pay.
  */
 async function burnsGas(
   client: Client,

@@ -2,8 +2,8 @@ import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../rpc/requestNode.js'
 
 /**
- * One call of a run. Without data and gas, it only asks whether the target has
- * code.
+ * A call that `runCalls` makes. Without data and gas, it only asks whether the
+ * target has code.
  */
 export type Call = {
   target: Address
@@ -50,8 +50,9 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction that contains the calls. @default `from` */
   origin?: Address | undefined
   /**
-   * Calls that run in order and are then undone. A fallback runs only the
-   * first, because the others would not see its effect.
+   * Calls that run one after another, each on the effects of the one before,
+   * and are then undone. `fallback` runs only the first, because separate calls
+   * do not see its effects.
    */
   steps?: readonly Call[] | undefined
   /** Calls that run on the state before the steps. */
@@ -62,12 +63,13 @@ export type RunCallsParameters<names extends string> = {
   /** For nodes without state overrides. */
   fallback: Fallback
   /**
-   * Sends calls one by one, because the executor cannot replace `from` here.
+   * True to send calls one by one: for a `from` whose own code the calls need,
+   * which the executor would replace.
    */
   plain?: boolean | undefined
 }
 
-/** The block of a run, and how the calls were run. */
+/** The block at which calls were run, and how they were run. */
 export type RunHead = {
   number: bigint
   /** Unix seconds. */

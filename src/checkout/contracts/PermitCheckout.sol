@@ -64,7 +64,7 @@ contract PermitCheckout is TokenCalls {
         );
         uint256 received = IToken(token).balanceOf(recipient);
         callToken(token, abi.encodeCall(IToken.transferFrom, (permit.payer, recipient, amount)));
-        // Else the event would overstate what a token with a fee delivered.
+        // A token that takes a fee delivers less than the event would say.
         require(IToken(token).balanceOf(recipient) == received + amount, "Checkout: the amount did not arrive");
         require(balanceHere(token) == balance, "Checkout: the balance changed");
 
@@ -80,9 +80,10 @@ contract PermitCheckout is TokenCalls {
         return next == nonce + 1 && IPermit(token).allowance(payer, address(this)) == 0;
     }
 
-    /// Anyone can submit a permit first, and then it fails here. The signature
-    /// is verified, so that is tolerated. But the nonce must be the payer's
-    /// latest: a later permit ends the earlier ones, and so does a canceled one.
+    /// Submits the permit and ignores a failure: anyone may have submitted it
+    /// before, and `capture` has verified the signature. Then `capture` checks
+    /// that this is the payer's latest permit: a later one, also one that
+    /// cancels, replaces its allowance.
     function submit(Permit calldata permit, bytes calldata signature) private {
         if (signature.length == 65) {
             (uint8 v, bytes32 r, bytes32 s) = split(signature);

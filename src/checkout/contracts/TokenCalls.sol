@@ -9,8 +9,8 @@ interface IToken {
 
 /// What both checkout contracts do with a token.
 abstract contract TokenCalls {
-    /// A token that returns nothing passes, one that returns `false` does not.
-    /// The token's own error is passed on.
+    /// Accepts a token that returns nothing, and reverts if it returns `false`.
+    /// If the token reverts, reverts with the token's own error.
     function callToken(address token, bytes memory data) internal {
         (bool ok, bytes memory answer) = token.call(data);
         if (!ok) assembly ("memory-safe") { revert(add(answer, 32), mload(answer)) }

@@ -32,7 +32,7 @@ export type CapturePaymentSyncParameters = CaptureOptions & {
 /**
  * Captures a payment and returns its outcome. Uses one request that the node
  * answers with the receipt (`eth_sendRawTransactionSync`, EIP-7966); polls if
- * the node does not have it.
+ * the node does not support it.
  *
  * The outcome may be only `preconfirmed`: do not fulfil before `waitForOutcome`
  * returns a higher finality.
@@ -109,7 +109,8 @@ async function sendSync(
     retryCount: 0,
   })
   if (!failure) return { hash, outcome: judgeAnswer(result, captured, hash) }
-  // Sending the same bytes twice is safe, and every node has the plain method.
+  // Sends again with `eth_sendRawTransaction`, which every node has. Sending
+  // the same bytes twice is safe.
   const { givenNonce } = captured
   if (!isKnown(failure) && !isTimeout(failure))
     await sendRaw(client, { hash, raw, givenNonce })
@@ -117,8 +118,8 @@ async function sendSync(
 }
 
 /**
- * Returns `undefined` for an answer that is not the transaction's receipt: then
- * the node has only accepted it.
+ * Returns `undefined` if the answer is not the transaction's receipt: the node
+ * accepted the transaction, but has no outcome yet.
  */
 function judgeAnswer(
   answer: unknown,

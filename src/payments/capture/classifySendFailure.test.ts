@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { NodeFailure } from '../../chain/rpc/types.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 
-/** As the sources of the nodes have them, the code unless told -32000. */
+/**
+ * Error texts from the nodes' source code. The code is -32000 if none is given.
+ */
 const wordings: Readonly<
   Record<string, readonly (readonly [SendStatus, string, number?])[]>
 > = {

@@ -1,7 +1,7 @@
 import { isOfGateway, isTemporary } from '../../chain/rpc/classifyFailure.js'
 import type { NodeFailure } from '../../chain/rpc/types.js'
 
-/** What a failed send means for the signed bytes. */
+/** What the answer to a send means for the signed bytes. */
 export type SendStatus =
   | 'sent'
   /** The node has these bytes already. */
@@ -29,8 +29,8 @@ export type SendStatus =
 
 /**
  * Error texts of Geth, Reth, Nethermind, Besu, Erigon, anvil, OpenEthereum and
- * rollups. The first match decides. Sequencers quote the node behind them, so
- * specific patterns come first.
+ * rollups. The first match decides. A sequencer's text contains that of the
+ * node behind it, so specific patterns come before general ones.
  */
 const wordings: readonly (readonly [RegExp, SendStatus])[] = [
   [
@@ -71,7 +71,8 @@ export function classifySendFailure(failure: NodeFailure): SendStatus {
   const [, status] =
     wordings.find(([pattern]) => pattern.test(failure.words)) ?? []
   if (status && status !== 'refused') return status
-  // What a gateway says is not what the node behind it did.
+  // A gateway's failure does not show whether the node behind it took the
+  // bytes.
   if (isOfGateway(failure)) return 'unclear'
   return status ?? (isTemporary(failure) ? 'unclear' : 'refused')
 }

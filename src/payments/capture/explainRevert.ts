@@ -31,9 +31,10 @@ type FailedReceipt = {
 }
 
 /**
- * Finds out why a transaction failed by repeating it on the state after its
- * block, which still holds the cause. The reason is `simulationFailed` if the
- * node cannot repeat it, for example because it no longer has that state.
+ * Finds out why a transaction failed: repeats it with `eth_call` on the state
+ * after its block, where the cause still exists. The reason is
+ * `simulationFailed` if the node cannot repeat it, for example because it no
+ * longer has that state.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node may answer
  * later.

@@ -28,7 +28,7 @@ export type CaptureOptions = SendOptions & {
    * tokens. Other payments have an exact amount.
    */
   amount?: string | undefined
-  /** Decimals of the token, to read `amount`. @default 6 */
+  /** Decimals of the token, to parse `amount`. @default 6 */
   decimals?: number | undefined
   /**
    * Rehearses the capture before sending it. `false` saves a request, but a

@@ -75,8 +75,8 @@ export async function planTransaction(
   },
 ): Promise<PlannedTransaction> {
   const asked = decideFees(client, options)
-  // Get the fees first: if they failed after the nonce was taken, the nonce
-  // would be lost.
+  // Get the fees before the nonce manager draws a nonce. If the fees failed
+  // after that, the nonce would stay unused and block later transactions.
   const manager = account.type === 'local' ? account.nonceManager : undefined
   if (manager && options.nonce === undefined) await asked
   const [nonce, fees] = await Promise.all([

@@ -9,9 +9,12 @@ import { isDeclined } from '../sign/isDeclined.js'
 import { AccountError, SendError } from './errors.js'
 import type { SignedTransaction } from './signTransaction.js'
 
-/** A signed transaction, and whether the next call uses another nonce. */
+/** A signed transaction to send once. */
 type SentOnce = Pick<SignedTransaction, 'hash' | 'raw'> & {
-  /** The nonce that the caller chose; otherwise each call draws one. */
+  /**
+   * The account nonce, if the caller chose it. Without it, each send takes the
+   * account's next nonce.
+   */
   givenNonce: number | undefined
 }
 
@@ -32,8 +35,9 @@ export async function sendRaw(
 }
 
 /**
- * True when the node has this transaction. Then an earlier send, or another
- * endpoint of a fallback transport, used the nonce with the same bytes.
+ * True when the nonce is too low because the node already has this transaction:
+ * an earlier try, or another endpoint of a fallback transport, sent the same
+ * bytes.
  */
 async function isMined(
   client: Client,
@@ -70,7 +74,8 @@ export async function sendFromWallet(
 }
 
 /**
- * Checks the chain: on another one, the call would only publish the signature.
+ * Throws if the wallet is on another chain, where the transaction would fail
+ * and publish the payment's signature.
  */
 async function requireChain(client: Client, chainId: number): Promise<void> {
   const found = await getChainId(client)
@@ -98,15 +103,16 @@ export function isKnown({ words }: NodeFailure): boolean {
 
 const nonceTooLow = /nonce (is )?too low|old ?nonce/i
 
-/** Another transaction of the account has the nonce. */
+/** True when another transaction of the account has the nonce. */
 function isNonceTaken({ words }: NodeFailure): boolean {
   return nonceTooLow.test(words) || /replacement .*underpriced/i.test(words)
 }
 
 /**
- * Without a clear answer, the transaction may have been sent. Only signed bytes
- * are safe to send again: a wallet would sign a second transaction. If another
- * transaction has the nonce, the next call draws a new one.
+ * Decides `maybeSent` and `retryable`. Without a clear answer, the transaction
+ * may have been sent. Then only signed bytes are safe to send again, because a
+ * wallet would sign a second transaction. If another transaction has the nonce,
+ * a retry helps only if it draws a new nonce.
  */
 function sendError(
   failure: NodeFailure,

@@ -35,8 +35,8 @@ export async function signTransaction(
   } catch (error) {
     throw signerError(error)
   }
-  // Checked here because viem's hash function quotes bytes that it cannot
-  // parse.
+  // Checked here because viem's hash function would put bytes that it cannot
+  // parse, and so the payment's signature, into its error.
   if (typeof raw !== 'string' || !/^0x([\da-f]{2})+$/i.test(raw))
     throw new SendError({
       words: 'the signer gave no transaction',
@@ -51,8 +51,8 @@ export async function signTransaction(
 }
 
 /**
- * Keeps only the kind of a signer's failure: its text may quote the
- * transaction.
+ * Keeps only the name of a signer's error: its text may contain the
+ * transaction, and so the payment's signature.
  */
 function signerError(error: unknown): SendError | SigningDeclinedError {
   if (isDeclined(error)) return new SigningDeclinedError()

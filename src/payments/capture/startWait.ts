@@ -10,8 +10,8 @@ export type Wait = {
 }
 
 /**
- * A longer timer fires at once. A literal, because bundlers would keep a
- * computed value even where it is unused.
+ * Milliseconds. A JavaScript timer with a longer time fires at once. A literal,
+ * because bundlers would keep a computed value even where it is unused.
  */
 const maxTimer = 2_147_483_647
 

@@ -211,7 +211,8 @@ function parseFinality(
 
 /**
  * While a known transaction has no receipt, only every tenth poll reads the
- * payment nonce, unless the caller waits for `safe`, `finalized` or blocks.
+ * payment nonce too, to save requests. If the caller waits for `safe`,
+ * `finalized` or blocks, every poll does.
  */
 const glances = 10
 
@@ -254,12 +255,14 @@ async function judge(
   if (block === 'latest') return at(block)
   try {
     const outcome = await at(block)
-    // Many nodes have the state of their pending block, but not its logs.
+    // Many nodes have the state of their pending block, but not its logs:
+    // search up to the newest block instead.
     return outcome.status === 'unknown' && block === 'pending'
       ? at('latest')
       : outcome
   } catch (error) {
-    // The block may be older than the token.
+    // The token may not have existed yet at this block. If `latest` has it, the
+    // nonce was unused at this block.
     if (!(error instanceof UnsupportedTokenError)) throw error
     await at('latest')
     return { status: 'unused' }

@@ -2,7 +2,10 @@ import { parsePayment, parseWrittenPayment } from '../../core/fields.js'
 import { toJson } from '../../core/toJson.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 
-/** Characters; enough for the signature of any wallet. */
+/**
+ * Most characters of the JSON text. They are enough for the signature of any
+ * wallet.
+ */
 const maxJsonLength = 65_536
 
 /**

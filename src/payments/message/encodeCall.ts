@@ -70,7 +70,7 @@ function parseTokenSignature(signature: unknown): Hex {
   return normal
 }
 
-/** Encodes static arguments and then the signature. */
+/** Encodes the call data: selector, other arguments (`words`), signature. */
 function encode(
   overloads: { vrs: string; bytes: string },
   words: string,

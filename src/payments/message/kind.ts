@@ -14,13 +14,15 @@ type PaymentAccounts = {
 /** The part of a payment kind that signing needs. */
 export type SigningKind = {
   /**
-   * Member of an expectation with the total: `amount` if it is exact, `atMost`
-   * if it is a ceiling.
+   * The member of `expect` with the total: `amount` if the payment is exact,
+   * `atMost` if it has a ceiling.
    */
   readonly total: 'amount' | 'atMost'
-  /** The expected type of the message, if the caller names none. */
+  /** The expected primary type, if `expect` names none. */
   readonly primaryType: AnyPayment['primaryType']
-  /** The members of an expectation that other kinds do not have. */
+  /**
+   * The members that `expect` may have for this kind beside the common ones.
+   */
   readonly expected: Readonly<Record<string, unknown>>
   /**
    * Parses a payment of this kind, signed or not.

@@ -18,9 +18,9 @@ export type PaymentTypedData = {
 }
 
 /**
- * Builds the complete typed data of a payment or a cancellation for wallets. It
- * has the `EIP712Domain` type, because some wallets hash an empty domain
- * without it, integers as decimal strings, and the chain id as a number.
+ * Builds the complete typed data of a payment or a cancellation for wallets.
+ * Includes the `EIP712Domain` type, because some wallets hash an empty domain
+ * without it. Integers are decimal strings; the chain id is a number.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  *

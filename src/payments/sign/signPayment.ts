@@ -30,7 +30,8 @@ export type SignPaymentExpectation = {
   /** @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
   /**
-   * Most seconds from now until `validBefore`. Add some for a slow clock.
+   * Most seconds from now until `validBefore`. Allow some more, because the
+   * buyer's clock may be slow.
    * @default 86_400n
    */
   maxWindow?: bigint | undefined
@@ -87,9 +88,10 @@ const usualWindow = 86_400n
  * Checks that a payment is the expected one (chain, token and its name, type,
  * recipient, amount and window), then asks a wallet to sign it.
  *
- * Signing moves nothing and reserves nothing. If the token allows their
- * account, anyone who has the result can capture the payment. The merchant
- * checks the signer with `verifyPayment`.
+ * Signing moves nothing and reserves nothing. The result is a credential: with
+ * it, the recipient or operator can capture the payment, and anyone can if its
+ * type is `TransferWithAuthorization`. The merchant checks the signer with
+ * `verifyPayment`.
  *
  * @throws {@link UnexpectedPaymentError} when the payment is not the expected
  * one; the wallet was not asked.
@@ -146,7 +148,8 @@ export async function signPayment<payment extends AnyPayment>(
     ])
   }
   const window = message.validBefore - parseTime(given.now)
-  // Not `>`: that would be false for a value that is not a number.
+  // Not `window > maxWindow`: that is false, and so accepts, if `maxWindow` is
+  // not a number.
   if (!(window <= maxWindow))
     throw new UnexpectedPaymentError(
       'window',
@@ -159,6 +162,6 @@ export async function signPayment<payment extends AnyPayment>(
     kind.typedData(payment),
     message.from,
   )
-  // `kind` parsed the caller's payment, which is of this type.
+  // The cast is safe: `kind` parsed the caller's payment, which has this type.
   return { ...payment, signature } as unknown as payment & { signature: Hex }
 }

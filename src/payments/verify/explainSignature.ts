@@ -26,8 +26,8 @@ export type SignatureDifference = {
     /** The wallet signed the digest as text, with `personal_sign`. */
     | 'prefix'
     /**
-     * The signature's form: a `v` or `s` that tokens refuse, EIP-2098 or
-     * ERC-6492.
+     * The signature is in a form that tokens refuse: another `v`, a high `s`,
+     * EIP-2098 or ERC-6492.
      */
     | 'form'
   signed: unknown
@@ -42,8 +42,8 @@ export type SignatureExplanation =
    */
   | { found: true; differences: readonly SignatureDifference[] }
   /**
-   * No tried message was signed by the payer. `signer` signed the message as
-   * presented.
+   * The payer signed none of the tried messages. `signer` is the address that
+   * the signature recovers to for the message as presented.
    */
   | { found: false; signer: Address | undefined; tried: number }
 
@@ -58,8 +58,8 @@ const members: MembersOf<ExplainSignatureParameters> = {
 
 /**
  * Explains why a signature is not the payer's. Tries common mistakes, alone and
- * combined, until one recovers to `from`. For debugging: takes up to a second
- * of CPU time and uses no node.
+ * combined, until the signature recovers to `from`. For debugging: takes up to
+ * a second of CPU time and uses no node.
  *
  * Cannot explain signatures of contract wallets: no address can be recovered.
  *

@@ -84,8 +84,9 @@ const blamesGas: readonly RevertReason[] = [
 ]
 
 /**
- * True when a call used 90% of its gas: each level of calls keeps a 64th, and a
- * call behind proxies can run out of gas six levels deep.
+ * True when a call used 90% of its gas or more. It may run out without using
+ * all: each level of calls keeps back a 64th (EIP-150), and behind proxies it
+ * can be six levels deep.
  */
 function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
   if (gas === 0) return true
@@ -94,7 +95,9 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
     : Number(gasUsed) >= gas * 0.9
 }
 
-/** Finds the exact reason of a refusal from the facts around it. */
+/**
+ * Finds the exact reason of a refusal from the facts that were read with it.
+ */
 export function refine(
   reason: RevertReason,
   {
@@ -150,8 +153,8 @@ function movedOtherwise(
 ): boolean {
   const [result, after] = steps
   if (!transfer || !result) return false
-  // Separate calls cannot read the balance after the transfer. The token may
-  // have returned `false`.
+  // If calls were sent one by one, there is no balance after the transfer. Then
+  // only a returned `false` shows that nothing moved.
   if (!after) return isWord(result) && !isTrue(result)
   if (!isWord(after) || !isWord(calls.balance)) return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value

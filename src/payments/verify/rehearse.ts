@@ -101,7 +101,12 @@ export async function rehearseCancel(
   })
 }
 
-/** A caller without a role in the payment: the submitter could be the payer. */
+/**
+ * The account that calls in rehearsals where any account may. Not the
+ * submitter, because it may be the payer: the executor replaces the caller's
+ * code, and the code of a payer that is a contract wallet has to check the
+ * signature.
+ */
 export const neutralCaller: Address =
   '0x3009000000000000000000000000000000003010'
 
@@ -159,8 +164,9 @@ export function rehearsalStep(
 }
 
 /**
- * Without overrides, a call that anyone may send is simulated from the
- * submitter. It can pay fees, so the call sees a gas price.
+ * Without state overrides, simulates a call that anyone may send from the
+ * submitter. It has a balance to pay fees, so the call can run with a real gas
+ * price.
  */
 export function plainFallback({
   operator,
@@ -204,13 +210,16 @@ export function factCalls(
 export function balanceCall(token: Address, account: Address): Call {
   return {
     target: token,
-    // biome-ignore lint/style/useTemplate: of `balanceOf(address)`, and smaller so
+    // biome-ignore lint/style/useTemplate: fewer bytes. Selector of `balanceOf(address)`
     data: '70a08231' + word(account),
     gas: 100_000,
   }
 }
 
-/** Counts zero bytes and other bytes (EIP-2028, EIP-7623). */
+/**
+ * Computes the gas that depends on the data alone: the cost before execution
+ * (EIP-2028) and the least gas limit (EIP-7623).
+ */
 export function fixedGasOf(data: Hex): FixedGas {
   const tokens = countDataTokens(data.slice(2))
   return { intrinsic: 21_000 + 4 * tokens, least: 21_000 + 10 * tokens }

@@ -30,17 +30,23 @@ export type RehearsalPlan = {
   fixed: FixedGas
   /** Most gas the capture may use. */
   allowed: number
-  /** Gas limit in a shared request. A node counts all of it, used or not. */
+  /**
+   * Gas limit of the capture in a request with others. The node counts the
+   * whole limit, used or not.
+   */
   given: number
 }
 
-/** Gas for a capture if the payer has a key: 1.5 times what real tokens use. */
+/**
+ * Gas for a capture whose signature has 65 bytes: 1.5 times what real tokens
+ * use.
+ */
 const usualGas = 100_000
 
 /** Gas to read a balance, while the token's proxies may be cold (EIP-2929). */
 export const balanceGas = 25_000
 
-/** Gas to read another fact, when the token is warm. */
+/** Gas for each further read, when the token's account is warm (EIP-2929). */
 export const factGas = 20_000
 
 export function planRehearsal(
@@ -65,12 +71,17 @@ export function planRehearsal(
   }
 }
 
-/** Gas that a capture and its facts add to a shared request, plus 5%. */
+/**
+ * Gas that a capture and the reads for it add to a request with others, plus
+ * 5%.
+ */
 export function weightOf({ given }: RehearsalPlan): number {
   return (given + balanceGas + 2 * factGas) * 1.05
 }
 
-/** The result of a capture, and its payer's balance before it. */
+/**
+ * The result of a rehearsed capture, and the payer's token balance before it.
+ */
 export type RehearsedAlone = { rehearsal: Rehearsal; payerBalance: bigint }
 
 export async function rehearseAlone(

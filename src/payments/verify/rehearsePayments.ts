@@ -29,7 +29,7 @@ export type RehearsePaymentsParameters = RehearsalOptions & {
   amounts?: readonly bigint[] | undefined
 }
 
-/** Results in the order of the payments. */
+/** `rehearsals` and `payerBalances` have the order of the payments. */
 export type RehearsedPayments = {
   /** The oldest block at which a payment was rehearsed. */
   head: RunHead
@@ -42,7 +42,8 @@ export type RehearsedPayments = {
 
 /**
  * Most gas of the captures in one request. Nodes allow 50 million or more; the
- * difference is for the facts that are read once.
+ * rest is for reads that a request needs only once, such as the token's
+ * decimals.
  */
 const gasPerRequest = 44_000_000
 
@@ -116,8 +117,8 @@ function checkKind(payments: readonly AnySignedPayment[]): void {
 }
 
 /**
- * Splits plans into chunks that fit a request. Keeps a payer's payments in a
- * row.
+ * Splits plans into chunks that fit a request. Keeps a payer's payments next to
+ * each other, so that most of them are simulated on one state.
  */
 function chunkByPayer(
   plans: readonly RehearsalPlan[],
@@ -183,16 +184,19 @@ async function settle(
   if (rehearsal && payerBalance !== undefined)
     return { rehearsal, payerBalance, run }
   const alone = await rehearseAlone(client, plan, options)
-  // Each verdict needs the balance at its own block.
+  // Takes verdict and balance from the same request: another one may see
+  // another block.
   return alone.rehearsal.ok && otherwise && payerBalance !== undefined
     ? { rehearsal: otherwise, payerBalance, run: undefined }
     : { ...alone, run: undefined }
 }
 
 /**
- * Refuses payments that exceed what earlier payments leave their payer, if
- * those were simulated on another state. A capture with a ceiling pulls all of
- * it and returns the rest: the payer needs the ceiling, and loses the amount.
+ * Refuses a payment if its payer cannot pay for it after the earlier payments
+ * of the list. Needed where those were simulated on another state, so that they
+ * did not lower the balance. A capture with a ceiling takes the whole ceiling
+ * and returns the rest: the payer must have the ceiling, and loses only the
+ * amount.
  */
 function refuseOverdrawn(
   plans: readonly RehearsalPlan[],

@@ -119,25 +119,33 @@ function askedCalls(
   return asked
 }
 
-/** The answers about one capture of a shared request. */
+/**
+ * The answers about one capture that was rehearsed in a request with others.
+ */
 type TogetherAnswers = {
   head: RunHead
   result: CallAnswer
   /** The recipient's balance before and after the capture. */
   before: CallAnswer
   after: CallAnswer
-  /** True for the first capture of a run: nothing is warm yet. */
+  /**
+   * True for the first capture: no account or storage slot is warm yet
+   * (EIP-2929).
+   */
   cold: boolean
-  /** True when the recipient had tokens before all captures. */
+  /**
+   * True when the recipient had tokens before all captures. Otherwise the first
+   * transfer to it costs more gas.
+   */
   filled: boolean
   payerBalance: CallAnswer
   facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
 }
 
-/** The result for one capture of a shared request. */
+/** The result for one capture that was rehearsed in a request with others. */
 export type RehearsedTogether = {
   payerBalance: bigint
-  /** Absent if only a rehearsal alone can decide. */
+  /** Absent if the capture must be rehearsed alone to decide. */
   rehearsal?: Rehearsal | undefined
   /**
    * The verdict if a rehearsal alone passes: then an earlier capture made this
@@ -149,15 +157,21 @@ export type RehearsedTogether = {
 }
 
 /**
- * Most gas that a capture saves because an earlier one warmed accounts and
- * slots.
+ * Most gas that a capture saves if an earlier one in the same request made
+ * accounts and storage slots warm (EIP-2929).
  */
 const warmth = 32_000n
 
-/** Gas that only the first capture to a recipient without tokens costs. */
+/**
+ * Gas of a new storage slot, which only the first capture to a recipient
+ * without tokens pays.
+ */
 const filling = 17_100n
 
-/** Reasons that need no further facts. */
+/**
+ * Refusal reasons that are exact. The others need facts that are read only when
+ * a capture is rehearsed alone.
+ */
 const plainReasons: readonly RevertReason[] = [
   'paused',
   'notYetValid',
@@ -167,7 +181,8 @@ const plainReasons: readonly RevertReason[] = [
 ]
 
 /**
- * Reasons that earlier captures can cause if the payer is a contract wallet.
+ * Refusal reasons that an earlier capture of the same request can cause, by
+ * changing the state of a contract wallet that pays.
  */
 const fickleReasons: readonly RevertReason[] = [
   'wrongSigner',
@@ -235,7 +250,10 @@ function ranOut(
 
 const silence: CallAnswer = { ok: false, data: '0x', hasCode: false }
 
-/** Facts that only a rehearsal alone reads. */
+/**
+ * Placeholders for the facts that are read only when a capture is rehearsed
+ * alone.
+ */
 const unasked: Record<FactName, CallAnswer> = {
   token: silence,
   payer: silence,

@@ -68,7 +68,7 @@ export type Rehearsal =
       words?: string
     }
 
-/** Whether a payment can be captured, judged at one block. */
+/** Whether a payment can be captured, as of one block. */
 export type PaymentVerdict =
   | { ok: true; at: VerifiedAt }
   | {
@@ -79,7 +79,7 @@ export type PaymentVerdict =
        * text.
        */
       details: Readonly<Record<string, unknown>>
-      /** Absent if the message alone decided. */
+      /** Absent if the message alone decided, so that no block was read. */
       at?: VerifiedAt
     }
 

@@ -49,8 +49,8 @@ const members: MembersOf<VerifyPaymentParameters> = {
  * supports state overrides, and none if the message alone decides.
  *
  * A passing verdict holds for its block: the payer can still move the funds or
- * cancel, and a contract wallet can change its mind. The rehearsal shows the
- * signature to the node.
+ * cancel, and a contract wallet can refuse a signature that it accepted before.
+ * The rehearsal shows the signature to the node.
  *
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment,
  * expectation or block are malformed.
@@ -177,7 +177,8 @@ export function judgePayment(
 }
 
 /**
- * Checks amount and remaining time, which need the token and the chain's time.
+ * Checks amount and remaining time, which need the token's decimals and the
+ * block time.
  */
 function checkPolicy(
   { message }: AnyPayment,

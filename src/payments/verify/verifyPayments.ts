@@ -131,9 +131,10 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
 
 /**
- * Rehearses payments on one state. In the rehearsal, a payment that is then
- * refused may have spent money, so that later payments of its payer fail. Those
- * are rehearsed again without it.
+ * Rehearses payments one after another on one state. A payment can pass the
+ * rehearsal and then be refused by its expectation. In the rehearsal it has
+ * spent its payer's money, so that later payments of this payer may be refused
+ * wrongly. They are rehearsed again without it.
  */
 async function judgeClaims(
   client: Client,

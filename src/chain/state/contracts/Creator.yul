@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
 // Runs the executor in one `eth_call` of a node without state overrides, as the
-// creation code of a contract that is never there.
+// creation code of a contract, which `eth_call` does not keep.
 //
 // Behind this code follow: the executor's length (2 bytes), the executor, its
 // input. The answer is what the executor returned.
 object "Creator" {
     code {
-        // From the deployer on: deployer, length, executor, input.
+        // Copies deployer, length, executor and input to memory.
         let size := sub(codesize(), dataoffset("Deployer"))
         codecopy(0, dataoffset("Deployer"), size)
         let length := shr(240, mload(datasize("Deployer")))
         let input := add(add(datasize("Deployer"), 2), length)
 
         let executor := create(0, 0, input)
-        // Creation code has no call data; a contract of its own does.
+        // The executor reads its input from call data, which creation code does
+        // not have. So it is a contract of its own.
         pop(delegatecall(gas(), executor, input, sub(size, input), 0, 0))
         returndatacopy(0, 0, returndatasize())
         return(0, returndatasize())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-/// Runs a list of calls in one `eth_call`, with its code put over an account by
-/// a state override, so that the calls come from that account.
+/// Runs a list of calls in one `eth_call`. A state override puts this code at an
+/// account, so that the calls come from that account.
 ///
 /// Input:  mode (1 byte: 0 returns the answer, 1 reverts with it and so undoes
 ///         what the calls did), then for each call: target (20 bytes), gas
@@ -11,8 +11,9 @@ pragma solidity ^0.8.26;
 ///         each), then for each call: success, gas used, code size of the
 ///         target, length of the answer (a word each), the answer.
 ///
-/// A call whose target is this account and whose data is such an input with
-/// mode 1 is a scene that is played and undone, warm storage slots included.
+/// To run several calls and undo them, call this account itself with such an
+/// input in mode 1. The revert also makes the storage slots cold again that the
+/// calls made warm (EIP-2929).
 contract Executor {
     fallback() external payable {
         assembly {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 // Measures what one call leaves of its gas, in one `eth_call` of a node without
-// state overrides, as the creation code of a contract that is never there.
+// state overrides, as the creation code of a contract, which `eth_call` does not
+// keep.
 //
-// Behind this code follow: the target (20 bytes), the call's data. The answer
-// is revert data, as a creation's own answer costs gas for each byte: the gas
-// before the call and after it (a word each).
+// Behind this code follow: the target (20 bytes), the call's data. The answer is
+// the gas before the call and after it (a word each). It is revert data, because
+// each byte that creation code returns costs gas.
 object "GasMeter" {
     code {
         let size := sub(codesize(), datasize("GasMeter"))
