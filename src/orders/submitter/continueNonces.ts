@@ -1,13 +1,10 @@
 import { checkChain } from '../../chain/state/checkChain.js'
 import type { OrdersContext } from '../model/types.js'
 import type { AccountNonces, NonceClaim } from './accountNonces.js'
-import { fillRestored } from './fillRestored.js'
+import { fillRestored, type SubmitterCounts } from './fillRestored.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
-
-/** The account nonce at `latest` and at `pending`. */
-export type SubmitterCounts = { count: number; pendingCount: number }
 
 /**
  * Sets `nonces.value.nextNonce` to the account nonce on which the node and the

@@ -2,7 +2,6 @@ import { encodeBlock, requestQuantity } from '../../chain/rpc/requestNode.js'
 import { getHeads } from '../../chain/state/getHeads.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterValue } from './accountNonces.js'
-import type { SubmitterCounts } from './continueNonces.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
@@ -10,6 +9,9 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
  * to be wrong.
  */
 const mostAtOnce = 16
+
+/** The account nonce at `latest` and at `pending`. */
+export type SubmitterCounts = { count: number; pendingCount: number }
 
 /**
  * After a restored backup, `fillGaps` sends empty transactions at the account

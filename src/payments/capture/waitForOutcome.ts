@@ -241,7 +241,7 @@ async function look(
     receipt.status === 'reverted' &&
     (quick || (await isReached(client, block, receipt.blockNumber)))
   )
-    await throwIfStillOpen(client, payment, receipt)
+    await throwIfStillOpen(client, watch, receipt)
   return undefined
 }
 
@@ -280,10 +280,14 @@ async function isReached(
 
 async function throwIfStillOpen(
   client: Client,
-  payment: AnyPayment,
+  { payment, kind }: Pick<Watch, 'payment' | 'kind'>,
   receipt: ProofReceipt,
 ): Promise<void> {
-  const { status } = await findOutcome(client, { payment, block: 'latest' })
+  const { status } = await findOutcome(client, {
+    payment,
+    kind,
+    block: 'latest',
+  })
   if (status === 'unused' || status === 'expired')
     throw await explainRevert(client, receipt, payment)
 }

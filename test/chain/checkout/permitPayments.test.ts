@@ -13,6 +13,7 @@ import {
   type SignedPermitPayment,
   signPermitCancellation,
 } from 'countersign/checkout'
+import { encodeFunctionData } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import {
@@ -30,6 +31,7 @@ import {
   recipient,
   signedPermit,
   token,
+  tokenAbi,
 } from '../support/permitDesk.js'
 
 const expected = { token, to: recipient, atMost: '50.00' }
@@ -72,6 +74,31 @@ test('a permit is signed, verified, captured for less, and proven with the amoun
   expect(await getPaymentOutcome(client, { payment, kind })).toEqual(outcome)
   expect(await getPermitState(client, { payment })).toBe('captured')
   expect(await balanceOf(payer.address, token)).toBe(57_900_000n)
+})
+
+test('a wait for a capture that reverted tells why', async () => {
+  const payer = await permitPayer()
+  const payment = await pay(payer)
+  const value = await balanceOf(payer.address, token)
+  const args = [newAddress(), value] as const
+  const data = encodeFunctionData({
+    abi: tokenAbi,
+    functionName: 'transfer',
+    args,
+  })
+  await send(payer.address, { to: token, data })
+  const hash = await capturePayment(merchant, {
+    payment,
+    kind,
+    amount: '1',
+    simulate: false,
+  })
+  await expect(
+    waitForOutcome(client, { payment, kind, hash }),
+  ).rejects.toMatchObject({
+    name: 'CaptureRevertedError',
+    details: { transactionHash: hash },
+  })
 })
 
 test('two permits of a payer, one after the other, are proven each', async () => {
