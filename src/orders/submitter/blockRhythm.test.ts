@@ -16,8 +16,9 @@ test('the next block of a steady chain is expected when the quickest look would 
     [13, 1006, 6900],
   ])
   // Block 11 was seen 430 ms after 2,000: the chain's second 1,002.
-  expect(rhythm.untilNext(7000)).toBe(8430 + 20 - 7000)
-  expect(rhythm.untilNext(9000)).toBe(0)
+  expect(rhythm.untilMore(1, 7000)).toBe(8430 + 20 - 7000)
+  expect(rhythm.untilMore(2, 7000)).toBe(10_430 + 20 - 7000)
+  expect(rhythm.untilMore(1, 9000)).toBe(0)
 })
 
 test.each<[string, [number, number, number][]]>([
@@ -65,5 +66,5 @@ test.each<[string, [number, number, number][]]>([
     ],
   ],
 ])('%s is no steady pace', (_, heads) => {
-  expect(showHeads(heads).untilNext(100_000)).toBeUndefined()
+  expect(showHeads(heads).untilMore(1, 100_000)).toBeUndefined()
 })

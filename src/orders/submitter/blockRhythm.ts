@@ -5,10 +5,10 @@ export type BlockRhythm = {
   /** @param now `performance.now()` when a poll showed the block. */
   note(head: Pick<BlockHead, 'number' | 'timestamp'>, now: number): void
   /**
-   * Milliseconds until the next block; 0 while it is late. `undefined` unless
-   * the last blocks came at a steady pace.
+   * Milliseconds until so many more blocks have come; 0 while they are late.
+   * `undefined` unless the last blocks came at a steady pace.
    */
-  untilNext(now: number): number | undefined
+  untilMore(blocks: number, now: number): number | undefined
 }
 
 type SeenHead = { number: bigint; timestamp: bigint; at: number }
@@ -42,7 +42,7 @@ export function learnRhythm(): BlockRhythm {
       const isNext = last && last.number < number && last.timestamp < timestamp
       heads = isNext ? [...heads, seen].slice(-most) : [seen]
     },
-    untilNext: (now) => {
+    untilMore: (more, now) => {
       const [first, last] = [heads[0], heads.at(-1)]
       if (!first || !last || heads.length < enough) return undefined
       const blocks = last.number - first.number
@@ -59,8 +59,8 @@ export function learnRhythm(): BlockRhythm {
       if (!isSteady || !isReal) return undefined
       // The block that was seen soonest after its time shows when to look.
       const delays = heads.map(({ at, timestamp }) => at - ms(timestamp))
-      const next = ms(last.timestamp) + period + Math.min(...delays) + margin
-      return Math.max(0, next - now)
+      const delay = Math.min(...delays) + margin
+      return Math.max(0, ms(last.timestamp) + more * period + delay - now)
     },
   }
 }

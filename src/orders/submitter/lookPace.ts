@@ -24,8 +24,8 @@ export type LookPace = {
   /** Milliseconds since then. */
   readonly headAge: number
   /**
-   * Milliseconds until the next block, if blocks come at a steady pace; see
-   * `BlockRhythm`.
+   * Milliseconds until the next block to wait for, if blocks come at a steady
+   * pace: the next one, and every second one after many polls without news.
    */
   readonly untilBlock: number | undefined
   /**
@@ -80,6 +80,9 @@ const usualStep = 600n
 /** Number of polls in a row that must find such a time before we believe it. */
 const looksToBelieveHead = 3
 
+/** Number of polls in a row without news from which we poll less often. */
+const patient = 8
+
 export function openLookPace(): LookPace {
   let looks = 0
   let idle = 0
@@ -118,7 +121,7 @@ export function openLookPace(): LookPace {
       return performance.now() - headAt
     },
     get untilBlock() {
-      return rhythm.untilNext(performance.now())
+      return rhythm.untilMore(idle > patient ? 2 : 1, performance.now())
     },
     untilTime: (due) =>
       headTime === undefined

@@ -89,7 +89,7 @@ function describe(
   const safe = (text: string) =>
     withoutCredentials(text, headers).slice(0, mostText)
   return {
-    error: name,
+    error: safe(name),
     words: safe(message),
     ...(stack === undefined ? {} : { stack: safe(stack) }),
   }

@@ -69,7 +69,9 @@ test.each([
     const paid = await payFor(shop, 'work', ({ headers }) => {
       const quote = quoteOf(headers.get('PAYMENT-SIGNATURE') ?? '')
       quoted.push(quote)
-      throw new Error(`cannot read "${quote}"`)
+      const error = new Error(`cannot read "${quote}"`)
+      error.name = `Wrong ${quote}`
+      throw error
     })
     await paid.send()
     const [quote = ''] = quoted
