@@ -16,8 +16,9 @@ export function checkOrigin(
 }
 
 /**
- * Refuses a request that a browser marks as sent by a page of another site.
- * Passes requests without the mark, as from older browsers and other programs.
+ * Refuses a request that a browser marks (`Sec-Fetch-Site`) as sent by a page
+ * of another site. Passes requests without the mark: older browsers and
+ * programs that are not browsers send none.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -22,8 +22,8 @@ export function checkMayRefund(refunds: RefundLimit | undefined): RefundLimit {
 }
 
 /**
- * Returns a limit in token units. A malformed one is an error of `authorize`,
- * not of the request.
+ * Returns the limit in token units. If the text is malformed, the shop's
+ * `authorize` is wrong and not the request, so the response is a server error.
  *
  * @throws {@link RequestRefusedError}
  */

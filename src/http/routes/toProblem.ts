@@ -71,8 +71,8 @@ export function toProblem(error: unknown): Response {
 }
 
 /**
- * Leaves out the value and its JavaScript type, which a JSON client cannot
- * know.
+ * Says what the field must be, without the value and its type: the type is a
+ * JavaScript one, such as `bigint`, which a JSON client does not know.
  */
 function malformed(error: InvalidFieldError): Response {
   const field = fieldOf(error)
@@ -80,10 +80,16 @@ function malformed(error: InvalidFieldError): Response {
   return problem('invalidField', { field, detail })
 }
 
-/** Reasons that become a 409 when the order's state causes them. */
+/**
+ * Reasons that are answered with 409 (conflict) when the order's state, not the
+ * request's content, causes them.
+ */
 const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 
-/** Turns a refused verdict into a problem response. */
+/**
+ * Turns a refusal into a problem response. `about` says what caused it: what
+ * the client sent, or the state that the order is in.
+ */
 export function refusal(
   reason: ProblemReason | OrderReason,
   about: 'sent' | 'state',
@@ -114,12 +120,18 @@ function adviceOf(state: OrderState, about: 'sent' | 'state'): string {
     : ''
 }
 
-/** False for reasons that exist only on orders. */
+/**
+ * False for reasons that no request is answered with, only stored with an
+ * order.
+ */
 export function isProblemReason(reason: string): reason is ProblemReason {
   return Object.hasOwn(problemTable, reason)
 }
 
-/** Names the field as in the body: there the payment is the whole body. */
+/**
+ * Names the field as the client sent it: errors name `payment.x` or
+ * `cancellation.x`, but the body is the payment itself, so its member is `x`.
+ */
 function fieldOf({ details }: InvalidFieldError): string {
   return String(details.field).replace(/^(payment|cancellation)\./, '')
 }

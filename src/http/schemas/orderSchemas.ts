@@ -24,7 +24,6 @@ import {
   termsSchema,
 } from './fieldSchemas.js'
 
-/** The types of the schemas. */
 type OrderSchemas = {
   BuyerOrder: z.ZodType<Answers['BuyerOrder']>
   Order: z.ZodType<Answers['Order']>
