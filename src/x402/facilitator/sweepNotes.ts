@@ -17,7 +17,7 @@ export function sweepNotes({
     const over = now()
     if (over - last < lookEvery) return
     last = over
-    // If the removal fails, the next call repeats it.
+    // If the removal fails, a later one removes the same notes.
     removeOld({ store, now }).catch(() => undefined)
   }
 }

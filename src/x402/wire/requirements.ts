@@ -35,7 +35,7 @@ export function requirementsOf(terms: ExactTerms): PaymentRequirements {
     extra: {
       name: domain.name,
       version: domain.version,
-      // Clients treat a missing flow as `authorization`.
+      // x402 clients take a missing flow for `authorization`.
       ...(flow === 'authorization' ? {} : { paymentFlow: flow }),
     },
   }
@@ -62,8 +62,8 @@ export type MatchedTerms =
   | { ok: false; code: X402ErrorCode }
 
 /**
- * Finds the terms that the client says it accepted. They must equal an offer in
- * every member. Everything else uses the offer, not the client's copy.
+ * Finds the offered terms that the client says it accepted. They must be equal
+ * in every member. From then on only our own copy counts, never the client's.
  */
 export function matchTerms(
   offered: readonly PaymentRequirements[],
