@@ -84,8 +84,8 @@ export async function answerRequest(
   }
   const { working } = gate
   let running = working.get(call.orderId)
-  // A payment buys one thing. If its work for another thing runs, wait for the
-  // end, again and again: the next of those waiting may have started before us.
+  // The same payment is in use for a different request. Waits until that has
+  // ended, and looks again: another waiting request may have begun first.
   while (running && running.bound !== paid.bound) {
     await running.ended.catch(() => undefined)
     running = working.get(call.orderId)

@@ -14,7 +14,10 @@ const prefix = 'x402:gate:'
 /** Key of the note that records how far the work for an order has come. */
 export const exchangeKey = (orderId: string): string => `${prefix}${orderId}`
 
-/** The order id in such a key; `undefined` for the key of another note. */
+/**
+ * Returns the order id in a key of `exchangeKey`; `undefined` for any other
+ * key.
+ */
 export const orderIdOfKey = (key: string): string | undefined =>
   key.startsWith(prefix) ? key.slice(prefix.length) : undefined
 
@@ -27,7 +30,7 @@ export async function loadExchange(
   return exchangeOf(note)
 }
 
-/** Reads that record from its note. */
+/** Reads from its note how far the work for an order has come. */
 export function exchangeOf(
   note: NoteRecord | undefined,
 ): ExchangeNote | undefined {
@@ -35,7 +38,7 @@ export function exchangeOf(
   return note && { ...note, data: note.data as unknown as Exchange }
 }
 
-/** Returns the note to write for this record, without its version. */
+/** Builds the note that stores how far the work for an order has come. */
 export function noteOf({
   key,
   until,

@@ -12,8 +12,8 @@ import type { ExchangeNote, GateContext } from './types.js'
 type Context = Pick<GateContext['context'], 'store' | 'now'>
 
 /**
- * Milliseconds until a record is looked at again because the chain has not
- * decided its payment.
+ * Milliseconds until an expired note is checked again, if the chain had not
+ * decided its payment the last time.
  */
 const lookAgain = 86_400_000n
 

@@ -353,7 +353,7 @@ export type KnownPayment = {
   conflict: boolean
 }
 
-/** The note that holds this record, with its version. */
+/** A note of the store with an {@link Exchange} as its data. */
 export type ExchangeNote = Omit<NoteRecord, 'data'> & { data: Exchange }
 
 /** A sealed answer to store. */

@@ -12,8 +12,7 @@ export type FoundPayment =
 
 /**
  * Turns a payload of the exact scheme into a payment. The payload has no token
- * domain. The caller passes the token's own, because one sent by the client
- * proves nothing.
+ * domain, so the caller passes it: one sent by the client would prove nothing.
  */
 export function toSignedPayment(
   { payload }: Pick<PaymentPayload, 'payload'>,
