@@ -53,9 +53,10 @@ export type StartDevChainParameters = {
   blockTime?: number | undefined
   /**
    * How transactions are confirmed before their block. `'flashblocks'`:
-   * pre-confirms them every tick, as Base did until 2026 and others do.
-   * `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as on Base today.
-   * Default: `'none'`, plain anvil. The others need the npm package `ws`.
+   * pre-confirms them every `tick` milliseconds, as Base did until 2026 and
+   * others do. `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as
+   * on Base today. Default: `'none'`, plain anvil. The others need the npm
+   * package `ws`.
    */
   preconfirmations?: 'flashblocks' | 'fastBlocks' | 'none' | undefined
   /**

@@ -2,7 +2,7 @@ import { RequestRefusedError } from './routes/errors.js'
 
 /**
  * Refuses a request that a page of another origin sent. Passes requests without
- * an `Origin` header: browsers send one with every POST.
+ * an `Origin` header: browsers send one with every POST, so no page sent those.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -76,7 +76,7 @@ export function createPaymentHandler(
   }
 }
 
-/** Never rejects: turns errors into problem responses. */
+/** Answers a request. Never rejects: turns errors into problem responses. */
 async function reply(
   handler: HandlerContext,
   request: Request,

@@ -23,7 +23,10 @@ export type HandlerContext = SettledParameters & {
   routes: readonly Route[]
   bodies: BodySchemas
   compareAlone: OneAtATime
-  /** Separate, so that a crowd of buyers does not lock out the merchant. */
+  /**
+   * Two limits, one for buyers and one for all others, so that a crowd of
+   * buyers does not lock out the merchant.
+   */
   admitBuyers: Admission
   admitOthers: Admission
 }

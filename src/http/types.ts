@@ -61,5 +61,5 @@ export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
   subscriptions: true,
 }
 
-/** A fetch-standard handler. Never rejects. */
+/** Answers a fetch `Request` with a `Response`. Never rejects. */
 export type PaymentHandler = (request: Request) => Promise<Response>

@@ -34,7 +34,7 @@ type Turn = {
    */
   others: Share
   loading: Loading
-  /** Wakes the loop. */
+  /** Makes the loop that starts tries run again at once. */
   ring: () => void
   /**
    * Stops delivering to this target: it answered 410 and wants no more events.

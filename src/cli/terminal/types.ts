@@ -65,7 +65,6 @@ export type CommandInput = {
   flag(name: string): boolean
 }
 
-/** One command. */
 export type Command = {
   name: string
   /** One line for the list of commands. */

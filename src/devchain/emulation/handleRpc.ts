@@ -10,7 +10,7 @@ import { type DevPolicies, refuseRequest } from './policies.js'
 
 export type RpcReply = {
   status: number
-  /** Seconds. */
+  /** Seconds for the header `Retry-After`. */
   retryAfter?: number | undefined
   /** JSON-RPC, or the text of a gateway that refuses the request. */
   body: string

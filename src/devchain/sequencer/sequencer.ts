@@ -53,7 +53,10 @@ export type Sequencer = {
   /** Milliseconds. At 0, blocks are mined on demand only. */
   blockTime: number
   head: Head
-  /** When to seal the open block, in Unix milliseconds. */
+  /**
+   * When to seal the block under construction, in Unix milliseconds of this
+   * machine's clock.
+   */
   due: number
   /** Seconds by which the chain's clock is ahead of this machine's. */
   offset: number

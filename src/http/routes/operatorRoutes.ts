@@ -49,7 +49,11 @@ export function operatorRoutes(): readonly Route[] {
   ]
 }
 
-/** @throws {@link RequestRefusedError} */
+/**
+ * Refuses a merchant for whom `authorize` does not return `operates: true`.
+ *
+ * @throws {@link RequestRefusedError}
+ */
 function checkMayOperate(operates: boolean): void {
   if (!operates) throw new RequestRefusedError('operationForbidden')
 }

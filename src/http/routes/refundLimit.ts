@@ -4,9 +4,9 @@ import { RequestRefusedError } from './errors.js'
 /** How much a merchant may refund. */
 export type RefundLimit = {
   /**
-   * A decimal such as `'500.00'`, in whole tokens; `'0'` allows none. Counts all refunds that are
-   * requested over HTTP on this day (UTC), for each recipient and token, by
-   * all merchants together.
+   * Most that may be refunded in one day (UTC), a decimal in whole tokens such
+   * as `'500.00'`; `'0'` allows none. Counts all refunds that all merchants
+   * together request over HTTP, for each recipient and token.
    */
   perDay: string
 }

@@ -48,7 +48,8 @@ const storeErrors = [
 ]
 
 /**
- * Turns an error into a problem response. Hides the text of unexpected errors.
+ * Turns an error into a problem response. Hides the text of an unexpected
+ * error, which may quote a secret.
  */
 export function toProblem(error: unknown): Response {
   if (error instanceof RequestRefusedError)

@@ -73,7 +73,7 @@ type BuyerEvent = {
   order: BuyerOrder
 }
 
-/** The first event of a merchant's stream: where it begins. */
+/** The first event of a merchant's stream. Says where the stream begins. */
 export type StreamStatus = {
   type: 'status'
   /** Cursor after which the stream begins. */

@@ -51,7 +51,10 @@ export function primaryTypeSchema(): z.ZodType<PrimaryType> {
   return z.enum(['ReceiveWithAuthorization', 'TransferWithAuthorization'])
 }
 
-/** Includes the message type of a payment with a ceiling by permit. */
+/**
+ * The primary types (EIP-712) of all messages that pay an order. `Permit` is
+ * that of a payment with a ceiling by permit.
+ */
 export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
   return z.enum([
     'ReceiveWithAuthorization',

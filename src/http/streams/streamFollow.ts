@@ -33,7 +33,8 @@ export async function followNews(
     for (const news of all) {
       await sink.waitForRoom()
       if (sink.ended.aborted) return
-      // The same event can come from the database and from the inbox.
+      // The same event can come from the database and from the inbox: send it
+      // once.
       if (news.event.cursor <= after) continue
       await tell(news)
       after = news.event.cursor

@@ -16,7 +16,6 @@ export type SinkLimits = {
 export type OpenSinkParameters = {
   signal: AbortSignal
   limits: SinkLimits
-  /** Called at each heartbeat. */
   onHeartbeat: () => void
 }
 

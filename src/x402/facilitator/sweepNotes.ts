@@ -5,8 +5,8 @@ import { removeOld } from '../gate/removeOld.js'
 const lookEvery = 60_000n
 
 /**
- * Returns a function that removes expired notes in the background, at most once
- * a minute.
+ * Returns a function that removes expired notes, which gates and facilitators
+ * keep about payments. It works in the background, at most once a minute.
  */
 export function sweepNotes({
   store,

@@ -110,7 +110,7 @@ export const callerMembers: MembersOf<FacilitatorCaller> = {
   mostAtRisk: true,
 }
 
-/** A facilitator of x402 payments over orders. */
+/** Settles x402 payments for other servers, over HTTP or in this process. */
 export type Facilitator = {
   /**
    * Answers `POST /verify`, `POST /settle` and `GET /supported`. Takes a

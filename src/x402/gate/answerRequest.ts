@@ -295,8 +295,8 @@ function refuseAccept(
 const removeEvery = 60_000
 
 /**
- * Returns a function that removes expired notes in the background, at most once
- * a minute.
+ * Returns a function that removes expired notes, which gates and facilitators
+ * keep about payments. It works in the background, at most once a minute.
  */
 export function createCleaner({ context }: GateContext): () => void {
   let last = Number.NEGATIVE_INFINITY

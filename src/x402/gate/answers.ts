@@ -14,7 +14,9 @@ import { openResponse } from './keptResponse.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
 
-/** The request to answer, and its terms. */
+/**
+ * The terms on which a request can be paid, and the URL of what it asks for.
+ */
 export type Asked = {
   terms: readonly [Terms, ...Terms[]]
   resource: string

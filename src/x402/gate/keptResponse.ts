@@ -28,7 +28,7 @@ export async function keepResponse(
   return { status, ...reason, headers, body: toBase64(bytes) }
 }
 
-/** Restores a kept response. */
+/** Builds a response from the form in which answers are stored. */
 export function openResponse({
   status,
   statusText = '',

@@ -50,13 +50,15 @@ export type PaidCall = {
 /** Paid work to continue, from its record in the store. */
 export type BegunExchange = {
   note: ExchangeNote
-  /** True when this process has just begun it. */
+  /** True when this process has just created the record. */
   isOurs: boolean
   /** The order as this process has just written it. */
   stored?: StoredOrder | undefined
 }
 
-/** Milliseconds between two polls of another process's exchange. */
+/**
+ * Milliseconds until the record is loaded again while another process works.
+ */
 const lookEvery = 200
 
 type Tools = { gate: GateContext; liveness: Liveness; call: PaidCall }
@@ -223,7 +225,8 @@ function stream(
         storeWork(tools, { note, finished, transaction }),
       )
     } catch {
-      // If storing fails, the next identical request stores the end.
+      // If storing fails, the next request with the same payment stores the
+      // end.
     } finally {
       gate.streams.delete(orderId)
     }

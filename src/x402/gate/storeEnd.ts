@@ -1,7 +1,7 @@
 import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import type { ExchangeNote, GateContext, WorkEnd } from './types.js'
 
-/** Milliseconds between two tries to store the end of work. */
+/** Milliseconds between two tries to store how the handler ended. */
 const pauses = { shortest: 50, longest: 2_000 }
 
 /**

@@ -13,7 +13,7 @@ import type { DestinationOrders } from '../../orders/index.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
 
-/** What one request costs. */
+/** What one request costs, and how it is sold. */
 export type X402Offer = {
   /** A decimal such as `'0.01'`, in whole tokens. */
   amount: string

@@ -160,7 +160,10 @@ export function holdBack(
 
 const brokenOff = () => new Error('The handler did not finish its answer.')
 
-/** Node keeps the head that it has sent in `_header`. */
+/**
+ * True once the headers count as sent: from then on, Node keeps them in
+ * `_header`.
+ */
 const isHeadSent = (response: object): boolean =>
   typeof Reflect.get(response, '_header') === 'string'
 

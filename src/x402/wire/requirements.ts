@@ -10,9 +10,9 @@ import type { X402ErrorCode } from './errorCodes.js'
  */
 export type PaymentFlow = 'authorization' | 'upfront'
 
-/** Terms of the exact scheme, with our names. */
+/** Terms of a payment of the exact scheme, under the names of this library. */
 export type ExactTerms = {
-  /** The token's proven domain. */
+  /** EIP-712 domain of the token, checked against the chain. */
   domain: TokenDomain
   recipient: Address
   /** Token units. */
