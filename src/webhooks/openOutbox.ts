@@ -16,7 +16,6 @@ const mostWaiting = 10_000
 
 /** The events to deliver to one target. */
 export type Outbox = {
-  /** The events of orders. */
   orders: EventQueues
   /**
    * Events without an order. Apart from the others, because strangers can cause

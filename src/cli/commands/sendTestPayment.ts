@@ -45,7 +45,6 @@ export type TestPlan = {
   limit: number
 }
 
-/** The result of a test payment. */
 export type SentTest = {
   findings: readonly CheckFinding[]
   /** Absent if no order was drafted. */

@@ -15,10 +15,7 @@ export function formatCoin(wei: bigint): string {
   return formatAmount(wei, 18)
 }
 
-/**
- * Formats a count with its word, in the singular or plural: `1 order`, `2
- * orders`.
- */
+/** Formats a count with its word, such as `1 order` or `2 orders`. */
 export function countOf(count: number | bigint, word: string): string {
   return `${count} ${word}${BigInt(count) === 1n ? '' : 's'}`
 }

@@ -41,9 +41,9 @@ export async function canonicalLogs(
 }
 
 /**
- * Answers `eth_getLogs` as nodes of Base did with Flashblocks. Only `toBlock:
- * 'pending'` includes pre-confirmed logs. If a sealed log has the same
- * position, it hides the pre-confirmed one.
+ * Answers `eth_getLogs` as nodes of Base did with Flashblocks. Includes
+ * pre-confirmed logs only with `toBlock: 'pending'`. If a sealed log has the
+ * same position, it hides the pre-confirmed one.
  */
 export async function logsWithPending(
   source: LogSource,

@@ -65,8 +65,8 @@ type RouteFields = {
   body?: BodyName | undefined
   query?: z.ZodType | undefined
   /**
-   * True if the route sends many requests to nodes. Pages of other sites may
-   * not start it.
+   * True if the route sends many requests to nodes. Refused to pages of other
+   * sites, which could start it again and again from a merchant's browser.
    */
   isExpensive?: true | undefined
   /** Request headers that this route uses, each with its description. */

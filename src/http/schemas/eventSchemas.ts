@@ -12,7 +12,7 @@ import {
   stateSchema,
 } from './fieldSchemas.js'
 
-/** Events that a buyer sees. */
+/** Types of events that buyers are sent. All others are for the merchant. */
 export const buyerEventTypes: readonly OrderEventType[] = [
   'drafted',
   'accepted',

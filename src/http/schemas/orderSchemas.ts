@@ -35,7 +35,6 @@ type OrderSchemas = {
 
 export type OrderSchemaName = keyof OrderSchemas
 
-/** Creates the schemas of orders and of the payments that buyers sign. */
 export function createOrderSchemas(): Readonly<OrderSchemas> {
   const address = addressSchema()
   const nonce = bytes32Schema()

@@ -23,7 +23,7 @@ export async function findAddresses(
   return { ok: false, reason: 'addressRefused' }
 }
 
-/** Looks up a host with the system's resolver. */
+/** Looks up a host with the system's resolver, which knows `/etc/hosts`. */
 export async function lookupHost(host: string): Promise<string[]> {
   const found = await lookup(host, { all: true })
   return found.map(({ address }) => address)

@@ -83,9 +83,9 @@ export const webhookMembers: MembersOf<RunWebhooksParameters> = {
 }
 
 /**
- * The body of a webhook. Its `type` decides what `data` holds: after `if
- * (payload.type === 'order.fulfil')`, `payload.data.fulfilmentId` is a string.
- * `WebhookPayload<'fulfil'>` is the body of only that event.
+ * The body of a webhook. Its `type` decides what `data` holds: after
+ * `if (payload.type === 'order.fulfil')`, `payload.data.fulfilmentId` is a
+ * string. `WebhookPayload<'fulfil'>` is the body of only that event.
  */
 export type WebhookPayload<type extends OrderEventType = OrderEventType> = {
   [name in type]: {

@@ -66,7 +66,6 @@ export async function answerSettle(
   }
 }
 
-/** The outcome of `/verify` or `/settle`. */
 type Outcome = {
   hash?: Hash | undefined
   words?: string | undefined

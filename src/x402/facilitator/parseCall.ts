@@ -148,8 +148,8 @@ const isAmount = (value: unknown): value is string =>
   isText(value) && /^[1-9]\d{0,77}$/.test(value)
 
 /**
- * True for a CAIP-2 network name. The answer contains no other text of the
- * client.
+ * True for a CAIP-2 network name. The answer repeats only such text, because
+ * any other may be a secret in the wrong field.
  */
 const isNetwork = (value: unknown): value is `${string}:${string}` =>
   isText(value) && /^[-a-z\d]{3,8}:[-\w]{1,32}$/i.test(value)

@@ -112,7 +112,7 @@ async function settleAlone(
     return taken
   }
   // An earlier capture of this payer failed on chain, so this order waits for
-  // the merchant's review. Nobody reviews within a request: end it.
+  // the merchant's review. No client waits that long: void the order.
   return giveUp(facilitator, alone, errorCodeOf('simulationFailed'))
 }
 

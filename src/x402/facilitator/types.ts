@@ -122,7 +122,7 @@ export type Facilitator = {
    * HTTP. Register it in `x402Facilitator` of `@x402/core`.
    */
   schemeFor: (caller: FacilitatorCaller) => SchemeNetworkFacilitator
-  /** Returns the answer of `GET /supported`. */
+  /** Returns the body that `GET /supported` answers with. */
   supported: () => SupportedResponse
 }
 

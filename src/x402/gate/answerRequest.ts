@@ -257,7 +257,7 @@ async function begin(
   })
   if (verdict.ok && verdict.stored.order.needsReview) {
     // An earlier capture of this payer failed on chain, so this order waits for
-    // the merchant's review. Nobody reviews within a request: end it.
+    // the merchant's review. No client waits that long: void the order.
     await gate.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }

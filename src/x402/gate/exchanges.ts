@@ -34,7 +34,7 @@ export async function loadExchange(
 export function exchangeOf(
   note: NoteRecord | undefined,
 ): ExchangeNote | undefined {
-  // Only this file writes notes under these keys, so the data has this type.
+  // Only a gate writes notes under these keys, by `noteOf`: the type is right.
   return note && { ...note, data: note.data as unknown as Exchange }
 }
 

@@ -217,7 +217,10 @@ function parseCount(field: string, value: number): number {
   throw new InvalidFieldError(field, shown(value), 'a positive integer')
 }
 
-/** Returns the URL of a request without the fragment. */
+/**
+ * Returns the URL of a request without the fragment, which names no other
+ * resource. A payment for `/a#1` is good for `/a#2` too.
+ */
 function hrefOf({ url }: Request): string {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search}`

@@ -52,7 +52,7 @@ export type BegunExchange = {
   note: ExchangeNote
   /** True when this process has just created the record. */
   isOurs: boolean
-  /** The order as this process has just written it. */
+  /** The order, if this process has just written it: saves loading it. */
   stored?: StoredOrder | undefined
 }
 

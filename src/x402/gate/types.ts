@@ -309,7 +309,7 @@ export type WorkEnd = {
   note: ExchangeNote
   finished: Exclude<Finished, { kind: 'live' }> | { kind: 'passedOn' }
   transaction?: Hash | undefined
-  /** The order, if this process wrote it last. */
+  /** The order, if this process has just written it: saves loading it. */
   stored?: StoredOrder | undefined
 }
 
@@ -363,7 +363,7 @@ export type AnswerToKeep = {
   orderId: string
   /** True to request the capture in the same unit of work. */
   captures: boolean
-  /** The order, if this process wrote it last. */
+  /** The order, if this process has just written it: saves loading it. */
   stored: StoredOrder | undefined
   /** Limits for an answer at `preconfirmed`, if `captures`. */
   early: EarlyLimits | undefined

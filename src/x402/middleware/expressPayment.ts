@@ -32,9 +32,9 @@ type Next = (error?: unknown) => void
  * A browser's preflight request reaches the handlers without payment. Of their
  * answer, only the headers for CORS are sent.
  *
- * Throws nothing itself: passes errors to Express, such as an {@link
- * InvalidFieldError} when the gate has no offer of this name, or when something
- * in front read the body and did not put it in `request.body`.
+ * Throws nothing itself: passes errors to Express, such as an
+ * {@link InvalidFieldError} when the gate has no offer of this name, or when
+ * something in front read the body and did not put it in `request.body`.
  *
  * @example
  * ```ts

@@ -178,7 +178,7 @@ function sendHead(response: ExpressResponse): void {
   Reflect.apply(writeHead, response, [response.statusCode])
 }
 
-/** Builds the error that Node throws here. */
+/** Builds the error that Node throws, because handlers may check its code. */
 function headersSent(): Error {
   return Object.assign(
     new Error('Cannot write headers after they are sent to the client'),
