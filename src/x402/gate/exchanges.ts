@@ -11,7 +11,9 @@ import type { Exchange, ExchangeNote, GateContext } from './types.js'
 
 const prefix = 'x402:gate:'
 
-/** Key of the note that records how far the work for an order has come. */
+/**
+ * Key of the store's note that records how far the work for an order has come.
+ */
 export const exchangeKey = (orderId: string): string => `${prefix}${orderId}`
 
 /**

@@ -43,8 +43,8 @@ export function parseIdentifier({
 }
 
 /**
- * Key of the note of an identifier. It contains the payer, so nobody can use up
- * or look up the identifiers of another payer.
+ * Key of the store's note that says which payment has an identifier. Contains
+ * the payer, so nobody can use up or look up the identifiers of another payer.
  */
 export function identifierKey(payer: string, identifier: string): string {
   return `x402:identifier:${hashText(`${payer} ${identifier}`)}`

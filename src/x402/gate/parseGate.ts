@@ -218,8 +218,8 @@ function parseCount(field: string, value: number): number {
 }
 
 /**
- * Returns the URL of a request without the fragment, which names no other
- * resource. A payment for `/a#1` is good for `/a#2` too.
+ * Returns the URL of a request without the fragment: `/a#1` and `/a#2` are one
+ * resource, so a payment for one is good for the other.
  */
 function hrefOf({ url }: Request): string {
   const { origin, pathname, search } = new URL(url)

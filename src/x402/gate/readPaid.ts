@@ -34,7 +34,7 @@ export type ReadRequest =
       bound: Hex
       /** Hash of the payload alone. */
       payload: Hex
-      /** Key of the note of the payment identifier. */
+      /** Key of the store's note about the payment identifier. */
       identifier: string | undefined
     }
 

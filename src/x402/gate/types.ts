@@ -340,7 +340,7 @@ export type WantedPayment = {
   nonce: Hex
   /** Hash of the payload. */
   payload: Hex
-  /** Key of the note of the payment identifier. */
+  /** Key of the store's note about the payment identifier. */
   identifier: string | undefined
 }
 

@@ -89,7 +89,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   tooManyTries: ours,
 }
 
-/** Returns the error code of x402 for one of our reasons. */
+/** Returns the x402 error code for a reason of this library. */
 export function errorCodeOf(reason: string): X402ErrorCode {
   return Object.hasOwn(codes, reason)
     ? codes[reason as Reason]

@@ -22,7 +22,7 @@ export type ExactTerms = {
   maxTimeoutSeconds: number
 }
 
-/** Builds the requirements of the exact scheme in the form of x402. */
+/** Builds the x402 payment requirements (scheme exact) from these terms. */
 export function requirementsOf(terms: ExactTerms): PaymentRequirements {
   const { domain, recipient, value, flow, maxTimeoutSeconds } = terms
   return {
