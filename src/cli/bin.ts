@@ -8,15 +8,15 @@ let end: (() => void) | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => (end ? end() : process.exit(130)))
 
-// A late error of the configuration must not print a stack trace, which can
-// hold keys.
+// An error of the configuration that comes after the command began must not
+// print a stack trace: its source lines can contain keys.
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error: unknown) => {
     process.stderr.write(`${describeFailure(error).text}\n`)
     process.exit(1)
   })
 
-// A reader such as `head` may leave early.
+// `npx countersign … | head` closes the pipe early. That is no error.
 process.stdout.on('error', () => process.exit(0))
 
 const code = await runCli(process.argv.slice(2), {
@@ -28,7 +28,7 @@ const code = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   isTerminal: process.stdout.isTTY === true,
   isErrorTerminal: process.stderr.isTTY === true,
-  // Right from the sources and from the build.
+  // Two folders up, from `src/cli` as well as from the built file.
   packageFolder: fileURLToPath(new URL('../..', import.meta.url)),
   untilInterrupted: () =>
     new Promise((resolve) => {
@@ -38,7 +38,7 @@ const code = await runCli(process.argv.slice(2), {
 })
 
 /**
- * Ends the process, because clients and pools of the configuration would keep it
- * alive. An export, because bundlers leave out modules without any.
+ * Ends the process: clients and database pools of the configuration would keep
+ * it alive. Exported, because bundlers leave out modules that export nothing.
  */
 export const ended: boolean = process.stdout.write('', () => process.exit(code))

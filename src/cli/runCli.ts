@@ -18,7 +18,10 @@ import { helpOf, overview } from './terminal/help.js'
 import { parseCommand } from './terminal/parseCommand.js'
 import type { CliIo, Command, ExitCode } from './terminal/types.js'
 
-/** All commands, in the order in which a merchant meets them. */
+/**
+ * All commands, in the order of `--help`: as a merchant needs them one after
+ * the other.
+ */
 export const commands: readonly Command[] = [
   initCommand,
   devCommand,
@@ -36,8 +39,8 @@ export const commands: readonly Command[] = [
 ]
 
 /**
- * Runs one command. Never throws: what went wrong goes to `stderr`, in one
- * sentence without a stack trace.
+ * Runs one command and returns its exit code. Never throws: `stderr` gets one
+ * sentence about a failure, without a stack trace.
  */
 export async function runCli(
   args: readonly string[],
@@ -68,7 +71,7 @@ async function runCommand(
     return name === undefined ? 2 : 0
   }
   const command = commands.find((one) => one.name === name)
-  // The word is not quoted, because it may be a misplaced secret.
+  // Does not quote the word: it may be a secret in the wrong place.
   if (!command)
     throw new UsageError(
       'There is no such command: npx countersign --help lists them all.',

@@ -1,14 +1,20 @@
 import { type FieldRule, InvalidFieldError, shown } from '../core/errors.js'
 import type { StartDevChainParameters } from './types.js'
 
-/** Longest delay of a timer; a longer one would fire at once. */
+/**
+ * The largest delay of a timer, in milliseconds. A longer one fires at once.
+ */
 const maxMilliseconds = 2_147_483_647
 
 const tokens = ['development', 'usdc']
 
 const modes = ['none', 'flashblocks', 'fastBlocks']
 
-/** @throws {@link InvalidFieldError} that names the first invalid option. */
+/**
+ * Checks the options of a development chain.
+ *
+ * @throws {@link InvalidFieldError} that names the first invalid option.
+ */
 export function checkDevOptions({
   port = 0,
   blockTime = 0,

@@ -11,20 +11,21 @@ type Role = 'masterMinter' | 'pauser' | 'blacklister'
 
 const { abi } = fiatTokenV2_2Artifact
 
-/** Mints through the token's own master minter. */
+/** Mints tokens from the account that is the token's master minter. */
 export async function mintTokens(
   clients: SendingClients,
   { to, value, token }: MintDevTokensParameters & { token: Address },
 ): Promise<void> {
   const from = await getRole(clients, token, 'masterMinter')
   const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
-  // An unlimited allowance: parallel mints must not use up each other's.
+  // Unlimited, because mints that run at the same time share this allowance and
+  // could use it up.
   const args = [from, maxUint256]
   const allow = { address: token, abi, functionName: 'configureMinter', args }
   await sendAs(clients, { from, calls: [allow, mint] })
 }
 
-/** Pauses or resumes the token through its own pauser. */
+/** Pauses or unpauses the token from the account that is its pauser. */
 export async function pauseToken(
   clients: SendingClients,
   { token, on }: { token: Address; on: boolean },
@@ -35,7 +36,10 @@ export async function pauseToken(
   await sendAs(clients, { from, calls: [call] })
 }
 
-/** Changes the token's block list through its own blacklister. */
+/**
+ * Adds an account to the token's block list or removes it, from the account
+ * that is the token's blacklister.
+ */
 export async function blockAccount(
   clients: SendingClients,
   {

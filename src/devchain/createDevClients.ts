@@ -12,10 +12,13 @@ import { waitUntilMined } from './sequencer/closePool.js'
 import type { AnswerRpc } from './sequencer/devRpc.js'
 import type { DevClients, DevNetwork, DevWalletClient } from './types.js'
 
-/** No live network uses this id, so signatures made for it stay local. */
+/**
+ * Chain id of every development chain. No live network has it, so signatures
+ * made here are worthless elsewhere.
+ */
 export const devChainId = 31337
 
-/** Describes the chain at a port of this machine. */
+/** Describes the chain that is served at a port of this machine. */
 export function describeDevChain(
   port: number,
   network: DevNetwork,
@@ -34,8 +37,8 @@ export function describeDevChain(
 }
 
 /**
- * Creates one client for each party, with a short polling interval. With
- * `minesAtOnce`, they return the hash of a transaction once its block is mined.
+ * Creates one client for each party. They poll every 50 ms. With `minesAtOnce`,
+ * they return the hash of a transaction once its block is mined.
  */
 export function createDevClients({
   chain,
@@ -46,7 +49,8 @@ export function createDevClients({
   accounts: readonly PrivateKeyAccount[]
   minesAtOnce: boolean
 }): DevClients {
-  // A local node that answers slowly is only busy, so wait long.
+  // Milliseconds. Long, because a slow answer from this machine means that it
+  // is busy, not that the node is gone.
   const plain = http(undefined, { timeout: 120_000 })
   const transport = minesAtOnce ? waitingTransport(plain) : plain
   const options = { chain, transport, pollingInterval: 50 }

@@ -3,15 +3,15 @@ import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { InvalidFieldError, shown } from '../core/errors.js'
 
 /**
- * A public mnemonic, so never use its accounts for real money. It is not the
- * default mnemonic of other tools, because on live networks those accounts have
- * delegated code. A fork would inherit that code, and the token would ask it
- * about signatures.
+ * The public mnemonic of all accounts: never send them real money. Other tools
+ * share another mnemonic, whose accounts have delegated code on live networks.
+ * A fork would copy that code, and the token would then ask it about
+ * signatures.
  */
 export const devMnemonic =
   'symbol day ski adult knock suggest swing fade tissue basic pulse screen'
 
-/** Derives the same accounts as anvil from this mnemonic. */
+/** Derives from the mnemonic the same accounts as anvil does. */
 export function devAccounts(count: number): PrivateKeyAccount[] {
   if (!Number.isInteger(count) || count < 3 || count > 1000)
     throw new InvalidFieldError(
@@ -25,7 +25,7 @@ export function devAccounts(count: number): PrivateKeyAccount[] {
   )
 }
 
-/** The key of one of these accounts, which everyone knows. */
+/** Returns the private key of one of these accounts. The key is public. */
 export function devKey(addressIndex: number): Hex {
   const account = mnemonicToAccount(devMnemonic, { addressIndex })
   const { privateKey } = account.getHdKey()

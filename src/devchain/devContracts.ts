@@ -9,30 +9,41 @@ import { permissiveWalletArtifact } from './contracts/PermissiveWallet.generated
 import { strictDelegateArtifact } from './contracts/StrictDelegate.generated.js'
 import { strictWalletArtifact } from './contracts/StrictWallet.generated.js'
 
-/** Tokens, contract wallets and EIP-7702 delegates to test against. */
+/** Tokens, smart wallets and EIP-7702 delegates to run tests against. */
 type DevContracts = {
   /**
-   * Circle's token of 2020: no `receiveWithAuthorization`, and three states of
-   * an authorization.
+   * Circle's token of 2020. It has no `receiveWithAuthorization`, and an
+   * authorization has three states instead of two.
    */
   fiatTokenV2_0: typeof fiatTokenV2_0Artifact
-  /** Circle's token of 2021: accepts signatures of plain accounts only. */
+  /**
+   * Circle's token of 2021. It accepts signatures by keys only, not by smart
+   * wallets.
+   */
   fiatTokenV2_1: typeof fiatTokenV2_1Artifact
-  /** Circle's token since 2023. */
+  /**
+   * Circle's token since 2023. It also accepts signatures by smart wallets
+   * (ERC-1271).
+   */
   fiatTokenV2_2: typeof fiatTokenV2_2Artifact
-  /** A token like PYUSD: custom errors, and a spent nonce does not revert. */
+  /**
+   * A token like PYUSD. It reverts with custom errors, and does not revert for
+   * a payment nonce that is spent.
+   */
   paxosToken: typeof paxosTokenArtifact
-  /** OpenZeppelin's ERC-3009, as its package ships it. */
+  /** OpenZeppelin's ERC-3009, as its npm package ships it. */
   ozToken: typeof ozTokenArtifact
-  /** Accepts its owner's plain signature. */
+  /** A wallet that accepts only the plain signature of its owner. */
   strictWallet: typeof strictWalletArtifact
-  /** Accepts anything as a signature. */
+  /** A wallet that accepts every signature. */
   permissiveWallet: typeof permissiveWalletArtifact
-  /** Accepts in a simulation, and uses all gas when mined. */
+  /** A wallet that accepts in a simulation and uses up all gas in a block. */
   lyingWallet: typeof lyingWalletArtifact
-  /** Refuses every signature, even the account's own. */
+  /**
+   * A delegate that refuses every signature, also one by the account's own key.
+   */
   strictDelegate: typeof strictDelegateArtifact
-  /** Accepts the plain signature of the account's own key. */
+  /** A delegate that accepts the plain signature of the account's own key. */
   permissiveDelegate: typeof permissiveDelegateArtifact
 }
 

@@ -13,7 +13,10 @@ const chainIds: Readonly<Record<DevNetwork, number>> = {
   avalanche: 43114,
 }
 
-/** Returns the USDC whose address and name a development chain uses. */
+/**
+ * Returns the USDC of a live network, whose address and name the development
+ * chain takes over.
+ */
 export function devToken(network: DevNetwork): KnownToken {
   const token = knownTokens.find(
     ({ chainId, symbol }) => chainId === chainIds[network] && symbol === 'USDC',

@@ -24,7 +24,10 @@ export class AnvilPackageNotFoundError extends CountersignError {
   }
 }
 
-/** `token: 'usdc'` needs an optional peer that is not installed. */
+/**
+ * The npm package with Circle's contracts, which `token: 'usdc'` needs, is not
+ * installed.
+ */
 export class UsdcPackageNotFoundError extends CountersignError {
   override readonly name = 'UsdcPackageNotFoundError'
   override readonly retryable = false
@@ -38,7 +41,7 @@ export class UsdcPackageNotFoundError extends CountersignError {
   }
 }
 
-/** The development chain was not started with the mode a control needs. */
+/** A control was called that needs a chain started with another option. */
 export class DevChainModeError extends CountersignError {
   override readonly name = 'DevChainModeError'
   override readonly retryable = false
@@ -48,13 +51,13 @@ export class DevChainModeError extends CountersignError {
   }
 }
 
-/** The anvil program ended, or took too long, before it listened. */
+/** The anvil program ended, or ran into the time limit, before it listened. */
 export class AnvilStartError extends CountersignError {
   override readonly name = 'AnvilStartError'
   override readonly retryable = true
 
   constructor({ reason }: { reason: string }) {
-    // The URL of a node to fork often carries an access key.
+    // Removes URLs: that of a node to fork often contains an access key.
     const shown = reason
       .replace(/\b(https?|wss?):\/\/[^\s)]+/g, '(url)')
       .replace(/\s+/g, ' ')

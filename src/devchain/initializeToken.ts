@@ -3,11 +3,14 @@ import { fiatTokenV2_2Artifact } from './contracts/FiatTokenV2_2.generated.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
-/** Account that has every role of a development token. Nobody has its key. */
+/**
+ * Account that has every role of a development token, such as minter and
+ * pauser. Nobody has its key: the node impersonates it.
+ */
 export const devAuthority: Address =
   '0x00000000000000000000000000000000c0de5165'
 
-/** All four roles of a token, in the order of `initialize`. */
+/** The four roles that the token's `initialize` takes, in its order. */
 export const devRoles: readonly Address[] = [
   devAuthority,
   devAuthority,
@@ -15,7 +18,7 @@ export const devRoles: readonly Address[] = [
   devAuthority,
 ]
 
-/** A token at an address and how it describes itself. */
+/** The address of a token, and the name, symbol and decimals to give it. */
 export type InitializeTokenParameters = {
   token: Address
   name: string
@@ -23,7 +26,7 @@ export type InitializeTokenParameters = {
   decimals: number
 }
 
-/** Initializes the token whose code is at an address. */
+/** Calls `initialize` of the token whose code has been put at an address. */
 export async function initializeToken(
   clients: Pick<DevClients, 'public' | 'test'>,
   { token, name, symbol, decimals }: InitializeTokenParameters,

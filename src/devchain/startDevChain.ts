@@ -77,16 +77,18 @@ export async function startDevChain(
   const running = await launchNetwork(parameters, accounts.length)
   const { port, emulation } = running
   const chain = describeDevChain(port, network)
-  // The server of an emulation itself waits for the block.
+  // An emulation waits for the block before it answers, so the clients need
+  // not.
   const minesAtOnce = parameters.blockTime === 0 && !emulation
   const clients = createDevClients({ chain, accounts, minesAtOnce })
-  // The chain's own controls are exempt from the policies.
+  // Requests of functions such as `mint` go to a path that no policy applies
+  // to.
   const ownChain = describeDevChain(port, network, controlPath)
   const own = emulation
     ? createDevClients({ chain: ownChain, accounts, minesAtOnce: false })
     : clients
   try {
-    // Nobody reads the node's request log, and writing it takes time.
+    // Nobody reads the log of requests, and writing it takes the node time.
     await own.test.setLoggingEnabled(false)
     if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))

@@ -11,7 +11,10 @@ import type { MembersOf } from '../core/checkMembers.js'
 import type { DevPolicies } from './emulation/policies.js'
 import type { PreconfirmationControls } from './sequencer/preconfirmationControls.js'
 
-/** A network whose USDC address and name a development chain can use. */
+/**
+ * A live network. The development chain takes over the address and name of its
+ * USDC.
+ */
 export type DevNetwork =
   | 'base'
   | 'baseSepolia'
@@ -33,30 +36,32 @@ export type StartDevChainParameters = {
    */
   token?: 'development' | 'usdc' | undefined
   /**
-   * Puts stand-ins for Base Account's contracts at their published addresses:
-   * `SpendPermissionManager`, a smart wallet with owners and its factory.
+   * Puts substitutes for the contracts of Base Account at the addresses that
+   * Base publishes: `SpendPermissionManager`, a smart wallet and its factory.
    * Default: `false`.
    */
   spendPermissions?: boolean | undefined
-  /** A free port by default, and with 0. */
+  /** Port to serve at. Default, and with 0: any free port. */
   port?: number | undefined
   /**
-   * Seconds between blocks; can be a fraction. Default: 1; 2 with
-   * `'flashblocks'`, 0.2 with `'fastBlocks'`. With 0, each transaction mines a
-   * block, and `clients` return its hash once that block is mined; in these two
-   * modes, blocks are mined on demand only.
+   * Seconds between blocks, also fractions. Default: 1; 2 with `'flashblocks'`,
+   * 0.2 with `'fastBlocks'`. With 0 and `preconfirmations: 'none'`, each
+   * transaction mines a block, and `clients` return its hash once that block is
+   * mined. With 0 and any other, blocks are mined only when `test` clients or
+   * controls ask for it.
    */
   blockTime?: number | undefined
   /**
    * How transactions are confirmed before their block. `'flashblocks'`:
-   * pre-confirms them every tick, as Base did until 2026 and others do.
-   * `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as on Base today.
-   * Default: `'none'`, plain anvil. The others need the npm package `ws`.
+   * pre-confirms them every `tick` milliseconds, as Base did until 2026 and
+   * others do. `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as
+   * on Base today. Default: `'none'`, plain anvil. The others need the npm
+   * package `ws`.
    */
   preconfirmations?: 'flashblocks' | 'fastBlocks' | 'none' | undefined
   /**
-   * Milliseconds between pre-confirmations. Default: 200. With 0, they are made
-   * on demand only.
+   * Milliseconds between two pre-confirmations. Default: 200. With 0, only
+   * `preconfirmations.tick()` makes them.
    */
   tick?: number | undefined
   /**
@@ -64,13 +69,19 @@ export type StartDevChainParameters = {
    * Default: 1.
    */
   epochBlocks?: number | undefined
-  /** Requests that a provider in front of the chain refuses. Default: none. */
+  /**
+   * Requests that the chain refuses or delays as a provider would. Default:
+   * none.
+   */
   policies?: DevPolicies | undefined
   /** RPC URL of a chain to fork. It must have the token of `network`. */
   forkUrl?: string | undefined
   /** Number of accounts, with payer, merchant and relayer. Default: 10. */
   accounts?: number | undefined
-  /** Path or name of the anvil program. Default: from npm, else from `PATH`. */
+  /**
+   * Path or name of the anvil program. Default: that of the npm package, else
+   * the one on `PATH`.
+   */
   binary?: string | undefined
 }
 
@@ -89,7 +100,7 @@ export const startMembers: MembersOf<StartDevChainParameters> = {
   binary: true,
 }
 
-/** A wallet whose key this process holds. */
+/** A wallet client with a private key of its own. */
 export type DevWalletClient = WalletClient<
   HttpTransport,
   Chain,
@@ -110,7 +121,10 @@ export type MintDevTokensParameters = {
   to: Address
   /** Amount in token units. */
   value: bigint
-  /** A token with Circle's minting functions. Default: the chain's token. */
+  /**
+   * The token to mint. It needs Circle's minting functions. Default: the
+   * chain's token.
+   */
   token?: Address | undefined
 }
 
@@ -123,7 +137,7 @@ export const mintMembers: MembersOf<MintDevTokensParameters> = {
 /** Parameters of `block` of {@link DevChain}. */
 export type BlockDevAccountParameters = {
   account: Address
-  /** `false` lifts the block. Default: `true`. */
+  /** `false` removes the account from the block list. Default: `true`. */
   blocked?: boolean | undefined
 }
 
@@ -137,9 +151,9 @@ type ReorgDevChainParameters = {
   /** Number of blocks to replace. */
   depth: number
   /**
-   * `'replayed'`: the transactions return to the mempool, except unsigned ones
-   * such as those of `mint`. `'dropped'`: the transactions are lost. Default:
-   * `'replayed'`.
+   * What happens to the transactions of the replaced blocks. `'replayed'`: they
+   * return to the mempool, except unsigned ones, such as those of `mint`.
+   * `'dropped'`: they are lost. Default: `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
 }
@@ -152,7 +166,10 @@ export const reorgMembers: MembersOf<ReorgDevChainParameters> = {
 /** A running development chain. */
 export type DevChain = {
   urls: { http: string; webSocket: string }
-  /** Has the id 31337, even for a fork, so signatures are worth no money. */
+  /**
+   * Its id is 31337, even for a fork, so a signature made here is worthless
+   * elsewhere.
+   */
   chain: Chain
   /** Address of the network's USDC, in lower case. */
   token: Address
@@ -171,19 +188,21 @@ export type DevChain = {
   mint(parameters: MintDevTokensParameters): Promise<void>
   /** Moves chain time forward this many seconds and mines a block. */
   warp(seconds: number | bigint): Promise<void>
-  /** Pauses the token, or unpauses it with `false`, and mines a block. */
+  /** Pauses the token, or unpauses it with `false`. Mines a block. */
   pause(on?: boolean): Promise<void>
-  /** Adds an account to the token's block list and mines a block. */
+  /**
+   * Adds an account to the token's block list, or removes it. Mines a block.
+   */
   block(parameters: BlockDevAccountParameters): Promise<void>
-  /** Controls of `preconfirmations: 'flashblocks'`. */
+  /** Controls that work only with `preconfirmations: 'flashblocks'`. */
   preconfirmations: PreconfirmationControls
   /**
    * Replaces the newest blocks by empty ones. Unless `preconfirmations` is
-   * `'none'`, also sends the removed logs to subscribers.
+   * `'none'`, also sends the logs that are gone to subscribers, as removed.
    */
   reorg(parameters: ReorgDevChainParameters): Promise<void>
   /**
-   * Replaces all policies.
+   * Replaces all policies by these.
    *
    * @throws {@link DevChainModeError} when the chain was started without
    * `policies` and `preconfirmations`.

@@ -8,8 +8,9 @@ export type AdmissionLimits = {
 }
 
 /**
- * Runs the work of a request, first come first served. Returns `undefined`
- * without running it while too many others are running.
+ * Runs the work of a request; requests begin in the order they arrived. Returns
+ * `undefined` without running it when `atOnce` requests are already waiting or
+ * running.
  */
 export type Admission = <result>(
   work: () => Promise<result>,
@@ -18,12 +19,12 @@ export type Admission = <result>(
 const usual: AdmissionLimits = { atOnce: 500, inTurn: 2 }
 
 /**
- * Limits requests, so that a crowd waits in one line for a short time, or is
- * refused at once.
+ * Limits how many requests run at once. Under load, requests wait in one queue,
+ * and those that exceed the limit are refused at once.
  *
  * Two begin in each turn of the event loop, because Node accepts one connection
- * each turn. With 16 a turn, one request in five waited two seconds for its
- * connection on a busy server.
+ * each turn: when 16 began in a turn, one request in five waited two seconds
+ * for its connection on a busy server.
  */
 export function openAdmission({
   atOnce,
@@ -32,8 +33,8 @@ export function openAdmission({
   const waiting: (() => void)[] = []
   let running = 0
   let begun = 0
-  // A turn is only waited for when the limit is reached, so that a single
-  // request leaves no timer behind.
+  // Starts a timer only once `inTurn` requests have begun in this turn: a
+  // single request leaves no timer behind that keeps the process alive.
   const startTurn = () => {
     const next = waiting.splice(0, inTurn)
     begun = next.length

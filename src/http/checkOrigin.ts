@@ -2,7 +2,7 @@ import { RequestRefusedError } from './routes/errors.js'
 
 /**
  * Refuses a request that a page of another origin sent. Passes requests without
- * an `Origin` header: browsers send one with every POST.
+ * an `Origin` header: browsers send one with every POST, so no page sent those.
  *
  * @throws {@link RequestRefusedError}
  */
@@ -16,8 +16,9 @@ export function checkOrigin(
 }
 
 /**
- * Refuses a request that a browser marks as sent by a page of another site.
- * Passes requests without the mark, as from older browsers and other programs.
+ * Refuses a request that a browser marks (`Sec-Fetch-Site`) as sent by a page
+ * of another site. Passes requests without the mark: older browsers and
+ * programs that are not browsers send none.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -4,7 +4,8 @@ import { RequestRefusedError } from './routes/errors.js'
 /**
  * Checks a value against its schema. The error names the first wrong field.
  *
- * @param whole name of the value when no single field is wrong.
+ * @param whole name of the whole value, such as `'body'`. The error names it
+ * when no single field is wrong.
  * @throws {@link RequestRefusedError}
  */
 export function checkShape<value>(
@@ -24,7 +25,10 @@ export function checkShape<value>(
   })
 }
 
-/** Uses only texts of our schemas: any code can change zod's own messages. */
+/**
+ * Says what is wrong in our own words. The messages of zod are global settings,
+ * which any code of the application can change.
+ */
 function describe(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case 'unrecognized_keys':
@@ -32,7 +36,8 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
     case 'invalid_type':
       return `must be of type ${issue.expected}`
     case 'invalid_format':
-      // Our schemas give each pattern a message that states the rule.
+      // The message is the second argument of `regex()` in our schemas: the
+      // rule in words, such as "0x and 64 hex digits".
       return `must be ${issue.message}`
     case 'invalid_value':
       return `must be ${issue.values.join(' or ')}`
@@ -42,7 +47,8 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
 }
 
 /**
- * Hides a client's member name unless it is a plain word: it may be a secret.
+ * Returns an unknown member's name only if it is a plain word: a client may
+ * have sent a secret as a name, and the error would show it.
  */
 function showName(name = ''): string {
   return /^[a-z_]\w{0,31}$/i.test(name) ? name : '…'

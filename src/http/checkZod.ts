@@ -1,8 +1,9 @@
 import { ZodVersionError } from './errors.js'
 
 /**
- * Checks that zod is the version that the schemas are written for, by a
- * function that only this version has: zod 3 does not tell its version.
+ * Checks that the installed zod is version 4, which the schemas are written
+ * for. zod 3 exports no version, so the check is for `toJSONSchema`, a function
+ * that zod 3 does not have.
  *
  * @throws {@link ZodVersionError}
  */

@@ -1,4 +1,7 @@
-/** Answers a preflight request (CORS). */
+/**
+ * Answers a preflight request, by which a browser asks whether a page of
+ * another origin may send the real one (CORS).
+ */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,

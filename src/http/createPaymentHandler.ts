@@ -15,13 +15,17 @@ import { type HandlerContext, serve } from './serve.js'
 import { createStreamHub } from './streams/streamHub.js'
 import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
 
-/** Milliseconds until a request times out; for a stream, until it begins. */
+/**
+ * Milliseconds until a request gets a timeout. A stream only has to begin in
+ * this time.
+ */
 const longest = 30_000
 
 /**
  * Serves orders over HTTP. A buyer reaches the order of their `buyerToken`, a
- * merchant the orders of the recipients that `authorize` returns. It is one
- * fetch-standard function, for any server that runs those.
+ * merchant the orders of the recipients that `authorize` returns. The handler
+ * takes a `Request` and returns a `Response`, so it runs on every server that
+ * knows the fetch standard.
  *
  * It does not send captures: run a worker (`orders.run`), here or in another
  * process. It has no rate limit: put one in front of it. It answers at most 500
@@ -72,7 +76,7 @@ export function createPaymentHandler(
   }
 }
 
-/** Never rejects: turns errors into problem responses. */
+/** Answers a request. Never rejects: turns errors into problem responses. */
 async function reply(
   handler: HandlerContext,
   request: Request,
@@ -90,7 +94,8 @@ async function reply(
     const answered = await admit(() => {
       const work = serve(handler, asked, found).catch(toProblem)
       return inTime(work, longest, () => {
-        // The client already got the timeout: end the late answer's stream.
+        // The client already got the timeout. If the late answer is a stream,
+        // nobody reads it: end it.
         work.then(({ body }) => body?.cancel()).catch(() => {})
         return problem('timeout')
       })
@@ -103,7 +108,7 @@ async function reply(
     return toProblem(error)
   } finally {
     request.signal.removeEventListener('abort', leave)
-    // Answered or timed out: abort work that is still running.
+    // Aborts work that a timeout left running.
     leave()
   }
 }

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { RequestRefusedError } from './routes/errors.js'
 
-/** Runs a principal's work unless work of the same principal is running. */
+/** Runs the work. Refuses it while other work for the same recipients runs. */
 export type OneAtATime = <result>(
   recipients: readonly Address[],
   work: () => Promise<result>,
@@ -9,7 +9,8 @@ export type OneAtATime = <result>(
 
 /**
  * Limits each principal to one comparison with the chain at a time. A
- * comparison sends many requests to nodes and goes on while a page is reloaded.
+ * comparison sends many requests to nodes, and reloading the page would start
+ * another while the first still runs.
  *
  * @throws {@link RequestRefusedError} while another one is running.
  */

@@ -51,7 +51,7 @@ export function parseParameters(
   }
 }
 
-/** Refuses `*`: every site must be named. */
+/** Refuses `*`: it would let pages of every site use the routes. */
 function parseOrigins(
   origins: readonly string[],
   field: string,

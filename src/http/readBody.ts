@@ -7,9 +7,9 @@ const mostBytes = 65_536
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
- * Reads and checks the JSON body of a request. Stops at the size limit while
- * the body arrives. Returns `undefined` if the body is empty and the schema
- * allows that.
+ * Reads and checks the JSON body of a request. Stops reading as soon as more
+ * than 64 KiB have arrived. Returns `undefined` if the body is empty and the
+ * schema allows that.
  *
  * @throws {@link RequestRefusedError}
  */
@@ -34,8 +34,8 @@ export async function readBody<body>(
 }
 
 /**
- * True when a body parser consumed the body, or replaced its text by its
- * result.
+ * True when a body parser, such as express.json(), has already consumed the
+ * body, or has put an object in its place (which reads as `[object Object]`).
  */
 function isReadBefore({ headers }: Request, text: string): boolean {
   const isGone = text === '' && Number(headers.get('content-length')) > 0
@@ -63,7 +63,8 @@ async function readBytes(request: Request): Promise<Uint8Array> {
       if (!chunk || chunk.done) break
       length += chunk.value.byteLength
       if (length > mostBytes) {
-        // Not awaited: the answer must not wait for the sender.
+        // Not awaited: a sender that does not stop would delay the error
+        // response.
         reader?.cancel().catch(() => {})
         throw new RequestRefusedError('tooLarge')
       }

@@ -23,16 +23,23 @@ export type HandlerContext = SettledParameters & {
   routes: readonly Route[]
   bodies: BodySchemas
   compareAlone: OneAtATime
-  /** Separate, so that a crowd of buyers does not lock out the merchant. */
+  /**
+   * Two limits, one for buyers and one for all others, so that a crowd of
+   * buyers does not lock out the merchant.
+   */
   admitBuyers: Admission
   admitOthers: Admission
 }
 
-/** A request, and a signal that aborts when the client left or it timed out. */
+/**
+ * A request, with a signal that aborts when the client has left or the time for
+ * an answer is over.
+ */
 export type ServedRequest = { request: Request; signal: AbortSignal }
 
 /**
- * Answers a request at a known address. Checks the sender, then the body.
+ * Answers a request whose address has a route. Checks who sent it before
+ * reading the body.
  *
  * @throws {@link RequestRefusedError} and any error of `orders`.
  */
@@ -90,7 +97,10 @@ function originsFor(
   return who === 'buyer' ? [...own, ...corsOrigins] : own
 }
 
-/** A malformed id gets the answer for an unknown one. */
+/**
+ * Decodes an id of the address. A malformed id gets the same answer as an
+ * unknown one.
+ */
 function parseSegment(
   segment: string | undefined,
   refusal: 'orderNotFound' | 'refundNotFound' | 'subscriptionNotFound',
@@ -103,7 +113,10 @@ function parseSegment(
   }
 }
 
-/** Treats a missing token like a wrong one: same answer, same duration. */
+/**
+ * A missing token gets the answer of a wrong one, after the same time, so
+ * neither shows whether the order exists.
+ */
 async function admitBuyer(
   { orders }: HandlerContext,
   { headers }: Request,
@@ -115,7 +128,10 @@ async function admitBuyer(
   return { orders, order, payment }
 }
 
-/** An error of `authorize` is a server error, not a refusal of the request. */
+/**
+ * An error that `authorize` throws is answered with 500, not 401: the shop's
+ * code failed, and the client may well have access.
+ */
 async function admitMerchant(
   { orders, authorize, basePath, compareAlone }: HandlerContext,
   request: Request,

@@ -30,8 +30,9 @@ export type PaymentHandlerParameters = {
   /** Path before all routes, such as `/payments`. @default '' */
   basePath?: string | undefined
   /**
-   * Returns the merchant of a request, by your session or API key. Return
-   * nothing for a stranger, who gets a 401. Not called for requests of buyers.
+   * Returns the merchant who sent a request, found by your session or API key.
+   * Return `undefined` for a stranger, who gets a 401. Not called for requests
+   * of buyers.
    */
   authorize: (
     request: Request,
@@ -39,13 +40,15 @@ export type PaymentHandlerParameters = {
   /** Other origins whose pages may use the buyer's routes. @default none */
   cors?: { origins: readonly string[] } | undefined
   /**
-   * Origins under which clients reach this handler, if a proxy changes them.
+   * Origins at which clients reach this handler, such as
+   * `https://shop.example`. Needed if a proxy in front of it changes host or
+   * scheme.
    * @default the origin of each request's own URL
    */
   origins?: readonly string[] | undefined
   /**
-   * The subscriptions of the same orders, to serve their routes too. @default
-   * those routes do not exist
+   * The subscriptions of the same `orders`, to serve routes for them.
+   * @default those routes do not exist
    */
   subscriptions?: Subscriptions | undefined
 }
@@ -58,5 +61,5 @@ export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
   subscriptions: true,
 }
 
-/** A fetch-standard handler. Never rejects. */
+/** Answers a fetch `Request` with a `Response`. Never rejects. */
 export type PaymentHandler = (request: Request) => Promise<Response>

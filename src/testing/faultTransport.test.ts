@@ -9,7 +9,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { faultTransport } from './faultTransport.js'
 import type { FaultKind, FaultTransportParameters } from './injectFault.js'
 
-/** A node at block 0x64 that writes down what reaches it. */
+/** A fake node at block 0x64 that records the calls it gets. */
 function fakeNode(answers: Record<string, unknown> = {}) {
   const asked: { method: string; params?: unknown }[] = []
   const transport = custom({

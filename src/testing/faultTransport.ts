@@ -14,15 +14,17 @@ import {
 } from './injectFault.js'
 import { seededRandom } from './seededRandom.js'
 
-/** A fault that was injected into a call. */
+/** A fault that the transport caused. */
 type InjectedFault = {
-  /** Number of the call, retries included. The first is 0. */
+  /** Number of the call, from 0. A retry counts as a call of its own. */
   call: number
   method: string
   kind: FaultKind
 }
 
-/** A transport that fails on purpose, with the list of injected faults. */
+/**
+ * A transport whose calls fail on purpose, with a list of the faults so far.
+ */
 export type FaultTransport = Transport & {
   readonly faults: readonly InjectedFault[]
 }
@@ -43,10 +45,11 @@ const kinds: readonly FaultKind[] = [
 
 /**
  * Wraps any viem transport so that its calls fail as real calls do. Half of the
- * dropped calls reach the node and lose only the answer. `wrongId` returns the
- * answer of an earlier call.
+ * dropped calls reach the node, and only the answer is lost. `wrongId` returns
+ * the answer of an earlier call.
  *
- * Passes subscriptions through unchanged. viem's retries see every fault.
+ * Subscriptions pass through without faults. viem retries a call that has
+ * failed, and the retry can fail too.
  *
  * @throws {@link InvalidFieldError} when a rate is not from 0 to 1, or their
  * sum is above 1.
@@ -84,8 +87,8 @@ export function faultTransport(
     }
     const request = async (question: Question): Promise<unknown> => {
       const call = count++
-      // Draws both numbers for each call, so that a fault does not shift the
-      // later ones.
+      // Draws both numbers for every call, even if it needs none, so that a
+      // fault in one call does not change the faults of later calls.
       const [draw, detail] = [random(), random()]
       const kind = pickKind(rates, draw)
       if (!kind || !isPossible(kind, question, failing))
@@ -93,7 +96,7 @@ export function faultTransport(
       faults.push({ call, method: question.method, kind })
       return injectFault(kind, { question, detail, failing, parameters })
     }
-    // The shortcut of our own transport would bypass the faults.
+    // The `send` of our own transport would go around the faults.
     const { send: _, ...value } = Object(inner.value)
     const { retryCount, retryDelay, timeout } = inner.config
     return createTransport(
@@ -112,7 +115,10 @@ export function faultTransport(
   return Object.assign(wrapped, { faults })
 }
 
-/** Disables retries below the layer that injects the faults. */
+/**
+ * Calls the node without retries. Only viem's retries above this transport may
+ * repeat a call, because they see the faults.
+ */
 function askOnce(request: EIP1193RequestFn): Ask {
   return (question) => request(question as never, { retryCount: 0 })
 }
@@ -149,7 +155,8 @@ function checkRates(
         'a number from 0 to 1',
       )
   const sum = rates.reduce((total, [, rate]) => total + rate, 0)
-  // Rates such as ten times 0.1 add up to a little more than 1.
+  // Ten rates of 0.1 add up to a little more than 1, because they are binary
+  // fractions.
   if (sum > 1.000_001)
     throw new InvalidFieldError('rates', shown(sum), 'at most 1 in total')
   return rates

@@ -7,7 +7,7 @@ import {
 import type { MembersOf } from '../core/checkMembers.js'
 import { askAtBlock, asksForHead } from './staleHead.js'
 
-/** A way in which a node or the network fails. */
+/** The ways in which a node or the network can fail. */
 export type FaultKind =
   | 'drop'
   | 'delay'
@@ -23,20 +23,23 @@ export type FaultKind =
 
 /** Parameters of {@link faultTransport}. */
 export type FaultTransportParameters = {
-  /** An integer. The same seed gives the same calls the same faults. */
+  /** An integer. The same seed and the same calls give the same faults. */
   seed: number
   /**
-   * Probability of each fault, from 0 to 1; their sum is at most 1. Faults that
-   * are not named here do not occur. Default: 0.02 for each.
+   * Probability of each fault, from 0 to 1, at most 1 in total. A fault that is
+   * missing here never occurs. Default: 0.02 for each.
    */
   rates?: Partial<Record<FaultKind, number>> | undefined
   /** Longest delay in milliseconds. Default: 50. */
   delay?: number | undefined
   /** Seconds of the `Retry-After` header of HTTP 429. Default: no header. */
   retryAfter?: number | undefined
-  /** How many blocks a stale head is behind. Default: 3. */
+  /** Blocks by which a stale head is behind the real one. Default: 3. */
   staleBlocks?: number | undefined
-  /** Answers for `otherReplica`. Without it, that fault does not occur. */
+  /**
+   * A second node, which gives the answers of `otherReplica`. Without it, that
+   * fault does not occur.
+   */
   replica?: Transport | undefined
 }
 
@@ -51,24 +54,27 @@ export const faultMembers: MembersOf<FaultTransportParameters> = {
 
 export type Question = { method: string; params?: unknown }
 export type Ask = (question: Question) => Promise<unknown>
-/** The node behind the transport, and its last answer. */
+/** The node behind the transport, and the last answer it gave. */
 export type Failing = {
   ask: Ask
   replica: Ask | undefined
   url: string
-  /** The last answer, for `wrongId`. */
+  /** The last answer, which `wrongId` returns for a later call. */
   previous: unknown
 }
 
 type FailParameters = {
   question: Question
-  /** A number from 0 to 1 that selects the variant of the fault. */
+  /**
+   * A number from 0 to 1. Chooses the variant of the fault, such as how long a
+   * delay is.
+   */
   detail: number
   failing: Failing
   parameters: FaultTransportParameters
 }
 
-/** Makes one call fail in the given way. */
+/** Makes one call fail in this way. */
 export async function injectFault(
   kind: FaultKind,
   { question, detail, failing, parameters }: FailParameters,
@@ -159,7 +165,10 @@ function httpError({
   })
 }
 
-/** True when the fault can occur in this call. */
+/**
+ * True when this fault is possible in this call: a head can be stale only if
+ * the call reads the head.
+ */
 export function isPossible(
   kind: FaultKind,
   question: Question,
@@ -170,16 +179,17 @@ export function isPossible(
   return kind !== 'otherReplica' || replica !== undefined
 }
 
-/** Keeps an answer for a later `wrongId`. */
+/** Keeps the answer, so that `wrongId` can return it for a later call. */
 export function remember(failing: Failing, answer: unknown): unknown {
   failing.previous = answer
   return answer
 }
 
 /**
- * Cuts the body of an answer short and parses it as a transport would.
+ * Cuts the body of an answer short, and fails as a transport does that parses
+ * it.
  *
- * @throws the error that `toError` makes from the parser's error.
+ * @throws what `toError` makes of the parser's error.
  */
 function truncate(
   answer: unknown,
@@ -196,7 +206,7 @@ function truncate(
   throw toError(new SyntaxError('Unexpected end of JSON input'))
 }
 
-/** Returns an answer of the right form with one wrong part. */
+/** Returns the answer with one part replaced by a value of a wrong type. */
 function mangle(answer: unknown, detail: number): unknown {
   if (typeof answer === 'string') return detail < 0.5 ? '0xnothex' : 12
   if (Array.isArray(answer)) {

@@ -6,7 +6,7 @@ import type {
   TokenDomain,
 } from '../core/types.js'
 
-/** Fields of {@link samplePayment} to change. */
+/** The fields of {@link samplePayment} to change. */
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined
@@ -31,8 +31,8 @@ const members: MembersOf<SamplePaymentParameters> = {
 }
 
 /**
- * Returns a payment of 12.50 USDC on Base with fixed values, for tests. Pass
- * only the fields that your test is about.
+ * Returns a payment of 12.50 USDC on Base, for tests. Its values are always the
+ * same. Pass only the fields that your test is about.
  *
  * @throws {@link InvalidFieldError} when a field is unknown.
  *

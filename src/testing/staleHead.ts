@@ -1,6 +1,6 @@
 type RpcQuestion = { method: string; params?: unknown }
 
-/** Index of the block parameter of each method. */
+/** Index of the block among the parameters of each method. */
 const blockPlace: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 0,
   eth_getBlockReceipts: 0,
@@ -12,7 +12,10 @@ const blockPlace: Readonly<Record<string, number>> = {
   eth_call: 1,
 }
 
-/** True when a node with an older head would answer differently. */
+/**
+ * True when the answer depends on the newest block, so a node that is behind
+ * would answer something else.
+ */
 export function asksForHead({ method, params }: RpcQuestion): boolean {
   if (method === 'eth_blockNumber') return true
   const given = Array.isArray(params) ? params : []
@@ -21,7 +24,7 @@ export function asksForHead({ method, params }: RpcQuestion): boolean {
   return blockHash === undefined && (toBlock === undefined || isHead(toBlock))
 }
 
-/** Asks the same question at an older block in place of the head. */
+/** Returns the same question for an older block in the place of the newest. */
 export function askAtBlock(question: RpcQuestion, block: string): RpcQuestion {
   const { method } = question
   const params: unknown[] = Array.isArray(question.params)

@@ -17,8 +17,8 @@ import { unitCases } from './storeCasesUnits.js'
  * The rules of a `PaymentStore` as test cases, one for each rule, for any test
  * runner.
  *
- * Run the cases of one database one after the other. Each case uses new random
- * ids, so the database may contain rows already.
+ * Run the cases of one database one after the other, not at the same time. The
+ * database may contain rows already: each case uses new random ids.
  *
  * @example
  * ```ts

@@ -8,7 +8,10 @@ import {
 } from './storeCasesSamples.js'
 import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
 
-/** Orders that were answered at `preconfirmed`. */
+/**
+ * Rules about orders that were answered at `preconfirmed`, before a block had
+ * them.
+ */
 export const earlyCases: readonly StoreCase[] = [
   {
     name: 'orders of a token are found by the state of their early answer',

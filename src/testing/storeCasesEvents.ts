@@ -9,7 +9,7 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** All readers see one stream of events, without gaps. */
+/** Rules about events: every reader sees the same stream, without gaps. */
 export const eventCases: readonly StoreCase[] = [
   {
     name: 'events take the next cursors in the order in which they are appended',

@@ -18,7 +18,7 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** Each query for attempts, transactions and proofs. */
+/** Rules about queries for attempts, transactions and proofs. */
 export const ledgerQueryCases: readonly StoreCase[] = [
   {
     name: 'attempts are found by their orders and by their nonces',

@@ -20,7 +20,9 @@ const sampleNote = (facts: Partial<NewNote> = {}): NewNote => ({
 const findNotes = (store: PaymentStore, keys: readonly string[]) =>
   store.read(({ notes }) => notes.find({ keys }))
 
-/** Notes are written by compare-and-set, and can be removed. */
+/**
+ * Rules about notes: they are written by compare-and-set, and can be removed.
+ */
 export const noteCases: readonly StoreCase[] = [
   {
     name: 'a note comes back as it was given, and counts its updates',
@@ -115,7 +117,8 @@ export const noteCases: readonly StoreCase[] = [
     name: 'notes whose time is over are found, the earliest first, up to the limit',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        // Below the times of all other cases, so that no other note is found.
+        // Negative times, which no other case uses: the query finds only these
+        // notes.
         const times = [-5n, -9n, -7n, -1n]
         const rows = times.map((until) => sampleNote({ until }))
         await store.write(({ notes }) => notes.insert(rows))

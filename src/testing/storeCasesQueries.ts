@@ -24,7 +24,10 @@ import {
 
 const limit = 100
 
-/** Each query for orders returns the right rows, sorted. */
+/**
+ * Rules about queries for orders: each returns the right rows, in the right
+ * order.
+ */
 export const orderQueryCases: readonly StoreCase[] = [
   {
     name: 'orders are found by their ids, each once',
@@ -318,7 +321,8 @@ export const orderQueryCases: readonly StoreCase[] = [
         await failing.catch(() => undefined)
         expectSame('Rolled back', await count(), { captured: 3 })
         const rows = await store.read((it) => it.orders.find({ ids }))
-        // Another handle has not seen the rows.
+        // A second handle to the database changes rows that it has never
+        // loaded.
         const other = await openAnother()
         await other.write((it) =>
           it.orders.update(rows.map((row) => ({ ...row, state: 'canceled' }))),
@@ -389,7 +393,8 @@ export const orderQueryCases: readonly StoreCase[] = [
           drawDestination({ token: tokens[at % 2] ?? drawAddress() }),
         )
         const own = [...all.slice(0, 3), ...all.slice(-1)]
-        // Other shops have newer rows, of these tokens and of another one.
+        // Newer rows of other shops, some in the same tokens. The queries must
+        // not return them.
         const others = [undefined, ...tokens].map((token) =>
           drawDestination(token && { token }),
         )
@@ -458,7 +463,10 @@ export const orderQueryCases: readonly StoreCase[] = [
   },
 ]
 
-/** Returns destinations mixed from parts of these, without these. */
+/**
+ * Returns every combination of the chains, tokens and recipients of these
+ * destinations that is not one of them.
+ */
 function crossDestinations(
   destinations: readonly Destination[],
 ): Destination[] {
@@ -471,15 +479,15 @@ function crossDestinations(
   )
 }
 
-/** Inserts orders of a new destination, in the order given. */
+/** Inserts orders for a new destination, in this order. Returns their ids. */
 async function insertNumbered(
   store: PaymentStore,
   facts: readonly Partial<NewOrder>[],
 ): Promise<{ destination: Destination; ids: string[] }> {
   const destination = drawDestination()
   const rows = facts.map((own) => sampleOrder(destination, own))
-  // Uses one unit of work per row, so that the rows get their positions in
-  // order.
+  // Each row has a unit of work of its own, so that the rows get their
+  // positions in this order.
   for (const row of rows) await store.write((it) => it.orders.insert([row]))
   return { destination, ids: rows.map(({ id }) => id) }
 }

@@ -31,7 +31,10 @@ const wordOf = ({ chainId, token, recipient }: Destination): string =>
 const sorted = <row extends Destination>(rows: readonly row[]): row[] =>
   [...rows].sort((left, right) => (wordOf(left) < wordOf(right) ? -1 : 1))
 
-/** Recipients of named shops are found by shop and by destination. */
+/**
+ * Rules about recipients of named shops: they are found by shop and by
+ * destination.
+ */
 export const recipientCases: readonly StoreCase[] = [
   {
     name: 'a shop has its own recipients, sorted by chain, token and recipient',

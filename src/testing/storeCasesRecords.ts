@@ -31,7 +31,9 @@ const findOrders = async (store: PaymentStore, ids: readonly string[]) =>
     ({ position, ...row }) => row,
   )
 
-/** Rows come back as they were written, and each counts its writes. */
+/**
+ * Rules about rows: each comes back as it was written, and counts its writes.
+ */
 export const recordCases: readonly StoreCase[] = [
   {
     name: 'an order comes back as it was given, the smallest and the largest',

@@ -10,7 +10,10 @@ import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
 
 const limit = 100
 
-/** Refunds are found on their own, and never as orders. */
+/**
+ * Rules about refunds: they have queries of their own, and no query for orders
+ * finds them.
+ */
 export const refundCases: readonly StoreCase[] = [
   {
     name: 'refunds are found by their orders, oldest first',
@@ -96,7 +99,7 @@ export const refundCases: readonly StoreCase[] = [
   },
 ]
 
-/** Inserts refunds, one unit of work each, and returns their ids. */
+/** Inserts each refund in a unit of work of its own, and returns their ids. */
 async function insertRefunds(
   store: PaymentStore,
   destination: Destination,

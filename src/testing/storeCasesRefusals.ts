@@ -24,7 +24,7 @@ import {
 
 type Step = (writer: StoreWriter) => Promise<unknown>
 
-/** One row of each kind. */
+/** One row of each table. */
 type Sample = {
   order: NewOrder
   attempt: NewAttempt
@@ -32,7 +32,10 @@ type Sample = {
   proof: NewProof
 }
 
-/** No row is inserted twice or updated from an old version. */
+/**
+ * Rules about refused writes: no row is inserted twice, or updated from an old
+ * version.
+ */
 export const refusalCases: readonly StoreCase[] = [
   {
     name: 'a second order with the same id is refused, and all of its unit',
@@ -272,7 +275,10 @@ async function expectStaleRefused(
   })
 }
 
-/** The store keeps nothing, even if the work catches the error. */
+/**
+ * Expects that the refused write undoes its whole unit of work, even if the
+ * work catches the error and goes on.
+ */
 async function expectUnitRefused(
   store: PaymentStore,
   step: Step,

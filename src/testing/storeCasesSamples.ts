@@ -21,20 +21,22 @@ export const maxAmount: bigint = 2n ** 256n - 1n
 /** The largest time and block number that a store must accept. */
 export const maxTime: bigint = 2n ** 63n - 1n
 
-/** Text whose bytes differ from its characters. */
+/**
+ * Text with quotes, line ends, and characters of one to four bytes in UTF-8.
+ */
 export const oddText = 'USD₮0 "\'\\ $x \n\t\u2028 é e\u0301 🧾 ×10³ שלום'
 
-/** Returns a new id. */
+/** Returns a random id. */
 export function drawId(): string {
   return drawNonce().slice(2, 34)
 }
 
-/** Returns a new address. */
+/** Returns a random address. */
 export function drawAddress(): Address {
   return `0x${drawNonce().slice(2, 42)}`
 }
 
-/** Returns a new destination. */
+/** Returns a destination with a random token and recipient. */
 export function drawDestination(facts: Partial<Destination> = {}): Destination {
   return {
     chainId: 8453,
@@ -44,12 +46,12 @@ export function drawDestination(facts: Partial<Destination> = {}): Destination {
   }
 }
 
-/** Returns a new submitter. */
+/** Returns a submitter with a random account. */
 export function drawSubmitter(facts: Partial<Submitter> = {}): Submitter {
   return { chainId: 8453, account: drawAddress(), ...facts }
 }
 
-/** Returns a drafted order with no optional member. */
+/** Returns a drafted order in which every optional member is absent. */
 export function sampleOrder(
   destination: Destination,
   facts: Partial<NewOrder> = {},
@@ -99,7 +101,10 @@ export function sampleOrder(
   }
 }
 
-/** Returns the optional members of an order, each at its largest value. */
+/**
+ * Returns all optional members of an order, with the largest values that a
+ * store must accept.
+ */
 export function fullOrderFacts(): Partial<NewOrder> {
   return {
     sequence: Number.MAX_SAFE_INTEGER,
@@ -124,7 +129,8 @@ export function fullOrderFacts(): Partial<NewOrder> {
     sendDue: maxTime,
     lookDue: maxTime,
     requested: 'capture',
-    // A later version of orders may write reasons that this one does not know.
+    // A newer version of this library may write reasons that this one does not
+    // know. The store must keep them.
     reason: String(oddText) as NewOrder['reason'],
     tries: 2 ** 31 - 1,
     needsReview: true,
@@ -146,7 +152,7 @@ export function fullOrderFacts(): Partial<NewOrder> {
   }
 }
 
-/** Returns an attempt without a signature. */
+/** Returns an attempt that nobody has signed. */
 export function sampleAttempt(
   { token, chainId, id }: Pick<NewOrder, 'token' | 'chainId' | 'id'>,
   facts: Partial<NewAttempt> = {},
@@ -173,7 +179,7 @@ export function sampleAttempt(
   }
 }
 
-/** Returns the optional members of an attempt. */
+/** Returns all optional members of an attempt, with large values. */
 export function fullAttemptFacts(): Partial<NewAttempt> {
   return {
     number: 2 ** 31 - 1,
@@ -192,7 +198,10 @@ export function fullAttemptFacts(): Partial<NewAttempt> {
   }
 }
 
-/** Returns a transaction of a wallet that signs and sends in one step. */
+/**
+ * Returns a transaction as a wallet records it that signs and sends in one
+ * step: without signed bytes.
+ */
 export function sampleTransaction(
   submitter: Submitter,
   facts: Partial<NewTransaction> = {},
@@ -216,7 +225,7 @@ export function sampleTransaction(
   }
 }
 
-/** Returns the optional members of a transaction. */
+/** Returns all optional members of a transaction, with large values. */
 export function fullTransactionFacts(): Partial<NewTransaction> {
   return {
     nonce: Number.MAX_SAFE_INTEGER,
@@ -259,7 +268,7 @@ export function sampleProof(
   }
 }
 
-/** Returns the optional members of a proof. */
+/** Returns all optional members of a proof, with large values. */
 export function fullProofFacts(): Partial<NewProof> {
   return {
     logIndex: 2 ** 31 - 1,

@@ -14,7 +14,10 @@ import {
   writeAll,
 } from './storeCasesTools.js'
 
-/** Secrets of orders are counted and found by the keys that sealed them. */
+/**
+ * Rules about secrets of orders: they are counted and found by the keys that
+ * sealed them.
+ */
 export const secretCases: readonly StoreCase[] = [
   {
     name: 'secrets of orders are counted by the name in front of their first space',
@@ -67,8 +70,9 @@ export const secretCases: readonly StoreCase[] = [
 ]
 
 /**
- * Inserts four orders in the order of their ids, the last for another
- * recipient. Other rows hold no secret of an order of these two destinations.
+ * Inserts four orders with secrets, sorted by id. The first three are for one
+ * destination, the fourth for another one. Also inserts rows that the queries
+ * for these two must not find.
  */
 async function insertSecrets(
   store: PaymentStore,

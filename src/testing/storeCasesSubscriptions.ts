@@ -42,7 +42,10 @@ const sampleSubscription = (
   ...facts,
 })
 
-/** Inserts subscriptions, one unit of work each, and returns their ids. */
+/**
+ * Inserts each subscription in a unit of work of its own, and returns their
+ * ids.
+ */
 async function insertAll(
   store: PaymentStore,
   destination: Destination,
@@ -59,7 +62,7 @@ const findIds = (store: PaymentStore, query: SubscriptionQuery) =>
     (await subscriptions.find(query)).map(({ id }) => id),
   )
 
-/** Subscriptions, and the orders that belong to them. */
+/** Rules about subscriptions, and about the orders that belong to them. */
 export const subscriptionCases: readonly StoreCase[] = [
   {
     name: 'a subscription comes back as it was given, and counts its updates',

@@ -2,7 +2,7 @@ import { keepTrying } from '../core/keepTrying.js'
 import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreWriter } from '../store/types.js'
 
-/** Creates a new handle to the database under test, not opened yet. */
+/** Returns a new handle to the database under test. The case opens it. */
 export type CreateStore = () => PaymentStore | Promise<PaymentStore>
 
 /** One rule that every store must follow. */
@@ -10,16 +10,20 @@ export type StoreCase = {
   /** The rule, as a sentence without its full stop. */
   readonly name: string
   /**
-   * Rejects when the store breaks the rule. The error says what was expected.
+   * Runs the case. Rejects when the store breaks the rule, with an error that
+   * says what was expected.
    *
-   * Calls `createStore` one or more times. Each call must return a handle to
-   * the same database. The case opens and closes the handles. For a store in
+   * Calls `createStore` once or several times. Each call must return a handle
+   * to the same database. The case opens and closes the handles. For a store in
    * memory, return the same store each time.
    */
   readonly run: (createStore: CreateStore) => Promise<void>
 }
 
-/** Opens a first handle for the work, and further ones on request. */
+/**
+ * Opens a handle for the work, and further ones when the work asks. Closes all
+ * of them at the end.
+ */
 export async function useStore(
   createStore: CreateStore,
   work: (
@@ -42,8 +46,8 @@ export async function useStore(
 }
 
 /**
- * Throws an error that shows the first difference. An `undefined` member equals
- * an absent one.
+ * Throws an error that shows the first difference. A member that is `undefined`
+ * counts as absent.
  */
 export function expectSame(
   rule: string,
@@ -58,7 +62,7 @@ export function expectSame(
   throw new Error(`${rule}: expected ${meant}, got ${shown}.`)
 }
 
-/** Throws unless both lists hold the same rows, in any order. */
+/** Throws unless both lists have the same rows, in any order. */
 export function expectRows(
   rule: string,
   actual: readonly unknown[],
@@ -69,7 +73,7 @@ export function expectRows(
   expectSame(rule, sort(actual), sort(expected))
 }
 
-/** Throws unless the work rejects with an error of this name. */
+/** Throws unless `work` rejects with an error of this name. */
 export async function expectRefusal(
   rule: string,
   work: Promise<unknown>,
@@ -82,7 +86,7 @@ export async function expectRefusal(
   expectSame(rule, answer, name)
 }
 
-/** Repeats work while it fails with a retryable error, up to 500 times. */
+/** Runs work again, up to 500 times, while it fails with a retryable error. */
 export async function tryAgain<result>(
   work: () => Promise<result>,
 ): Promise<result> {
@@ -93,7 +97,7 @@ export async function tryAgain<result>(
   )
 }
 
-/** Repeats `look` until it finds something, up to 500 times. */
+/** Calls `look` until it returns something, up to 500 times, every 20 ms. */
 export async function waitFor<result>(
   look: () => Promise<result | undefined>,
 ): Promise<result | undefined> {
@@ -126,7 +130,7 @@ function show(value: unknown): string {
   return `{ ${members.join(', ')} }`
 }
 
-/** Cuts text to the part around the first difference. */
+/** Shortens a long text to the part around the first difference. */
 function cut(text: string, at: number): string {
   if (text.length < 200) return text
   const start = Math.max(0, at - 80)

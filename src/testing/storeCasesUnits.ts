@@ -17,7 +17,7 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** A unit of work is atomic and isolated. */
+/** Rules about units of work: each is atomic and isolated. */
 export const unitCases: readonly StoreCase[] = [
   {
     name: 'a unit of work returns the result of its work, and a read too',

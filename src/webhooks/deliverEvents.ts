@@ -8,13 +8,16 @@ import type { TargetRun } from './targets/types.js'
 import { tryQueue } from './tryQueue.js'
 import type { LeaseHold } from './underLease.js'
 
-/** Queues that are delivered in parallel, with their own limits. */
+/**
+ * Queues with limits of their own. Events of orders are in one group and events
+ * without an order in another, so that neither holds up the other.
+ */
 type Share = {
   queues: EventQueues
   pace: TargetPace
   /** Tries that are running. */
   running: Set<Promise<void>>
-  /** Queues being tried that failed before. */
+  /** Queues that are being tried now and have failed before. */
   retrying: Set<EventQueue>
 }
 
@@ -25,16 +28,23 @@ type Turn = {
   outbox: Outbox
   saver: ProgressSaver
   orders: Share
-  /** Events without an order; pauses of the orders apply to them too. */
+  /**
+   * Events without an order. While the receiver's failures delay the orders,
+   * these wait too.
+   */
   others: Share
   loading: Loading
-  /** Wakes the loop. */
+  /** Makes the loop that starts tries run again at once. */
   ring: () => void
-  /** Ends the deliveries for good, because the receiver answered 410. */
+  /**
+   * Stops delivering to this target: it answered 410 and wants no more events.
+   */
   leave: () => void
 }
 
-/** State of loading further events. */
+/**
+ * The loading of further events from the store, which pauses after a failure.
+ */
 type Loading = {
   failures: number
   /** Time of the next try, by `performance.now()`. */
@@ -42,14 +52,14 @@ type Loading = {
   isFull: boolean
 }
 
-/** How many orders are delivered at the same time. */
+/** Most orders for which an event is sent at the same time. */
 const widest = 8
 
 /**
- * Delivers events to one target while the lease is held, several orders at a
- * time, and saves the progress.
+ * Delivers events to one target while this process holds its lease, several
+ * orders at a time, and saves how far it has come.
  *
- * @returns true when the receiver is gone for good.
+ * @returns true when the receiver answered 410: it wants no more events.
  */
 export async function deliverEvents(
   run: TargetRun,
@@ -75,7 +85,7 @@ export async function deliverEvents(
   const loop = startLoop(
     {
       look: () => work(turn),
-      // Another process may succeed: leave the lease to it.
+      // Throws, which gives up the lease: another process may do better.
       failed: (error) => {
         throw error
       },
@@ -106,7 +116,10 @@ function startShare(
   }
 }
 
-/** Starts all tries that may start. Returns how long to wait, in ms. */
+/**
+ * Starts all tries that may start now. Returns the milliseconds until it must
+ * run again.
+ */
 async function work(turn: Turn): Promise<number> {
   const { run, hold, orders, others } = turn
   const { look } = run.tools
@@ -118,7 +131,8 @@ async function work(turn: Turn): Promise<number> {
     !hold.over.aborted &&
     (await loadNext(turn))
   )
-  // A queue that is due but not started waits for the store or for another try.
+  // Times that are over are left out: those queues wait for the store or for a
+  // running try, and both wake this loop.
   const due = [orders, others].map(({ queues, pace }) =>
     Math.max(queues.nextDue(), pace.until()),
   )
@@ -169,8 +183,8 @@ function startTries(turn: Turn, share: Share): void {
     const retries = retrying.size
     const queue = queues.take({
       now: performance.now(),
-      // Failing tries may take long, so first tries and retries leave room for
-      // each other.
+      // A try can last until its timeout. Events that failed before leave at
+      // least one place for new ones, and new ones leave at least one for them.
       isFreshAllowed:
         running.size - retries < Math.max(1, pace.width() - retries),
       isRetryAllowed: retries < Math.max(1, pace.width() / 2),
@@ -181,7 +195,7 @@ function startTries(turn: Turn, share: Share): void {
     const parts = { run, outbox, queues, saver, pace, leave: turn.leave }
     const trying = tryQueue(parts, queue)
       .catch((error: unknown) => {
-        // A broken row must not hold up other orders.
+        // If loading the events of one order fails, only that order waits.
         const pause = run.tools.pause(queue.failures + 1)
         queues.delay(queue, performance.now() + pause)
         observeStop(run, error, queue.events[0])

@@ -7,9 +7,15 @@ export type EventQueue = {
   orderId: string | undefined
   /** Events in memory, in their order. */
   events: OrderEvent[]
-  /** Cursor of the last delivered event; at first, of the first event. */
+  /**
+   * Cursor of the last delivered event. Before any is delivered: cursor of the
+   * first event.
+   */
   last: bigint
-  /** Events after this cursor are not in memory; absent when all are. */
+  /**
+   * Events after this cursor are in the database only. Absent when all are in
+   * memory.
+   */
   after: bigint | undefined
   /** Failed tries of the first event. */
   failures: number
@@ -19,28 +25,34 @@ export type EventQueue = {
   busy: boolean
 }
 
-/** Which queue to take. */
+/** Says which queue `take` may return. */
 type QueueChoice = {
   now: number
   /** True when a queue without failures may be taken. */
   isFreshAllowed: boolean
   /** True when a queue that failed before may be taken. */
   isRetryAllowed: boolean
-  /** Types that were refused lately. Other types are taken first. */
+  /**
+   * Types of events that the receiver refused since its last success. A queue
+   * that begins with another type goes first.
+   */
   refused: ReadonlySet<string>
 }
 
-/** Events by order. An event waits only for earlier ones of its order. */
+/**
+ * Undelivered events in one queue for each order. An event waits only for
+ * earlier events of the same order.
+ */
 export type EventQueues = {
   add(event: OrderEvent): void
   /**
-   * Continues a queue of an earlier run at this event. Later events are loaded
-   * when they are needed.
+   * Restores a queue that an earlier run left, beginning at this event. Later
+   * events are loaded from the database when they are needed.
    */
   resume(event: OrderEvent, isTaken: boolean): void
   /**
-   * Takes a queue that may be tried now and marks it busy. Prefers queues that
-   * have not failed.
+   * Returns a queue whose first event may be sent now, and marks it busy.
+   * Prefers queues that have not failed.
    */
   take(choice: QueueChoice): EventQueue | undefined
   /** Removes the first event, which was delivered. */
@@ -50,7 +62,8 @@ export type EventQueues = {
   /** Delays the next try of the first event. */
   delay(queue: EventQueue, until: number): void
   /**
-   * True when a queue that has not failed, of no refused type, can be tried.
+   * True when a queue waits that has not failed and whose first event is of no
+   * refused type.
    */
   hasFresh(refused: ReadonlySet<string>): boolean
   /** When the next waiting queue may be tried. */
@@ -60,7 +73,9 @@ export type EventQueues = {
   size(): number
 }
 
-/** Largest number of events in memory, for one queue and roughly for all. */
+/**
+ * Most events kept in memory: exactly for one queue, roughly for all together.
+ */
 const mostKept = 100
 const mostKeptInAll = 10_000
 
@@ -100,7 +115,8 @@ export function eventQueues(): EventQueues {
     },
     release: (queue) => {
       queue.busy = false
-      // Moves it behind the others, so that a long order does not hold them up.
+      // Moves it to the end, so that an order with many events does not hold up
+      // others.
       queues.delete(queue.key)
       if (queue.events.length > 0 || queue.after !== undefined)
         queues.set(queue.key, queue)
@@ -119,7 +135,10 @@ export function eventQueues(): EventQueues {
   }
 }
 
-/** A queue with failures keeps its first event, so that it stays small. */
+/**
+ * Adds an event to a queue. A queue that is full or has failed leaves it in the
+ * database, so that waiting orders take little memory.
+ */
 function append(queue: EventQueue, event: OrderEvent, most: number): void {
   if (queue.after !== undefined) return
   const isFull = queue.failures > 0 || queue.events.length >= most
@@ -143,7 +162,10 @@ function isRefused(
   return first !== undefined && refused.has(first.type)
 }
 
-/** The queue that has been due for longest, so that each gets its turn. */
+/**
+ * Returns the queue that could have been tried for the longest time. Any other
+ * choice could leave a queue waiting for good.
+ */
 function longestDue(ready: readonly EventQueue[]): EventQueue | undefined {
   const first = Math.min(...ready.map(({ until }) => until))
   return ready.find(({ until }) => until === first)
@@ -162,7 +184,10 @@ function startQueue(event: OrderEvent): EventQueue {
   }
 }
 
-/** Events without an order share a queue for each recipient and type. */
+/**
+ * Key of an event's queue: its order. Events without an order share a queue for
+ * each recipient and type.
+ */
 export function queueKey(event: OrderEvent): string {
   const { orderId, chainId, token, recipient, type } = event
   return orderId === undefined

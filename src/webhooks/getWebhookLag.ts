@@ -29,16 +29,16 @@ export type WebhookLag = {
    */
   waitingSince: bigint | undefined
   /**
-   * Orders that wait because the receiver refuses one of their events, while
-   * later events of other orders are delivered. Also events without an order.
-   * Oldest first, at most 20.
+   * Orders whose first waiting event the receiver refuses, while later events
+   * of other orders are delivered. Includes events without an order. Oldest
+   * first, at most 20.
    */
   putAside: readonly PutAsideEvent[]
-  /** How many orders wait so, including any that `putAside` does not list. */
+  /** The number of such orders, with those that `putAside` has no room for. */
   putAsideCount: number
 }
 
-/** The first undelivered event of an order. */
+/** The first undelivered event of an order, which the later ones wait for. */
 type PutAsideEvent = {
   /** Absent if the event concerns no order. */
   orderId: string | undefined
@@ -54,8 +54,9 @@ const mostNamed = 20
  * Returns how far a webhook target is behind. Works in any process that has the
  * store, and sends nothing.
  *
- * Shows the saved progress: the newest deliveries may be missing, and events
- * that `types` leaves out count until they are skipped.
+ * Reads the saved progress, which is a little behind the deliveries. Events of
+ * types that the target does not take count as waiting until the deliveries
+ * skip them.
  *
  * @throws {@link WebhookTargetError} when `target` is not a valid name.
  *
@@ -80,7 +81,8 @@ export async function getWebhookLag(
   const { store, target }: GetWebhookLagParameters = Object(parameters)
   const name = parseTargetName(target, 'target')
   await store.open()
-  // Loaded first: events that arrive meanwhile must not count as delivered.
+  // The newest cursor is loaded before the progress: otherwise an event that
+  // arrives in between could count as delivered.
   const { cursor: newest } = await orders.events({ after: 'latest' })
   const progress = await loadProgress({ store, target: { name } })
   const first = await findWaiting(orders, progress)
@@ -110,8 +112,8 @@ async function findPutAside(
 }
 
 /**
- * Finds the first waiting event. Open events can belong to other shops, and are
- * not found then.
+ * Finds the first waiting event. Skips undelivered events of other shops on the
+ * same database, which these orders do not show.
  */
 async function findWaiting(
   orders: Pick<Orders, 'events'>,

@@ -3,7 +3,7 @@ import { observeFailure } from '../core/observeFailure.js'
 import type { OrderEvent } from '../orders/index.js'
 import type { TargetRun } from './targets/types.js'
 
-/** Returns the facts of an event that may be observed: never its body. */
+/** Returns what `observe` may be given about an event: never its body. */
 export function eventFacts(
   { target: { name } }: Pick<TargetRun, 'target'>,
   { type, orderId }: OrderEvent,
@@ -12,8 +12,8 @@ export function eventFacts(
 }
 
 /**
- * Reports that deliveries stopped for a reason other than the receiver: all of
- * a target, or those of one order.
+ * Reports that deliveries stopped for a reason on our side, such as the
+ * database: those of one order if `event` is given, else all of the target.
  */
 export function observeStop(
   run: TargetRun,

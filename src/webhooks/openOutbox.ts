@@ -11,29 +11,34 @@ import {
 import { loadProgress, type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
-/** Largest number of waiting orders; each keeps one event in memory. */
+/** Most orders that may wait. Each keeps one event in memory. */
 const mostWaiting = 10_000
 
 /** The events to deliver to one target. */
 export type Outbox = {
-  /** The events of orders. */
   orders: EventQueues
-  /** Events without an order. Strangers can cause any number of them. */
+  /**
+   * Events without an order. Apart from the others, because strangers can cause
+   * any number of them, for example by paying a recipient without an order.
+   */
   others: EventQueues
   /** Loads further events. Returns true when there may be more. */
   loadNext(): Promise<boolean>
-  /** True when so many orders wait that no more events are loaded. */
+  /** True when `mostWaiting` orders wait. Then no more events are loaded. */
   isFull(): boolean
   /** Loads the next events of a queue that has none in memory. */
   fillQueue(queue: EventQueue): Promise<void>
-  /** Returns, once, the events that were skipped since the last call. */
+  /**
+   * Returns the events skipped since the last call: those whose type the target
+   * does not take.
+   */
   takeSkipped(): readonly OrderEvent[]
-  /** Notes a delivered event. */
+  /** Records that an event was delivered, for `progress`. */
   delivered(event: OrderEvent): void
   progress(): Progress
 }
 
-/** Opens the outbox of a target at its saved progress. */
+/** Opens the events of a target where its last run stopped. */
 export async function openOutbox(
   run: TargetRun,
   { lease, over }: { lease: Lease; over: AbortSignal },
@@ -92,7 +97,10 @@ export async function openOutbox(
   }
 }
 
-/** Saves where a target begins, so that a restart begins at the same event. */
+/**
+ * Saves where a new target begins. Without that, a restart before the first
+ * delivery would begin somewhere else.
+ */
 async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
   const isNow = run.target.from === 'now'
   const { cursor: read } = isNow
@@ -104,9 +112,9 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
 }
 
 /**
- * Loads the events that an earlier run left undelivered. Returns the cursors it
- * did not find. They belong to other shops, and stay open for a run that serves
- * those.
+ * Loads the events that an earlier run left undelivered. Returns the cursors
+ * that it did not find: those events belong to other shops, and stay
+ * undelivered until a run that serves those shops.
  */
 async function findOpen(
   { orders }: TargetRun,
@@ -124,10 +132,13 @@ async function findOpen(
   return [...unseen]
 }
 
-/** The event stream that a queue is filled from. */
+/** The events from which a queue is filled. */
 type Stream = {
   orders: Pick<Orders, 'events'>
-  /** The cursor up to which each event is in a queue, or was left out of it. */
+  /**
+   * Up to this cursor, `loadNext` has put each event into a queue or skipped
+   * it.
+   */
   readTo: () => bigint
   isTaken: (event: OrderEvent) => boolean
   over: AbortSignal
@@ -150,9 +161,11 @@ async function fillQueue(
     )
     addAll(queue.events, own.filter(isTaken))
     if (events.length > 0 && cursor < to) queue.after = cursor
-    // Events that arrived meanwhile were left out: read on to them.
+    // If further events were loaded meanwhile, they were not added to this
+    // queue, because it was not all in memory. Load them in the next round.
     else queue.after = to < readTo() ? to : undefined
-    // Checked only after a read, because the first one usually is the last.
+    // Checked after the read: usually one read is enough, and the result is
+    // used even if the run is ending.
     if (over.aborted) return
   }
 }

@@ -2,20 +2,20 @@ import { StoreError } from '../store/errors.js'
 import type { Lease, PaymentStore, StoredValue } from '../store/types.js'
 import type { TargetRun } from './targets/types.js'
 
-/** How far the deliveries to a target are. */
+/** How far the deliveries to a target have come. */
 export type Progress = {
-  /** The newest event that was delivered. */
+  /** Cursor of the newest event that was delivered. */
   read: bigint
   /**
-   * The first undelivered event of each order, up to `read`. Later events of
-   * these orders were not delivered either.
+   * For each order that waits, the cursor of its first undelivered event, if
+   * that is below `read`. Later events of these orders are undelivered too.
    */
   open: readonly bigint[]
 }
 
 /**
- * The stored progress. `cursor` is for people: everything up to it is
- * delivered.
+ * Progress as it is stored. `cursor` is only for people who read the row: every
+ * event up to it has been delivered.
  */
 type StoredProgress = { cursor: string; read: string; open: string[] }
 
@@ -62,7 +62,7 @@ function encodeProgress({ read, open }: Progress): StoredProgress {
 
 function parseProgress({ read, open }: StoredValue): Progress {
   const cursors: unknown[] = [read, ...(Array.isArray(open) ? open : ['?'])]
-  // Starting from the beginning would deliver every event again.
+  // An error, not a new start: that would deliver every event a second time.
   if (!cursors.every((it) => typeof it === 'string' && /^\d+$/.test(it)))
     throw new StoreError('has no readable cursor of a webhook')
   const [newest = 0n, ...others] = cursors.map((it) => BigInt(String(it)))

@@ -6,8 +6,8 @@ import type { TargetRun } from './targets/types.js'
 import { underLease } from './underLease.js'
 
 /**
- * Delivers to one target while no other process does, until the signal aborts
- * or the receiver answers that it is gone.
+ * Delivers to one target, one process at a time, until the signal aborts or the
+ * receiver answers 410.
  */
 export async function runTarget(run: TargetRun): Promise<void> {
   const { signal, store, target, observe, tools } = run
@@ -32,6 +32,7 @@ export async function runTarget(run: TargetRun): Promise<void> {
   await delivering.ended
   const attributes = { target: target.name }
   if (isGone) observe({ name: 'webhook.gone', attributes })
-  // After a 410: a process without other work would end and be restarted.
+  // Waits even after a 410. Otherwise a process that does nothing else would
+  // end, be restarted by its supervisor, and send again.
   while (!signal.aborted) await wait(tools.lease, signal)
 }

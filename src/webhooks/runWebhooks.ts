@@ -64,7 +64,9 @@ export const webhookTools: WebhookTools = {
   standby: 2000,
 }
 
-/** Like {@link runWebhooks}, with tools that tests can replace. */
+/**
+ * Like {@link runWebhooks}, with times and functions that tests can replace.
+ */
 export async function runWebhooksWith(
   orders: Pick<Orders, 'events'>,
   parameters: RunWebhooksParameters,

@@ -5,13 +5,22 @@ import { type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 import type { LeaseHold } from './underLease.js'
 
-/** Saves progress; combines saves that come fast. */
+/**
+ * Saves how far the deliveries have come. Several deliveries in quick
+ * succession are saved by one write.
+ */
 export type ProgressSaver = {
-  /** Saves soon, because something was delivered. */
+  /** Saves within a short time, because an event was delivered or skipped. */
   save(): void
-  /** True while saving fails. Nothing more should be delivered meanwhile. */
+  /**
+   * True while saving fails. Deliver nothing meanwhile: after a crash, all that
+   * is not saved is delivered again.
+   */
   isStuck(): boolean
-  /** Resolves when everything that can be saved is saved. */
+  /**
+   * Resolves when all progress is saved, or when saving has failed and the run
+   * is over.
+   */
   settled(): Promise<void>
 }
 

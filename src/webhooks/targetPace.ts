@@ -7,7 +7,7 @@ export type TargetPace = {
   width(): number
   /** No try may begin before this time, by `performance.now()`. */
   until(): number
-  /** Types of events that failed since the last success. */
+  /** Types of events that the receiver refused since its last success. */
   refused(): ReadonlySet<string>
   succeeded(): void
   failed(facts: Failure): void
@@ -15,7 +15,7 @@ export type TargetPace = {
 
 type Failure = {
   type: OrderEventType
-  /** How often the same event was tried so far. */
+  /** How often this event has been tried, with this try. */
   tries: number
   startedAt: number
   /** HTTP status, if the receiver answered. */
@@ -25,14 +25,14 @@ type Failure = {
 }
 
 /**
- * Slows down while a target fails one event after the other: one try at a time,
- * with growing pauses, until one succeeds.
+ * Slows down while one event after the other fails: sends one at a time, with
+ * growing pauses, until one succeeds.
  */
 export function targetPace(
   pause: WebhookTools['pause'],
   widest: number,
 ): TargetPace {
-  /** How many events failed since the last success. */
+  /** How many different events have failed since the last success. */
   let failures = 0
   let until = 0
   let failedAt = Number.NEGATIVE_INFINITY
@@ -49,10 +49,11 @@ export function targetPace(
       const now = performance.now()
       refused.add(type)
       if (retryAfter) until = Math.max(until, now + pause(1, retryAfter))
-      // Tries that ran at the same time fail together and count once.
+      // Tries that ran at the same time fail for the same reason: count them
+      // once.
       if (startedAt < failedAt) return
       failedAt = now
-      // A repeated failure of one event says nothing new about the target.
+      // An event that fails again says nothing new about the receiver.
       if (tries === 1) failures++
       if (failures <= 1) return
       const count = isAboutEvent(status) ? 1 : failures - 1
@@ -62,8 +63,8 @@ export function targetPace(
 }
 
 /**
- * True when the receiver works but refuses this event. It may take the next
- * one, so the pause before that does not grow.
+ * True when the receiver works but refuses this event. It may accept the next
+ * one, so the pause does not grow.
  */
 function isAboutEvent(status = 503): boolean {
   return status >= 400 && status <= 500 && status !== 429

@@ -17,7 +17,7 @@ type Parts = {
   leave: () => void
 }
 
-/** Tries the first event of a queue once, and notes the result. */
+/** Sends the first event of a queue once, and records the result. */
 export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const { outbox, queues, saver } = parts
   await outbox.fillQueue(queue)
@@ -29,7 +29,8 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const isDelivered = await tryEvent(parts, { queue, event })
   if (!isDelivered) return
   try {
-    // Fills the queue first, so that `save` writes its new start.
+    // Loads the queue's next event first, so that `save` records it as
+    // undelivered.
     await outbox.fillQueue(queue)
     queues.release(queue)
   } finally {
@@ -55,7 +56,8 @@ async function tryEvent(
     const { status, retryAfter } = posted
     queues.delay(queue, now + tools.pause(tries, retryAfter))
     pace.failed({ type, tries, startedAt, status, retryAfter })
-    // In Standard Webhooks, 410 ends the subscription.
+    // By Standard Webhooks, a receiver answers 410 when it wants no more
+    // events.
     if (status === 410) leave()
   }
   tell(run, event, { posted, tries, duration: now - startedAt })

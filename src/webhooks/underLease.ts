@@ -4,13 +4,16 @@ import type { Lease } from '../store/types.js'
 import { progressKey } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
-/** The lease of a target while it is held. */
+/** The lease of a target, as long as this process holds it. */
 export type LeaseHold = {
   lease: Lease
   /** Aborts when the run ends or the lease is lost. */
   over: AbortSignal
   lose(): void
-  /** True when nobody else can take the lease for so many milliseconds. */
+  /**
+   * True when no other process can get the lease within this many milliseconds,
+   * so a request that takes so long can be sent.
+   */
   lasts(milliseconds: number): boolean
 }
 

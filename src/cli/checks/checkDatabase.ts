@@ -2,7 +2,10 @@ import { loadIdentity, type OrdersContext } from '../../orders/engine.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 
-/** Checks the tables, and says which database this is. */
+/**
+ * Checks the tables, and reports which database this is and whether sending is
+ * suspended.
+ */
 export async function checkDatabase({
   store,
 }: OrdersContext): Promise<readonly CheckFinding[]> {

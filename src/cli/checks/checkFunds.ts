@@ -3,10 +3,10 @@ import { formatCoin } from '../terminal/formats.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 
-/** Gas of one capture of USDC, rounded up. */
+/** Gas that one capture of USDC uses, rounded up. */
 const captureGas = 100_000n
 
-/** Funds for fewer captures than this are a warning. */
+/** The doctor warns if the funds last for fewer captures than this. */
 const fewCaptures = 100n
 
 /** Checks a submitter's funds, and how many captures they last for. */

@@ -49,7 +49,8 @@ export async function checkNode(
       checkPace(client, name('pre-confirmations')),
     ),
   ])
-  // Last, because this check may use up the node's requests for this second.
+  // Last, because it sends many requests at once: the node may then refuse
+  // those of other checks for a second.
   const rate = await tryCheck(name('batch and rate'), otherNode, () =>
     checkRate(client, name('batch and rate')),
   )
@@ -139,7 +140,8 @@ async function checkLogs(
     address: token,
     fromBlock: encodeBlock(first),
     toBlock: encodeBlock(last),
-    // Events of nobody: only the width of the range counts.
+    // An address that has no events: the test is whether the node accepts a
+    // range this wide.
     topics: [topics.canceled, `0x${'1'.padStart(64, '0')}`],
   }
   const { failure } = await tryRequest(client, 'eth_getLogs', [filter])
@@ -182,7 +184,7 @@ async function checkPace(
   )
 }
 
-/** Requests that a shop can have at once. */
+/** Requests that a busy shop may send at the same time. */
 const crowd = 20
 
 async function checkRate(
@@ -202,7 +204,10 @@ async function checkRate(
       )
 }
 
-/** Checks that the client of a wallet sends to the chain it names. */
+/**
+ * Checks that the node of a wallet is on the chain that the wallet is
+ * configured for.
+ */
 export function checkWalletNode(
   client: Client,
   chainId: number,

@@ -9,10 +9,13 @@ import type { SealContext } from '../../store/types.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 
-/** The check opens the secrets of this many orders, as a sample. */
+/** Orders whose secrets the check unseals. All of them could be millions. */
 const sampleSize = 20
 
-/** Checks that there is a key for each secret, and unseals a sample. */
+/**
+ * Checks that the sealer has the key of each stored secret, and unseals a few
+ * of them.
+ */
 export async function checkSeals(
   context: OrdersContext,
 ): Promise<readonly CheckFinding[]> {

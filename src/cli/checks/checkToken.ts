@@ -6,7 +6,7 @@ import type { OrderToken } from '../../orders/index.js'
 import { fail, ok, tryCheck } from './findings.js'
 import type { CheckFinding } from './types.js'
 
-/** `paused()` and `isBlacklisted(address)` of Circle's tokens. */
+/** Selectors of `paused()` and `isBlacklisted(address)` of Circle's tokens. */
 const pausedSelector = '0x5c975abb'
 const blockedSelector = '0xfe575a87'
 

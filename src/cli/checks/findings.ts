@@ -21,7 +21,10 @@ export function fail(
   return { level: 'fail', subject, words, toDo }
 }
 
-/** Runs a check, and turns its error into a finding that it failed. */
+/**
+ * Runs a check. If it throws, the finding is that it failed, with the error's
+ * text.
+ */
 export async function tryCheck(
   subject: string,
   toDo: string,

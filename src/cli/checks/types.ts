@@ -7,6 +7,9 @@ export type CheckFinding = {
   words: string
   /** What to do about the problem; absent when there is none. */
   toDo?: string | undefined
-  /** True when a node or the database cannot be reached. */
+  /**
+   * True when the check failed because a node or the database cannot be
+   * reached.
+   */
   isAway?: boolean | undefined
 }

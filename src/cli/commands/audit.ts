@@ -92,7 +92,10 @@ function rowOf(
   return [name, `${count}`, formatAmount(value, decimals)]
 }
 
-/** Lists transfers that only one side has, or that differ. */
+/**
+ * Prints the transfers that only the chain or only the orders have, or in which
+ * the two differ.
+ */
 export function printDifferences(
   print: Printer,
   differences: readonly AuditDifference[],

@@ -9,7 +9,10 @@ import {
 import type { AuditReport, AuditSum } from '../../orders/index.js'
 import type { OpenedShop } from '../terminal/openShop.js'
 
-/** Blocks to audit. By default, everything on record. */
+/**
+ * Blocks to audit. By default, from the first that can have a payment of the
+ * shop to the newest.
+ */
 type GivenRange = {
   fromBlock?: bigint | undefined
   toBlock?: bigint | undefined
@@ -17,18 +20,24 @@ type GivenRange = {
 
 type BlockRange = { fromBlock: bigint; toBlock: bigint }
 
-/** Most parts of a range; each is a step of the progress. */
+/** Most parts of a range. The progress bar advances by one after each. */
 const mostParts = 20n
 
-/** Blocks below which a part is not worth its requests. */
+/**
+ * Fewest blocks of a part. Each part costs requests of its own, so a smaller
+ * one is not worth them.
+ */
 const leastBlocks = 2_000n
 
-/** The destinations of one chain, and the parts of its blocks. */
+/**
+ * The destinations of one chain, and the block ranges to audit one after the
+ * other.
+ */
 type ChainPlan = { own: OrdersContext; parts: BlockRange[] }
 
 /**
- * Audits each chain in parts of its own blocks, so that there is progress to
- * show: the share of all parts of all chains that are done.
+ * Audits the chains at the same time, each in parts of its block range. After
+ * each part, calls `show` with the share of all parts that are done.
  */
 export async function auditInParts(
   { context }: Pick<OpenedShop, 'context'>,
@@ -45,7 +54,8 @@ export async function auditInParts(
     const reports: AuditReport[] = []
     for (const part of parts) {
       reports.push(await auditOrders(own, { ...part, signal }))
-      // Another chain has failed: its error is shown, and no progress after it.
+      // If another chain has failed, its error ends the command: show no
+      // progress after it.
       signal.throwIfAborted()
       done++
       show(done / count)

@@ -21,10 +21,10 @@ import {
   type TestPlan,
 } from './sendTestPayment.js'
 
-/** Options that are about the test payment only. */
+/** Options that make sense only with `--send`. */
 const sendOptions = ['timeout', 'chain', 'token', 'recipient'] as const
 
-/** Seconds that a worker has for the test payment. */
+/** Seconds within which a worker must capture the test payment. */
 const usualLimit = 120n
 const longestLimit = 3_600n
 
@@ -84,7 +84,10 @@ export const doctorCommand: Command = {
   },
 }
 
-/** Reads what the test payment needs. Undefined without `--send`. */
+/**
+ * Parses the options of the test payment and reads its private key. Returns
+ * `undefined` without `--send`.
+ */
 async function readPlan(input: CommandInput): Promise<TestPlan | undefined> {
   const { io, text, flag } = input
   if (!flag('send')) {
@@ -115,13 +118,13 @@ function parseAddressOption(
   return given === undefined ? undefined : parseCheckedAddress(given, name)
 }
 
-/** What the doctor found, and what it sent. */
+/** The findings of all checks, and the test payment if one was sent. */
 type Examined = {
   findings: readonly CheckFinding[]
   test?: SentTestFacts | undefined
 }
 
-/** The test payment as JSON. */
+/** The test payment as `--json` prints it. */
 type SentTestFacts = {
   orderId: string
   state: OrderState
@@ -155,7 +158,8 @@ async function examine({
   context,
 }: OpenedShop): Promise<readonly CheckFinding[]> {
   const { tokens, wallets, recipients } = context
-  // Opened first: if this fails, no check repeats the same error.
+  // Opens the store before the checks, so that a database that is away is
+  // reported once and not by every check.
   await context.store.open()
   const chains = new Map(tokens.map((token) => [token.chainId, token]))
   const found = await Promise.all([

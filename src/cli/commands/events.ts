@@ -5,7 +5,7 @@ import { parseNumberOption, shopOptions } from '../terminal/options.js'
 import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
-/** Events of one request. */
+/** Most events that one query loads. */
 const pageSize = 500
 
 export const eventsCommand: Command = {
@@ -56,7 +56,7 @@ export const eventsCommand: Command = {
   },
 }
 
-/** One line about an event. */
+/** Writes an event as one line. */
 function describeEvent(event: OrderEvent): string {
   const { cursor, at, orderId, type, data } = event
   const facts = Object.entries(data).flatMap(([name, value]) =>

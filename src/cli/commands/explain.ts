@@ -52,7 +52,10 @@ async function explainInput(
   return explainPayment(value, url)
 }
 
-/** The error does not quote malformed input, which may hold a signature. */
+/**
+ * Parses JSON. Its error does not quote the input, which may contain a
+ * signature.
+ */
 function parseJson(input: string): unknown {
   try {
     return JSON.parse(input)
@@ -63,7 +66,10 @@ function parseJson(input: string): unknown {
   }
 }
 
-/** Revert data is a selector and whole words; a signature never is. */
+/**
+ * Explains hex by its length: data of a revert has a selector of 4 bytes and
+ * words of 32 bytes, a length that no signature has.
+ */
 function explainHex(hex: `0x${string}`): Explanation {
   const bytes = (hex.length - 2) / 2
   if (bytes === 0 || bytes % 32 === 4) {

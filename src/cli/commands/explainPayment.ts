@@ -15,12 +15,13 @@ import { UsageError } from '../terminal/errors.js'
 import { formatSeconds } from '../terminal/formats.js'
 import type { Explanation } from './types.js'
 
-/** One check and its result. */
+/** One check of a payment, and what it found. */
 type Check = { check: string; ok: boolean; words: string }
 
 /**
  * Explains a payment: its fields, its digest, who signed it, and which check
- * fails. With a URL, the token of that chain judges it too.
+ * fails. With a URL, also asks the token at that node whether it would accept
+ * the payment.
  */
 export async function explainPayment(
   value: unknown,
@@ -118,7 +119,10 @@ function describeDifference({
   return `${field} was ${JSON.stringify(signed)}, and is ${JSON.stringify(presented)}`
 }
 
-/** Verifies with the token, and expects what the payment itself says. */
+/**
+ * Lets the token decide about the payment. Expects the token, recipient and
+ * amount that the payment itself names, because no order is known here.
+ */
 async function askToken(payment: SignedPayment, url: string): Promise<Check> {
   if (!/^https?:\/\//.test(url))
     throw new UsageError('--url must be the http or https address of a node.')

@@ -11,7 +11,7 @@ import type { Explanation } from './types.js'
 /** An event of a token, and the contract that emitted it. */
 type ShownEvent = TokenEvent & { token: Address }
 
-/** What a transaction did to payments. */
+/** What a transaction did with one payment nonce. */
 type Effect =
   | {
       effect: 'captured'
@@ -21,11 +21,11 @@ type Effect =
       value: bigint
       nonce: Hex
     }
-  /** The payment nonce was used without a transfer of the payer. */
+  /** The payment nonce was used, and no transfer of the payer belongs to it. */
   | { effect: 'consumed'; token: Address; payer: Address; nonce: Hex }
   | { effect: 'canceled'; token: Address; payer: Address; nonce: Hex }
 
-/** Explains the receipt of a transaction, as a node or a tool writes it. */
+/** Explains a receipt, in the JSON of a node or of a tool such as cast. */
 export function explainReceipt(receipt: unknown): Explanation {
   const { status, transactionHash, blockNumber } = Object(receipt)
   const isReverted = ['reverted', '0x0', 0].includes(status)
@@ -72,8 +72,9 @@ function eventsOf(receipt: unknown): ShownEvent[] {
 }
 
 /**
- * A capture is the event of the payment nonce and, before the next such event of
- * that token, a transfer of the payer.
+ * Finds what a transaction did with each payment nonce. It is captured if,
+ * after the event that the nonce was used and before the next such event of
+ * that token, the token moved an amount from the payer.
  */
 function effectsOf(events: readonly ShownEvent[]): Effect[] {
   return events.flatMap((event, at): Effect[] => {

@@ -26,7 +26,9 @@ export const healthCommand: Command = {
   },
 }
 
-/** Faults that the network in between may have caused. */
+/**
+ * Faults that need not be the node's: the network on the way to it may be down.
+ */
 const unreachable: readonly (NodeFault | undefined)[] = [
   'unreachable',
   'timedOut',

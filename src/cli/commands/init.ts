@@ -5,10 +5,15 @@ import { jsonOption } from '../terminal/options.js'
 import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
-/** The guides whose code blocks become the files, so that each exists once. */
+/**
+ * The guides whose code blocks become the files. The code exists only there, so
+ * guide and files cannot differ.
+ */
 const guides = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
 
-/** A block that begins with the name of its file. */
+/**
+ * Matches a code block whose first line is a comment with the name of its file.
+ */
 const namedBlock =
   /```\w+\n(?:\/\/|<!--) ([\w./-]+\.(?:ts|html))(?: -->)?\n([\s\S]*?)\n```/g
 
@@ -83,15 +88,21 @@ async function planFiles(packageFolder: string): Promise<PlannedFile[]> {
   ]
 }
 
-/** Not written: only for people who bundle with Vite. */
+/**
+ * A file of the guide that is not written: it is for people who bundle with
+ * Vite.
+ */
 const otherBundler = 'vite.config.ts'
 
-/** The compiler settings that the guide shows. */
+/** Returns the JSON of the compiler settings in the guide. */
 function settingsIn(page: string): string {
   return /```json\n([\s\S]*?)\n```/.exec(page)?.[1] ?? '{}'
 }
 
-/** Lists the packages that the guide installs, in versions that were tested. */
+/**
+ * Builds the `package.json` with the packages that the guide installs, in the
+ * versions that this package is tested with.
+ */
 function packageOf(page: string, manifest: unknown): string {
   const { name, version, devDependencies } = Object(manifest)
   const lists: Record<string, Record<string, string>> = {
@@ -111,7 +122,11 @@ function packageOf(page: string, manifest: unknown): string {
   return `${JSON.stringify(project, undefined, 2)}\n`
 }
 
-/** Each package of anvil is for one platform. npm skips those for others. */
+/**
+ * Returns which list of `package.json` a package goes into. The packages of
+ * anvil are for one platform each: npm skips those of other platforms only if
+ * they are optional.
+ */
 function listOf(name: string, isDev: boolean): string {
   if (name.startsWith('@foundry-rs/')) return 'optionalDependencies'
   return isDev ? 'devDependencies' : 'dependencies'

@@ -9,13 +9,13 @@ import { shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
-/** A transaction on record, without its bytes. */
+/** A recorded transaction without its signed bytes, which are a secret. */
 type ShownTransaction = Pick<
   TransactionRecord,
   'hash' | 'account' | 'nonce' | 'bump' | 'kind' | 'inFlight' | 'recordedAt'
 >
 
-/** Everything on record about one order, without credentials. */
+/** All that the database has about one order, without secrets. */
 type InspectedOrder = {
   order: Omit<Order, 'metadata'>
   events: readonly OrderEvent[]
@@ -29,7 +29,7 @@ type Found = {
   unmatched: readonly ProofRecord[]
 }
 
-/** Orders of a payer that are shown. */
+/** Most orders of one payer to show. */
 const mostOrders = 20
 
 export const inspectCommand: Command = {
@@ -115,7 +115,7 @@ function inspectOrders(
   )
 }
 
-/** Leaves out the raw transaction, which is a sealed secret. */
+/** Leaves out the signed bytes: they are a secret, also when sealed. */
 function showTransaction(row: TransactionRecord): ShownTransaction {
   const { hash, account, nonce, bump, kind, inFlight, recordedAt } = row
   return { hash, account, nonce, bump, kind, inFlight, recordedAt }

@@ -32,17 +32,19 @@ import type { CliIo } from '../terminal/types.js'
 export type TestPlan = {
   /** The account that signs and pays. */
   account: PrivateKeyAccount
-  /** Which destination is paid. The only one, if all are absent. */
+  /**
+   * Chain, token and recipient to pay. Each may be absent if the others leave
+   * only one destination of the shop.
+   */
   choice: {
     chainId: number | undefined
     token: Address | undefined
     recipient: Address | undefined
   }
-  /** Seconds that the worker has. */
+  /** Seconds within which a worker must capture the payment. */
   limit: number
 }
 
-/** The result of a test payment. */
 export type SentTest = {
   findings: readonly CheckFinding[]
   /** Absent if no order was drafted. */
@@ -55,9 +57,9 @@ const subject = 'test payment'
 const lookEvery = 250
 
 /**
- * Pays one smallest unit of a token as a buyer would, and watches until a worker
- * has captured it. Captures nothing itself. Voids the order if the worker does
- * not capture it in time, or when the user interrupts.
+ * Pays one smallest unit of a token as a buyer would, and waits until a running
+ * worker has captured it. Sends no transaction itself. Voids the order if no
+ * worker captures it in time, or when the user interrupts.
  *
  * The order is a test order: it is never fulfilled, and no webhook reports it.
  */
@@ -83,7 +85,8 @@ export async function sendTestPayment(
     findings.push({ ...fail(subject, text, toDo), isAway: code === 3 })
     return undefined
   })
-  // Voids before further requests, so that no worker captures it meanwhile.
+  // Voids the order before it asks why it was not captured: a worker could
+  // capture it during those requests.
   const voided = await giveUp(test)
   if (test.order?.state === 'captured') findings.push(captured(test.order))
   else if (watched) findings.push(await judge(test, watched))
@@ -91,7 +94,7 @@ export async function sendTestPayment(
   return { findings, order: test.order }
 }
 
-/** A test payment on its way. */
+/** The state of a test payment while it runs. */
 type Test = {
   shop: OpenedShop
   plan: TestPlan
@@ -104,9 +107,9 @@ type Test = {
 }
 
 /**
- * Chooses where a test payment goes.
+ * Finds the destination that a test payment goes to.
  *
- * @throws {@link UsageError} when none fits, or several do.
+ * @throws {@link UsageError} when no destination fits, or several do.
  */
 export function destinationOfPlan(
   { destinations }: OrdersContext,
@@ -127,7 +130,7 @@ export function destinationOfPlan(
   )
 }
 
-/** Checks the payer before anything is written. */
+/** Checks that the payer can pay, before an order is written. */
 async function checkPayer(
   context: OrdersContext,
   destination: Destination,
@@ -159,9 +162,10 @@ async function checkPayer(
 }
 
 /**
- * Drafts, signs, accepts and requests the capture, then waits for the worker.
+ * Drafts the order, signs and accepts its payment, and requests the capture.
+ * Then waits for the worker.
  *
- * @returns the order after the wait. `undefined` if its payment is refused.
+ * @returns the order after the wait; `undefined` if its payment was refused.
  */
 async function runTest(
   test: Test,
@@ -201,7 +205,7 @@ async function runTest(
   return watchCapture(test, orderId)
 }
 
-/** Who pays, in which token. */
+/** The account that pays, and the token. */
 type Paid = Pick<TestPlan, 'account'> & { token: Token }
 
 async function draft(
@@ -228,7 +232,10 @@ async function draft(
   })
 }
 
-/** Signs the test payment, after the same comparison with what is expected that a page makes. */
+/**
+ * Signs the test payment, after comparing it with the order as a checkout page
+ * does.
+ */
 function sign(
   { order, payment: drafted }: DraftedOrder<AnyDraftedPayment>,
   { account, token: { decimals } }: Paid,
@@ -247,7 +254,10 @@ function sign(
   })
 }
 
-/** Polls the order until a worker has decided it, or the time is over. */
+/**
+ * Loads the order again and again until a worker has decided it, or until the
+ * time is over.
+ */
 async function watchCapture(test: Test, orderId: string): Promise<Order> {
   const { shop, io, plan, signal } = test
   const { limit } = plan
@@ -270,7 +280,7 @@ async function watchCapture(test: Test, orderId: string): Promise<Order> {
   }
 }
 
-/** True when no worker will do more for the order. */
+/** True when no worker will change the order any more. */
 function isOver({ state, requested }: Order): boolean {
   if (state === 'stored') return requested === undefined
   return state !== 'capturing' && state !== 'canceling'
@@ -292,7 +302,8 @@ function captured({ capture }: Order): CheckFinding {
 }
 
 /**
- * Says what the worker did with the order, or what it waits for and what to do.
+ * Says what a worker did with the order, or what the order waits for and what
+ * to do about it.
  */
 async function judge(
   { shop, plan, signal }: Test,
@@ -332,8 +343,8 @@ async function judge(
 }
 
 /**
- * True when a worker has an account of the chain, or nobody can say: relayers
- * are not in the report.
+ * True when a worker holds the lease of an account on this chain, or when that
+ * cannot be known: accounts of relayers are not in the report.
  */
 async function isWorked(
   { orders }: OpenedShop,

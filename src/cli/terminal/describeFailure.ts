@@ -2,13 +2,13 @@ import { redact } from '../../core/redact.js'
 import { hideSecrets } from './hideSecrets.js'
 import type { ExitCode } from './types.js'
 
-/** What a failed command prints, and its exit code. */
+/** What a failed command prints to `stderr`, and its exit code. */
 export type Failure = { text: string; code: ExitCode }
 
 /**
- * Describes what went wrong without a stack trace and without secrets: other
- * errors than ours may quote keys, signatures or requests, so long hex and
- * base64 are left out.
+ * Describes an error without a stack trace. Errors of other libraries can quote
+ * keys, signatures or requests, so long hex and base64 are removed from their
+ * text.
  */
 export function describeFailure(error: unknown): Failure {
   const { name, message } = Object(error)
@@ -18,14 +18,17 @@ export function describeFailure(error: unknown): Failure {
   return { text, code: codeOf(error) }
 }
 
-/** A name that an error class could have. */
+/**
+ * Returns the error's name if it looks like the name of a class; other text
+ * could be anything.
+ */
 function kindOf(name: unknown): string {
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'Error'
 }
 
 /**
- * By the name of the error: a configuration loads another copy of this package,
- * whose classes are not ours.
+ * Decides by the error's name, not by `instanceof`: the configuration loads its
+ * own copy of this package, with other classes.
  */
 function codeOf(error: unknown): ExitCode {
   const { name, retryable } = Object(error)

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
-/** Wrong arguments of a command. */
+/** A command was called with wrong arguments. */
 export class UsageError extends CountersignError {
   override readonly name = 'UsageError'
 
@@ -9,7 +9,10 @@ export class UsageError extends CountersignError {
   }
 }
 
-/** The configuration is missing, does not load, or exports something else. */
+/**
+ * The configuration file is missing, fails to load, or does not export the
+ * parameters of `createOrders`.
+ */
 export class ConfigError extends CountersignError {
   override readonly name = 'ConfigError'
 

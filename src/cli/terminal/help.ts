@@ -1,6 +1,6 @@
 import type { Command, CommandOptions } from './types.js'
 
-/** The list of all commands. */
+/** Builds the list of all commands, which `--help` prints. */
 export function overview(commands: readonly Command[]): string {
   const widest = Math.max(...commands.map(({ name }) => name.length))
   return [
@@ -15,7 +15,7 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-/** What `--help` of one command prints. */
+/** Builds the help of one command. */
 export function helpOf(command: Command): string {
   const { name, summary, positionals, options, details, example } = command
   return [

@@ -13,7 +13,8 @@ const names = [
 ]
 
 /**
- * Loads the parameters of `createOrders` that a file exports as its default.
+ * Loads the parameters of `createOrders`, which the configuration file exports
+ * as its default.
  *
  * @throws {@link UsageError} when there is no such file.
  * @throws {@link ConfigError} when it does not load, or exports something else.
@@ -53,7 +54,10 @@ function isParameters(value: unknown): value is CreateOrdersParameters {
   return Boolean(store) && Array.isArray(tokens) && Array.isArray(wallets)
 }
 
-/** What keeps a configuration from loading, without its secrets. */
+/**
+ * Says why a configuration does not load and what to do, without secrets from
+ * it.
+ */
 function describeFault(name: string, error: unknown): string {
   const { code, message } = Object(error)
   const words = redact(typeof message === 'string' ? message : 'unknown error')

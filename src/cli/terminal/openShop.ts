@@ -9,7 +9,10 @@ import { ConfigError } from './errors.js'
 import { loadConfig } from './loadConfig.js'
 import type { CommandInput } from './types.js'
 
-/** The orders of a shop, over a store that prepares nothing. */
+/**
+ * The orders of a shop. Their store neither creates nor changes tables when it
+ * opens.
+ */
 export type OpenedShop = {
   orders: Orders
   context: OrdersContext
@@ -17,8 +20,8 @@ export type OpenedShop = {
 }
 
 /**
- * Opens the shop of the configuration, does some work and closes it. By default
- * nothing can be written to its database.
+ * Opens the shop of the configuration, runs `work` with it and closes it.
+ * Without `'write'`, nothing can be written to its database.
  *
  * @throws {@link UsageError} {@link ConfigError} when the configuration is
  * missing or wrong.
@@ -36,7 +39,8 @@ export async function withShop<result>(
     throw new ConfigError(
       'The store of the configuration cannot be looked at from outside: commands need sqliteStore or postgresStore of this release.',
     )
-  // Left out, because observers and hooks are for the server.
+  // The observer belongs to the server, whose statistics must not count
+  // commands.
   const { observe: _, ...rest } = given
   const parameters = { ...rest, store: attach(access) }
   const orders = createOrders(parameters)

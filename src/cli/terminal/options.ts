@@ -1,12 +1,12 @@
 import { UsageError } from './errors.js'
 import type { CommandOptions } from './types.js'
 
-/** Options of every command that prints a result. */
+/** The option of every command that prints a result. */
 export const jsonOption: CommandOptions = {
   json: { type: 'boolean', help: 'Write JSON instead of text.' },
 }
 
-/** Options of every command that needs the shop. */
+/** The options of every command that opens the shop. */
 export const shopOptions: CommandOptions = {
   config: {
     type: 'string',
@@ -16,7 +16,7 @@ export const shopOptions: CommandOptions = {
   ...jsonOption,
 }
 
-/** Parses an option that is a number from 0. */
+/** Parses the value of an option as an integer from 0. */
 export function parseNumberOption(
   name: string,
   text: string | undefined,
@@ -26,7 +26,10 @@ export function parseNumberOption(
   throw new UsageError(`--${name} must be a number such as 100.`)
 }
 
-/** Parses an option that is a time: ISO 8601, or Unix seconds. */
+/**
+ * Parses the value of an option as a time, ISO 8601 or Unix seconds. Returns
+ * seconds.
+ */
 export function parseTimeOption(
   name: string,
   text: string | undefined,

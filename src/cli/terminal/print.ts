@@ -5,9 +5,9 @@ import type { CliIo } from './types.js'
 /** Writes lines, tables and JSON to standard output. */
 export type Printer = {
   line(text?: string): void
-  /** Writes rows in columns. The first row is the header. */
+  /** Writes rows in aligned columns. The first row is the header. */
   table(rows: readonly (readonly string[])[]): void
-  /** Writes one JSON value on a line, each `bigint` as a decimal string. */
+  /** Writes a value as one line of JSON, each `bigint` as a decimal string. */
   json(value: unknown): void
   good(text: string): string
   warn(text: string): string

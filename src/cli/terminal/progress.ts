@@ -2,9 +2,11 @@ import type { CliIo } from './types.js'
 
 const width = 30
 
-/** A progress bar on standard error, if that is a terminal; otherwise nothing. */
+/**
+ * Shows a progress bar on standard error if that is a terminal, else nothing.
+ */
 export function openProgress(io: CliIo): {
-  /** Shows a share from 0 to 1. */
+  /** Shows how much is done, from 0 to 1. */
   show(share: number): void
   /** Removes the bar. */
   end(): void
@@ -23,15 +25,18 @@ export function openProgress(io: CliIo): {
   }
 }
 
-/** Longest text of a status. */
+/**
+ * Characters of a status. A longer line would wrap in a terminal of 80 columns,
+ * and could not be overwritten.
+ */
 const longestStatus = 78
 
 /**
- * A line on standard error that says what a command waits for, if that is a
- * terminal; otherwise nothing.
+ * Shows on standard error what a command waits for, on one line, if that is a
+ * terminal; else nothing.
  */
 export function openStatus(io: CliIo): {
-  /** Shows a text in place of the last one. */
+  /** Replaces the text that is shown. */
   show(text: string): void
   /** Removes the line. */
   end(): void

@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 
 /**
- * Reads one line from the keyboard. Nothing that is typed is shown, or kept in a
- * history. Ends the process on an interrupt.
+ * Reads one line from the keyboard without showing it or keeping it in a
+ * history. Ends the process when the user presses Ctrl-C.
  */
 export function readHiddenLine(): Promise<string> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })

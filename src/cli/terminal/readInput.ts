@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { UsageError } from './errors.js'
 import type { CliIo } from './types.js'
 
-/** Enough for a receipt with thousands of logs. */
+/** Longest input. A receipt with thousands of logs is shorter. */
 const mostCharacters = 10_000_000
 
 /**
- * Reads a file, or standard input for `-` and without a name.
+ * Reads a file. Reads standard input if the name is `-` or absent.
  *
  * @throws {@link UsageError} when there is nothing to read.
  */

@@ -5,10 +5,11 @@ import { readInput } from './readInput.js'
 import type { CliIo } from './types.js'
 
 /**
- * Reads a private key from standard input: from a terminal one line that is not
- * shown, otherwise all of it.
+ * Reads a private key from standard input: in a terminal, one line that is not
+ * shown; otherwise everything until the end.
  *
- * @throws {@link UsageError} when it is no key. The error does not repeat it.
+ * @throws {@link UsageError} when it is not a private key. The error does not
+ * repeat it.
  */
 export async function readPrivateKey(io: CliIo): Promise<PrivateKeyAccount> {
   if (io.readHidden)
@@ -26,7 +27,10 @@ export async function readPrivateKey(io: CliIo): Promise<PrivateKeyAccount> {
   )
 }
 
-/** Returns undefined for a wrong number, which viem's error could show. */
+/**
+ * Returns `undefined` for a number that is no private key. The error of viem
+ * could show it.
+ */
 function accountOf(key: Hex): PrivateKeyAccount | undefined {
   try {
     return privateKeyToAccount(key)

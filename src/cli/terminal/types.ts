@@ -2,37 +2,44 @@ import type { ParseArgsConfig } from 'node:util'
 
 /** How a command ended. */
 export type ExitCode =
-  /** Everything is fine. There may be warnings. */
+  /** Nothing failed. There may be warnings. */
   | 0
-  /** Something is wrong. */
+  /** Something failed, or the command found a problem. */
   | 1
-  /** Wrong use: an argument, or the configuration. */
+  /**
+   * The command was called with wrong arguments, or the configuration is wrong.
+   */
   | 2
   /** A node or a database cannot be reached. */
   | 3
 
-/** Where a command reads and writes. */
+/** Where a command reads from and writes to. */
 export type CliIo = {
   stdin: AsyncIterable<string | Uint8Array>
   /**
-   * Reads a line from the keyboard without showing it. Absent if `stdin` is no
-   * terminal.
+   * Reads a line from the keyboard without showing it. Absent if `stdin` is not
+   * a terminal.
    */
   readHidden?: (() => Promise<string>) | undefined
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
   env: Readonly<Record<string, string | undefined>>
-  /** The folder that file names are relative to. */
+  /** The folder that relative file names start from. */
   cwd: string
-  /** True when people read `stdout`. */
+  /** True when `stdout` is a terminal and not a file or a pipe. */
   isTerminal: boolean
-  /** True when people read `stderr`, where progress is shown. */
+  /** True when `stderr` is a terminal. Progress is shown only there. */
   isErrorTerminal: boolean
-  /** The folder of this package. */
+  /**
+   * The folder of the installed package, with its guides and `package.json`.
+   */
   packageFolder: string
-  /** Resolves when the user interrupts. Until then the command goes on. */
+  /**
+   * Resolves on Ctrl-C or SIGTERM. Without a call of this, both end the process
+   * at once.
+   */
   untilInterrupted(): Promise<void>
-  /** Imports the module of an absolute path. */
+  /** Imports the module at an absolute path. */
   load(path: string): Promise<unknown>
 }
 
@@ -42,13 +49,13 @@ export type CommandOptions = Readonly<
     string,
     NonNullable<ParseArgsConfig['options']>[string] & {
       help: string
-      /** What to write for the value, such as `FILE`. */
+      /** Placeholder for the value in `--help`, such as `FILE`. */
       value?: string | undefined
     }
   >
 >
 
-/** What a command was called with. */
+/** The arguments of a command, parsed. */
 export type CommandInput = {
   io: CliIo
   positionals: readonly string[]
@@ -58,17 +65,16 @@ export type CommandInput = {
   flag(name: string): boolean
 }
 
-/** One command. */
 export type Command = {
   name: string
   /** One line for the list of commands. */
   summary: string
-  /** The positional arguments, such as `[FILE]`. */
+  /** The positional arguments as `--help` shows them, such as `[FILE]`. */
   positionals: string
   /** Most positional arguments. */
   mostPositionals: number
   options: CommandOptions
-  /** What `--help` says after the options. */
+  /** Paragraphs that `--help` prints after the options. */
   details: readonly string[]
   example: string
   run(input: CommandInput): Promise<ExitCode>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-/// The members of a transfer message, in the order EIP-3009 hashes them.
+/// The members of a transfer message, in the order in which EIP-3009 hashes them.
 struct TransferMessage {
     address from;
     address to;

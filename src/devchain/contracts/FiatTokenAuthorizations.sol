@@ -59,7 +59,8 @@ abstract contract FiatTokenAuthorizations is FiatTokenErc20, Erc3009Events {
 
     function DOMAIN_SEPARATOR() public view virtual returns (bytes32);
 
-    /// Whether the account made the signature, by the rules of the version.
+    /// True if the account signed the digest. Each version of the token decides
+    /// which forms of signatures it accepts.
     function _isSignedBy(address account, bytes32 digest, bytes memory signature)
         internal
         view

@@ -3,7 +3,7 @@ pragma solidity ^0.8.26;
 
 import {FiatTokenRoles} from "./FiatTokenRoles.sol";
 
-/// The ERC-20 half of Circle's tokens, with their reasons word for word.
+/// The ERC-20 functions of Circle's tokens. They revert with the same texts.
 abstract contract FiatTokenErc20 is FiatTokenRoles {
     string public name;
     string public symbol;
@@ -19,8 +19,8 @@ abstract contract FiatTokenErc20 is FiatTokenRoles {
     event Approval(address indexed owner, address indexed spender, uint256 value);
     event Mint(address indexed minter, address indexed to, uint256 amount);
 
-    /// Not a constructor, so that bare code put at an address can be set up.
-    /// Any number of decimals goes: pass 18 for an 18-decimal token.
+    /// A function and not a constructor: a development chain puts code at an
+    /// address without deploying it. Accepts any number of decimals.
     function initialize(
         string calldata tokenName,
         string calldata tokenSymbol,
@@ -44,8 +44,8 @@ abstract contract FiatTokenErc20 is FiatTokenRoles {
         _initialized();
     }
 
-    /// Only here for tests of a renamed token; Circle's tokens take a new
-    /// implementation for that.
+    /// For tests of a renamed token. Circle's tokens have no such function: they
+    /// change their name with a new implementation.
     function updateName(string calldata newName) external {
         require(msg.sender == owner, "Ownable: caller is not the owner");
         name = newName;
@@ -153,6 +153,7 @@ abstract contract FiatTokenErc20 is FiatTokenRoles {
 
     function _initialized() internal virtual {}
 
-    /// What a version checks about the two sides of an approval or permit.
+    /// Reverts if the account or the spender of an approval or permit is on the
+    /// block list, in versions of the token that check this.
     function _checkSpending(address account, address spender) internal view virtual;
 }

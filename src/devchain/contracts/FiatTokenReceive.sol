@@ -4,7 +4,7 @@ pragma solidity ^0.8.26;
 import {RECEIVE_TYPEHASH, TransferMessage} from "./Erc3009Types.sol";
 import {AuthorizationState, FiatTokenAuthorizations} from "./FiatTokenAuthorizations.sol";
 
-/// What version 2.1 added and 2.2 kept.
+/// The functions that version 2.1 of Circle's token added. Version 2.2 has them too.
 abstract contract FiatTokenReceive is FiatTokenAuthorizations {
     bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = RECEIVE_TYPEHASH;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-/// The people behind Circle's tokens: who may mint, pause and block.
+/// The roles of Circle's tokens: who may mint, pause, and change the block list.
 abstract contract FiatTokenRoles {
     address public owner;
     address public masterMinter;

@@ -5,8 +5,8 @@ import {domainSeparator, TransferMessage} from "./Erc3009Types.sol";
 import {AuthorizationState, FiatTokenAuthorizations} from "./FiatTokenAuthorizations.sol";
 import {recoverOrRevert} from "./Signatures.sol";
 
-/// Circle's token of 2020: no receiveWithAuthorization, no version(), a state
-/// of three values, and signatures of plain accounts only.
+/// Circle's token of 2020. It has no receiveWithAuthorization and no version(),
+/// an authorization has three states, and only signatures by keys are accepted.
 contract FiatTokenV2_0 is FiatTokenAuthorizations {
     bytes32 public constant APPROVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "ApproveWithAuthorization(address owner,address spender,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
@@ -97,8 +97,8 @@ contract FiatTokenV2_0 is FiatTokenAuthorizations {
         notBlacklisted(spender)
     {}
 
-    /// The three allowance messages have the members of a transfer under other
-    /// names, so one struct encodes them all.
+    /// Handles the three messages about allowances. Their members are those of a
+    /// transfer under other names, so TransferMessage encodes them all.
     function _useForSpending(bytes32 typehash, TransferMessage memory message, bytes memory signature)
         private
         whenNotPaused

@@ -5,8 +5,8 @@ import {domainSeparator} from "./Erc3009Types.sol";
 import {FiatTokenReceive} from "./FiatTokenReceive.sol";
 import {recoverOrRevert} from "./Signatures.sol";
 
-/// Circle's token of 2021: signatures of plain accounts only, whatever code
-/// they have, and a domain separator fixed at the start.
+/// Circle's token of 2021. It accepts only signatures by an account's key, even
+/// if the account has code, and computes its domain separator once, at the start.
 contract FiatTokenV2_1 is FiatTokenReceive {
     bytes32 private separator;
 

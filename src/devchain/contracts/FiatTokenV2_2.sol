@@ -5,8 +5,9 @@ import {domainSeparator, TransferMessage} from "./Erc3009Types.sol";
 import {FiatTokenReceive} from "./FiatTokenReceive.sol";
 import {isErc1271Signature, recoverOrRevert} from "./Signatures.sol";
 
-/// Circle's token since 2023: an account with code answers for its signatures
-/// itself (ERC-1271), and the domain separator follows name and chain id.
+/// Circle's token since 2023. It asks an account with code whether a signature is
+/// valid (ERC-1271), and computes its domain separator from the current name and
+/// chain id.
 contract FiatTokenV2_2 is FiatTokenReceive {
     function transferWithAuthorization(
         address from,

@@ -3,8 +3,8 @@ pragma solidity ^0.8.26;
 
 import {StrictWallet} from "./StrictWallet.sol";
 
-/// A contract wallet that agrees in a simulation, where gas is free, and burns
-/// all gas it is given once a block charges for it.
+/// A contract wallet that accepts signatures in a simulation, where gas is free,
+/// and uses up all its gas in a block.
 contract LyingWallet is StrictWallet {
     constructor(address walletOwner) StrictWallet(walletOwner) {}
 

@@ -3,10 +3,10 @@ pragma solidity ^0.8.26;
 
 import {ERC1271_MAGIC, isErc1271Signature, recoverAnyForm} from "./Signatures.sol";
 
-/// A stand-in for Base Account's wallet: several owners, each of which may make
-/// it call anything. It signs over a hash that names the wallet, so that no
-/// signature is valid at another wallet of the same owner. It has no passkeys
-/// and no entry point.
+/// A substitute for the wallet of Base Account. It has several owners, and each
+/// may make it call anything. Owners sign a hash that contains the wallet's
+/// address, so that no signature is valid at another wallet of the same owner. It
+/// supports no passkeys and no ERC-4337 entry point.
 contract OwnedWallet {
     struct SignatureWrapper {
         uint256 ownerIndex;
@@ -83,7 +83,7 @@ contract OwnedWallet {
         emit RemoveOwner(index, owner);
     }
 
-    /// The proxy calls another implementation from now on.
+    /// Replaces the implementation that the proxy calls.
     function upgradeToAndCall(address target, bytes calldata data) external payable onlyOwner {
         if (target.code.length == 0) revert UpgradeFailed();
         assembly {

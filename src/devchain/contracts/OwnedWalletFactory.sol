@@ -3,8 +3,8 @@ pragma solidity ^0.8.26;
 
 import {OwnedWallet} from "./OwnedWallet.sol";
 
-/// A stand-in for the factory of Base Account's wallets. It deploys the same
-/// proxy with the same salt, so wallets have the addresses they have on Base.
+/// A substitute for the factory of Base Account's wallets. It deploys the same
+/// proxy with the same salt, so wallets have the addresses that they have on Base.
 contract OwnedWalletFactory {
     event AccountCreated(address indexed account, bytes[] owners, uint256 nonce);
 
@@ -42,7 +42,8 @@ contract OwnedWalletFactory {
         return keccak256(abi.encode(owners, nonce));
     }
 
-    /// A minimal proxy that keeps its implementation in the slot of ERC-1967.
+    /// Returns the creation code of a minimal proxy, which keeps the address of its
+    /// implementation in the storage slot of ERC-1967.
     function initCode() private pure returns (bytes memory) {
         return abi.encodePacked(
             hex"603d3d8160223d3973",

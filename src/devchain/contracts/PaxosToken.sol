@@ -12,9 +12,9 @@ import {
 } from "./Erc3009Types.sol";
 import {isErc1271Signature, tryRecover} from "./Signatures.sol";
 
-/// Behaves like the tokens of Paxos (PYUSD, USDP, USDG): custom errors, domain
-/// version "1" without a getter, and a spent nonce that does not revert. One
-/// admin stands for all of their roles.
+/// Behaves like the tokens of Paxos (PYUSD, USDP, USDG): it reverts with custom
+/// errors, has domain version "1" without a function that returns it, and does
+/// not revert for a spent nonce. One admin has all of their roles.
 contract PaxosToken is Erc3009Events {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = TRANSFER_TYPEHASH;
     bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = RECEIVE_TYPEHASH;
@@ -165,8 +165,8 @@ contract PaxosToken is Erc3009Events {
         emit AuthorizationCanceled(authorizer, nonce);
     }
 
-    /// Returns false for a nonce that is spent: the caller succeeds and does
-    /// nothing.
+    /// Returns false for a nonce that is spent. Callers then succeed without any
+    /// effect, as in the tokens of Paxos.
     function _consume(address authorizer, bytes32 nonce, bytes memory encoded, bytes memory signature)
         private
         returns (bool)
@@ -176,7 +176,8 @@ contract PaxosToken is Erc3009Events {
             return false;
         }
         bytes32 digest = typedDataDigest(DOMAIN_SEPARATOR(), encoded);
-        // An own key comes first, so an account with delegated code may sign plainly.
+        // Tries the account's own key first, so an account with delegated code
+        // (EIP-7702) can still sign with it.
         bool valid = authorizer != address(0) && tryRecover(digest, signature) == authorizer;
         if (!valid && !isErc1271Signature(authorizer, digest, signature)) revert InvalidSignature();
         authorizationState[authorizer][nonce] = true;

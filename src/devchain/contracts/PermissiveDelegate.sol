@@ -3,8 +3,8 @@ pragma solidity ^0.8.26;
 
 import {ERC1271_MAGIC, tryRecover} from "./Signatures.sol";
 
-/// Code an account delegates to (EIP-7702) that takes the plain signature of
-/// the account's own key.
+/// Code that an account delegates to (EIP-7702). Accepts plain signatures by the
+/// account's own key.
 contract PermissiveDelegate {
     receive() external payable {}
 

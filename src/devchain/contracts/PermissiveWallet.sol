@@ -3,7 +3,7 @@ pragma solidity ^0.8.26;
 
 import {ERC1271_MAGIC} from "./Signatures.sol";
 
-/// A contract wallet that takes anything for its signature.
+/// A contract wallet that accepts every signature.
 contract PermissiveWallet {
     receive() external payable {}
 

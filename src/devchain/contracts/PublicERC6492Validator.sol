@@ -4,10 +4,10 @@ pragma solidity ^0.8.26;
 import {NonRevertingVerifier} from "./NonRevertingVerifier.sol";
 import {isErc1271Signature, recoverAnyForm} from "./Signatures.sol";
 
-/// A stand-in for the validator of Base Account. It takes plain signatures,
-/// those of contract wallets, and wrapped ones (ERC-6492), for which the
-/// verifier calls the named factory. On a chain without the verifier, no wallet
-/// is deployed.
+/// A substitute for the validator of Base Account. It accepts plain signatures,
+/// those of contract wallets, and wrapped ones (ERC-6492), which name a factory to
+/// deploy the wallet with. The verifier makes that call: on a chain without it, no
+/// wallet is deployed.
 contract PublicERC6492Validator {
     address private constant VERIFIER = 0x0000bc370E4DC924F427d84e2f4B9Ec81626ba7E;
     bytes32 private constant WRAPPED = 0x6492649264926492649264926492649264926492649264926492649264926492;
@@ -24,7 +24,8 @@ contract PublicERC6492Validator {
         if (account.code.length == 0 && !prepare(factory, preparation)) return false;
         if (isValid(account, hash, inner)) return true;
 
-        // A wallet that exists already may still need the preparation.
+        // A wallet that is deployed may still need the call of the wrapped
+        // signature, for example to add an owner.
         return prepare(factory, preparation) && isValid(account, hash, inner);
     }
 

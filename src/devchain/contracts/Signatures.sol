@@ -12,8 +12,8 @@ function splitSignature(bytes memory signature) pure returns (uint8 v, bytes32 r
     }
 }
 
-/// Recovers the signer, or returns zero where the form is not the canonical
-/// one: 65 bytes, low s, v of 27 or 28.
+/// Recovers the signer. Returns zero unless the signature has the canonical form:
+/// 65 bytes, low s, v of 27 or 28.
 function tryRecover(bytes32 digest, bytes memory signature) pure returns (address) {
     if (signature.length != 65) return address(0);
     (uint8 v, bytes32 r, bytes32 s) = splitSignature(signature);
@@ -21,8 +21,8 @@ function tryRecover(bytes32 digest, bytes memory signature) pure returns (addres
     return ecrecover(digest, v, r, s);
 }
 
-/// Recovers the signer as Base Account's contracts do: also from 64 bytes
-/// (EIP-2098), and with a high s.
+/// Recovers the signer as Base Account's contracts do. Also accepts 64 bytes
+/// (EIP-2098) and a high s.
 function recoverAnyForm(bytes32 digest, bytes memory signature) pure returns (address) {
     if (signature.length != 64 && signature.length != 65) return address(0);
     (uint8 v, bytes32 r, bytes32 s) = splitSignature(signature);
@@ -33,8 +33,8 @@ function recoverAnyForm(bytes32 digest, bytes memory signature) pure returns (ad
     return ecrecover(digest, v, r, s);
 }
 
-/// Recovers the signer with the checks, their order and the reasons of
-/// Circle's tokens.
+/// Recovers the signer, or reverts. Makes the same checks as Circle's tokens, in
+/// the same order and with the same texts.
 function recoverOrRevert(bytes32 digest, bytes memory signature) pure returns (address signer) {
     require(signature.length == 65, "ECRecover: invalid signature length");
     (uint8 v, bytes32 r, bytes32 s) = splitSignature(signature);
@@ -44,8 +44,8 @@ function recoverOrRevert(bytes32 digest, bytes memory signature) pure returns (a
     require(signer != address(0), "ECRecover: invalid signature");
 }
 
-/// Asks the account. A revert, a short answer or anything after the four magic
-/// bytes counts as a refusal.
+/// Asks the account whether a signature is valid. If the call reverts, or the
+/// first 32 bytes of the answer are not the four magic bytes and zeros, it is not.
 function isErc1271Signature(address account, bytes32 digest, bytes memory signature) view returns (bool) {
     (bool ok, bytes memory answer) =
         account.staticcall(abi.encodeWithSelector(ERC1271_MAGIC, digest, signature));

@@ -7,10 +7,10 @@ interface IWallet {
     function execute(address target, uint256 value, bytes calldata data) external payable;
 }
 
-/// A stand-in for Base Account's manager of spend permissions, written from its
-/// published interface and documentation. Same messages, errors, events and
-/// order of checks, for ERC-20 tokens. It has no batches, no native currency
-/// and no MagicSpend.
+/// A substitute for Base Account's manager of spend permissions, written from its
+/// published interface and documentation. It has the same messages, errors, events
+/// and order of checks, for ERC-20 tokens. It supports no batches, no native
+/// currency and no MagicSpend.
 contract SpendPermissionManager {
     struct SpendPermission {
         address account;
@@ -116,8 +116,8 @@ contract SpendPermissionManager {
         return periods[getHash(spendPermission)];
     }
 
-    /// Periods follow each other from `start` without gaps; the last one ends
-    /// with the permission.
+    /// Returns the period of the block's time. Periods follow each other from
+    /// `start` without gaps. The last one ends when the permission ends.
     function getCurrentPeriod(SpendPermission memory spendPermission) public view returns (PeriodSpend memory) {
         uint48 time = uint48(block.timestamp);
         if (time < spendPermission.start) revert BeforeSpendPermissionStart(time, spendPermission.start);
@@ -156,8 +156,8 @@ contract SpendPermissionManager {
         return keccak256(abi.encodePacked(hex"1901", domain, body));
     }
 
-    /// A revoked permission is not approved again: the call succeeds and
-    /// returns false.
+    /// Approves a permission. A revoked one cannot be approved again: the call
+    /// returns false and does not revert.
     function record(SpendPermission memory one) private returns (bool) {
         if (one.token == address(0)) revert ZeroToken();
         if (isNft(one.token)) revert ERC721TokenNotSupported(one.token);
@@ -198,8 +198,8 @@ contract SpendPermissionManager {
         );
     }
 
-    /// The wallet lets this contract move exactly this value, and the token
-    /// moves it to the spender.
+    /// Moves tokens from the wallet to the spender. Makes the wallet approve exactly
+    /// this value to this contract first.
     function pull(address token, address account, address spender, uint256 value) private {
         IWallet(account).execute(token, 0, abi.encodeWithSignature("approve(address,uint256)", address(this), value));
         (bool ok, bytes memory answer) =
@@ -209,7 +209,8 @@ contract SpendPermissionManager {
                 revert(add(answer, 0x20), mload(answer))
             }
         }
-        // A call to an address without code succeeds and moves nothing.
+        // A call to an address without code succeeds without moving anything, so an
+        // empty answer counts only if the token has code.
         bool isMoved = answer.length == 0 ? token.code.length > 0 : abi.decode(answer, (bool));
         if (!isMoved) revert SafeERC20FailedOperation(token);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.26;
 
-/// Code an account delegates to (EIP-7702) that refuses every signature, the
-/// plain one of the account's own key included.
+/// Code that an account delegates to (EIP-7702). Refuses every signature, also
+/// plain ones by the account's own key.
 contract StrictDelegate {
     receive() external payable {}
 

@@ -3,7 +3,7 @@ pragma solidity ^0.8.26;
 
 import {ERC1271_MAGIC, tryRecover} from "./Signatures.sol";
 
-/// A contract wallet that takes its owner's plain signature of the digest.
+/// A contract wallet that accepts only its owner's plain signature of the digest.
 contract StrictWallet {
     address public immutable owner;
 

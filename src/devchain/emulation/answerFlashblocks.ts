@@ -16,9 +16,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 import { logsWithPending } from './canonicalLogs.js'
 import { sendRawSync } from './sendRawSync.js'
 
-/**
- * Position of the block among the parameters of each method that reads state.
- */
+/** Index of the block among the parameters of each method that reads state. */
 const blockPlace: Readonly<Record<string, number>> = {
   eth_getBalance: 1,
   eth_getTransactionCount: 1,
@@ -35,7 +33,7 @@ const blockPlace: Readonly<Record<string, number>> = {
   eth_getTransactionByBlockNumberAndIndex: 0,
 }
 
-/** Replaces `pending` among the parameters by another block. */
+/** Returns the parameters with another block in the place of `pending`. */
 export function withoutPending(
   method: string,
   params: readonly unknown[],
@@ -46,7 +44,7 @@ export function withoutPending(
   return params.map((param, at) => (at === place ? block : param))
 }
 
-/** Answers as a Base node did while Base had Flashblocks. */
+/** Answers as a node of Base did while Base had Flashblocks. */
 export function answerFlashblocks(
   sequencer: Sequencer,
   hasPending: () => boolean,
@@ -86,7 +84,7 @@ function answerRead(
       const pending = findPending(view, params[0])
       if (method === 'eth_getTransactionReceipt')
         return pending?.receipt ?? null
-      // A node finds transactions in its pool by their hash.
+      // A node returns transactions that are in its pool, too.
       const waiting = sequencer.mempool.find((one) => one.hash === params[0])
       return pending?.transaction ?? waiting?.pooled ?? null
     }
@@ -123,7 +121,10 @@ async function answerPending(question: PendingQuestion): Promise<unknown> {
   return answerFrozen(question, transactions)
 }
 
-/** Answers as a stalled node does: from the block below its old snapshot. */
+/**
+ * Answers `pending` as a stalled node does: account nonces and balances as they
+ * were when its view stopped, everything else as in the newest block.
+ */
 async function answerFrozen(
   { sequencer, view, method, params }: PendingQuestion,
   transactions: readonly Json[],

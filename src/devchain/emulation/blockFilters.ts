@@ -11,7 +11,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 type InstalledFilter = {
   kind: 'logs' | 'blocks' | 'transactions'
   filter: Json
-  /** The last block whose logs the filter has returned. */
+  /** Number of the last block whose logs the filter has returned. */
   seen: number
 }
 
@@ -22,8 +22,8 @@ const kinds = {
 } as const
 
 /**
- * Serves installed filters. The node's own filters would also report blocks
- * that the emulation mines only to preview, and then reverts.
+ * Answers calls of filters itself. The node's own filters would also report the
+ * blocks that are mined only as a preview and then undone.
  */
 export function withBlockFilters(
   answer: AnswerRpc,

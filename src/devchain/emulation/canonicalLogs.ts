@@ -12,7 +12,10 @@ import { fillWording, providerWordings } from './providerWordings.js'
 
 type LogSource = Pick<Sequencer, 'node' | 'head'>
 
-/** Answers `eth_getLogs` from sealed blocks, with the range rules of Reth. */
+/**
+ * Answers `eth_getLogs` from sealed blocks. Refuses the ranges that Reth
+ * refuses.
+ */
 export async function canonicalLogs(
   source: LogSource,
   filter: Json,
@@ -38,9 +41,9 @@ export async function canonicalLogs(
 }
 
 /**
- * Answers `eth_getLogs` as Base's nodes did with a pre-confirmed view. Only
- * `toBlock: 'pending'` reads the view. A canonical log hides a pre-confirmed
- * log at the same position.
+ * Answers `eth_getLogs` as nodes of Base did with Flashblocks. Includes
+ * pre-confirmed logs only with `toBlock: 'pending'`. If a sealed log has the
+ * same position, it hides the pre-confirmed one.
  */
 export async function logsWithPending(
   source: LogSource,

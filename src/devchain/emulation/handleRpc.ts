@@ -10,9 +10,9 @@ import { type DevPolicies, refuseRequest } from './policies.js'
 
 export type RpcReply = {
   status: number
-  /** Seconds. */
+  /** Seconds for the header `Retry-After`. */
   retryAfter?: number | undefined
-  /** JSON, except for answers of a gateway itself. */
+  /** JSON-RPC, or the text of a gateway that refuses the request. */
   body: string
 }
 
@@ -20,9 +20,14 @@ type HandleRpcParameters = {
   text: string
   answer: AnswerRpc
   policies: DevPolicies
-  /** Number of requests so far, including this one. */
+  /**
+   * How many requests have come, with this one. The rate limit counts by it.
+   */
   count: number
-  /** False for a socket: it has no HTTP status, so every refusal is JSON. */
+  /**
+   * False for a WebSocket. It has no HTTP status, so a refusal is an answer in
+   * JSON-RPC.
+   */
   overHttp: boolean
 }
 

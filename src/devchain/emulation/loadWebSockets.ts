@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { loadPeer, notLoaded } from '../../core/peers.js'
 import { WebSocketPackageNotFoundError } from './errors.js'
 
-/** The members of a WebSocket of the package `ws` that we use. */
+/** The part of a WebSocket of the package `ws` that we use. */
 export type DevSocket = {
   readonly readyState: number
   on(event: 'message', listener: (data: { toString(): string }) => void): void
@@ -28,12 +28,12 @@ type WebSockets = {
 }
 
 /**
- * Loads the optional peer `ws`, which viem installs.
+ * Loads the optional peer `ws`. viem depends on it, so it usually is installed.
  *
- * @throws {@link WebSocketPackageNotFoundError} when it is missing.
+ * @throws {@link WebSocketPackageNotFoundError} when it is missing or too old.
  */
 export async function loadWebSockets(): Promise<WebSockets> {
-  // `ws` has no types of its own.
+  // Typed as a string, so that the compiler looks for no types: `ws` has none.
   const name: string = 'ws'
   return loadPeer(
     { name, from: '8.18.0' },

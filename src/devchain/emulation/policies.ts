@@ -12,14 +12,20 @@ import {
   type WordingFacts,
 } from './providerWordings.js'
 
-/** The wording of a known provider, or your own. */
+/** The error text of a known provider, or your own. */
 type LogLimitWording =
   | ProviderWordingName
   | Pick<ProviderWording, 'code' | 'status' | 'text'>
 
-/** Requests that a provider refuses or delays. Default: none. */
+/**
+ * Requests that the chain refuses or delays, as a provider would. By default it
+ * refuses none.
+ */
 export type DevPolicies = {
-  /** Answers `eth_getBlockReceipts` with HTTP 403, as public endpoints do. */
+  /**
+   * `'forbidden'`: answers `eth_getBlockReceipts` with HTTP 403, as public
+   * endpoints do.
+   */
   blockReceipts?: 'forbidden' | undefined
   /** Widest range of `eth_getLogs` in blocks, both ends included. */
   maxLogRange?:
@@ -29,7 +35,10 @@ export type DevPolicies = {
   maxLogResults?:
     | { logs: number; wording?: LogLimitWording | undefined }
     | undefined
-  /** Answers every n-th HTTP request or WebSocket message with HTTP 429. */
+  /**
+   * Answers every n-th HTTP request or WebSocket message with HTTP 429, as if
+   * too many had come.
+   */
   rateLimit?:
     | {
         every: number
@@ -38,8 +47,8 @@ export type DevPolicies = {
       }
     | undefined
   /**
-   * How many transactions of one sender the pool accepts beyond `latest`.
-   * Default wording: that of Reth, which accepts 16.
+   * Most transactions of one sender that the pool accepts, counted from
+   * `latest`. Reth accepts 16. The default error is Reth's.
    */
   maxPending?:
     | {
@@ -50,11 +59,17 @@ export type DevPolicies = {
     | undefined
   /** Milliseconds to wait before each request. */
   latency?: number | undefined
-  /** Answers requests with more than one call with HTTP 400. */
+  /** `'refused'`: answers a batch of several calls with HTTP 400. */
   batches?: 'refused' | undefined
-  /** Answers `pending` like `latest`, as a node without a snapshot does. */
+  /**
+   * True to answer `pending` like `latest`, as a node does that has no pending
+   * block.
+   */
   pendingFallsBack?: boolean | undefined
-  /** Refuses `pendingLogs` and similar subscriptions, as a plain node does. */
+  /**
+   * `'refused'`: refuses subscriptions that only Flashblocks have, such as
+   * `pendingLogs`.
+   */
   flashblockSubscriptions?: 'refused' | undefined
 }
 
@@ -70,14 +85,18 @@ const policyMembers: MembersOf<DevPolicies> = {
   flashblockSubscriptions: true,
 }
 
-/** @throws {@link InvalidFieldError} for an unknown member. */
+/**
+ * Checks the names of policies.
+ *
+ * @throws {@link InvalidFieldError} for an unknown member.
+ */
 export function checkPolicies(policies: DevPolicies): void {
   checkMembers(policies, policyMembers, 'policies')
 }
 
 /**
- * Returns the fault if the provider refuses a whole request, before it answers
- * any call.
+ * Returns the fault with which the provider refuses a whole request, before it
+ * looks at any call in it.
  */
 export function refuseRequest(
   policies: DevPolicies,
@@ -100,7 +119,11 @@ export function refuseRequest(
   return undefined
 }
 
-/** @throws {@link RpcFault} when a log request is too wide. */
+/**
+ * Refuses a log request over too many blocks.
+ *
+ * @throws {@link RpcFault}
+ */
 export async function refuseLogRange(
   { maxLogRange }: DevPolicies,
   {
@@ -117,7 +140,11 @@ export async function refuseLogRange(
   throw limitFault(wording, { limit, requested, from, to: from + limit - 1 })
 }
 
-/** @throws {@link RpcFault} when an answer has too many logs. */
+/**
+ * Refuses an answer with too many logs.
+ *
+ * @throws {@link RpcFault}
+ */
 export function refuseLogResults(
   { maxLogResults }: DevPolicies,
   logs: unknown,
@@ -133,7 +160,11 @@ export function refuseLogResults(
   throw limitFault(wording, { limit, requested: logs.length, from, to })
 }
 
-/** @throws {@link RpcFault} when the sender has too many pending transactions. */
+/**
+ * Refuses a transaction if its sender has too many in the pool.
+ *
+ * @throws {@link RpcFault}
+ */
 export async function refuseFullSender(
   { maxPending }: DevPolicies,
   { node, raw }: { node: NodeConnection; raw: unknown },

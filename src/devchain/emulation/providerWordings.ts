@@ -1,4 +1,7 @@
-/** The code, status and text with which a provider refuses `eth_getLogs`. */
+/**
+ * The error code, HTTP status and text with which a provider refuses
+ * `eth_getLogs`.
+ */
 export type ProviderWording = {
   /** Why the request is refused. */
   kind: 'range' | 'results' | 'timeout' | 'head' | 'rateLimit' | 'unavailable'
@@ -6,9 +9,10 @@ export type ProviderWording = {
   /** HTTP status. Default: 200. */
   status?: number | undefined
   /**
-   * `{limit}` and `{requested}` are numbers; `{limit,}` separates thousands and
-   * `{limitK}` is short. `{from}` to `{to}` is a range that should work;
-   * `{fromHex}` and `{toHex}` are the same in hex. `{head}` is the newest block.
+   * The error text, with placeholders. `{limit}` and `{requested}` are numbers
+   * of blocks or logs, written `{limit,}` with separated thousands and
+   * `{limitK}` as `10k`. `{from}` to `{to}` is a range that would be accepted,
+   * `{fromHex}` and `{toHex}` the same in hex. `{head}` is the newest block.
    */
   text: string
 }
@@ -45,9 +49,9 @@ export type ProviderWordingName =
   | 'baseRateLimit'
 
 /**
- * Known refusals of `eth_getLogs` by providers on Base, to test a client against
- * each. Taken from documentation and issues, not from live endpoints. Providers
- * change them without notice.
+ * Texts with which providers on Base refuse `eth_getLogs`, to test a client
+ * against each. They come from documentation and issues, not from live
+ * endpoints. Providers change them without notice.
  */
 export const providerWordings: Readonly<
   Record<ProviderWordingName, ProviderWording>
@@ -205,7 +209,7 @@ export type WordingFacts = {
   head?: number | undefined
 }
 
-/** Fills in the placeholders of a wording. Keeps those without a number. */
+/** Fills the numbers into a text. A placeholder without a number stays. */
 export function fillWording(text: string, facts: WordingFacts): string {
   return text.replace(
     /\{(limit|requested|from|to|head)(,|Hex|K)?\}/g,

@@ -3,12 +3,12 @@ import { invalidParams, type Json, RpcFault } from '../sequencer/devRpc.js'
 import { submitRaw } from '../sequencer/mempool.js'
 import type { Sequencer } from '../sequencer/sequencer.js'
 
-/** Default and maximum wait of Base, in milliseconds. */
+/** Milliseconds that Base waits for the receipt: by default, and at most. */
 const maxWait = 6_000
 
 /**
- * Sends a transaction and waits for its receipt, pre-confirmed or canonical
- * (EIP-7966).
+ * Sends a transaction and waits for its receipt, pre-confirmed or sealed
+ * (`eth_sendRawTransactionSync`, EIP-7966).
  */
 export async function sendRawSync(
   sequencer: Sequencer,

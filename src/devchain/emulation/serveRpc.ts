@@ -9,10 +9,10 @@ import { type DevSocket, loadWebSockets } from './loadWebSockets.js'
 
 type ServeRpcParameters = {
   port?: number | undefined
-  /** Answers the body of an HTTP request to a path. */
+  /** Answers an HTTP request, from its body and path. */
   handle(text: string, path: string): Promise<RpcReply>
   /**
-   * Called for each new connection. Returns the function that answers its
+   * Called for each new WebSocket. Returns the function that answers its
    * messages.
    */
   connect(socket: DevSocket): Promise<(text: string) => Promise<string>>
@@ -26,7 +26,7 @@ const headers = {
   'access-control-expose-headers': 'retry-after',
 }
 
-/** Serves JSON-RPC on this machine, over HTTP and over WebSockets. */
+/** Serves JSON-RPC on a port of this machine, over HTTP and WebSockets. */
 export async function serveRpc({
   port = 0,
   handle,
@@ -42,7 +42,8 @@ export async function serveRpc({
     webSockets.handleUpgrade(request, stream, head, (socket) => {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
-      // Ignored, because a broken connection also emits `close`.
+      // Without a listener, an error of a connection would end the process. The
+      // connection also emits `close`, which is handled.
       socket.on('error', () => undefined)
       const connected = connect(socket)
       socket.on('message', async (data) => {

@@ -24,7 +24,7 @@ import { serveRpc } from './serveRpc.js'
 import { ownSubscriptions, passSubscriptions } from './subscriptions.js'
 
 type StartEmulationParameters = {
-  /** Port of the private node. */
+  /** Port of the anvil behind the emulation, which clients do not use. */
   nodePort: number
   port?: number | undefined
   mode: 'flashblocks' | 'fastBlocks' | 'none'
@@ -34,28 +34,36 @@ type StartEmulationParameters = {
   blockTime: number
 }
 
-/** An emulated network in front of a private node. */
+/**
+ * A server in front of a private node. It answers as a certain network does.
+ */
 export type Emulation = {
   port: number
   setPolicies(policies: DevPolicies): void
-  /** Absent if the node makes its blocks itself. */
+  /** Makes the blocks of the network. Absent if the node makes them itself. */
   sequencer: Sequencer | undefined
-  /** Starts making blocks on time. */
+  /** Starts making blocks by the clock. */
   run(): Promise<void>
   stop(): Promise<void>
 }
 
-/** How the network answers without policies. */
+/** How the network answers before any policy refuses or delays. */
 type Network = {
   sequencer: Sequencer | undefined
   answer: AnswerRpc
   subscribe(socket: DevSocket): Promise<AnswerRpc>
 }
 
-/** Requests to this path, by the chain's own controls, skip the policies. */
+/**
+ * Path for the requests of the chain's own functions, such as `mint`. No policy
+ * refuses or delays them.
+ */
 export const controlPath = '/control'
 
-/** Starts a server in front of a node that answers like another network. */
+/**
+ * Starts a server that passes requests on to a private node and answers as
+ * another network would.
+ */
 export async function startEmulation(
   parameters: StartEmulationParameters,
 ): Promise<Emulation> {

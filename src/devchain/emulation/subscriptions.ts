@@ -14,7 +14,10 @@ const flashblockKinds = [
   'newFlashblockTransactions',
 ]
 
-/** Serves the subscriptions of one connection from the emulation's feed. */
+/**
+ * Answers the subscriptions of one WebSocket with the events of the emulated
+ * network.
+ */
 export function ownSubscriptions(
   feed: Feed,
   socket: DevSocket,
@@ -33,7 +36,7 @@ export function ownSubscriptions(
   }
 }
 
-/** Passes the subscriptions of one connection on to the node's own socket. */
+/** Passes the subscriptions of one WebSocket on to a WebSocket of the node. */
 export async function passSubscriptions(
   socket: DevSocket,
   port: number,

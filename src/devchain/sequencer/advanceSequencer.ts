@@ -19,7 +19,7 @@ import {
   type Sequencer,
 } from './sequencer.js'
 
-/** Pre-confirms the transactions of the mempool and notifies subscribers. */
+/** Pre-confirms the transactions in the mempool, and notifies subscribers. */
 export async function tick(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(async () => {
     const before = new Set(sequencer.included.map(({ hash }) => hash))
@@ -28,12 +28,15 @@ export async function tick(sequencer: Sequencer): Promise<void> {
   })
 }
 
-/** Mines the pre-confirmed transactions and no others. */
+/** Seals the pre-confirmed transactions in a block, and no others. */
 export async function seal(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(() => mineOne(sequencer))
 }
 
-/** Mines blocks now, with the mempool, as a local node would. */
+/**
+ * Mines blocks now, with all transactions of the mempool in the first, as a
+ * local node does when asked.
+ */
 export async function mineBlocks(
   sequencer: Sequencer,
   { blocks = 1, interval = 0 }: { blocks?: number; interval?: number },
@@ -48,7 +51,10 @@ export async function mineBlocks(
   })
 }
 
-/** The node mined, rolled back or reverted by itself: read its state again. */
+/**
+ * Reads the node's newest block after the node has changed its chain, and
+ * announces blocks that are new.
+ */
 export async function followNode(sequencer: Sequencer): Promise<void> {
   const { number } = sequencer.head
   sequencer.head = await getHead(sequencer.node)
@@ -56,7 +62,8 @@ export async function followNode(sequencer: Sequencer): Promise<void> {
 }
 
 /**
- * Moves executable transactions to the node's pool, which is the open block.
+ * Sends the node all transactions that can run now. Its pool holds those of the
+ * block under construction, and no others.
  */
 async function includeMempool(sequencer: Sequencer): Promise<boolean> {
   const { node, mempool } = sequencer
@@ -84,13 +91,17 @@ async function isTaken(
     await node.request(...send)
     return true
   } catch (error) {
-    // The node keeps a transaction that arrived before a lower nonce. After
-    // other errors, the state that the transaction needed is gone.
+    // "Already imported": the node kept this transaction from an earlier try,
+    // when it waited for a lower account nonce. After any other error, the
+    // transaction cannot run any more.
     return error instanceof RpcFault && /already imported/.test(error.message)
   }
 }
 
-/** Takes transactions in order of arrival and of each sender's nonces. */
+/**
+ * Takes from the mempool what can run now, in the order of arrival, but the
+ * transactions of one sender in the order of their account nonces.
+ */
 function takeReady(
   sequencer: Sequencer,
   next: Map<string, number>,
@@ -135,7 +146,7 @@ function announcePending(
   answerWaiters(sequencer, [...fresh])
 }
 
-/** Seals the open block and opens the next. */
+/** Seals the block under construction, and begins the next. */
 async function mineOne(sequencer: Sequencer): Promise<void> {
   const { node, head } = sequencer
   const timestamp = openTimestamp(sequencer)
@@ -145,7 +156,7 @@ async function mineOne(sequencer: Sequencer): Promise<void> {
   const sealedAt = isThatSecond ? planned : timestamp * 1000
   sequencer.sealedAt.set(head.number + 1, sealedAt)
 
-  // The clock continues from a requested timestamp.
+  // If a test asked for the time of this block, the clock goes on from there.
   const ahead = timestamp - Math.floor(Date.now() / 1000)
   if (sequencer.nextTimestamp !== undefined)
     sequencer.offset = Math.max(sequencer.offset, ahead)
@@ -177,7 +188,7 @@ async function announceBlocks(
   }
 }
 
-/** Adds the milliseconds of sealing to blocks of 200 ms. */
+/** Adds to blocks of 200 ms when they were sealed, in milliseconds. */
 export function stamp(sequencer: Sequencer, value: unknown): unknown {
   if (sequencer.preconfirms) return value
   return addMilliseconds(value, sequencer.sealedAt)

@@ -1,9 +1,10 @@
 import { asJson, type Json, toQuantity } from './devRpc.js'
 
 /**
- * Adds the extension fields of 200 ms blocks: `timestampMs` to blocks and
- * `blockTimestampMs` to transactions and logs, also those inside receipts,
- * never to a receipt itself. Blocks of unknown milliseconds stay as they are.
+ * Adds the fields that Base has since its blocks take 200 ms: `timestampMs` to
+ * blocks, and `blockTimestampMs` to transactions and logs, also to the logs in
+ * a receipt, but not to the receipt. A block whose milliseconds are
+ * not known stays unchanged.
  */
 export function addMilliseconds(
   answer: unknown,

@@ -2,9 +2,9 @@ import { wait } from '../../core/wait.js'
 import { type AnswerRpc, asJson } from './devRpc.js'
 
 /**
- * Waits for the block of a transaction that `method` may have sent. A node that
- * mines on arrival answers first and mines afterwards. Does not wait while
- * mining on arrival is off.
+ * If `method` sends a transaction, waits until it is in a block. A node that
+ * mines each transaction on arrival answers first and mines afterwards. Does
+ * not wait while such mining is off.
  */
 export async function waitUntilMined(
   method: string,
@@ -19,8 +19,9 @@ export async function waitUntilMined(
 }
 
 /**
- * Waits for a block that the node was mining already. Returns the number of
- * transactions that stay in the pool, for example for their low fees.
+ * Waits until a block is done that the node has begun to mine, for at most 200
+ * requests. Returns how many transactions stay in the pool, for example because
+ * they pay too little.
  */
 export async function closePool(request: AnswerRpc): Promise<number> {
   let pending = await countPending(request)
@@ -43,9 +44,9 @@ async function countPool(
 }
 
 /**
- * Works around a fault of anvil. When many transactions arrive out of order, it
- * may queue one forever, for an earlier nonce that is mined already. Sends that
- * one and its followers again.
+ * Works around a fault of anvil: if many transactions arrive in another order
+ * than that of their nonces, one can wait forever for a nonce that is mined.
+ * Sends it and the later ones of its sender again.
  */
 async function sendForgotten(request: AnswerRpc): Promise<void> {
   const { queued } = asJson(await request('txpool_content', []))
@@ -59,7 +60,8 @@ async function sendForgotten(request: AnswerRpc): Promise<void> {
       ),
     )
     await request('anvil_removePoolTransactions', [address])
-    // Another client may have sent the transaction, or it is mined by now.
+    // Refused if another client has sent it meanwhile or it is mined. Both are
+    // fine.
     for (const bytes of sent)
       await request('eth_sendRawTransaction', [bytes]).catch(() => undefined)
     await closePool(request)

@@ -7,17 +7,24 @@ import {
   RpcFault,
 } from './devRpc.js'
 
-/** The private node behind an emulation. */
+/** A connection to the private node behind an emulated network. */
 export type NodeConnection = {
   port: number
-  /** @throws {@link RpcFault} with the node's own code and message. */
+  /**
+   * Sends one call.
+   *
+   * @throws {@link RpcFault} with the node's own code and message.
+   */
   request(method: string, params?: readonly unknown[]): Promise<unknown>
   /** Sends several calls in one request. Throws the first error. */
   batch(calls: readonly NodeCall[]): Promise<unknown[]>
   close(): void
 }
 
-/** Connects to a node of this machine and keeps connections alive. */
+/**
+ * Connects to a node on this machine. Requests share connections, which is
+ * faster.
+ */
 export function connectNode(port: number): NodeConnection {
   const agent = new Agent({ keepAlive: true })
   const encode = ([method, params]: NodeCall, id: number): Json => ({

@@ -7,15 +7,19 @@ import type { Sequencer } from './sequencer.js'
 
 const controls = /^(anvil|hardhat|evm|tenderly)_/
 
-/** Methods that only test nodes have, with any prefix. */
+/**
+ * True for methods that only test nodes have, such as `evm_mine` and
+ * `anvil_mine`.
+ */
 export function isControlMethod(method: string): boolean {
   return controls.test(method)
 }
 
 /**
- * Answers control methods. Handles mining and time as the emulated network
- * does. Forwards most other methods to the node and builds the open block
- * again, because they change the node's state.
+ * Answers methods of test nodes. Handles those for mining and time here,
+ * because the emulated network makes the blocks. Forwards most others to the
+ * node and then builds the block under construction again, because they change
+ * the state it runs on.
  */
 export function answerControl(sequencer: Sequencer): AnswerRpc {
   const { node, lock } = sequencer
@@ -110,7 +114,8 @@ async function drop(sequencer: Sequencer, hash: Hash): Promise<unknown> {
 }
 
 /**
- * Sends pre-confirmed transactions again, because the node has lost its pool.
+ * Reads the node's chain after it went back to a snapshot, and sends its pool
+ * the pre-confirmed transactions again, which it has lost.
  */
 async function resend(sequencer: Sequencer): Promise<void> {
   sequencer.mempool = [...sequencer.included, ...sequencer.mempool]
@@ -121,7 +126,10 @@ async function resend(sequencer: Sequencer): Promise<void> {
   await refreshBlock(sequencer)
 }
 
-/** anvil expects milliseconds here, but callers often pass seconds. */
+/**
+ * Reads a time as Unix seconds. anvil takes milliseconds here, but many callers
+ * pass seconds: a number above 10^11 must be milliseconds.
+ */
 function toSeconds(value: unknown): number {
   const time = Number(value)
   return time > 100_000_000_000 ? Math.floor(time / 1000) : time

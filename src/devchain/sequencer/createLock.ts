@@ -1,10 +1,10 @@
-/** A lock for many readers or one writer. */
+/** A lock that many readers or one writer can hold. */
 export type Lock = {
   shared<value>(task: () => Promise<value>): Promise<value>
   exclusive<value>(task: () => Promise<value>): Promise<value>
 }
 
-/** Creates a lock that grants writes in the order of the requests. */
+/** Creates a lock. Writers get it in the order in which they asked. */
 export function createLock(): Lock {
   const readers = new Set<Promise<unknown>>()
   let writer: Promise<unknown> | undefined

@@ -1,27 +1,27 @@
 import type { Hash, Hex } from 'viem'
 
-/** A JSON object, not checked. */
+/** A JSON object whose members are not checked. */
 export type Json = Record<string, unknown>
 
 /** A method and its parameters. */
 export type NodeCall = readonly [method: string, params: readonly unknown[]]
 
-/** Answers a call: the node, or a layer in front of it. */
+/** Answers one call: either the node does, or code in front of the node. */
 export type AnswerRpc = (
   method: string,
   params: readonly unknown[],
 ) => Promise<unknown>
 
-/** An error to answer a call with. */
+/** An error to send as the answer to a call. */
 export class RpcFault extends Error {
   override readonly name = 'RpcFault'
   readonly code: number
   readonly data: unknown
   /** HTTP status, if it is not 200. */
   readonly status: number | undefined
-  /** Seconds of a `Retry-After` header. */
+  /** Seconds for the header `Retry-After`. */
   readonly retryAfter: number | undefined
-  /** The whole HTTP body, if it is not a JSON-RPC answer. */
+  /** The whole HTTP body, if the answer is not JSON-RPC. */
   readonly body: string | undefined
 
   constructor({

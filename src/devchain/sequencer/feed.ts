@@ -1,13 +1,13 @@
 import { invalidParams, type Json, toQuantity } from './devRpc.js'
 import { matchesFilter } from './logFilter.js'
 
-/** The additions of one tick to the block under construction. */
+/** What one pre-confirmation adds to the block under construction. */
 export type Delta = {
-  /** The block so far, transactions in full. */
+  /** The block up to now, with its transactions in full. */
   block: Json
-  /** Transactions since the last delta. */
+  /** Transactions that this pre-confirmation added. */
   transactions: readonly { transaction: Json; receipt: Json }[]
-  /** Logs since the last delta. */
+  /** Logs that this pre-confirmation added. */
   logs: readonly Json[]
 }
 
@@ -16,11 +16,11 @@ type Subscriber = {
   parameter: unknown
   owner: object
   send(text: string): void
-  /** Deltas that a slow consumer has not received yet. */
+  /** Additions that are kept back while `hold` is on. */
   held: Delta[]
 }
 
-/** The WebSocket side of an emulated node. */
+/** The subscriptions of an emulated network, and what is sent to them. */
 export type Feed = {
   subscribe(
     params: readonly unknown[],
@@ -28,18 +28,20 @@ export type Feed = {
     send: (text: string) => void,
   ): string
   unsubscribe(id: unknown, owner: object): boolean
-  /** Ends the subscriptions of a closed connection. */
+  /** Ends all subscriptions of a connection that has closed. */
   leave(owner: object): void
   pushHead(head: Json): void
   pushLogs(logs: readonly Json[]): void
   pushDelta(delta: Delta): void
-  /** While on, deltas wait; the oldest are dropped. */
+  /**
+   * While on, subscribers get no additions; the newest 20 are kept for later.
+   */
   hold(on: boolean): void
 }
 
 /**
- * Number of deltas that Base's nodes keep for a slow consumer. They drop older
- * ones.
+ * Additions that a node of Base keeps for a subscriber that reads slowly. It
+ * drops older ones.
  */
 const bufferedDeltas = 20
 

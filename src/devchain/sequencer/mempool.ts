@@ -18,8 +18,9 @@ import {
 import type { DevTransaction, Sequencer } from './sequencer.js'
 
 /**
- * Accepts a signed transaction. The node checks it; then we remove it from the
- * node's pool. Before a tick, clients find it by its hash only.
+ * Accepts a signed transaction: sends it to the node, which checks it, and
+ * removes it from the node's pool again. Until it is pre-confirmed, clients
+ * find it by its hash only.
  */
 export async function submitRaw(
   sequencer: Sequencer,
@@ -38,7 +39,10 @@ export async function submitRaw(
   })
 }
 
-/** Accepts a transaction of an account that the node owns or impersonates. */
+/**
+ * Accepts an unsigned transaction, of an account that the node has the key of
+ * or impersonates.
+ */
 export async function submitUnsigned(
   sequencer: Sequencer,
   method: string,
@@ -55,7 +59,7 @@ export async function submitUnsigned(
     )
     const wanted = { ...transaction, from, nonce: toQuantity(nonce) }
     if (method === 'eth_sendTransaction') {
-      // The node has no key of an impersonated account.
+      // Fails for an impersonated account, whose key the node does not have.
       const raw = await node
         .request('eth_signTransaction', [wanted])
         .catch(() => undefined)
@@ -95,7 +99,7 @@ async function take(
   const hash = toHash(await node.request(...first))
   const found = await withdraw(sequencer, hash)
   const maxFee = BigInt(String(found.maxFeePerGas ?? found.gasPrice ?? 0))
-  // With all fields set, sending again gives the same hash.
+  // With every field set, sending it again gives the same hash.
   const again: NodeCall = ['eth_sendUnsignedTransaction', [pickFields(found)]]
   const sent = send ?? again
   keep(sequencer, { hash, from, nonce, maxFee, pooled: found, send: sent })
@@ -129,7 +133,10 @@ function pickFields(transaction: Json): Json {
   }
 }
 
-/** Appends a transaction. Replaces one with the same sender and nonce. */
+/**
+ * Adds a transaction to the mempool. Replaces one with the same sender and
+ * account nonce.
+ */
 function keep(sequencer: Sequencer, transaction: DevTransaction): void {
   const { from, nonce } = transaction
   const others = sequencer.mempool.filter(
@@ -152,14 +159,15 @@ export async function parseRaw(
       maxFee: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
     }
   } catch {
-    // A malformed transaction: the node itself reports why.
+    // Malformed: the node itself says why, when it is sent there.
     return undefined
   }
 }
 
 /**
- * Refuses known transactions, used nonces and underpriced replacements. The
- * node cannot, because its own pool no longer has the earlier transactions.
+ * Refuses transactions that are known, use an account nonce again, or replace
+ * another one for too low a fee. The node cannot: the earlier transactions are
+ * no longer in its pool.
  */
 function refuseUsed(
   { included, mempool }: Sequencer,

@@ -2,12 +2,15 @@ import { zeroHash } from 'viem'
 import { asJson, asJsonList, type Json, toHash, toQuantity } from './devRpc.js'
 import type { PendingBlock, Phantom, Sequencer } from './sequencer.js'
 
-/** The pending block that the network shows, with its real and phantom logs. */
+/**
+ * The pending block that clients see. Its logs include those that no contract
+ * emitted (`phantomLog`).
+ */
 export type PendingView = PendingBlock & { logs: readonly Json[] }
 
 /**
- * Returns the snapshot from which the emulated node answers `pending`;
- * `undefined` if it has none. A stalled snapshot does not change.
+ * Returns the block that clients see as `pending`; `undefined` if they see
+ * none. After `stall`, it is a copy that does not change.
  */
 export function visiblePending({
   view,
@@ -36,7 +39,7 @@ export function receiptLogs(receipts: readonly Json[]): Json[] {
 }
 
 /**
- * A phantom log moves the index of later logs up, as in a receipt with one log
+ * Adds phantom logs. Later logs get higher indexes, as if a receipt had one log
  * too many.
  */
 function withPhantoms(
@@ -57,7 +60,9 @@ function withPhantoms(
   return { ...pending, receipts, logs: numbered }
 }
 
-/** Creates a log that no contract emitted, after all logs so far. */
+/**
+ * Creates a log that no contract emitted. Its index is after all logs so far.
+ */
 export function makePhantom(
   { pending, phantoms }: Sequencer,
   log: Json,

@@ -12,8 +12,8 @@ type PhantomLogParameters = {
   topics?: readonly Hex[] | undefined
   data?: Hex | undefined
   /**
-   * Default: the newest pre-confirmed transaction; an invented hash without
-   * one.
+   * Transaction that the log claims to be from. Default: the newest that is
+   * pre-confirmed; if there is none, an invented hash.
    */
   transactionHash?: Hash | undefined
 }
@@ -25,30 +25,42 @@ const members: MembersOf<PhantomLogParameters> = {
   transactionHash: true,
 }
 
-/** Controls of a network with Flashblocks, including its faults. */
+/**
+ * Controls of a network with Flashblocks, also to cause the faults that such
+ * networks have.
+ */
 export type PreconfirmationControls = {
-  /** Pre-confirms all sent transactions now. */
+  /** Pre-confirms all transactions that were sent. */
   tick(): Promise<void>
-  /** Seals the open block: pre-confirmed transactions become canonical. */
+  /**
+   * Seals the block under construction, with all transactions that are
+   * pre-confirmed.
+   */
   seal(): Promise<void>
   /**
-   * Drops a pre-confirmed transaction for good; without a hash, all of them.
-   * Returns the hashes of the dropped transactions.
+   * Drops a pre-confirmed transaction, or all without `hash`: no block will
+   * have it. Returns the hashes of those dropped.
    */
   dropPending(hash?: Hash): Promise<Hash[]>
-  /** Reverses the order of the senders in the open block. */
+  /** Reverses the order of the senders in the block under construction. */
   reorder(): Promise<void>
-  /** Removes the pending view until the next block: `pending` is `latest`. */
+  /**
+   * Until the next block, the node has no pending block and answers `pending`
+   * like `latest`.
+   */
   loseSnapshot(): Promise<void>
-  /** Freezes the pending view while the chain continues, or unfreezes it. */
+  /**
+   * Stops the changes of what clients see as `pending`, while the chain goes
+   * on; `false` ends this.
+   */
   stall(on?: boolean): Promise<void>
-  /** Shows a pre-confirmed log that no block will contain. */
+  /** Shows a pre-confirmed log that no block will have. */
   phantomLog(log: PhantomLogParameters): Promise<void>
-  /** Sends the newest delta to subscribers again. */
+  /** Sends subscribers the newest addition a second time. */
   duplicateDelta(): Promise<void>
   /**
-   * While on, subscribers receive no deltas. Afterwards they receive the newest
-   * 20 and miss the others.
+   * While on, subscribers get no additions. When it ends, they get the newest
+   * 20, and never those before.
    */
   slowConsumers(on?: boolean): Promise<void>
 }

@@ -10,15 +10,17 @@ import {
 import { openTimestamp, type Sequencer } from './sequencer.js'
 
 /**
- * Mines the open block, reads it and undoes it, so that the node's pool and
- * its own pending state hold the pre-confirmed transactions and no others.
+ * Mines the block under construction, reads it, and makes the node undo it.
+ * Then the node's pool and its pending state hold the pre-confirmed
+ * transactions and no others.
  *
- * Transactions that the block did not include return to the mempool. Runs under
- * the exclusive lock.
+ * Transactions that did not fit into the block return to the mempool. The
+ * caller must hold the lock as a writer.
  */
 export async function previewBlock(sequencer: Sequencer): Promise<void> {
   const { node } = sequencer
-  // The sealed block has to equal the preview, also if no block time is set.
+  // The sealed block must equal this preview, so its time is fixed now, also if
+  // blocks are mined on demand only.
   const timestamp = openTimestamp(sequencer)
   if (sequencer.blockTime === 0) sequencer.nextTimestamp = timestamp
 
@@ -28,7 +30,8 @@ export async function previewBlock(sequencer: Sequencer): Promise<void> {
     ['eth_getBlockByNumber', ['latest', true]],
     ['eth_getBlockReceipts', ['latest']],
   ])
-  // Reverting empties the pool and resets the clock, but not the next base fee.
+  // The undoing empties the pool and sets the clock back, but does not set back
+  // the base fee of the next block. All three are restored below.
   await node.request('evm_revert', [snapshot])
   keepMined(sequencer, asJson(block))
   await node.batch([
@@ -43,7 +46,7 @@ export async function previewBlock(sequencer: Sequencer): Promise<void> {
   }
 }
 
-/** Opens the next block, with nothing in it. */
+/** Begins the next block, without transactions. */
 export async function openBlock(sequencer: Sequencer): Promise<void> {
   const { node, preconfirms } = sequencer
   const timestamp = openTimestamp(sequencer)
@@ -61,7 +64,9 @@ export async function openBlock(sequencer: Sequencer): Promise<void> {
   }
 }
 
-/** Shows the open block as it is now, empty or not. */
+/**
+ * Builds the block under construction again, after the state below it changed.
+ */
 export async function refreshBlock(sequencer: Sequencer): Promise<void> {
   await (sequencer.included.length > 0 ? previewBlock : openBlock)(sequencer)
 }

@@ -13,9 +13,9 @@ import { openBlock, refreshBlock } from './previewBlock.js'
 import type { DevTransaction, Head, Sequencer } from './sequencer.js'
 
 /**
- * Replaces the newest blocks by the same number of empty ones and sends the
- * removed logs to subscribers. The transactions return to the mempool or are
- * dropped.
+ * Replaces the newest blocks by as many empty ones, and sends subscribers the
+ * logs that are gone. The transactions return to the mempool if `replay`, else
+ * they are lost.
  */
 export async function reorgChain(
   sequencer: Sequencer,
@@ -46,8 +46,9 @@ export async function reorgChain(
 }
 
 /**
- * Drops a pre-confirmed transaction, or all of them, from the open block.
- * Later ones of the same sender wait for another transaction at its nonce.
+ * Drops a pre-confirmed transaction, or all of them. Later ones of the same
+ * sender return to the mempool, until another transaction has the account nonce
+ * that is now free.
  */
 export async function dropPending(
   sequencer: Sequencer,
@@ -68,7 +69,10 @@ export async function dropPending(
   })
 }
 
-/** Reverses the order of the senders. Each sender's own order stays. */
+/**
+ * Reverses the order of the senders. The transactions of one sender stay in the
+ * order of their account nonces.
+ */
 export async function reorderPending(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(async () => {
     const { included } = sequencer
@@ -119,7 +123,10 @@ export async function getBlocks(
   return blocks
 }
 
-/** Mines a block of the same time. A higher base fee changes its hash. */
+/**
+ * Mines an empty block with the time of the old one. Its base fee is higher by
+ * 1 wei, so that its hash differs.
+ */
 async function mineInstead(
   { node }: Sequencer,
   { block }: OldBlock,
@@ -134,8 +141,8 @@ function removedLogs({ receipts }: OldBlock): Json[] {
 }
 
 /**
- * Returns the signed transactions. Leaves out those of impersonated accounts,
- * which have no signature.
+ * Returns the signed transactions of an old block, so that they can be sent
+ * again. Those of impersonated accounts have no signature and are left out.
  */
 export function toTransactions({ block, raws }: OldBlock): DevTransaction[] {
   return asJsonList(block.transactions).flatMap((one, at) => {

@@ -5,8 +5,9 @@ import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
 import { getHead } from './sequencer.js'
 
 /**
- * On a node that makes its own blocks, replaces the newest blocks by the same
- * number of empty ones. The transactions return to its pool or are dropped.
+ * Replaces the newest blocks by as many empty ones, on a node that makes its
+ * blocks itself. The transactions return to its pool if `replay`, else they are
+ * lost.
  */
 export async function reorgNode(
   port: number,
@@ -20,11 +21,11 @@ export async function reorgNode(
       await node.request('anvil_reorg', [depth, []])
       return newest
     })
-    // The node sets its clock back to the last block.
+    // The rollback has set the node's clock back to the time of the last block.
     const lag = ahead - (await getClock(node))
     if (lag > 0) await node.request('evm_increaseTime', [lag])
     if (!replay) return
-    // A transaction may depend on one that cannot return.
+    // Refused if it depends on a transaction that has no signature and is lost.
     for (const { send } of old.flatMap(toTransactions)) {
       await node.request(...send).catch(() => undefined)
       await waitUntilMined(send[0], node.request)
@@ -35,8 +36,9 @@ export async function reorgNode(
 }
 
 /**
- * Keeps a node from mining transactions as they arrive. A block that the node
- * mines while it replaces others is lost, but its receipts stay.
+ * Runs work while the node does not mine transactions on arrival. If it mined a
+ * block while others are replaced, that block would be lost and its receipts
+ * would stay.
  */
 async function whileNotMining<result>(
   node: NodeConnection,
@@ -51,13 +53,14 @@ async function whileNotMining<result>(
     return await work()
   } finally {
     await node.request('evm_setAutomine', [true])
-    // The node would mine these only when another transaction arrives.
+    // Transactions that came meanwhile. The node would mine them only when
+    // another one arrives.
     if ((await countPending(node.request)) > stuck)
       await node.request('evm_mine', [])
   }
 }
 
-/** Returns the newest blocks. Repeats if a block was added in between. */
+/** Returns the newest blocks. Reads them again if a block came in between. */
 async function getNewest(node: NodeConnection, depth: number) {
   for (;;) {
     const head = await getHead(node)

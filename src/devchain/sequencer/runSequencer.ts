@@ -3,8 +3,9 @@ import { openBlock } from './previewBlock.js'
 import type { Sequencer } from './sequencer.js'
 
 /**
- * Ticks and seals on time until it is stopped. With a tick of 0, it ticks on
- * demand only; with a block time of 0, it seals on demand only.
+ * Pre-confirms and seals by the clock until it is stopped. With a tick of 0 it
+ * pre-confirms on demand only, and with a block time of 0 it seals on demand
+ * only.
  */
 export async function runSequencer(
   sequencer: Sequencer,
@@ -22,13 +23,14 @@ export async function runSequencer(
         await seal(sequencer)
       if (sequencer.preconfirms && tickTime) await tick(sequencer)
     } catch {
-      // The node is stopping or too busy. The next step tries again.
+      // The node is ending or too busy. The next step tries again.
     }
     schedule()
   }
   const schedule = () => {
     if (stopped) return
-    // After a long step, the missed ones are skipped.
+    // If a step took too long, the steps that should have begun meanwhile are
+    // left out.
     while (next <= Date.now()) next += step
     timer = setTimeout(run, next - Date.now())
   }

@@ -11,62 +11,76 @@ export type DevTransaction = {
   from: Address
   nonce: number
   maxFee: bigint
-  /** The transaction as a node shows it while it is in the pool. */
+  /** The transaction as a node returns it while it waits in the pool. */
   pooled: Json
-  /** The call that sends it to the node. Can be repeated. */
+  /** The call that sends it to the node, again and again if needed. */
   send: NodeCall
 }
 
 export type Head = { number: number; hash: Hash; timestamp: number }
 
-/** The block under construction as it would be mined now. */
+/** The block under construction, as it would be sealed now. */
 export type PendingBlock = {
   number: number
-  /** Has a zero hash, and its transactions in full. */
+  /** Has a zero hash, because it has none yet, and its transactions in full. */
   block: Json
   /** One for each transaction, with a zero block hash. */
   receipts: readonly Json[]
 }
 
-/** A pre-confirmed log that never becomes canonical. */
+/**
+ * A pre-confirmed log that no block will have, and how many real logs stand
+ * before it.
+ */
 export type Phantom = { log: Json; after: number }
 
-/** A pending view that no longer changes. */
+/** What clients see as `pending` after `stall`: it does not change any more. */
 type FrozenView = {
   pending: PendingBlock
   balances: ReadonlyMap<string, unknown>
 }
 
-/** The state of an emulated network beyond that of its node. */
+/** What an emulated network knows beyond what its node does. */
 export type Sequencer = {
   readonly node: NodeConnection
   readonly lock: Lock
   readonly feed: Feed
-  /** True when transactions are pre-confirmed before their block. */
+  /**
+   * True if transactions are pre-confirmed before their block, as with
+   * Flashblocks.
+   */
   readonly preconfirms: boolean
   /** Milliseconds. At 0, blocks are mined on demand only. */
   blockTime: number
   head: Head
-  /** When to seal the open block, in Unix milliseconds. */
+  /**
+   * When to seal the block under construction, in Unix milliseconds of this
+   * machine's clock.
+   */
   due: number
-  /** Seconds the chain is ahead of the wall clock. */
+  /** Seconds by which the chain's clock is ahead of this machine's. */
   offset: number
-  /** The requested timestamp of the next block. */
+  /** Time of the next block, if a test has asked for one. */
   nextTimestamp: number | undefined
-  /** Accepted transactions that are not visible yet. */
+  /** Transactions that were accepted and are not pre-confirmed. */
   mempool: DevTransaction[]
-  /** Pre-confirmed transactions, in the open block and the node's pool. */
+  /**
+   * Transactions that are pre-confirmed. The node's pool has these and no
+   * others.
+   */
   included: DevTransaction[]
   pending: PendingBlock | undefined
   view: 'live' | 'lost' | FrozenView
   phantoms: Phantom[]
   lastDelta: Delta | undefined
-  /** When each block was sealed, in chain milliseconds. */
+  /** When each block was sealed, in milliseconds of the chain's clock. */
   sealedAt: Map<number, number>
   waiters: Map<Hash, Set<(receipt: Json) => void>>
 }
 
-/** Creates a sequencer at the node's head. Its first block is not open yet. */
+/**
+ * Creates a sequencer at the node's newest block. Does not begin a block yet.
+ */
 export async function createSequencer(
   parts: Pick<
     Sequencer,

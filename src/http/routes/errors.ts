@@ -1,7 +1,7 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import type { ProblemReason } from '../schemas/problemTable.js'
 
-/** The members of a problem beside its reason. */
+/** What a problem response says beside its reason. */
 export type ProblemFacts = {
   /** HTTP status, if it is not the reason's usual one. */
   status?: number | undefined
@@ -12,7 +12,10 @@ export type ProblemFacts = {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The request gets a problem response. The handler catches it. */
+/**
+ * Thrown to answer a request with a problem response, which the handler builds
+ * from it.
+ */
 export class RequestRefusedError extends CountersignError {
   override readonly name = 'RequestRefusedError'
   readonly reason: ProblemReason

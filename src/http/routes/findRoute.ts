@@ -1,7 +1,7 @@
 import { RequestRefusedError } from './errors.js'
 import type { Route } from './route.js'
 
-/** The parameters of paths. */
+/** The names that can stand in braces in a route's path. */
 export const pathParameters = ['orderId', 'refundId', 'subscriptionId'] as const
 
 type PathParameter = (typeof pathParameters)[number]
@@ -14,8 +14,8 @@ export type FoundRoute = {
 }
 
 /**
- * Finds the routes at an address. Compares segments without decoding them, so
- * each route has one spelling.
+ * Finds the routes at an address. Compares segments before percent-decoding, so
+ * an address has only one spelling.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -18,7 +18,8 @@ export async function followForMerchant(
   if (orderId !== undefined) await scoped.get({ orderId })
   const lastEventId = headers.get('last-event-id') ?? after
   const cursor = parseCursor(lastEventId)
-  // Checked before: an open stream can no longer answer with an error.
+  // Checks the cursor before the stream opens: after that, the HTTP status is
+  // sent and can no longer say that the cursor is wrong.
   if (cursor !== undefined)
     await scoped.events({ orderId, after: cursor, limit: 1 })
   const about = { scoped, recipients, orderId, lastEventId, signal }

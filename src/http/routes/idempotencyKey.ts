@@ -4,14 +4,16 @@ import type { ProblemReason } from '../schemas/problemTable.js'
 import { RequestRefusedError } from './errors.js'
 
 /**
- * Returns the `Idempotency-Key`, which becomes the id of what is drafted.
+ * Returns the `Idempotency-Key` of a request. It becomes the id of the order or
+ * subscription that the request drafts.
  *
  * @throws {@link InvalidFieldError}
  */
 export function parseKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined
-  // URLs remove these segments, so no route could reach the order.
+  // Browsers and fetch remove the path segments `.` and `..` from a URL, so no
+  // request could ever name this order.
   if (key === '.' || key === '..')
     throw new InvalidFieldError(
       'Idempotency-Key',
@@ -30,8 +32,8 @@ export function parseKey(request: Request): string | undefined {
 }
 
 /**
- * Turns a refused id into a problem. The key was well formed, so the id is in
- * use.
+ * Turns the error about a refused id into a problem response. `parseKey` has
+ * checked the form of the id, so the only error left is that it is in use.
  */
 export function refuseUsedId(
   field: 'orderId' | 'subscriptionId',

@@ -23,8 +23,8 @@ const formats: Readonly<Record<LedgerFormat, Format>> = {
 /**
  * Streams the books of the merchant's recipients as a file.
  *
- * @throws every error of `ledger` that comes before the first row. A later one
- * breaks the file off.
+ * @throws every error of `ledger` that comes before the first row. After that
+ * the status is sent, so a later error cuts the download off.
  */
 export async function ledgerForMerchant({
   orders,
@@ -41,7 +41,8 @@ export async function ledgerForMerchant({
     transfers: transfers === 'true',
     signal: ending.signal,
   })
-  // The signal of the call aborts as soon as the answer begins.
+  // `signal` aborts as soon as the response is returned, while the file is
+  // still being sent. From the first row on, only the client's leaving ends it.
   signal.addEventListener('abort', end)
   const first = await rows
     .next()
@@ -58,7 +59,10 @@ export async function ledgerForMerchant({
   })
 }
 
-/** The first row, which was read before, and all others. */
+/**
+ * Yields the first row, which has already been taken from the iterator, and
+ * then all others.
+ */
 async function* joinRows(
   first: IteratorResult<LedgerRow>,
   others: AsyncIterableIterator<LedgerRow>,

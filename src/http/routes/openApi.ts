@@ -104,7 +104,10 @@ function response(name: Route['answers'][number]): Json {
   }
 }
 
-/** OpenAPI has `itemSchema` from 3.2 on; until then it is an extension. */
+/**
+ * Describes a stream of server-sent events. OpenAPI 3.2 has `itemSchema` for
+ * that; 3.1 does not, so `x-itemSchema` carries it.
+ */
 function eventStream(name: string, ...others: string[]): Json {
   const text = { type: 'string' }
   const data = {

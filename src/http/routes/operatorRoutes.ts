@@ -3,8 +3,8 @@ import { RequestRefusedError } from './errors.js'
 import { merchantRoute, type Route } from './route.js'
 
 /**
- * The routes that act on the whole database, for every shop on it. They need a
- * permission of their own.
+ * The routes that act on the whole database, for every shop on it. They need
+ * `operates: true` from `authorize`.
  */
 export function operatorRoutes(): readonly Route[] {
   return [
@@ -49,7 +49,11 @@ export function operatorRoutes(): readonly Route[] {
   ]
 }
 
-/** @throws {@link RequestRefusedError} */
+/**
+ * Refuses a merchant for whom `authorize` does not return `operates: true`.
+ *
+ * @throws {@link RequestRefusedError}
+ */
 function checkMayOperate(operates: boolean): void {
   if (!operates) throw new RequestRefusedError('operationForbidden')
 }

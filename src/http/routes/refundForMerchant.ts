@@ -34,7 +34,10 @@ export async function refundForMerchant({
   return answer(200, { refund: verdict.refund, order: verdict.order })
 }
 
-/** URLs remove these segments, so no route could reach the refund. */
+/**
+ * Browsers and fetch remove the path segments `.` and `..` from a URL, so no
+ * request could ever name this refund.
+ */
 function checkReachable(refundId: string): void {
   if (refundId === '.' || refundId === '..')
     throw new InvalidFieldError(

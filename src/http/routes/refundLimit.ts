@@ -4,9 +4,9 @@ import { RequestRefusedError } from './errors.js'
 /** How much a merchant may refund. */
 export type RefundLimit = {
   /**
-   * A decimal such as `'500.00'`, in whole tokens; `'0'` allows none. Counts all refunds that are
-   * requested over HTTP on this day (UTC), for each recipient and token, by
-   * all merchants together.
+   * Most that may be refunded in one day (UTC), a decimal in whole tokens such
+   * as `'500.00'`; `'0'` allows none. Counts all refunds that all merchants
+   * together request over HTTP, for each recipient and token.
    */
   perDay: string
 }
@@ -22,8 +22,8 @@ export function checkMayRefund(refunds: RefundLimit | undefined): RefundLimit {
 }
 
 /**
- * Returns a limit in token units. A malformed one is an error of `authorize`,
- * not of the request.
+ * Returns the limit in token units. If the text is malformed, the shop's
+ * `authorize` is wrong and not the request, so the response is a server error.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -7,7 +7,7 @@ import { checkMayRefund } from './refundLimit.js'
 import { merchantRoute, type Route } from './route.js'
 import { refusal } from './toProblem.js'
 
-/** The routes for refunds. Requesting one needs a permission of its own. */
+/** The routes for refunds. Requesting one needs `refunds` from `authorize`. */
 export function refundRoutes(
   queries: Pick<QuerySchemas, 'refundPayment'>,
 ): readonly Route[] {
@@ -46,7 +46,10 @@ export function refundRoutes(
   ]
 }
 
-/** Routes to sign a refund without a wallet on the server. */
+/**
+ * Routes for a refund that somebody signs in their own wallet, because the
+ * server has no key of the recipient.
+ */
 function signingRoutes({
   refundPayment,
 }: Pick<QuerySchemas, 'refundPayment'>): readonly Route[] {

@@ -11,7 +11,7 @@ import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
 import type { RefundLimit } from './refundLimit.js'
 
-/** A request after its route, sender and shape were checked. */
+/** A request whose route, sender, body and query have been checked. */
 type Call = {
   request: Request
   /** Aborts when the client has left or the request has timed out. */
@@ -37,7 +37,9 @@ export type MerchantCall = Call & {
   /** The orders of the principal's recipients. */
   orders: DestinationOrders
   recipients: readonly Address[]
-  /** The orders of everybody, for routes that act on the whole database. */
+  /**
+   * The orders of all recipients, for routes that act on the whole database.
+   */
   all: Orders
   /** How much the principal may refund; absent if nothing. */
   refunds: RefundLimit | undefined
@@ -63,8 +65,8 @@ type RouteFields = {
   body?: BodyName | undefined
   query?: z.ZodType | undefined
   /**
-   * True if the route sends many requests to nodes. Pages of other sites may
-   * not start it.
+   * True if the route sends many requests to nodes. Refused to pages of other
+   * sites, which could start it again and again from a merchant's browser.
    */
   isExpensive?: true | undefined
   /** Request headers that this route uses, each with its description. */

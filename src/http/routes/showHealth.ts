@@ -1,7 +1,10 @@
 import type { OrdersHealth } from '../../orders/index.js'
 import type { Faulty, Shown, ShownHealth } from '../schemas/answerTypes.js'
 
-/** Health for HTTP responses, without the error text of nodes. */
+/**
+ * Leaves out the error text of nodes from health: it can contain the address of
+ * the node with its API key.
+ */
 export function showHealth(health: OrdersHealth): ShownHealth {
   return {
     ...health,

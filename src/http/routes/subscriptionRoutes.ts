@@ -14,8 +14,9 @@ import { type MerchantCall, merchantRoute, type Route } from './route.js'
 import { isProblemReason } from './toProblem.js'
 
 /**
- * The routes of subscriptions. Each sees those of the principal's recipients. A
- * subscriber has no token: the shop passes permission and signature on.
+ * The routes of subscriptions. Each sees those of the principal's recipients.
+ * Only merchants can call them: a subscriber has no token, so the shop passes
+ * on the permission to sign and the signature.
  */
 export function subscriptionRoutes(
   subscriptions: Subscriptions,

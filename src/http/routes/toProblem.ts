@@ -48,7 +48,8 @@ const storeErrors = [
 ]
 
 /**
- * Turns an error into a problem response. Hides the text of unexpected errors.
+ * Turns an error into a problem response. Hides the text of an unexpected
+ * error, which may quote a secret.
  */
 export function toProblem(error: unknown): Response {
   if (error instanceof RequestRefusedError)
@@ -71,8 +72,8 @@ export function toProblem(error: unknown): Response {
 }
 
 /**
- * Leaves out the value and its JavaScript type, which a JSON client cannot
- * know.
+ * Says what the field must be, without the value and its type: the type is a
+ * JavaScript one, such as `bigint`, which a JSON client does not know.
  */
 function malformed(error: InvalidFieldError): Response {
   const field = fieldOf(error)
@@ -80,10 +81,16 @@ function malformed(error: InvalidFieldError): Response {
   return problem('invalidField', { field, detail })
 }
 
-/** Reasons that become a 409 when the order's state causes them. */
+/**
+ * Reasons that are answered with 409 (conflict) when the order's state, not the
+ * request's content, causes them.
+ */
 const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 
-/** Turns a refused verdict into a problem response. */
+/**
+ * Turns a refusal into a problem response. `about` says what caused it: what
+ * the client sent, or the state that the order is in.
+ */
 export function refusal(
   reason: ProblemReason | OrderReason,
   about: 'sent' | 'state',
@@ -114,12 +121,18 @@ function adviceOf(state: OrderState, about: 'sent' | 'state'): string {
     : ''
 }
 
-/** False for reasons that exist only on orders. */
+/**
+ * False for reasons that no request is answered with, only stored with an
+ * order.
+ */
 export function isProblemReason(reason: string): reason is ProblemReason {
   return Object.hasOwn(problemTable, reason)
 }
 
-/** Names the field as in the body: there the payment is the whole body. */
+/**
+ * Names the field as the client sent it: errors name `payment.x` or
+ * `cancellation.x`, but the body is the payment itself, so its member is `x`.
+ */
 function fieldOf({ details }: InvalidFieldError): string {
   return String(details.field).replace(/^(payment|cancellation)\./, '')
 }

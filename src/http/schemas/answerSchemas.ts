@@ -44,7 +44,10 @@ export type AnswerName =
   | 'ResealReport'
   | 'Problem'
 
-/** The compiler checks that schemas and {@link Answers} agree. */
+/**
+ * Each schema has the type of its answer in {@link Answers}, so the compiler
+ * finds a difference between the two.
+ */
 export type AnswerSchemas = Readonly<{
   [name in AnswerName]: name extends keyof Answers
     ? z.ZodType<Answers[name]>

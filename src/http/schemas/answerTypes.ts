@@ -20,8 +20,8 @@ import type {
 import type { BuyerOrder } from './buyerOrder.js'
 
 /**
- * A value as JSON carries it: each `bigint` is a decimal string, and what is
- * `undefined` is absent.
+ * A value as JSON: each `bigint` becomes a decimal string, and a member that is
+ * `undefined` is left out.
  */
 export type Wire<value> = value extends bigint
   ? string
@@ -41,13 +41,16 @@ type WireObject<value> = {
   >
 }
 
-/** A fault as the node's error text, and as a kind. */
+/** Facts with a fault: the node's error text, and which kind of fault it is. */
 export type Faulty = {
   fault: string | undefined
   faultKind: NodeFault | undefined
 }
 
-/** The same facts without the error text. */
+/**
+ * The same facts, with the kind of fault in the place of the error text, which
+ * can contain the address of a node.
+ */
 export type Shown<facts> = Omit<facts, keyof Faulty> & {
   fault: NodeFault | undefined
 }
@@ -58,9 +61,11 @@ export type ShownHealth = Omit<OrdersHealth, 'chains' | 'submitters'> & {
   submitters: readonly Shown<OrdersHealth['submitters'][number]>[]
 }
 
-/** An event in a buyer's stream. */
+/**
+ * An event in a buyer's stream. Types `status` and `end` are of the stream
+ * itself: the first event after each connection, and the last one.
+ */
 type BuyerEvent = {
-  /** `status` is the present state, after each connection. */
   type: OrderEvent['type'] | 'status' | 'end'
   /** Unix milliseconds. */
   at: bigint
@@ -68,7 +73,7 @@ type BuyerEvent = {
   order: BuyerOrder
 }
 
-/** The first event of a merchant's stream: where it begins. */
+/** The first event of a merchant's stream. Says where the stream begins. */
 export type StreamStatus = {
   type: 'status'
   /** Cursor after which the stream begins. */

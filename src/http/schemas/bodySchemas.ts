@@ -148,11 +148,10 @@ export function createBodySchemas(): BodySchemas {
 }
 
 /**
- * Passes metadata on as it was sent, because a record of zod silently drops a
- * member `__proto__`. `draft` checks that it is a JSON object.
+ * Accepts any value and returns it unchanged. `z.record` would silently drop a
+ * member named `__proto__`; `draft` checks that metadata is a JSON object.
  */
 function metadataSchema(): z.ZodType<Record<string, unknown>> {
   const schema = z.unknown().meta({ type: 'object' })
-  // `draft` checks the metadata at run time.
   return schema as z.ZodType<Record<string, unknown>>
 }

@@ -10,7 +10,7 @@ const shown = {
   recipient: `0x${'02'.repeat(20)}`,
 } as const
 
-/** An order with everything a merchant keeps, which no buyer is shown. */
+/** Makes an order in which every member that no buyer may see has a value. */
 function orderOf(changes: Partial<Order>): Order {
   const secrets = {
     id: 'one',

@@ -9,7 +9,10 @@ export type BuyerOrder = Pick<
 > & {
   /** Unix seconds, both exclusive. */
   window: { validAfter: bigint; validBefore: bigint }
-  /** The transaction that settled the order or is meant to. */
+  /**
+   * The transaction that settled the order; before that, the capture that the
+   * chain shows only as pre-confirmed.
+   */
   transaction: { hash: Hash; finality: Finality } | null
   /** Oldest first. */
   refunds: readonly BuyerRefund[]

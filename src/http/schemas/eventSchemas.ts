@@ -12,7 +12,7 @@ import {
   stateSchema,
 } from './fieldSchemas.js'
 
-/** Events that a buyer sees. */
+/** Types of events that buyers are sent. All others are for the merchant. */
 export const buyerEventTypes: readonly OrderEventType[] = [
   'drafted',
   'accepted',
@@ -35,7 +35,10 @@ export const buyerEventTypes: readonly OrderEventType[] = [
   'refundFailed',
 ]
 
-/** An event in a buyer's stream, with the order as read after the event. */
+/**
+ * The schema of an event in a buyer's stream. `order` is the order as loaded
+ * after the event.
+ */
 export function buyerEventSchema(
   order: z.ZodType<Answers['BuyerOrder']>,
 ): z.ZodType<Answers['BuyerEvent']> {
@@ -58,7 +61,8 @@ export function createEventSchemas(): Readonly<Record<string, z.ZodType>> {
   }))
   const [first, ...others] = all.map(({ schema }) => schema)
   if (!first) return {}
-  // Tells generated clients which schema belongs to which `type`.
+  // Says which schema belongs to which `type`, so that generated clients can
+  // parse the union.
   const mapping = Object.fromEntries(
     all.map(({ type, name }) => [type, `#/components/schemas/${name}`]),
   )

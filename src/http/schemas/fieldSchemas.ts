@@ -10,14 +10,20 @@ import type {
 import type { RefundReason } from '../../orders/index.js'
 import type { OrderReason, OrderState } from '../../store/types.js'
 
-/** An integer that JSON numbers cannot hold. */
+/**
+ * An integer of any size as decimal text: a JSON number is exact only up to
+ * 2^53.
+ */
 export function decimalSchema(): z.ZodType<string> {
   return z
     .string()
     .regex(/^(0|[1-9][0-9]{0,77})$/, "a decimal string such as '1250000'")
 }
 
-/** A block number or a cursor, which fits 64 bits in the database. */
+/**
+ * A block number or a cursor. The database stores both in 64 bits, which 18
+ * digits always fit.
+ */
 export function placeSchema(): z.ZodType<string> {
   return z
     .string()
@@ -45,7 +51,10 @@ export function primaryTypeSchema(): z.ZodType<PrimaryType> {
   return z.enum(['ReceiveWithAuthorization', 'TransferWithAuthorization'])
 }
 
-/** Includes the message type of a payment with a ceiling by permit. */
+/**
+ * The primary types (EIP-712) of all messages that pay an order. `Permit` is
+ * that of a payment with a ceiling by permit.
+ */
 export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
   return z.enum([
     'ReceiveWithAuthorization',
@@ -54,7 +63,10 @@ export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
   ])
 }
 
-/** Terms that a payment with a ceiling has besides its message. */
+/**
+ * What a payment with a ceiling has beside its message: who is paid and who may
+ * capture it.
+ */
 export function termsSchema(): z.ZodType<PaymentTerms> {
   const schema = z.strictObject({
     recipient: addressSchema(),
@@ -62,7 +74,8 @@ export function termsSchema(): z.ZodType<PaymentTerms> {
     // Payments by permit have no salt.
     salt: bytes32Schema().optional(),
   })
-  // Without a salt the member is absent, never `undefined`.
+  // Cast, because zod types an optional member as `undefined` too; parsed JSON
+  // never has that value.
   return schema as unknown as z.ZodType<PaymentTerms>
 }
 

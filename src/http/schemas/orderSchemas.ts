@@ -24,7 +24,6 @@ import {
   termsSchema,
 } from './fieldSchemas.js'
 
-/** The types of the schemas. */
 type OrderSchemas = {
   BuyerOrder: z.ZodType<Answers['BuyerOrder']>
   Order: z.ZodType<Answers['Order']>
@@ -36,7 +35,6 @@ type OrderSchemas = {
 
 export type OrderSchemaName = keyof OrderSchemas
 
-/** Creates the schemas of orders and of the payments that buyers sign. */
 export function createOrderSchemas(): Readonly<OrderSchemas> {
   const address = addressSchema()
   const nonce = bytes32Schema()

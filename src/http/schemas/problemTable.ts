@@ -54,7 +54,7 @@ export type ProblemRow = {
 }
 
 /**
- * Title and status of each problem. The compiler checks that none is missing.
+ * Status and texts of each problem. The compiler checks that none is missing.
  */
 export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   noRoute: {

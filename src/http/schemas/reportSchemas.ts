@@ -12,7 +12,6 @@ export type ReportSchemaName = 'ReconciliationReport' | 'AuditReport' | 'Health'
 
 type Report<name extends ReportSchemaName> = z.ZodType<Answers[name]>
 
-/** Creates the schemas of reports, such as health and audit. */
 export function createReportSchemas(): Readonly<{
   [name in ReportSchemaName]: Report<name>
 }> {

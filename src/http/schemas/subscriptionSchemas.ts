@@ -27,7 +27,9 @@ const states: Readonly<Record<SubscriptionState, SubscriptionState>> = {
   ended: 'ended',
 }
 
-/** Creates the schemas of subscriptions, which have no credentials. */
+/**
+ * Creates the schemas of subscriptions. They have no member for a signature.
+ */
 export function createSubscriptionSchemas(): Readonly<SubscriptionSchemas> {
   const permission = permissionSchema()
   return {

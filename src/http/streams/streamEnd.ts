@@ -1,14 +1,17 @@
 import { isTestOrderId } from '../../core/testOrders.js'
 import type { OrderEvent } from '../../orders/index.js'
 
-/** Follows the events of an order until no important one can follow. */
+/**
+ * Watches the events of an order for the point after which no important one can
+ * follow, so that the stream can end.
+ */
 export type StreamEnd = { note(event: OrderEvent): void; isReached(): boolean }
 
 /**
- * A captured order is at its end after `fulfil`, or after `refundDue` and a
- * raised finality. A canceled or consumed one is after a raised finality, and so
- * is a test order, which is never fulfilled. None is while a refund is in
- * progress.
+ * Finds the point at which an order's stream can end. A captured order reaches
+ * it with `fulfil`, or with both `refundDue` and `finalityRaised`. A canceled
+ * or consumed order needs only `finalityRaised`; so does a test order, which is
+ * never fulfilled. While a refund is in progress, no order reaches it.
  */
 export function watchEnd(): StreamEnd {
   let settled: 'captured' | 'canceled' | 'consumed' | undefined

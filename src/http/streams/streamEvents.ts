@@ -19,7 +19,7 @@ export type StreamEventsParameters = {
   following: Following
 }
 
-/** Sends a merchant every event of its recipients, or of one order. */
+/** Sends a merchant every event of their recipients, or of one order. */
 export async function streamEvents(
   parameters: StreamEventsParameters,
 ): Promise<void> {
@@ -30,8 +30,9 @@ export async function streamEvents(
   )
   if (!latest) return
   const after = parseCursor(lastEventId) ?? latest.cursor
-  // A reader that loses the stream before the first event resumes at this id.
-  // It has data, because readers pass no event without data on.
+  // A reader that loses the connection before the first event reconnects with
+  // this id, and misses none. The frame carries data because `EventSource`
+  // ignores an event without it.
   const status: StreamStatus = { type: 'status', cursor: after }
   sink.write(streamFrame({ id: after, event: status.type, data: status }))
   await followNews({

@@ -14,14 +14,14 @@ export type FollowNewsParameters = {
   tell: (news: News) => Promise<void>
 }
 
-/** Milliseconds without events after which we load from the database again. */
+/** Milliseconds without an event after which the database is asked again. */
 const lookAgain = 30_000
 
 /**
- * Sends every event after a cursor once and in order, as fast as its reader
- * takes them: first from the database, then from the inbox. Loads from the
- * database again when the inbox overflowed, and after 30 s without events, so
- * an event that the inbox missed arrives late but is not lost.
+ * Sends every event after a cursor once and in order, at the pace of its
+ * reader: first from the database, then from the inbox. Loads from the database
+ * again when the inbox overflowed, and after 30 s without events, so an event
+ * that the inbox missed arrives late but is not lost.
  */
 export async function followNews(
   parameters: FollowNewsParameters,
@@ -33,14 +33,16 @@ export async function followNews(
     for (const news of all) {
       await sink.waitForRoom()
       if (sink.ended.aborted) return
-      // The same event can come from the database and from the inbox.
+      // The same event can come from the database and from the inbox: send it
+      // once.
       if (news.event.cursor <= after) continue
       await tell(news)
       after = news.event.cursor
     }
   }
   while (!sink.ended.aborted) {
-    // Events in the inbox are in the database too: the next line loads them.
+    // Nothing is lost here: the database has these events too, and the next
+    // line loads them.
     inbox.clear()
     const page = (await retryUntil(sink.ended, () => read(after))) ?? []
     await tellAll(page)

@@ -58,7 +58,10 @@ const usual: StreamLimits = {
 /** Limits open streams: `most` in total, `mostOfOne` for one reader. */
 type Pool = { most: number; mostOfOne: number; open: string[] }
 
-/** A reader, with the pool whose limits apply to it. */
+/**
+ * A client that opens a stream, and the pool that counts its streams. `keys`
+ * name the orders or recipients whose events it gets.
+ */
 type Reading = {
   pool: Pool
   whose: string
@@ -69,10 +72,11 @@ type Reading = {
 type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
 
 /**
- * Reads events once for all streams of a handler, while any is open.
+ * Reads events from the database once for all streams of a handler, as long as
+ * any is open.
  *
- * Each event is sent at least once to a reader that reconnects with the last id
- * it saw. A reader that takes nothing for too long is disconnected, and can
+ * A client that reconnects with the last id it saw gets each event at least
+ * once. A client that reads nothing for too long is disconnected, and can
  * reconnect.
  */
 export function createStreamHub(

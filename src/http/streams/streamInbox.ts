@@ -7,8 +7,9 @@ export type News = { event: OrderEvent; getOrder: () => Promise<Order> }
 export type StreamInbox = {
   put(news: News): void
   /**
-   * Resolves with the waiting events, or else with the first one to arrive.
-   * Resolves with none after so many milliseconds, or when the stream ends.
+   * Resolves with the waiting events; if there are none, with the next to
+   * arrive. Resolves with an empty list after this many milliseconds, or when
+   * the stream ends.
    */
   take(milliseconds: number): Promise<readonly News[]>
   /** Drops all waiting events; the database has them. */

@@ -21,7 +21,7 @@ export type StreamOrderParameters = {
   following: Following
 }
 
-/** Events in one page. */
+/** Most events that one query loads. */
 const limit = 1_000
 
 /**

@@ -7,7 +7,7 @@ import { retryUntil, tryInTime } from './streamRetry.js'
 export type StreamReader = {
   /**
    * Puts new events of these orders or recipients into the inbox. Calls
-   * `onLost` when reading failed for good.
+   * `onLost` when reading has failed and is not tried again.
    */
   follow(
     keys: readonly string[],
@@ -15,14 +15,17 @@ export type StreamReader = {
     onLost: () => void,
   ): Following
   /**
-   * Restarts reading after 10 s without a read, for example when a request to
-   * the database never ended.
+   * Starts reading again if the last read was over 10 s ago, for example
+   * because a request to the database got no answer.
    */
   revive(): void
 }
 
 export type Following = {
-  /** Resolves when reading has begun. Earlier events are in the database. */
+  /**
+   * Resolves when reading has begun. The inbox gets no event from before that;
+   * those must be loaded from the database.
+   */
   started: Promise<void>
   stop: () => void
 }
@@ -30,7 +33,7 @@ export type Following = {
 /** Milliseconds between two reads: after new events, and the longest pause. */
 const pauses = { least: 25, most: 100 }
 
-/** Milliseconds without a read after which `revive` restarts. */
+/** Milliseconds since the last read, after which `revive` starts again. */
 const standstill = 10_000
 
 export function startReader(

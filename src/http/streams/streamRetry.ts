@@ -3,14 +3,18 @@ import { inTime } from '../../core/wait.js'
 import { CursorAheadError, OrderNotFoundError } from '../../orders/index.js'
 import { StoreError } from '../../store/errors.js'
 
-/** Milliseconds for one try, because a lost request never answers. */
+/**
+ * Milliseconds that one try may take. A request that was lost on the way to the
+ * database would otherwise be waited for without end.
+ */
 const longestTry = 10_000
 
 /** Milliseconds between two tries. */
 const pauses = { shortest: 50, longest: 5_000 }
 
 /**
- * Tries until it succeeds, with a growing pause; stops when the signal aborts.
+ * Runs work again until it succeeds, after a growing pause. Stops and returns
+ * `undefined` when the signal aborts.
  *
  * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link
  * StoreError} when another try cannot help, for example when the store is

@@ -1,6 +1,9 @@
-/** How long a stream lives, and how far its reader may fall behind. */
+/** How long a stream lasts, and how far its reader may fall behind. */
 export type SinkLimits = {
-  /** Milliseconds between two comments that keep the connection open. */
+  /**
+   * Milliseconds between two comment lines, which stop proxies from closing a
+   * connection that is silent.
+   */
   heartbeat: number
   /** Milliseconds after which a stream ends. The reader then reconnects. */
   life: number
@@ -13,11 +16,12 @@ export type SinkLimits = {
 export type OpenSinkParameters = {
   signal: AbortSignal
   limits: SinkLimits
-  /** Called at each heartbeat. */
   onHeartbeat: () => void
 }
 
-/** The writing side of a stream, with the response that its reader gets. */
+/**
+ * The end of a stream that we write to, with the response that its reader gets.
+ */
 export type StreamSink = {
   response: Response
   /** Aborts when the stream ends, for whatever reason. */
@@ -34,7 +38,8 @@ export type StreamSink = {
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // A proxy that compresses would hold events back until it has many.
+  // `no-transform` stops a proxy from compressing the stream: it would collect
+  // many events before it sends the first.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
@@ -74,7 +79,8 @@ export function openSink(parameters: OpenSinkParameters): StreamSink {
     else end()
   }
   const beat = setInterval(() => {
-    // Not needed while data waits: that keeps the connection open too.
+    // Waiting data keeps the connection open too, and a write to a full buffer
+    // would end the stream.
     if (hasRoom()) write(':\n\n')
     onHeartbeat()
   }, limits.heartbeat)

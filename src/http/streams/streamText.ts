@@ -1,10 +1,13 @@
-/** Fewest characters of a chunk, so that not every line becomes one. */
+/**
+ * Fewest characters of a chunk. One chunk for each line would cost far more
+ * time than its few bytes.
+ */
 const pieceSize = 16_384
 
 /**
  * Makes the body of a response out of lines of text. Asks for lines only as
- * fast as the reader takes them. If the lines throw, the body breaks off, so
- * that the reader notices that it is incomplete.
+ * fast as the reader takes them. If the generator throws, the connection breaks
+ * off, so that the reader does not take the part it got for the whole file.
  *
  * @param onCancel called when the reader leaves early.
  */

@@ -4,7 +4,7 @@ import { CountersignError } from '../../core/CountersignError.js'
 export class WebhookTargetError extends CountersignError {
   override readonly name = 'WebhookTargetError'
 
-  /** Pass no `given` if the value may be secret. */
+  /** Leave out `given` if the value may be a secret: the message quotes it. */
   constructor(field: string, expected: string, given?: { value: unknown }) {
     const value = given && String(given.value).slice(0, 64)
     const shown = given ? `, not ${JSON.stringify(value)}` : ''

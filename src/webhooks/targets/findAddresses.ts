@@ -2,14 +2,15 @@ import { lookup } from 'node:dns/promises'
 import { isPublicAddress } from './isPublicAddress.js'
 import type { CheckedTarget, WebhookTools } from './types.js'
 
-/** All addresses of a host, or why it must not be connected to. */
+/** The addresses of a host, or why no connection may be made to it. */
 type FoundAddresses =
   | { ok: true; addresses: readonly string[] }
   | { ok: false; reason: 'addressRefused' | 'hostUnknown' }
 
 /**
- * Looks up a target's host. Refuses it if any of its addresses is not public,
- * because a host with both kinds is suspicious.
+ * Looks up a target's host. Refuses it if any of its addresses is private: a
+ * name that has public and private addresses may be an attempt to reach a
+ * service in the merchant's own network.
  */
 export async function findAddresses(
   { url, isPrivateAllowed }: CheckedTarget,
@@ -22,15 +23,16 @@ export async function findAddresses(
   return { ok: false, reason: 'addressRefused' }
 }
 
-/** Looks up a host with the system's resolver. */
+/** Looks up a host with the system's resolver, which knows `/etc/hosts`. */
 export async function lookupHost(host: string): Promise<string[]> {
   const found = await lookup(host, { all: true })
   return found.map(({ address }) => address)
 }
 
 /**
- * Shares one lookup of a host between all callers. The system has few threads
- * for lookups, and a name server that hangs must not block them all.
+ * Makes callers that ask for the same host at the same time share one lookup.
+ * Node has four threads for lookups by default: a name server that hangs could
+ * block them all.
  */
 export function shareLookups(
   lookup: WebhookTools['lookup'],
@@ -45,7 +47,10 @@ export function shareLookups(
   }
 }
 
-/** Returns the host of a URL, without brackets and without a last dot. */
+/**
+ * Returns the host of a URL without the brackets of IPv6 and without a final
+ * dot.
+ */
 export function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }

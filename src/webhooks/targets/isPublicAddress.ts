@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Ranges with special purposes (IANA), and Azure's metadata address. */
+/**
+ * IPv4 ranges with a special purpose (IANA registry), and the address at which
+ * Azure serves metadata, which has credentials, to its machines.
+ */
 const refused4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -24,9 +27,9 @@ const refused4 = [
 ] as const
 
 /**
- * The special ranges inside 2000::/3. Addresses outside it are always refused:
- * loopback, unspecified, mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique
- * local, link-local, multicast.
+ * IPv6 ranges with a special purpose inside 2000::/3, the public range.
+ * Everything outside that is refused anyway: loopback, unspecified, mapped IPv4
+ * (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique local, link-local, multicast.
  */
 const refused6 = [
   ['2001::', 23],
@@ -36,9 +39,13 @@ const refused6 = [
   ['3fff::', 20],
 ] as const
 
-/** True for an address that a public host on the internet can have. */
+/**
+ * True for an address that a public host on the internet can have. Requests to
+ * any other could reach services in the merchant's own network.
+ */
 export function isPublicAddress(address: string): boolean {
-  // A zone restricts an address to one link, and the lists ignore zones.
+  // `fe80::1%eth0`: a zone after `%` limits an address to one network link, so
+  // it is not public, and `BlockList` ignores zones.
   if (address.includes('%')) return false
   const version = isIP(address)
   if (version === 4) return !lists().ipv4.check(address, 'ipv4')

@@ -12,7 +12,7 @@ import {
   type WebhookTarget,
 } from './types.js'
 
-/** The part of the package `standardwebhooks` that is used here. */
+/** The part of the package `standardwebhooks` that we use. */
 type Signer = { sign(id: string, at: Date, body: string): string }
 type CreateSigner = (secret: string) => Signer
 
@@ -83,7 +83,10 @@ function parseName(
   return name
 }
 
-/** Shows only the protocol or host of a URL: the rest may be secret. */
+/**
+ * Checks a URL. Errors show only its protocol or host: path and query may be
+ * secret.
+ */
 function checkUrl(
   given: unknown,
   field: string,
@@ -113,7 +116,9 @@ function parseUrl(given: unknown): URL | undefined {
   }
 }
 
-/** Returns hosts in the spelling of a parsed URL. */
+/**
+ * Returns the hosts as a parsed URL spells them, so that they can be compared.
+ */
 function parseHosts(given: unknown, field: string): string[] {
   if (given === undefined) return []
   if (!Array.isArray(given))
@@ -133,7 +138,10 @@ function parseHosts(given: unknown, field: string): string[] {
   })
 }
 
-/** Removes an IPv6 address, so that its colons do not look like a port. */
+/**
+ * Replaces an IPv6 address by nothing: the colons in it are not those of a
+ * port.
+ */
 function plain(host: string): string {
   return isIP(host.replace(/^\[|\]$/g, '')) === 6 ? '' : host
 }
@@ -175,7 +183,7 @@ function isPem(text: string): boolean {
   }
 }
 
-/** All types of events. A test compares them with the type. */
+/** All types of events. A unit test checks that none of the type is missing. */
 const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
   'reopened captured voided cancellationAccepted canceling cancelRejected canceled ' +
@@ -188,7 +196,8 @@ const known =
  * @throws {@link WebhookTargetError} when a name is not a type of event.
  */
 function parseTypes(given: unknown, field: string): CheckedTarget['types'] {
-  // Not all known types: a newer version may write further ones.
+  // `undefined` means all types, also those that a newer version of this
+  // library writes.
   if (given === undefined) return undefined
   if (!Array.isArray(given) || given.length === 0)
     throw new WebhookTargetError(field, 'a list of at least one event type')

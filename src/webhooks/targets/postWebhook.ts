@@ -18,8 +18,8 @@ export type PostedWebhook =
     }
 
 /**
- * Sends one event once. Follows no redirect, does not read the body, and gives
- * up when the time is over.
+ * Sends one event once. Follows no redirect, does not read the body of the
+ * response, and gives up after `tools.timeout` milliseconds.
  */
 export async function postWebhook(
   target: CheckedTarget,
@@ -46,7 +46,9 @@ async function tryOnce(
   return exchange(target, message, { addresses, signal })
 }
 
-/** Hides connection errors, which may quote the request. */
+/**
+ * Makes the request. Its errors are not passed on, because they may quote it.
+ */
 function exchange(
   target: CheckedTarget,
   message: { id: string; body: string },
@@ -93,16 +95,21 @@ function optionsOf(
 ): RequestOptions {
   return {
     method: 'POST',
-    // A new connection each time, to an address that was just checked.
+    // No connection is used again: each goes to an address that was checked
+    // just now.
     agent: false,
     lookup: pinTo(addresses),
-    // Set here, because an environment variable can turn the check off.
+    // Set to `true`, because `NODE_TLS_REJECT_UNAUTHORIZED=0` would turn the
+    // check of the certificate off.
     rejectUnauthorized: true,
     ...(ca !== undefined && { ca }),
   }
 }
 
-/** Returns the checked addresses instead of looking up the host again. */
+/**
+ * Connects to the addresses that were checked. A second lookup could return
+ * others, such as a private one.
+ */
 function pinTo(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_, { all }, callback) => {

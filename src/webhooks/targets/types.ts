@@ -12,18 +12,23 @@ import type { PaymentStore } from '../../store/types.js'
 /** A receiver of events. */
 export type WebhookTarget = {
   /**
-   * Name of the target's saved cursor: keep it when the URL changes. Must be
-   * unique among the targets that share a database.
+   * Name under which the progress of this target is saved. Keep it when the URL
+   * changes: a new name begins anew. Unique among the targets that share a
+   * database.
    */
   name: string
   /** An https URL without credentials. */
   url: string
   /**
-   * Secrets in the form of Standard Webhooks, `whsec_…`, the current one first.
-   * Each of them signs, so that a receiver can change its secret.
+   * Secrets in the form of Standard Webhooks, `whsec_…`, the newest first. Each
+   * message has one signature for each secret, so that a receiver can change
+   * its secret without losing events.
    */
   secrets: readonly string[]
-  /** Where a new target begins in the stream. @default 'beginning' */
+  /**
+   * Where a target without saved progress begins: with the first event of the
+   * store, or after the newest. @default 'beginning'
+   */
   from?: 'beginning' | 'now' | undefined
   /**
    * Types of events to deliver. Other events are skipped for good, even if you
@@ -31,11 +36,14 @@ export type WebhookTarget = {
    * order can be shipped. @default all
    */
   types?: readonly OrderEventType[] | undefined
-  /** Names of hosts that may have private addresses. @default none */
+  /**
+   * Hosts that may have private addresses, such as one in your own network.
+   * @default none
+   */
   privateHosts?: readonly string[] | undefined
   /**
-   * PEM certificates of the authorities that may sign the receiver's
-   * certificate, in place of the public ones.
+   * Certificates (PEM) of the authorities that may sign the receiver's
+   * certificate. They replace the public ones.
    */
   ca?: string | undefined
 }
@@ -58,11 +66,11 @@ export type RunWebhooksParameters = {
    */
   store: PaymentStore
   targets: readonly WebhookTarget[]
-  /** Ends the deliveries, after the running ones. */
+  /** Ends the deliveries. Requests that are running are finished first. */
   signal: AbortSignal
   /**
-   * Called for each try and each skipped event, never with a secret, a body or
-   * a path.
+   * Called for each try and each skipped event. Never gets a secret, a body or
+   * the path of a URL.
    */
   observe?: ((observation: Observation) => void) | undefined
 }
@@ -77,18 +85,21 @@ export const webhookMembers: MembersOf<RunWebhooksParameters> = {
 /**
  * The body of a webhook. Its `type` decides what `data` holds: after
  * `if (payload.type === 'order.fulfil')`, `payload.data.fulfilmentId` is a
- * string. `WebhookPayload<'fulfil'>` is the body of that event alone.
+ * string. `WebhookPayload<'fulfil'>` is the body of only that event.
  */
 export type WebhookPayload<type extends OrderEventType = OrderEventType> = {
   [name in type]: {
     type: `order.${name}`
-    /** When it happened, as ISO 8601. */
+    /** When the event happened, as ISO 8601. */
     timestamp: string
     /** The data of the event, and the order and destination it belongs to. */
     data: OrderEventData[name] & {
       /** Absent if the event concerns no order. */
       orderId: OrderEvent<name>['orderId']
-      /** Place among the order's events, from 1; 0 if it concerns no order. */
+      /**
+       * Number of this event among those of its order, from 1; 0 if it concerns
+       * no order.
+       */
       sequence: number
       chainId: number
       token: Address
@@ -101,7 +112,7 @@ export type WebhookPayload<type extends OrderEventType = OrderEventType> = {
 
 /** Why a try failed. */
 export type WebhookFailure =
-  /** The host has an address that is not public. */
+  /** The host has an address that is private or otherwise not public. */
   | 'addressRefused'
   | 'hostUnknown'
   | 'connectionFailed'
@@ -118,15 +129,21 @@ export type CheckedTarget = Pick<WebhookTarget, 'name' | 'ca'> & {
   isPrivateAllowed: boolean
   /** Absent if the target takes all. */
   types: readonly unknown[] | undefined
-  /** Returns one signature for each secret, for a try at this time. */
+  /**
+   * Returns the signatures of one try, one for each secret. `at` is the time of
+   * the try, which is signed too.
+   */
   sign: (id: string, at: Date, body: string) => string
 }
 
-/** Times and functions that the deliveries use. */
+/** Times, and functions, that tests of the deliveries replace. */
 export type WebhookTools = {
   /** Returns all addresses of a host. */
   lookup: (host: string) => Promise<readonly string[]>
-  /** Returns the milliseconds until the next try. */
+  /**
+   * Returns the milliseconds until the next try of an event that has failed so
+   * often.
+   */
   pause: (failures: number, retryAfter?: number | undefined) => number
   /** Milliseconds that a whole try may take. */
   timeout: number
@@ -134,7 +151,9 @@ export type WebhookTools = {
   lease: number
   /** Milliseconds between two polls for new events. */
   look: number
-  /** Milliseconds between two tries to take a target's lease. */
+  /**
+   * Milliseconds until a process that did not get the lease asks for it again.
+   */
   standby: number
 }
 
@@ -142,7 +161,7 @@ export type TargetRun = {
   orders: Pick<Orders, 'events'>
   store: PaymentStore
   target: CheckedTarget
-  /** Name of this run as the owner of leases. */
+  /** Random name of this run, by which it holds leases. */
   owner: string
   signal: AbortSignal
   observe: (observation: Observation) => void

@@ -66,7 +66,6 @@ export async function answerSettle(
   }
 }
 
-/** The outcome of `/verify` or `/settle`. */
 type Outcome = {
   hash?: Hash | undefined
   words?: string | undefined
@@ -88,7 +87,7 @@ async function watchCall(
     context.observe({ name, duration: duration(), attributes })
     return outcome
   } catch (error) {
-    // Only our own errors are named: the name of another may hold any text.
+    // Another library's error could carry a secret in its name.
     const known = error instanceof CountersignError ? error.name : 'Error'
     const attributes = { ok: false, error: known }
     context.observe({ name, duration: duration(), attributes })
@@ -102,7 +101,10 @@ type Served = Pick<ParsedCall, 'network' | 'payer'> &
     | { ok: false; code: X402ErrorCode }
   )
 
-/** Looks again if the shop may have the recipient since the last look. */
+/**
+ * Finds what this caller may settle. If that fails, loads the shop again first:
+ * another process may have added this recipient to it a moment ago.
+ */
 async function findServedNow(
   facilitator: FacilitatorContext,
   caller: SettledCaller,

@@ -11,14 +11,14 @@ import type { Facilitator, FacilitatorParameters } from './types.js'
 /**
  * Settles x402 payments of the exact scheme for servers that use `@x402/core`:
  * `/verify`, `/settle` and `/supported` over HTTP, and the same in process.
- * Each payment is captured through `orders`, so it survives crashes, and many
- * settle at once on one account.
+ * Each payment is captured through `orders`, so it survives crashes, and one
+ * account can capture many at the same time.
  *
  * `/settle` returns success once for a payment. Every later call gets
- * `invalid_exact_evm_nonce_already_used` with the hash, unless its caller has
- * `deduplicates`. A success means that the transaction is in a block: a reorg
- * can still undo it. Run a worker (`orders.run`) too: it finishes captures that
- * a call did not wait for.
+ * `invalid_exact_evm_nonce_already_used` with the transaction hash, unless its
+ * caller has `deduplicates`. A success means that the transaction is in a
+ * block: a reorg can still undo it. Run a worker (`orders.run`) too: it
+ * finishes the captures whose call gave up waiting.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
@@ -49,7 +49,8 @@ export function createFacilitator(
       const caller = parseCaller(facilitator, given)
       if (!caller)
         throw new InvalidFieldError('caller', given, 'a plain object')
-      // In process, the caller always waits for the answer.
+      // A caller in this process has no connection that can close, so this
+      // signal never aborts.
       const { signal } = new AbortController()
       const ask = (paymentPayload: unknown, paymentRequirements: unknown) => ({
         body: { paymentPayload, paymentRequirements },

@@ -15,7 +15,9 @@ export type FacilitatorContext = Pick<FacilitatorParameters, 'authorize'> & {
   timeout: number
   /** The largest payment to answer at `preconfirmed`; absent if none is. */
   preconfirmedUpTo: string | undefined
-  /** Removes expired notes, at most once a minute. */
+  /**
+   * Starts the removal of expired notes from the store, at most once a minute.
+   */
   sweep: () => void
 }
 
@@ -32,8 +34,8 @@ export type SettledCaller = Pick<
 }
 
 /**
- * Returns the client for a token if the caller may settle payments in this
- * token to this recipient.
+ * Returns the client of a token's chain if the caller may settle payments in
+ * this token to this recipient.
  */
 export function clientFor(
   { context }: Pick<FacilitatorContext, 'context'>,

@@ -28,10 +28,10 @@ export async function hasGas(
 }
 
 /**
- * Reserves the most gas that a capture may use from the caller's budget of
- * today. Returns `undefined` if the budget has no room, and `0n` gas if there
- * is no budget. If a process dies before it has an order, its gas stays
- * reserved until tomorrow.
+ * Reserves the most gas that a capture may use, out of the caller's budget of
+ * today. Returns `undefined` if less than that is left, and `0n` gas if the
+ * caller has no budget. If the process dies before it creates the order, the
+ * gas stays reserved until tomorrow.
  */
 export async function reserveCallerGas(
   context: Context,
@@ -50,7 +50,7 @@ export async function reserveCallerGas(
   })
 }
 
-/** Replaces the reserved gas by the gas that was used. */
+/** Replaces the gas reserved for a capture by the gas that it used. */
 export async function settleGas(
   tables: StoreWriter,
   caller: SettledCaller,
@@ -59,7 +59,8 @@ export async function settleGas(
   if (kept.gas === 0n) return
   await tables.lock(budgetKey(caller))
   const found = await loadUsed(tables, caller, kept.day)
-  // Gas that was reserved on an earlier day does not count today.
+  // Each day has a budget of its own: a capture that was reserved yesterday
+  // does not change today's.
   if (found.note?.data.day !== kept.day) return
   const total = found.used - kept.gas + used
   await writeUsed(tables, caller, { ...found, used: total > 0n ? total : 0n })
@@ -97,7 +98,7 @@ function dayOf({ now }: Context): string {
   return new Date(Number(now())).toISOString().slice(0, 10)
 }
 
-/** Hashed, so that the length of a caller's name does not matter. */
+/** Contains a hash of the name, so that all keys have the same length. */
 function budgetKey({ name }: SettledCaller): string {
   return `x402Gas:${hashText(name)}`
 }

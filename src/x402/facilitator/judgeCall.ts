@@ -24,9 +24,10 @@ export type PaymentJudgement =
   | { ok: false; code: X402ErrorCode; words?: string | undefined }
 
 /**
- * Judges a payment by the real token: rehearses its capture as our wallet would
- * send it. Needs two requests, which a batching client sends as one. If several
- * things are wrong, the error code is that of the facilitator of `@x402/evm`.
+ * Lets the real token decide about a payment: rehearses its capture as our
+ * wallet would send it. Needs two requests, which a batching client sends as
+ * one. If several things are wrong, returns the error code that the facilitator
+ * of `@x402/evm` would return.
  *
  * @throws {@link ClockSkewError} {@link NodeError} {@link NodeAnswerError}
  */
@@ -42,8 +43,8 @@ export async function judgeCall(
     const isSigned = await isSignedByKey(call.payment)
     return refuse(isSigned ? wrongName : signatureCode)
   }
-  // The token's own domain, which was checked to equal that of the
-  // requirements.
+  // The token's own domain. Its name and version have just been found equal to
+  // those of the requirements.
   const payment = { ...call.payment, domain }
   const { from, to } = payment.message
   const malformed = checkMessage(payment, payment.signature, {
@@ -104,7 +105,10 @@ async function rehearse(
   return rehearsal
 }
 
-/** Finds the first fault, except for signatures of keys. Pure. */
+/**
+ * Finds the first reason against a payment, except a wrong signature by a key,
+ * which the caller of this function looks for. Pure.
+ */
 function findFault(
   { policy }: Pick<OrdersContext, 'policy'>,
   { payment, recipient, value }: FacilitatorCall,

@@ -15,7 +15,7 @@ import type { SettledCaller } from './facilitatorContext.js'
 import type { KeptGas } from './gasBudget.js'
 import type { FacilitatorCall } from './parseCall.js'
 
-/** A payment that `/settle` accepted, and whether it was answered. */
+/** A payment that `/settle` accepted, and whether its caller got a success. */
 export type OwnedPayment = {
   found: StoredOrder
   /** True when `/settle` returned a success for this payment. */
@@ -26,7 +26,10 @@ export type OwnedPayment = {
 
 type Context = Pick<OrdersContext, 'store' | 'now'>
 
-/** Metadata that links an order to the call that created it. */
+/**
+ * Metadata that records which call created an order, and the gas reserved for
+ * it.
+ */
 export function ownerOf(
   { name }: SettledCaller,
   { resource, payloadHash }: FacilitatorCall,
@@ -44,8 +47,8 @@ export function ownerOf(
 
 /**
  * True when the order was created for this caller, resource and payload, and
- * has the recipient and value of this call. A nonce alone proves nothing:
- * everybody can read it on chain.
+ * has the recipient and value of this call. The same payment nonce is not
+ * enough: everybody can read it on chain.
  */
 export function isOwnedBy(
   { found: { order } }: OwnedPayment,
@@ -69,9 +72,9 @@ export function keptGasOf({ metadata }: { metadata: JsonObject }): KeptGas {
 }
 
 /**
- * Milliseconds after a payment's window in which `/settle` can still return a
- * success. After that, the payment counts as answered and its note can be
- * removed.
+ * Milliseconds after the end of a payment's window in which `/settle` can still
+ * return a success. After that it never does, so the note that says whether it
+ * did can be removed.
  */
 const keptAfterWindow = 86_400_000n
 
@@ -100,8 +103,8 @@ function answerableUntil({ attempt }: StoredOrder): bigint {
 }
 
 /**
- * Notes that `/settle` returns a success now, while the lease is held. Returns
- * false if it returned one before.
+ * Writes down that `/settle` returns a success now. Returns false if it
+ * returned one before, or if the time for one is over.
  *
  * @param settle writes the used gas in the same unit of work.
  * @throws {@link LeaseLostError} when another call has the lease.

@@ -12,20 +12,26 @@ import { toSignedPayment } from '../wire/toSignedPayment.js'
 
 /** A parsed request to `/verify` or `/settle`. */
 export type FacilitatorCall = {
-  /** Has the domain of the requirements, which is not proven yet. */
+  /**
+   * Its token domain is the one that the requirements name. Nobody has compared
+   * it with the token's own yet.
+   */
   payment: SignedPayment
   recipient: Address
   /** The required value, in token units. */
   value: bigint
   /** The resource that the payment is for, as the server names it. */
   resource: string
-  /** Hash of the signed part as received: a retry has the same hash. */
+  /**
+   * Hash of the signed payload as received. The same call, sent again, has the
+   * same hash.
+   */
   payloadHash: Hash
   /** True when the requirements allow an answer at `preconfirmed`. */
   isEarly: boolean
 }
 
-/** Fields that answers repeat, as in the body. */
+/** Fields of the request that the answer contains unchanged. */
 type Repeated = {
   network: PaymentRequirements['network']
   payer: string | undefined
@@ -53,7 +59,8 @@ export function parseCall(body: unknown): ParsedCall {
     ok: false,
     code,
   })
-  // Some servers leave the version out here. The payload has it too.
+  // Some servers leave out the version at this level. The payload states it
+  // too.
   if (x402Version !== undefined && x402Version !== 2)
     return refuse('invalid_x402_version')
   const parsed = parsePaymentPayload(paymentPayload)
@@ -123,7 +130,8 @@ function parseTerms(given: unknown): Terms | undefined {
 }
 
 /**
- * Answers repeat it only if it is an address, because other text may be secret.
+ * Returns the payer for the answer only if it is an address. Any other text may
+ * be a secret that the client put in the wrong field.
  */
 function payerOf(payload: unknown): string | undefined {
   const { from } = Object(Object(Object(payload).payload).authorization)
@@ -135,10 +143,13 @@ function payerOf(payload: unknown): string | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value !== ''
 
-/** A payment of nothing would only cost gas. */
+/** Refuses an amount of zero: its capture would cost gas and pay nothing. */
 const isAmount = (value: unknown): value is string =>
   isText(value) && /^[1-9]\d{0,77}$/.test(value)
 
-/** True for a CAIP-2 network name. Answers repeat only such text. */
+/**
+ * True for a CAIP-2 network name. The answer repeats only such text, because
+ * any other may be a secret in the wrong field.
+ */
 const isNetwork = (value: unknown): value is `${string}:${string}` =>
   isText(value) && /^[-a-z\d]{3,8}:[-\w]{1,32}$/i.test(value)

@@ -14,7 +14,10 @@ import {
   facilitatorMembers,
 } from './types.js'
 
-/** Milliseconds: a longer timer would fire at once. */
+/**
+ * Milliseconds. A timer for longer than this, the largest signed 32-bit number,
+ * fires at once.
+ */
 const longest = 2_147_483_647
 
 /**
@@ -48,7 +51,8 @@ export function parseFacilitator(
       shown(timeout),
       `milliseconds from 0 to ${longest}`,
     )
-  // Orders with this policy would refuse contract payers at the capture.
+  // If the policy of the orders refuses contract payers, `accept` here has no
+  // effect: the capture would refuse them.
   const refuses = context.policy.contractPayers === 'refuse'
   const payTo =
     parameters.payTo === undefined
@@ -85,7 +89,7 @@ export function parseCaller(
   const caller = grantOf(given, callerMembers, 'caller')
   if (!caller) return undefined
   const { name, gasPerDay, deduplicates = false } = caller
-  // The name is stored with each order.
+  // Limited, because each order stores the name.
   if (typeof name !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(name))
     throw new InvalidFieldError(
       'caller.name',

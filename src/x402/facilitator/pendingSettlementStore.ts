@@ -10,16 +10,18 @@ import type {
 import { writeAgain } from '../../store/writeAgain.js'
 
 /**
- * Keeps the pending settlements of a stock facilitator in a store, so that a
- * retry finds them after a restart and in every process. Pass it to
- * `ExactEvmScheme` of `@x402/evm`.
+ * Keeps the pending settlements of the facilitator of `@x402/evm` in a store,
+ * so that a retry finds them after a restart and in every process. Pass it to
+ * `ExactEvmScheme` of that package.
  *
- * The stock facilitator writes here only after it waited for a receipt without
- * success: it can still die between sending and writing. `createFacilitator`
- * writes each transaction down before it sends it.
+ * That facilitator writes to this store only after it has waited for a receipt
+ * and got none: a crash between sending and that write still loses the
+ * transaction. `createFacilitator` writes each transaction down before it sends
+ * it.
  *
- * Its keys are signatures, so it stores only their hashes. It keeps entries for
- * a week; the stock store in memory keeps them for five minutes.
+ * The keys that it passes are signatures, so this store keeps only their
+ * hashes. It keeps entries for a week; the default store of `@x402/evm` keeps
+ * them in memory for five minutes.
  *
  * @throws {@link InvalidFieldError} when `store` is not a store. Its methods
  * throw {@link StoreError} when the store cannot be used.
@@ -77,7 +79,10 @@ export function pendingSettlementStore(
   }
 }
 
-/** Milliseconds: longer than a window, after which nothing is pending. */
+/**
+ * Milliseconds. Longer than the window of an x402 payment, after which its
+ * settlement can no longer be pending.
+ */
 const keptFor = 7n * 86_400_000n
 
 async function findPending(

@@ -1,4 +1,7 @@
-/** More than any payload of the exact scheme, wallets' signatures included. */
+/**
+ * Bytes. Every payload of the exact scheme is shorter, also with the long
+ * signature of a smart wallet.
+ */
 const mostBytes = 65_536
 
 /** The JSON body of a request, or the HTTP status that refuses it. */
@@ -6,7 +9,10 @@ export type ReadJson =
   | { ok: true; body: unknown }
   | { ok: false; status: number; error: string }
 
-/** Reads the JSON body of a request. Stops at the size limit. */
+/**
+ * Reads the JSON body of a request. Stops reading as soon as more than 64 KiB
+ * have arrived.
+ */
 export async function readJson(request: Request): Promise<ReadJson> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;|$)/i.test(type))
@@ -33,7 +39,8 @@ async function readBytes(request: Request): Promise<Uint8Array | undefined> {
     if (!chunk || chunk.done) break
     length += chunk.value.byteLength
     if (length > mostBytes) {
-      // Not awaited: the answer must not wait for the sender.
+      // Not awaited: a sender that does not stop would delay the error
+      // response.
       reader?.cancel().catch(() => undefined)
       return undefined
     }

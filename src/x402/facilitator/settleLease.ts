@@ -5,16 +5,16 @@ import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Lease } from '../../store/types.js'
 import { settleKey } from './ownedPayment.js'
 
-/** The right to settle one payment. */
+/** The lease that lets its holder settle one payment, and what prolongs it. */
 export type HeldSettle = { kept: KeptLease; lease: Lease }
 
 /** Milliseconds between two tries to take the lease. */
 const lookEvery = 100
 
 /**
- * Waits for the lease of a payment and takes it. The lease of a process that
- * died runs out after `policy.lease`. Returns `undefined` when the time is
- * over.
+ * Waits for the lease of a payment and takes it. If its holder died, the lease
+ * runs out after `policy.lease`. Returns `undefined` when the time in `until`
+ * is over or the signal aborts.
  */
 export async function takeSettle(
   { store, policy }: Pick<OrdersContext, 'store' | 'policy'>,

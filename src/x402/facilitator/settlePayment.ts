@@ -49,11 +49,11 @@ const pending: X402ErrorCode = 'settlement_pending'
 const failed: X402ErrorCode = 'unexpected_settle_error'
 
 /**
- * Captures a payment and returns success once. A second success would let a
- * server that does not verify sell twice for the same payment.
+ * Captures a payment and returns success to one call only. If two calls got a
+ * success, a server that does not verify payments would deliver twice for one.
  *
- * One call at a time works on a payment. Others wait, and then see whether it
- * returned a success.
+ * Calls for the same payment run one at a time. A later one waits, and then
+ * finds out whether the one before returned a success.
  */
 export async function settlePayment(
   facilitator: FacilitatorContext,
@@ -70,7 +70,8 @@ export async function settlePayment(
     const alone = { ...parameters, orderId, until, held }
     return await held.kept.during(() => settleAlone(facilitator, alone))
   } catch (error) {
-    // `pending` tells the client not to pay a second time.
+    // `settlement_pending` tells the client to wait: after any other code it
+    // may sign and pay a second time.
     const outcome = await explainUnsettled(facilitator, orderId, failed)
     if (outcome.code === pending) return outcome
     throw error
@@ -110,8 +111,8 @@ async function settleAlone(
     await giveBack(facilitator.context, caller, kept)
     return taken
   }
-  // A capture from this payer failed on chain before, so the order needs a
-  // review.
+  // An earlier capture of this payer failed on chain, so this order waits for
+  // the merchant's review. No client waits that long: void the order.
   return giveUp(facilitator, alone, errorCodeOf('simulationFailed'))
 }
 
@@ -126,8 +127,8 @@ function giveBack(
 }
 
 /**
- * Returns why this call may not settle a payment that was accepted before.
- * Pure.
+ * Returns the refusal if this call may not settle a payment that an earlier
+ * call brought. Pure.
  */
 export function refuseOwned(
   { context }: Pick<FacilitatorContext, 'context'>,
@@ -136,7 +137,8 @@ export function refuseOwned(
 ): Extract<SettleOutcome, { ok: false }> | undefined {
   const { order, proofs } = owned.found
   const hash = order.state === 'captured' ? order.settledHash : undefined
-  // The capture came after `/settle` had reported a failure: a refund is due.
+  // `unexpected`: the capture came after `/settle` had reported a failure. The
+  // money is due back to the payer, so it buys nothing.
   if (!isOwnedBy(owned, caller, call) || order.unexpected)
     return { ok: false, code: used, hash }
   if (hash !== undefined) {
@@ -154,8 +156,9 @@ export function refuseOwned(
 }
 
 /**
- * True for a capture by a wallet of ours. Anyone who has a Transfer payment can
- * submit it: another facilitator may have, and returned success to its caller.
+ * True if one of our wallets sent the capture. Anyone who has a Transfer
+ * payment can submit it: if another facilitator did, it has already returned a
+ * success.
  */
 function isSentByUs(
   { wallets }: Pick<OrdersContext, 'wallets'>,
@@ -172,7 +175,10 @@ function closedCode(state: string): X402ErrorCode {
     : 'invalid_transaction_state'
 }
 
-/** Creates an order from the payment, or returns why not. */
+/**
+ * Creates an order from the payment. Returns `held` if the order waits for the
+ * merchant's review, and the refusal if the payment is not accepted.
+ */
 async function takePayment(
   facilitator: FacilitatorContext,
   { call, caller, client, orderId }: Alone,
@@ -205,7 +211,8 @@ async function takePayment(
     : undefined
   if (verdict?.ok)
     return verdict.order.needsReview ? 'held' : { order: verdict.stored.order }
-  // Judged again, so that `/settle` returns the same code as `/verify`.
+  // `/verify` and `/settle` use different checks. Runs that of `/verify`, so
+  // that both return the same code.
   const judged = await judgeCall(facilitator, call, client)
   if (!judged.ok) return judged
   return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
@@ -214,8 +221,8 @@ async function takePayment(
 /**
  * Waits for the capture, and returns its outcome.
  *
- * @param asked the order as it was just written with the request to capture it;
- * without one, the capture is requested.
+ * @param asked the order, if this call has just written it with a request to
+ * capture it. Without it, this function requests the capture.
  */
 async function capture(
   facilitator: FacilitatorContext,
@@ -242,8 +249,8 @@ async function capture(
     return answer(facilitator, alone, {
       transactionHash: result.transactionHash,
     })
-  // The client has gone, or another call has the lease. The worker finishes the
-  // order.
+  // The client has disconnected, or another call has taken over the lease.
+  // Voids nothing, so that a worker can finish the capture.
   if (signal.aborted || !held.kept.holds(held.lease))
     return explainUnsettled(facilitator, orderId, failed)
   const code =
@@ -251,7 +258,10 @@ async function capture(
   return giveUp(facilitator, alone, code)
 }
 
-/** Limits of an answer at `preconfirmed`; `undefined` if none is wanted. */
+/**
+ * Limits for an answer at `preconfirmed`; `undefined` if the answer waits for a
+ * block.
+ */
 function earlyOf(
   { preconfirmedUpTo: upTo }: Pick<FacilitatorContext, 'preconfirmedUpTo'>,
   { call, caller }: Pick<SettleParameters, 'call' | 'caller'>,
@@ -261,7 +271,9 @@ function earlyOf(
   return { upTo, name: `facilitator:${name}`, most }
 }
 
-/** Returns the success to the first call whose client still waits. */
+/**
+ * Returns the success, unless an earlier call got it or the client has left.
+ */
 async function answer(
   { context }: FacilitatorContext,
   { orderId, held, caller, signal }: Alone,
@@ -271,15 +283,18 @@ async function answer(
     gasUsed,
   }: Pick<SettledCapture, 'transactionHash'> & Partial<SettledCapture>,
 ): Promise<SettleOutcome> {
-  // The client has gone: it gets the success when it asks again.
+  // The client has left and would not get the success. Not counted as returned,
+  // so the next call gets it.
   if (signal.aborted) return { ok: false, code: failed, hash }
-  // Only transactions of ours are shown by the block being made.
+  // Without `gasUsed`, the capture is preconfirmed, and only our own
+  // transactions are looked for there.
   const isOurs = gasUsed === undefined || isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
     lease: held.lease,
     settle: async (tables, kept) => {
-      // If someone else captured it, ours may have failed on chain.
-      // Before a block has it, it stays counted in full.
+      // The gas stays reserved in full if someone else captured, because our
+      // own transaction may have failed and used gas, and before a block shows
+      // how much ours used.
       if (isOurs && gasUsed !== undefined)
         await settleGas(tables, caller, { kept, used: gasUsed })
     },
@@ -290,8 +305,8 @@ async function answer(
 }
 
 /**
- * Reports a failed settlement. Voids the order first, so that nothing more is
- * sent for it. A transaction that was already sent can still be mined.
+ * Reports a failed settlement. Voids the order first, so that no worker sends a
+ * capture for it later. A transaction that was already sent can still be mined.
  */
 async function giveUp(
   facilitator: FacilitatorContext,
@@ -301,7 +316,7 @@ async function giveUp(
   const outcome = await explainUnsettled(facilitator, orderId, code)
   if (outcome.code === pending) return outcome
   const verdict = await facilitator.orders.void({ orderId })
-  // The order was sent or settled meanwhile.
+  // The void was refused: another process sent or settled the order meanwhile.
   if (!verdict.ok) return explainUnsettled(facilitator, orderId, code)
   if (outcome.hash === undefined)
     await giveBack(facilitator.context, caller, keptGasOf(verdict.order))
@@ -309,8 +324,8 @@ async function giveUp(
 }
 
 /**
- * Answers a call without an outcome: `settlement_pending` while a transaction
- * can still be mined, or was mined.
+ * Builds the answer for a call that got no outcome: `settlement_pending` while
+ * its order is being captured or is captured, else the given code.
  */
 async function explainUnsettled(
   { context }: Pick<FacilitatorContext, 'context'>,

@@ -5,8 +5,8 @@ import { removeOld } from '../gate/removeOld.js'
 const lookEvery = 60_000n
 
 /**
- * Returns a function that removes expired notes in the background, at most once
- * a minute.
+ * Returns a function that removes expired notes, which gates and facilitators
+ * keep about payments. It works in the background, at most once a minute.
  */
 export function sweepNotes({
   store,
@@ -17,7 +17,7 @@ export function sweepNotes({
     const over = now()
     if (over - last < lookEvery) return
     last = over
-    // If the removal fails, the next call repeats it.
+    // If the removal fails, a later one removes the same notes.
     removeOld({ store, now }).catch(() => undefined)
   }
 }

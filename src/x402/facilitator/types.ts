@@ -9,11 +9,15 @@ import type { MembersOf } from '../../core/checkMembers.js'
 import type { AnswerAt } from '../../orders/engine.js'
 import type { Orders } from '../../orders/index.js'
 
-/** A server that may verify and settle payments here, as you know it. */
+/**
+ * A server that may verify and settle payments here. Your `authorize` returns
+ * it.
+ */
 export type FacilitatorCaller = {
   /**
-   * Name of the caller. Do not change it: a payment belongs to the caller that
-   * settles it first. Up to 128 ASCII characters.
+   * Name of the caller, up to 128 ASCII characters. Never change it: only the
+   * caller that first settled a payment can ask for it again, and it is
+   * recognized by this name.
    */
   name: string
   /** Recipients it may settle payments to. @default those of the facilitator */
@@ -21,20 +25,23 @@ export type FacilitatorCaller = {
   /** Tokens it may settle payments in. @default those of the facilitator */
   assets?: readonly Address[] | undefined
   /**
-   * Gas that captures for this caller may use in one day (UTC). A payment that
-   * is being captured counts with the most gas a capture may use.
+   * Gas that captures for this caller may use in one day (UTC). Until a capture
+   * is in a block, it counts with the most gas that it may use.
    * @default no limit
    */
   gasPerDay?: bigint | undefined
   /**
-   * True if the caller itself remembers which payments it has served. Then
-   * every `/settle` of a captured payment returns success, not only the first.
+   * True if the caller itself remembers for which payments it has delivered.
+   * Then every `/settle` of a captured payment returns success, not only the
+   * first.
    * @default false
    */
   deduplicates?: boolean | undefined
   /**
-   * Most that captures for this caller may be at risk at once, a decimal in
-   * whole tokens. @default `policy.mostAtRisk.total` of the orders
+   * Most that may be at risk at once: captures for this caller that were
+   * answered at `preconfirmed` and are in no block yet. A decimal in whole
+   * tokens.
+   * @default `policy.mostAtRisk.total` of the orders
    */
   mostAtRisk?: string | undefined
 }
@@ -44,8 +51,8 @@ export type FacilitatorParameters = {
   /** The orders that capture the payments. Limits the tokens and recipients. */
   orders: Orders
   /**
-   * Returns the caller of a request, by its key or session. Return nothing for
-   * a stranger, who gets a 401.
+   * Returns the caller of a request, found by its key or session. Return
+   * `undefined` for a stranger, who gets a 401.
    */
   authorize: (
     request: Request,
@@ -58,7 +65,8 @@ export type FacilitatorParameters = {
   assets?: readonly Address[] | undefined
   /**
    * Whether to accept payers that are contracts. Their code runs in the
-   * capture, on your gas. @default 'refuse'
+   * capture, and you pay its gas.
+   * @default 'refuse'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
   /**
@@ -68,10 +76,11 @@ export type FacilitatorParameters = {
    */
   timeout?: number | undefined
   /**
-   * `preconfirmed`: a `/settle` whose requirements say `answerAt:
-   * 'preconfirmed'` in `extra` succeeds once the block being made shows the
-   * capture, which it can still drop. Needs `preconfirmedUpTo`, and
-   * `policy.mostAtRisk` of the orders. @default 'included'
+   * When a `/settle` succeeds. `included`: once a block has the capture.
+   * `preconfirmed`: once the chain pre-confirms it, if the requirements have
+   * `answerAt: 'preconfirmed'` in `extra`; the block can still leave it out.
+   * Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of the orders.
+   * @default 'included'
    */
   answerAt?: AnswerAt | undefined
   /**
@@ -101,19 +110,19 @@ export const callerMembers: MembersOf<FacilitatorCaller> = {
   mostAtRisk: true,
 }
 
-/** A facilitator of x402 payments over orders. */
+/** Settles x402 payments for other servers, over HTTP or in this process. */
 export type Facilitator = {
   /**
-   * Answers `POST /verify`, `POST /settle` and `GET /supported`; a
-   * fetch-standard handler. Never rejects.
+   * Answers `POST /verify`, `POST /settle` and `GET /supported`. Takes a
+   * `Request` and returns a `Response`. Never rejects.
    */
   handle: (request: Request) => Promise<Response>
   /**
-   * Returns the same for one caller in this process. Register it in
-   * `x402Facilitator` of `@x402/core`.
+   * Returns a scheme that does the same for one caller in this process, without
+   * HTTP. Register it in `x402Facilitator` of `@x402/core`.
    */
   schemeFor: (caller: FacilitatorCaller) => SchemeNetworkFacilitator
-  /** Returns the answer of `GET /supported`. */
+  /** Returns the body that `GET /supported` answers with. */
   supported: () => SupportedResponse
 }
 

@@ -16,9 +16,10 @@ export type VerifyOutcome =
 /**
  * Returns whether `/settle` would accept a payment now. Writes nothing.
  *
- * A payment is invalid if another `/settle` works on it or returned a success
- * for it. If the answer of `/settle` was lost, it is valid: its caller repeats
- * the work and settles again.
+ * A payment is invalid while another `/settle` works on it, and after one
+ * returned a success, unless its caller has `deduplicates`. If that success
+ * never reached the server that called, the payment stays valid: the server
+ * does the work again and settles again.
  */
 export async function verifyCall(
   facilitator: FacilitatorContext,

@@ -43,7 +43,7 @@ type Paid = Extract<ReadRequest, { ok: true }>
 
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
 
-/** Implements `answer` of a gate that is open. */
+/** Does what `answer` of a gate promises, once the gate is open. */
 export async function answerRequest(
   tools: Tools,
   request: Request,
@@ -84,7 +84,8 @@ export async function answerRequest(
   }
   const { working } = gate
   let running = working.get(call.orderId)
-  // Another waiting request may have started the next run already.
+  // The same payment is in use for a different request. Waits until that has
+  // ended, and looks again: another waiting request may have begun first.
   while (running && running.bound !== paid.bound) {
     await running.ended.catch(() => undefined)
     running = working.get(call.orderId)
@@ -93,7 +94,7 @@ export async function answerRequest(
   const joined = running ?? startRun(tools, { asked, call, paid })
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
-  // Only one request gets a streamed answer.
+  // A stream can be read only once, so one of the waiting requests gets it.
   const live =
     ended.kind === 'paid' && heirOf(joined) === request
       ? ended.stream?.(request.signal)
@@ -102,8 +103,8 @@ export async function answerRequest(
 }
 
 /**
- * The request that gets a stream: the first whose client is still connected, or
- * else the first.
+ * Picks the request that gets the stream: the first whose client is still
+ * connected, or else the first.
  */
 function heirOf({ waiting }: Run): Request | undefined {
   return waiting.find(({ signal }) => !signal.aborted) ?? waiting[0]
@@ -111,7 +112,10 @@ function heirOf({ waiting }: Run): Request | undefined {
 
 type Given = { asked: Asked; call: PaidCall; paid: Paid }
 
-/** Starts the work for a payment. A process has one such run at a time. */
+/**
+ * Starts the work for a payment. Only one runs for it in this process; requests
+ * that come later join it.
+ */
 function startRun(tools: Tools, given: Given): Run {
   const { working } = tools.gate
   const { orderId, waiting } = given.call
@@ -138,7 +142,8 @@ async function run(
     ? { note: known.note, isOurs: false }
     : await begin({ gate, liveness }, given)
   if (typeof begun === 'function') return begun
-  // The payment belongs to another offer, method, resource, body or payload.
+  // The payment was accepted for another offer, method, resource, body or
+  // payload, and buys only that.
   if (begun.note.data.bound !== paid.bound)
     return () => requirePayment(asked, spent)
   return runExchange({ gate, liveness, call }, begun)
@@ -154,8 +159,9 @@ const refuseIdentifier: Refusal = () =>
   refuse(409, 'payment_identifier_conflict')
 
 /**
- * Refuses a payment whose identifier belongs to another payment. Only the payer
- * is told so: a payment that somebody else signed is refused like any other.
+ * Refuses a payment whose identifier belongs to another payment. Says so only
+ * to the payer, proven by the signature: somebody else must not learn which
+ * identifiers exist.
  */
 async function refuseConflict({ asked, paid }: Given): Promise<Refusal> {
   const { payment, terms } = paid
@@ -185,8 +191,9 @@ async function readAsked(
   const [first, ...others] = terms
   if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
   const resource: unknown = gate.resource(request)
-  // Payments are bound to this text. A promise would be the same text each
-  // time.
+  // Payments are bound to this text. From an async function it would be a
+  // promise, whose text is the same for every resource, so one payment would
+  // fit all of them.
   if (typeof resource !== 'string')
     throw new InvalidFieldError(
       'resource',
@@ -196,7 +203,10 @@ async function readAsked(
   return { terms: [first, ...others], resource }
 }
 
-/** Accepts a payment: creates its order and begins its exchange. */
+/**
+ * Accepts a payment: creates its order, and the note that records how far its
+ * work has come.
+ */
 async function begin(
   { gate, liveness }: Tools,
   { asked, call, paid }: Given,
@@ -230,8 +240,8 @@ async function begin(
     early: isUpfront ? offer.early : undefined,
     meanwhile: ({ chainId, submitter: account }) => {
       gate.instance.drive().prepare({ chainId, account })
-      // Other processes must see that this one is alive before they see the
-      // exchange.
+      // Takes this gate's lease first: another process that finds the note
+      // without a lease would think that this one has died.
       return liveness.hold()
     },
     also: async (_, { needsReview }, { notes }) => {
@@ -246,7 +256,8 @@ async function begin(
     },
   })
   if (verdict.ok && verdict.stored.order.needsReview) {
-    // A capture of this payer failed on chain. Only the merchant ends a review.
+    // An earlier capture of this payer failed on chain, so this order waits for
+    // the merchant's review. No client waits that long: void the order.
     await gate.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
@@ -257,9 +268,10 @@ async function begin(
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   if (verdict.reason !== 'otherPayment')
     return () => refuseAccept(asked, verdict)
-  // Another request was first with this payment or identifier.
+  // Another request was first to use this payment or its identifier.
   const known = await gate.loadKnown(wantedOf({ call, paid }))
-  // The payment was verified, so the answer goes to its payer.
+  // `acceptUndrafted` has verified the signature, so this answer goes to the
+  // payer and gives nothing away.
   if (known.conflict) return refuseIdentifier
   return known.note
     ? { note: known.note, isOurs: false }
@@ -272,7 +284,8 @@ function refuseAccept(
 ): Response {
   if (reason === 'tooManyOpen') return refuse(429, 'too_many_open_payments')
   const code = errorCodeOf(reason)
-  // On a 503 the client can send the same payment again: it may be good.
+  // A fault on our side. 503 tells the client to send the same payment again;
+  // after a 402 it would sign a new one.
   return code === 'unexpected_verify_error'
     ? refuse(503, code)
     : requirePayment(asked, code)
@@ -282,8 +295,8 @@ function refuseAccept(
 const removeEvery = 60_000
 
 /**
- * Returns a function that removes expired notes in the background, at most once
- * a minute.
+ * Returns a function that removes expired notes, which gates and facilitators
+ * keep about payments. It works in the background, at most once a minute.
  */
 export function createCleaner({ context }: GateContext): () => void {
   let last = Number.NEGATIVE_INFINITY
@@ -291,7 +304,7 @@ export function createCleaner({ context }: GateContext): () => void {
     const now = performance.now()
     if (now - last < removeEvery) return
     last = now
-    // If the removal fails, the next call repeats it.
+    // If the removal fails, a later one removes the same notes.
     removeOld(context).catch(() => undefined)
   }
 }

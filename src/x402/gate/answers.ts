@@ -14,7 +14,9 @@ import { openResponse } from './keptResponse.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
 
-/** The request to answer, and its terms. */
+/**
+ * The terms on which a request can be paid, and the URL of what it asks for.
+ */
 export type Asked = {
   terms: readonly [Terms, ...Terms[]]
   resource: string
@@ -24,14 +26,15 @@ export type Asked = {
 const retryAfter = '1'
 
 /**
- * Refuses an address that no payment can repeat, because the gate reads headers
- * up to a limit only. `undefined` when it fits.
+ * Refuses a request whose address is too long to pay for: a payment repeats it
+ * in a header, and the gate reads at most 8192 characters of that. Returns
+ * `undefined` when it fits.
  */
 export function refuseAddress({
   terms,
   resource,
 }: Asked): Response | undefined {
-  // Each offer has room for so much.
+  // Every offer was checked to have room for an address of this length.
   if (resource.length <= roomForAddress) return undefined
   const isTooLong = terms.every(({ offer, requirements }) => {
     const isRequired = offer.identifier === 'required'
@@ -78,7 +81,7 @@ type Described = Pick<SettledOffer, 'description' | 'mimeType'> & {
   isRequired: boolean
 }
 
-/** The part of a 402 that says what is sold. */
+/** The part of a 402 answer that describes the resource on sale. */
 export function describeOffer(
   { description, mimeType, isRequired }: Described,
   url: string,
@@ -105,14 +108,14 @@ export function refuse(status: number, error: string): Response {
 type Answered = {
   terms: Terms
   payer: Address
-  /** The stream, for the one request that gets it. */
+  /** The stream, if this request is the one that gets it. */
   live: Response | undefined
 }
 
 /**
  * Builds the answer to a request from the outcome of its payment.
  *
- * @throws what a handler threw for its framework to answer.
+ * @throws what the handler threw to its framework, such as a redirect.
  */
 export function answerOutcome(
   asked: Asked,
@@ -156,14 +159,17 @@ export function answerOutcome(
     case 'gone':
       return requirePayment(asked, 'invalid_transaction_state')
     case 'pending': {
-      // Not a 402: the client would sign again and pay twice.
+      // 503, not 402: after a 402 the client would sign again and pay twice.
       const pending = unsettled('settlement_pending', outcome.transaction)
       return withSettlement(refuse(503, 'settlement_pending'), pending)
     }
   }
 }
 
-/** A thrown response can be read only once. */
+/**
+ * Copies a thrown response, because its body can be read only once, and several
+ * requests may wait for it.
+ */
 function thrownBy({ thrown }: Signal): unknown {
   return thrown instanceof Response ? thrown.clone() : thrown
 }
@@ -176,7 +182,7 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
 
 /** Keeps paid answers out of caches. */
 function withPrivacy(response: Response): Response {
-  // Headers of a response that a server fetched cannot be changed.
+  // A copy: the headers of a response that came from `fetch` cannot be changed.
   const answer = new Response(response.body, response)
   for (const name of [...answer.headers.keys()])
     if (isCacheField(name)) answer.headers.delete(name)

@@ -2,7 +2,10 @@ import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 
-/** What one payment pays for. */
+/**
+ * Everything that one payment is good for. The same payment with a request that
+ * differs in any of these is refused.
+ */
 export type Binding = {
   offer: string
   method: string
@@ -13,14 +16,17 @@ export type Binding = {
   payload: Hex
 }
 
-/** Hashes everything that a payment is bound to. */
+/**
+ * Hashes all that a payment is good for, so that a later request can be
+ * compared.
+ */
 export function hashBinding(binding: Binding, keccak256?: Keccak256): Hex {
   return hashTextBy(canonicalJson(binding), keccak256)
 }
 
 /**
- * SHA-256 of the body of a request, which stays readable. `undefined` when the
- * body is longer than allowed.
+ * SHA-256 of the body of a request. Reads a copy, so the handler can still read
+ * the body. `undefined` when the body is longer than `most` bytes.
  */
 export async function digestBody(
   request: Request,
@@ -32,7 +38,7 @@ export async function digestBody(
   return bytes && digest(bytes)
 }
 
-/** All bytes of a body, up to a limit; `undefined` when there are more. */
+/** Reads all bytes of a body; `undefined` when there are more than `most`. */
 export async function readBytes(
   body: ReadableStream<Uint8Array> | null,
   most: number,

@@ -10,14 +10,15 @@ import type { AnswerParameters, X402Gate, X402GateParameters } from './types.js'
 
 /**
  * Stands in front of fetch handlers and sells each answer over x402 (version 2,
- * scheme exact, EIP-3009), so that stock clients can pay.
+ * scheme exact, EIP-3009), so that every x402 client can pay.
  *
- * One payment buys one thing: it is bound to offer, method, resource and body,
- * and the handler runs at most once for it, unless it failed or may repeat. The
- * same request with the same payment gets the same answer, also after a crash.
- * A client that signs again pays again.
+ * One payment buys one thing: it is bound to offer, method, resource and body.
+ * The handler runs at most once for it, unless it failed or the offer is
+ * `repeatable`. The same request with the same payment gets the same answer,
+ * also after a crash. A client that signs again pays again.
  *
- * A recipient that is open to x402 must belong to exactly one database.
+ * Only one database may take x402 payments for a recipient: two would sell
+ * twice for the same payment.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
@@ -60,8 +61,8 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     } catch (caught) {
       if (isSignal(caught)) throw caught
       fault = describe(caught)
-      // An `InvalidFieldError` is a bug in your program: throw it instead of
-      // answering.
+      // The program passed a wrong value. Throw, so that its author sees it,
+      // instead of answering 503.
       if (caught instanceof InvalidFieldError) throw caught
       return refuse(503, 'unavailable')
     } finally {
@@ -81,7 +82,9 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
   }
 }
 
-/** The message of a foreign error could quote a secret. */
+/**
+ * Leaves out the message of an error that is not ours: it could quote a secret.
+ */
 function describe(error: unknown): { error: string; words?: string } {
   return error instanceof CountersignError
     ? { error: error.name, words: error.message }

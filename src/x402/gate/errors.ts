@@ -1,6 +1,9 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
-/** A gate cannot start with what it was given. */
+/**
+ * The gate cannot start, because another database takes the payments to one of
+ * its recipients.
+ */
 export class X402SetupError extends CountersignError {
   override readonly name = 'X402SetupError'
 

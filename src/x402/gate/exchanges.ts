@@ -11,14 +11,19 @@ import type { Exchange, ExchangeNote, GateContext } from './types.js'
 
 const prefix = 'x402:gate:'
 
-/** Key of the note of an exchange. */
+/**
+ * Key of the store's note that records how far the work for an order has come.
+ */
 export const exchangeKey = (orderId: string): string => `${prefix}${orderId}`
 
-/** The order id in the key of an exchange; `undefined` for other notes. */
+/**
+ * Returns the order id in a key of `exchangeKey`; `undefined` for any other
+ * key.
+ */
 export const orderIdOfKey = (key: string): string | undefined =>
   key.startsWith(prefix) ? key.slice(prefix.length) : undefined
 
-/** Loads the exchange of an order. */
+/** Loads the record of how far the work for an order has come. */
 export async function loadExchange(
   { notes }: Pick<StoreReader, 'notes'>,
   orderId: string,
@@ -27,15 +32,15 @@ export async function loadExchange(
   return exchangeOf(note)
 }
 
-/** The exchange in a note under `exchangeKey`. */
+/** Reads from its note how far the work for an order has come. */
 export function exchangeOf(
   note: NoteRecord | undefined,
 ): ExchangeNote | undefined {
-  // Only this part writes under these keys.
+  // Only a gate writes notes under these keys, by `noteOf`: the type is right.
   return note && { ...note, data: note.data as unknown as Exchange }
 }
 
-/** Returns the row of an exchange without its version. */
+/** Builds the note that stores how far the work for an order has come. */
 export function noteOf({
   key,
   until,
@@ -44,7 +49,10 @@ export function noteOf({
   return { key, until, data: toData(data) }
 }
 
-/** A payment for which no more work is done. */
+/**
+ * An order that buys nothing any more, because the work for it failed or was
+ * interrupted.
+ */
 type GivenUp = {
   orderId: string
   payer: Address
@@ -54,10 +62,10 @@ type GivenUp = {
 }
 
 /**
- * Moves an exchange on by compare-and-set. `undefined` when another process
- * moved it first: then nothing was written.
+ * Changes the record of how far the work has come, by compare-and-set. Returns
+ * `undefined`, and writes nothing, when another process changed it first.
  *
- * @param also.givenUp the order that this step gives up.
+ * @param also.givenUp the order to void or refund in the same unit of work.
  */
 export async function changeExchange(
   { context }: Pick<GateContext, 'context'>,
@@ -88,7 +96,8 @@ async function giveUpOrder(
 ): Promise<void> {
   const stored = await loadOrder(tables, context, orderId)
   const { state, unexpected } = stored.order
-  // The payer can submit the payment too, even during the work.
+  // Without `upfront` the order can be paid too: the payer can submit the
+  // payment themselves while the handler runs.
   const isPaid = isUpfront || (state === 'captured' && !unexpected)
   if (isPaid) await raiseRefund(context, tables, stored, { payer, reason })
   else if (state === 'stored') await writeVoid(context, tables, stored)

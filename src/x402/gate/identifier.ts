@@ -2,12 +2,15 @@ import type { PaymentPayload } from '@x402/core/types'
 import { hashText } from '../../core/hashText.js'
 import { isObject } from '../wire/headers.js'
 
-/** Name of the extension. */
+/**
+ * Name of the x402 extension by which a client gives each payment an id of its
+ * own.
+ */
 export const identifierName = 'payment-identifier'
 
 const form = /^[A-Za-z0-9_-]{16,128}$/
 
-/** Builds the part of a 402 answer that describes the extension. */
+/** Builds the part of a 402 answer that offers the extension to clients. */
 export function declareIdentifier(isRequired: boolean): object {
   return {
     info: { required: isRequired },
@@ -40,8 +43,8 @@ export function parseIdentifier({
 }
 
 /**
- * Key of the note of an identifier. The payer is part of it, so nobody can take
- * or look up the identifier of another payer.
+ * Key of the store's note that says which payment has an identifier. Contains
+ * the payer, so nobody can use up or look up the identifiers of another payer.
  */
 export function identifierKey(payer: string, identifier: string): string {
   return `x402:identifier:${hashText(`${payer} ${identifier}`)}`

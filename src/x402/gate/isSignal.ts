@@ -1,7 +1,7 @@
 /**
- * True for what frameworks throw to answer, and not because of a failure: the
- * `redirect` and `notFound` of Next.js, a thrown response of React Router, the
- * `redirect` and `error` of SvelteKit.
+ * True for a value that a handler threw to make its framework answer, not
+ * because it failed: `redirect` and `notFound` of Next.js, a thrown response of
+ * React Router, `redirect` and `error` of SvelteKit.
  */
 export function isSignal(thrown: unknown): boolean {
   const { digest, status } = Object(thrown)
@@ -9,6 +9,9 @@ export function isSignal(thrown: unknown): boolean {
   return !(thrown instanceof Error) && typeof status === 'number'
 }
 
-/** Next.js also gives plain errors a digest, of digits. */
+/**
+ * Digests by which Next.js marks what it throws. It gives plain errors a digest
+ * too, which consists of digits.
+ */
 const digests =
   /^(NEXT_|DYNAMIC_SERVER_USAGE|BAILOUT_TO_CLIENT|HANGING_PROMISE)/

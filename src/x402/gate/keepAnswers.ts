@@ -17,15 +17,18 @@ type Waiting = {
   fail(error: unknown): void
 }
 
-/** Most answers, and most characters of them, in one unit of work. */
+/**
+ * Limits of one unit of work: answers, and characters of all answers together.
+ */
 const mostAnswers = 100
 const mostLength = 4_194_304
 
 type Gate = Pick<GateContext, 'context' | 'instance'>
 
 /**
- * Keeps an answer in the unit of work that records the transaction of its
- * capture, if the submitter can send it now; else in one with other answers.
+ * Stores an answer. If the submitter can send its capture at once, the answer
+ * goes into the unit of work that records that transaction, which saves a
+ * write. Otherwise it is stored together with other answers.
  */
 export function keepAnswers(gate: Gate): KeepAnswer {
   const collect = collectAnswers(gate.context)
@@ -47,8 +50,9 @@ async function joinAnswer(
 }
 
 /**
- * Collects answers, so that hundreds at once need only a few writes. If a unit
- * of work with several fails, each is written alone.
+ * Collects answers, so that hundreds at once need only a few writes. If a write
+ * of several fails, each is written alone, so that one bad answer does not stop
+ * the others.
  */
 function collectAnswers(context: GateContext['context']): KeepAnswer {
   let queue: Waiting[] = []
@@ -68,7 +72,7 @@ function collectAnswers(context: GateContext['context']): KeepAnswer {
   }
   const flush = async (): Promise<void> => {
     isWriting = true
-    // Wait for other answers of the same turn, to write them together.
+    // Requests of the same turn of the event loop add their answers meanwhile.
     await nextTurn()
     while (queue.length > 0) {
       const count = fitting(queue)
@@ -85,7 +89,10 @@ function collectAnswers(context: GateContext['context']): KeepAnswer {
     })
 }
 
-/** Number of answers that fit into one unit of work. Pure. */
+/**
+ * Returns how many answers from the front of the queue fit into one unit of
+ * work: at least one, however long. Pure.
+ */
 function fitting(queue: readonly Waiting[]): number {
   let length = 0
   const most = queue.slice(0, mostAnswers).findIndex(({ answer }, at) => {
@@ -95,7 +102,9 @@ function fitting(queue: readonly Waiting[]): number {
   return most === -1 ? mostAnswers : most
 }
 
-/** Writes the answers whose exchanges have not changed since. */
+/**
+ * Writes the answers, except those whose record another process has changed.
+ */
 async function writeAnswers(
   context: GateContext['context'],
   tables: StoreWriter,
@@ -130,7 +139,7 @@ async function writeAnswers(
   )
 }
 
-/** The note of an exchange that is done, to update. */
+/** Builds the note that says that the work is done, with its answer. */
 function doneNote(note: ExchangeNote, answer: string): NoteRecord {
   const data = { ...note.data, step: 'done', answer } as const
   return { ...noteOf({ ...note, data }), version: note.version }

@@ -1,14 +1,19 @@
 import { readBytes } from './bindRequest.js'
 import type { KeptResponse } from './types.js'
 
-/** Headers that belong to one connection, or are written again. */
+/**
+ * Headers that are left out of a kept answer: they belong to the connection, or
+ * the server computes them when it sends the answer again.
+ */
 const dropped: readonly string[] = [
   'connection',
   'content-length',
   'keep-alive',
 ]
 
-/** Reads a response to keep it; `undefined` when it is longer than allowed. */
+/**
+ * Reads a response to keep it; `undefined` when it is longer than `most` bytes.
+ */
 export async function keepResponse(
   response: Response,
   most: number,
@@ -23,14 +28,15 @@ export async function keepResponse(
   return { status, ...reason, headers, body: toBase64(bytes) }
 }
 
-/** Restores a kept response. */
+/** Builds a response from the form in which answers are stored. */
 export function openResponse({
   status,
   statusText = '',
   headers,
   body,
 }: KeptResponse): Response {
-  // Servers may add a content type to a body that is empty, and not absent.
+  // `null`, not an empty text: to that, a server may add a content type. A
+  // response with one of these statuses may have no body at all.
   const isEmpty = body === '' || [101, 204, 205, 304].includes(status)
   return new Response(isEmpty ? null : fromBase64(body), {
     status,
@@ -39,7 +45,7 @@ export function openResponse({
   })
 }
 
-/** A response of JSON, ready to be kept. */
+/** Builds a response of JSON in the form in which answers are kept. */
 export function jsonResponse(status: number, value: object): KeptResponse {
   const bytes = new TextEncoder().encode(JSON.stringify(value))
   return {
@@ -50,8 +56,8 @@ export function jsonResponse(status: number, value: object): KeptResponse {
 }
 
 /**
- * Encodes bytes as base64, in pieces, because a call cannot take this many
- * arguments.
+ * Encodes bytes as base64. Takes 8192 bytes at a time, because a call with a
+ * million arguments overflows the stack.
  */
 function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = []

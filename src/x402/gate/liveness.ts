@@ -1,10 +1,14 @@
 import type { GateContext } from './types.js'
 
-/** Shows other processes that this one still works on its payments. */
+/**
+ * Shows other processes that this one is alive and still works on its payments.
+ */
 export type Liveness = {
-  /** Makes sure that the lease of this gate is held, and prolongs it. */
+  /**
+   * Takes or prolongs the lease of this gate, and keeps it while there is work.
+   */
   hold(): Promise<void>
-  /** True while another gate, of that name, may still be working. */
+  /** True while the gate with this name, in another process, may be working. */
   isAlive(owner: string): Promise<boolean>
 }
 
@@ -12,7 +16,8 @@ export type Liveness = {
 export const leaseKey = (owner: string): string => `x402:${owner}`
 
 /**
- * One lease for a gate, not one for each payment: it is prolonged only while
+ * Holds one lease for the whole gate, not one for each payment, so that the
+ * number of writes does not grow with the payments. Prolongs it only while
  * there is work.
  */
 export function createLiveness(gate: GateContext): Liveness {
@@ -49,8 +54,8 @@ export function createLiveness(gate: GateContext): Liveness {
       if (performance.now() - since > milliseconds / 3) await prolong()
     },
     isAlive: async (other) => {
-      // A process works on a payment once at a time, so no other work of this
-      // gate is running.
+      // This process does the work for a payment once at a time. A caller that
+      // finds our own name in a note has found a run that ended.
       if (other === owner) return false
       const held = await context.store.read((tables) =>
         tables.getLease(leaseKey(other)),

@@ -8,8 +8,8 @@ const most = 100
 const atOnce = 2
 
 /**
- * Loads the records of a payment and of its identifier, those of hundreds at
- * once in a few reads.
+ * Loads what is stored for a payment and its identifier. Gathers hundreds of
+ * calls at once into a few reads.
  */
 export function loadKnown({
   store,
@@ -18,9 +18,11 @@ export function loadKnown({
     work: (wanted) => store.read((tables) => findKnown(tables, wanted)),
     choose: (waiting) => waiting.slice(0, most),
     atOnce,
-    // A read of SQLite ends before the next request comes.
+    // Waits for other requests of this turn of the event loop. Reads of SQLite
+    // block, so without that each request would make a read of its own.
     waitsForTurn: true,
-    // A malformed row must not hide the others.
+    // If one payment has a malformed row, the common read fails for all. Read
+    // each alone then.
     isWorthAlone: (error) => Object(error).retryable !== true,
   })
 }

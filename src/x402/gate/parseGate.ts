@@ -127,8 +127,8 @@ function parseOffer(
 }
 
 /**
- * Checks that clients can pay: their payment repeats what the 402 says, and the
- * gate reads headers up to a limit only.
+ * Checks that a client can pay for the offer. Its payment repeats the texts of
+ * the offer in a header, and the gate reads at most 8192 characters of that.
  */
 function checkLength(field: string, offer: SettledOffer): void {
   const { description = '', mimeType = '' } = offer
@@ -148,7 +148,10 @@ function checkLength(field: string, offer: SettledOffer): void {
   )
 }
 
-/** Terms before the token is read, which are as long as any token's. */
+/**
+ * Terms with a token domain as long as any that we expect, because the token
+ * itself has not been read yet.
+ */
 const longestTerms = ({ chainId, token }: SettledOffer) => ({
   domain: {
     name: 'x'.repeat(64),
@@ -159,7 +162,7 @@ const longestTerms = ({ chainId, token }: SettledOffer) => ({
   value: 10n ** 24n,
 })
 
-/** Limits of an offer's answers at `preconfirmed`; `undefined` without any. */
+/** Limits for answers at `preconfirmed`; `undefined` if the offer has none. */
 function parseEarly(
   { policy }: OrdersContext,
   name: string,
@@ -187,14 +190,18 @@ function checkOneOf(
     throw new InvalidFieldError(field, shown(value), allowed)
 }
 
-/** Checks that payments with this timeout would be accepted. */
+/**
+ * Checks that the policy of the orders would accept payments that live this
+ * many seconds.
+ */
 function parseTimeout(
   { policy }: OrdersContext,
   field: string,
   seconds = 300,
 ): number {
   const least = Number(policy.safetyMargin) + 1
-  // A client whose clock is ahead signs a longer window.
+  // A client whose clock is up to 120 s ahead signs a window that ends that
+  // much later.
   const most = Number(policy.maxWindow) - 120
   if (Number.isInteger(seconds) && seconds >= least && seconds <= most)
     return seconds
@@ -210,7 +217,10 @@ function parseCount(field: string, value: number): number {
   throw new InvalidFieldError(field, shown(value), 'a positive integer')
 }
 
-/** Returns the URL of a request without the fragment. */
+/**
+ * Returns the URL of a request without the fragment: `/a#1` and `/a#2` are one
+ * resource, so a payment for one is good for the other.
+ */
 function hrefOf({ url }: Request): string {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search}`

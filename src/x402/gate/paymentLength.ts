@@ -2,12 +2,13 @@ import type { PaymentRequired } from '@x402/core/types'
 import { encodeHeader } from '../wire/headers.js'
 import { identifierName } from './identifier.js'
 
-/** Longest address of a resource, in bytes, that each offer has room for. */
+/** Bytes. The address of a resource may have this length with every offer. */
 export const roomForAddress = 500
 
 /**
- * Length of the header by which a client with a key accepts the first of the
- * terms: it repeats the resource, the terms and the extensions.
+ * Length of the payment header that a client sends to accept the first of these
+ * terms: it repeats the resource, the terms and the extensions. Counts the
+ * signature of a key, not that of a smart wallet.
  */
 export function paymentLength({
   resource,

@@ -15,26 +15,32 @@ import { digestBody, hashBinding } from './bindRequest.js'
 import { identifierKey, parseIdentifier } from './identifier.js'
 import type { GateContext, Terms } from './types.js'
 
-/** A request with a payment that could fit, or the answer that refuses it. */
+/**
+ * A request whose payment is well formed and fits the offer, or the answer that
+ * refuses it. The signature is not verified yet.
+ */
 export type ReadRequest =
   | { ok: false; response: Response }
   | {
       ok: true
       terms: Terms
-      /** True when the offer has changed since the payment was accepted. */
+      /**
+       * True when the payment was accepted before and its offer has changed
+       * since.
+       */
       isRecorded: boolean
       payment: SignedPayment
       /** Hash of all that the payment is bound to. */
       bound: Hex
       /** Hash of the payload alone. */
       payload: Hex
-      /** Key of the note of the payment identifier. */
+      /** Key of the store's note about the payment identifier. */
       identifier: string | undefined
     }
 
 /**
- * Parses the payment of a request. Uses no node, and writes nothing. Reads the
- * store only for terms that are not offered.
+ * Parses the payment of a request. Calls no node and writes nothing. Reads the
+ * store only when the payment has terms that are not offered now.
  */
 export async function readPaid(
   gate: GateContext,
@@ -68,7 +74,8 @@ export async function readPaid(
       requirePayment(asked, decoded.code, message ? { message } : {}),
     )
   }
-  // The gate would keep this part as the answer to later requests, too.
+  // A request for part of the answer (`Range`) is refused: the gate would keep
+  // that part, and later give it to a client that asks for the whole.
   if (request.headers.has('range'))
     return refused(refuse(400, 'range_not_sold'))
   const { payload, hash } = decoded
@@ -117,7 +124,7 @@ export async function readPaid(
   }
 }
 
-/** A payment with terms that are not offered. */
+/** A payment with terms that are not offered now. */
 type Unmatched = {
   request: Request
   asked: Asked
@@ -126,8 +133,8 @@ type Unmatched = {
 }
 
 /**
- * Finds a payment that was accepted for this very request before its offer
- * changed. Its terms stay those that the client accepted then.
+ * Finds a payment that was accepted for this same request before its offer
+ * changed. The old terms, which the client accepted, stay valid for it.
  */
 async function findRecorded(
   gate: GateContext,

@@ -11,16 +11,19 @@ import type { ExchangeNote, GateContext } from './types.js'
 
 type Context = Pick<GateContext['context'], 'store' | 'now'>
 
-/** Milliseconds until an exchange that cannot end yet is checked again. */
+/**
+ * Milliseconds until an expired note is checked again, if the chain had not
+ * decided its payment the last time.
+ */
 const lookAgain = 86_400_000n
 
 /** States of orders that the chain may still capture. */
 const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
 
 /**
- * Removes at most a hundred expired notes, of all gates and facilitators of the
- * database. Ends an abandoned exchange first. If its payment was captured, a
- * refund is due.
+ * Removes at most a hundred expired notes, of all gates and facilitators on
+ * this database. First ends paid work that no request has come back for: if its
+ * payment was captured, a refund is due.
  */
 export async function removeOld(context: Context): Promise<void> {
   const over = context.now()
@@ -34,8 +37,8 @@ export async function removeOld(context: Context): Promise<void> {
     const isOver = ['done', 'over'].includes(exchange?.data.step ?? 'over')
     if (orderId === undefined || !exchange || isOver) continue
     open.add(note.key)
-    // A failure is harmless: another process changed the exchange, or the next
-    // call ends it.
+    // If this fails, either another process changed the record first, or a
+    // later removal tries again.
     await endAbandoned(context, exchange, orderId).catch(() => undefined)
   }
   const keys = found.flatMap(({ key }) => (open.has(key) ? [] : [key]))
@@ -48,7 +51,8 @@ async function endAbandoned(
   note: ExchangeNote,
   orderId: string,
 ): Promise<void> {
-  // If we changed the note, its gate could not keep the answer.
+  // A gate is still working on it. Changing the note now would change its
+  // version, and the gate could not store the answer.
   if (await isWorking(context, note)) return
   await context.store.write(async (tables) => {
     const found = await loadOrders(tables, { ids: [orderId] })
@@ -60,13 +64,14 @@ async function endAbandoned(
     await tables.notes.update([{ ...noteOf(next), version: note.version }])
     if (isLater || stored?.order.state !== 'captured') return
     const payer = stored.attempt.payer ?? stored.order.payer
-    // If the order was voided before, the refund is due already.
+    // `unexpected`: the order was voided before its capture, and the refund has
+    // been raised already.
     if (stored.order.unexpected || !isRefundable(stored) || !payer) return
     await raiseRefund(context, tables, stored, { payer, reason: 'abandoned' })
   })
 }
 
-/** True while a gate that is alive runs the handler. */
+/** True while the handler runs in a gate that is alive. */
 async function isWorking(
   { store }: Context,
   { data: { step, owner } }: ExchangeNote,

@@ -10,11 +10,13 @@ import { exchangeKey } from './exchanges.js'
 import type { GateContext } from './types.js'
 
 /**
- * Requests the capture of an order and returns the order. An order in review
- * stays unchanged: only the merchant's own `capture` ends a review.
+ * Requests the capture of an order and returns the order. An order that waits
+ * for review stays unchanged: only the merchant's own `capture` ends the
+ * review.
  *
- * @param early limits of an answer at `preconfirmed`, if one is wanted.
- * @throws {@link OrderNotFoundError} when the order belongs to others.
+ * @param early limits for an answer at `preconfirmed`, if one is wanted.
+ * @throws {@link OrderNotFoundError} when the order belongs to other
+ * recipients.
  */
 export async function requestCapture(
   context: GateContext['context'],

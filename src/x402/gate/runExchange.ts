@@ -34,33 +34,39 @@ export type PaidCall = {
   orderId: string
   terms: Terms
   request: Request
-  /** This request, and those that joined it. */
+  /**
+   * This request, and those with the same payment that came while it was worked
+   * on.
+   */
   waiting: Request[]
   handler: X402Handler
-  /** True to pass a good answer on instead of keeping it. */
+  /** True to send a good answer on as it comes, instead of storing it. */
   isStream: boolean
   payment: Omit<X402Payment, 'transaction'>
-  /** What the kept answer is sealed for. */
+  /** Binds the sealed answer to its order: it opens for no other. */
   place: SealContext
 }
 
-/** An exchange to continue. */
+/** Paid work to continue, from its record in the store. */
 export type BegunExchange = {
   note: ExchangeNote
-  /** True when this process has just begun it. */
+  /** True when this process has just created the record. */
   isOurs: boolean
-  /** The order as this process has just written it. */
+  /** The order, if this process has just written it: saves loading it. */
   stored?: StoredOrder | undefined
 }
 
-/** Milliseconds between two polls of another process's exchange. */
+/**
+ * Milliseconds until the record is loaded again while another process works.
+ */
 const lookEvery = 200
 
 type Tools = { gate: GateContext; liveness: Liveness; call: PaidCall }
 
 /**
- * Continues an exchange from its saved step to its outcome. Claims each step by
- * compare-and-set first, so the handler runs in one process only.
+ * Works for a payment from the step that is on record to the outcome. Changes
+ * the record by compare-and-set before each step, so the handler runs in one
+ * process only.
  */
 export async function runExchange(
   tools: Tools,
@@ -78,8 +84,8 @@ export async function runExchange(
 }
 
 /**
- * Does one step. Returns the outcome, or `undefined` to load the exchange
- * again.
+ * Does one step. Returns the outcome, or `undefined` if the record has changed
+ * and must be loaded again.
  */
 async function takeStep(
   tools: Tools,
@@ -102,14 +108,15 @@ async function takeStep(
 
   const paid = await captureFirst(tools, stored?.order)
   if (paid && paid.kind !== 'paid') return paid
-  // Nobody is left to get the stream, which is not kept.
+  // All clients have left, and a stream is not stored: the paid answer would be
+  // lost. The next request with this payment runs the handler.
   if (paid && call.isStream && hasLeft(call))
     return { kind: 'pending', transaction: paid.transaction }
   const claimed = await claim(tools, note)
   return claimed && work(tools, claimed, { transaction: paid?.transaction })
 }
 
-/** True when no client waits any more. */
+/** True when every client that waited has disconnected. */
 const hasLeft = ({ waiting }: PaidCall): boolean =>
   waiting.every(({ signal }) => signal.aborted)
 
@@ -117,8 +124,8 @@ const claim = ({ gate }: Tools, note: ExchangeNote) =>
   changeExchange(gate, note, { step: 'working', owner: gate.owner })
 
 /**
- * Another process started the handler. Waits for it, or takes over if that
- * process died.
+ * Another run has started the handler. Stores its end if this process still has
+ * it, waits while the other process is alive, and takes over if it has died.
  */
 async function takeOver(
   tools: Tools,
@@ -135,7 +142,8 @@ async function takeOver(
     return undefined
   }
   if (!call.terms.offer.repeatable) {
-    // We do not know whether the work was done, so do not repeat it.
+    // Nobody knows whether the handler had finished. Running it again could do
+    // the work twice.
     return giveUp(tools, note, {
       reason: 'interrupted',
       response: jsonResponse(500, { error: 'interrupted' }),
@@ -150,8 +158,8 @@ async function takeOver(
 }
 
 /**
- * Captures before the work, if the flow is `upfront`. Refuses an order that
- * waits for the merchant's review, or has a refund, without work.
+ * Captures before the work if the flow is `upfront`. An order that is under
+ * review or refunded ends here, and no work is done.
  *
  * @param begun the order, if this process has just written it.
  */
@@ -190,15 +198,17 @@ async function work(
     stored,
   })
   const signal = finished.kind === 'failed' ? finished.signal : undefined
-  // The work is on record as failed.
+  // The failure is stored. Let the framework answer with what the handler
+  // threw.
   return signal && ['failed', 'gone'].includes(outcome?.kind ?? '')
     ? { kind: 'signal', signal }
     : outcome
 }
 
 /**
- * Hands out a stream. Its exchange is done only when the stream has ended: if
- * this process dies before, the client was not served, and a refund is due.
+ * Hands out a stream. The record says `done` only once the stream has ended: if
+ * this process dies before that, the client did not get all it paid for, and a
+ * refund is due.
  */
 function stream(
   tools: Tools,
@@ -215,7 +225,8 @@ function stream(
         storeWork(tools, { note, finished, transaction }),
       )
     } catch {
-      // If storing fails, the next identical request stores the end.
+      // If storing fails, the next request with the same payment stores the
+      // end.
     } finally {
       gate.streams.delete(orderId)
     }
@@ -228,14 +239,15 @@ function stream(
   }
 }
 
-/** Stores how the work ended, then captures. */
+/** Stores how the handler ended, then captures the payment. */
 function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
   return storeEnd(tools.gate, work, () => tryStore(tools, work))
 }
 
 /**
- * Safe to repeat: the exchange moves on by compare-and-set, and a capture that
- * was requested before is only waited for.
+ * Tries once to store the end and to capture. Safe to repeat: the record
+ * changes by compare-and-set, and a capture that is already requested is only
+ * waited for.
  */
 async function tryStore(
   tools: Tools,
@@ -276,7 +288,7 @@ async function fail(
   return kept && { kind: 'failed', response, transaction }
 }
 
-/** Ends an exchange without a paid answer. */
+/** Ends the work for a payment for good, and voids or refunds its order. */
 async function giveUp(
   tools: Tools,
   note: ExchangeNote,
@@ -286,7 +298,8 @@ async function giveUp(
   const { orderId, terms } = call
   const isUpfront = terms.offer.flow === 'upfront'
   const { payer } = call.payment
-  // Only what a block shows can be refunded.
+  // With `upfront`, the answer may have come at `preconfirmed`. Waits for the
+  // block, because only a capture that a block shows can be refunded.
   const paid = isUpfront && terms.offer.early && (await captureInBlock(tools))
   if (paid && paid.kind !== 'paid') return paid
   const answer = await sealAnswer(gate, response, call.place)
@@ -304,7 +317,8 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   const { orderId, terms } = call
   const { state } = await gate.orders.get({ orderId })
   const isPaid = terms.offer.flow === 'upfront' || state === 'captured'
-  // An exchange that is over without an answer ended before its work.
+  // Only `giveUp` stores an answer. Without one, the order was under review or
+  // abandoned.
   if (isPaid && note.data.answer !== undefined) {
     const paid = await capture(tools)
     if (paid.kind !== 'paid') return paid
@@ -317,11 +331,11 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
 }
 
 /**
- * Captures the payment.
+ * Captures the payment, and waits for it.
  *
- * @param asked the order as this process wrote it with the request to capture
- * it; without one, the capture is requested.
- * @param early limits of an answer at `preconfirmed`, if the offer has them.
+ * @param asked the order, if this process has just written it with a request to
+ * capture it. Otherwise this function requests the capture.
+ * @param early limits for an answer at `preconfirmed`, by default the offer's.
  */
 async function capture(
   tools: Tools,
@@ -341,7 +355,8 @@ async function capture(
     return hold(waitForCapture(context, drive(), order, { timeout, answerAt }))
   })
   if (result.status === 'rejected') return refuse(tools, result)
-  // The capture came after the order was given up: a refund is due.
+  // `unexpected`: the order was voided before its capture came. The money is
+  // due back to the payer, so it buys nothing.
   if (result.status === 'captured' && result.order.unexpected)
     return { kind: 'gone' }
   if (result.status === 'captured')
@@ -363,11 +378,16 @@ async function capture(
   return { kind: 'pending', transaction }
 }
 
-/** Waits until a block has the capture, also where the answer does not. */
+/**
+ * Captures and waits for a block, also if the offer answers at `preconfirmed`.
+ */
 const captureInBlock = (tools: Tools): Promise<Outcome> =>
   capture(tools, undefined, { early: undefined })
 
-/** Reasons of the merchant's own side: the payment is still good. */
+/**
+ * Reasons on the merchant's side. The payment is good, and a later try can
+ * capture it.
+ */
 const ownReasons: readonly string[] = [
   'feeTooHigh',
   'signingDeclined',
@@ -375,8 +395,9 @@ const ownReasons: readonly string[] = [
 ]
 
 /**
- * Refuses a payment whose capture was rejected. Voids its order first, because
- * the client may pay again: nothing more may be sent for this payment.
+ * Refuses a payment whose capture was rejected. Voids its order first: the
+ * client may now pay again, and a later capture of this payment would charge it
+ * twice.
  */
 async function refuse(
   { gate, call }: Tools,
@@ -387,7 +408,8 @@ async function refuse(
   if (ownReasons.includes(reason)) return pending
   const { orderId } = call
   const { ok } = await gate.orders.void({ orderId })
-  // If the void failed, the order was sent again or settled in between.
+  // If the void was refused, another process sent or settled the order
+  // meanwhile.
   return ok ? { kind: 'refused', reason } : pending
 }
 

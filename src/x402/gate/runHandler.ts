@@ -9,12 +9,14 @@ import type {
   X402Payment,
 } from './types.js'
 
-/** A handler to run. */
+/** A handler to run, with the request and payment that it gets. */
 export type Work = {
   request: Request
   handler: X402Handler
   payment: X402Payment
-  /** True to pass a good answer on unread, once the payment is captured. */
+  /**
+   * True to pass a good answer on without storing it. Needs a captured payment.
+   */
   isStream: boolean
 }
 
@@ -28,25 +30,31 @@ const workFailed: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
   error: 'work_failed',
 })
 
-/** What a framework caught from a handler, by the answer that it then gave. */
+/**
+ * The errors that frameworks caught from handlers, by the response they made of
+ * it.
+ */
 const caught: WeakMap<Response, unknown> = /* @__PURE__ */ new WeakMap()
 
-/** Says which error of a handler led to an answer. */
+/**
+ * Remembers which error of a handler its framework turned into this response,
+ * so that the error can be reported.
+ */
 export function failBy(error: unknown, response: Response): Response {
   caught.set(response, error)
   return response
 }
 
 /**
- * Runs a handler and reads its answer. The work failed if the handler threw,
- * answered below 200 or from 400 on, answered too long, or if the body broke
- * off. Reports failed work to `observe`.
+ * Runs a handler and reads its answer. The work counts as failed if the handler
+ * threw, if the status is below 200 or from 400 on, if the answer is too long,
+ * or if its body broke off. Reports failures to `observe`.
  */
 export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
   const { request, handler, payment, isStream } = work
   try {
     const response = await handler(request, payment)
-    // `Response.error()` has status 0. It cannot be given to a client.
+    // `Response.error()` has status 0, which no server can send.
     if (response.status < 200) {
       report(gate, work, { status: response.status })
       return { kind: 'failed', response: workFailed }

@@ -3,7 +3,10 @@ import { openSealed } from '../../store/openSealed.js'
 import type { SealContext } from '../../store/types.js'
 import type { GateContext, KeptResponse } from './types.js'
 
-/** Builds the context that the answer to a payment is bound to. Pure. */
+/**
+ * Builds the context for sealing the answer to a payment: it unseals with the
+ * same order and payment only. Pure.
+ */
 export function placeOfAnswer(
   orderId: string,
   { domain, message }: SignedPayment,
@@ -19,7 +22,10 @@ export function placeOfAnswer(
   }
 }
 
-/** Seals an answer, so that the database does not show what was sold. */
+/**
+ * Seals an answer, so that whoever reads the database does not get what was
+ * sold.
+ */
 export function sealAnswer(
   { context }: Pick<GateContext, 'context'>,
   response: KeptResponse,
@@ -39,6 +45,6 @@ export async function openAnswer(
 ): Promise<KeptResponse | undefined> {
   if (sealed === undefined) return undefined
   const text = await openSealed(context, sealed, place)
-  // Only `sealAnswer` seals for this place.
+  // Only `sealAnswer` seals text for this context, so it has this type.
   return text === undefined ? undefined : (JSON.parse(text) as KeptResponse)
 }

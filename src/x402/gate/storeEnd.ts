@@ -1,13 +1,14 @@
 import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import type { ExchangeNote, GateContext, WorkEnd } from './types.js'
 
-/** Milliseconds between two tries to store the end of work. */
+/** Milliseconds between two tries to store how the handler ended. */
 const pauses = { shortest: 50, longest: 2_000 }
 
 /**
- * Stores how work ended. Repeats it while the database or the key service does
- * not answer, up to the gate's timeout. If that fails, this process keeps the
- * end in memory, so that the next identical request can store it.
+ * Stores how the handler ended. Tries again while the database or the key
+ * service does not answer, for up to the gate's `timeout`. If it fails, this
+ * process keeps the end in memory, and the next request with the same payment
+ * stores it.
  *
  * @throws the last failure of `store`.
  */
@@ -34,7 +35,7 @@ export async function storeEnd<result>(
   }
 }
 
-/** The end of work that this process still has to store. */
+/** How the handler ended, if this process could not store it yet. */
 export function findUnstored(
   { unstored }: Pick<GateContext, 'unstored'>,
   { key, version }: ExchangeNote,

@@ -13,27 +13,29 @@ import type { DestinationOrders } from '../../orders/index.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
 
-/** What one request costs. */
+/** What one request costs, and how it is sold. */
 export type X402Offer = {
   /** A decimal such as `'0.01'`, in whole tokens. */
   amount: string
-  /** @default the only one of the orders */
+  /** The chain to pay on. @default the only one of the orders */
   chainId?: number | undefined
-  /** @default the only one of the orders */
+  /** The token to pay in. @default the only one of the orders */
   token?: Address | undefined
-  /** @default the only one of the orders */
+  /** The account that is paid. @default the only one of the orders */
   recipient?: Address | undefined
   /**
-   * `authorization`: work, then capture. The answer waits until the capture is
-   * in a block. `upfront`: capture, then work.
+   * `authorization`: the handler works, then the payment is captured, and the
+   * answer waits until a block has the capture. `upfront`: the payment is
+   * captured first, then the handler works.
    * @default 'authorization'
    */
   flow?: PaymentFlow | undefined
   /**
-   * When to answer. `included`: once the capture is in a block. `preconfirmed`:
-   * once the block being made shows it, which it can still drop. Needs
-   * `preconfirmedUpTo`, and `policy.mostAtRisk` of the orders; above these, and
-   * on a chain without pre-confirmations, the answer waits for a block.
+   * When to answer. `included`: once a block has the capture. `preconfirmed`:
+   * once the chain pre-confirms it; the block can still leave it out, and you
+   * lose the amount. Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of the
+   * orders. Above these limits, and on a chain without pre-confirmations, the
+   * answer waits for a block.
    * @default 'included'
    */
   answerAt?: AnswerAt | undefined
@@ -42,34 +44,42 @@ export type X402Offer = {
    */
   preconfirmedUpTo?: string | undefined
   /**
-   * Most of this offer that may be at risk at once: answered at `preconfirmed`,
-   * and shown by no block. A decimal in whole tokens.
+   * Most that may be at risk at once: payments of this offer that were answered
+   * at `preconfirmed` and are in no block yet. A decimal in whole tokens.
    * @default `policy.mostAtRisk.total` of the orders
    */
   mostAtRisk?: string | undefined
   /** Seconds from signing until the payment expires. @default 300 */
   maxTimeoutSeconds?: number | undefined
-  /** Description of the resource for clients. */
+  /** What is sold, in words. Clients show it. */
   description?: string | undefined
   /** MIME type of the answer, for clients. */
   mimeType?: string | undefined
-  /** Whether a client must send a payment identifier. @default 'optional' */
+  /**
+   * Whether a client must send a payment identifier, an id by which it
+   * recognizes its payment.
+   * @default 'optional'
+   */
   identifier?: 'optional' | 'required' | undefined
   /**
-   * What happens after a handler failed. `keep`: the same payment may ask again
-   * for the same thing. `giveUp`: the order is voided, or raises `refundDue` if
-   * it was captured.
+   * What happens after a handler failed. `keep`: the client can send the same
+   * request with the same payment again. `giveUp`: the order is voided, or
+   * raises `refundDue` if it was captured.
    * @default 'keep' with `authorization`, 'giveUp' with `upfront`
    */
   afterFailure?: 'keep' | 'giveUp' | undefined
   /**
-   * True if the handler may run again for the same `orderId` after a process
-   * died in it. With false, the payment is given up then. @default false
+   * True if the handler may run a second time for the same `orderId`, after a
+   * process died while it ran. If false, the payment is given up then: its
+   * order is voided, or raises `refundDue` if it was captured.
+   * @default false
    */
   repeatable?: boolean | undefined
   /**
-   * True to stream the answer to the client, and not to store it. Only with
-   * `upfront`. In Express the answer is collected and kept. @default false
+   * True to send the answer to the client as it comes, and not to store it.
+   * Only with `upfront`. Has no effect in Express, where the answer is
+   * collected and stored.
+   * @default false
    */
   stream?: boolean | undefined
 }
@@ -99,8 +109,8 @@ export type X402GateParameters = {
   /** What is sold, by a name of yours. */
   offers: Readonly<Record<string, X402Offer>>
   /**
-   * Returns the URL of the resource, if a proxy changes that of the request.
-   * @default the request's own
+   * Returns the URL of the resource, if a proxy changes the URL of the request.
+   * @default the URL of the request
    */
   resource?: ((request: Request) => string) | undefined
   /** Most payments of one payer that may be open at once. @default 16 */
@@ -110,15 +120,20 @@ export type X402GateParameters = {
   /** Longest answer that is kept, in bytes. @default 1_048_576 */
   mostAnswerBytes?: number | undefined
   /**
-   * Milliseconds a request waits for a capture, and tries to store the result
-   * of the work. @default 30_000
+   * Milliseconds that a request waits for its capture, and that storing the
+   * answer is tried.
+   * @default 30_000
    */
   timeout?: number | undefined
-  /** Seconds an answer is kept after the payment expired. @default 86_400n */
+  /**
+   * Seconds after the payment's expiry until the stored answer may be removed.
+   * @default 86_400n
+   */
   keepFor?: bigint | undefined
   /**
-   * Identity of the database that took payments to these recipients before, to
-   * move them to this database. The error at the start names it.
+   * Moves the recipients from another database to this one. Pass the identity
+   * of the other database, which the error at the start names. Only when no
+   * gate uses that one any more: both would sell for the same payment.
    */
   takeOverFrom?: string | undefined
 }
@@ -138,7 +153,8 @@ export const gateMembers: MembersOf<X402GateParameters> = {
 /** The payment that a handler works for. */
 export type X402Payment = {
   /**
-   * Equal for equal payments: use it to recognize work that is already done.
+   * Equal for equal payments. Use it to recognize work that you have already
+   * done.
    */
   orderId: string
   /** Name of the offer. */
@@ -146,7 +162,7 @@ export type X402Payment = {
   payer: Address
   /** A decimal in whole tokens. */
   amount: string
-  /** The capture, with `upfront`. */
+  /** Hash of the capture with `upfront`; `undefined` otherwise. */
   transaction: Hash | undefined
 }
 
@@ -156,14 +172,14 @@ export type X402Handler = (
   payment: X402Payment,
 ) => Response | Promise<Response>
 
-/** The offers for a request, and its handler. */
+/** The offers that pay for a request, and the handler that does the work. */
 export type AnswerParameters = {
   /** Name of an offer, or names of several to choose from. */
   offer: string | readonly string[]
   handler: X402Handler
   /**
-   * Pass `false` if your server cannot stream. The answer is then kept, even if
-   * the offer has `stream`.
+   * Pass `false` if your server cannot stream. The answer is then stored like
+   * others, even if the offer has `stream`.
    */
   stream?: false | undefined
 }
@@ -173,8 +189,9 @@ export type X402Gate = {
   /** Longest answer that is kept, in bytes. */
   readonly mostAnswerBytes: number
   /**
-   * Opens the store, proves the tokens, and claims the recipients for this
-   * database. If you do not call it, the first request does.
+   * Opens the store, checks the tokens against the chain, and records that this
+   * database takes the payments to these recipients. If you do not call it, the
+   * first request does.
    *
    * @throws {@link X402SetupError} when a recipient is open in another
    * database.
@@ -182,17 +199,17 @@ export type X402Gate = {
   claimRecipients(): Promise<void>
   /**
    * Answers one request. Faults of the node or the database become answers,
-   * too. Throws what a handler throws for its framework to answer, such as
+   * too. Throws what a handler throws to make its framework answer, such as
    * `redirect()` and `notFound()` of Next.js: then nothing is sold.
    *
-   * @throws {@link InvalidFieldError} when the gate has no such offer.
+   * @throws {@link InvalidFieldError} when the gate has no offer of this name.
    */
   answer(request: Request, parameters: AnswerParameters): Promise<Response>
   /**
    * Turns a paid handler into a fetch handler.
    *
-   * @throws {@link InvalidFieldError} at a request, when the gate has no such
-   * offer.
+   * @throws {@link InvalidFieldError} at a request, when the gate has no offer
+   * of this name.
    */
   protect(
     offer: string | readonly string[],
@@ -220,7 +237,7 @@ export type SettledOffer = {
   stream: boolean
 }
 
-/** An offer with its proven token. */
+/** An offer with its token, which was checked against the chain. */
 export type Terms = {
   offer: SettledOffer
   token: Token
@@ -241,7 +258,7 @@ export type GateContext = {
   timeout: number
   keepFor: bigint
   takeOverFrom: string | undefined
-  /** Name of this gate in notes and in its lease. */
+  /** Random name of this gate, by which its notes and its lease are found. */
   owner: string
   keepAnswer: KeepAnswer
   loadKnown: (wanted: WantedPayment) => Promise<KnownPayment>
@@ -249,11 +266,11 @@ export type GateContext = {
   working: Map<string, Run>
   /** Order ids of the streams that this process is passing on. */
   streams: Set<string>
-  /** Ends of work that could not be stored yet, by key of their notes. */
+  /** How handlers ended, where storing it failed. By key of their notes. */
   unstored: Map<string, WorkEnd>
 }
 
-/** Work on a payment, and the hash of what the payment is bound to. */
+/** Running work on a payment, and the hash of what the payment is good for. */
 export type Run = {
   bound: Hex
   ended: Promise<Outcome | Refusal>
@@ -261,10 +278,13 @@ export type Run = {
   waiting: Request[]
 }
 
-/** Builds the answer that refuses the payment; called once for each request. */
+/**
+ * Builds the answer that refuses a payment. Called once for each waiting
+ * request, because a response can be read only once.
+ */
 export type Refusal = () => Response
 
-/** A response that can be kept and given again. */
+/** A response in the form in which answers are stored. */
 export type KeptResponse = {
   status: number
   /** The reason phrase, if it is not the usual one. */
@@ -274,101 +294,107 @@ export type KeptResponse = {
   body: string
 }
 
-/** How a handler ended. */
+/** How a handler ended, with its answer. */
 export type Finished =
-  /** With a stream to pass on. */
+  /** With an answer that is sent to the client as it comes. */
   | { kind: 'live'; response: Response; transaction: Hash }
   | { kind: 'good'; response: KeptResponse }
   | { kind: 'failed'; response: KeptResponse; signal?: Signal | undefined }
 
-/** What a handler threw for its framework to answer. */
+/** What a handler threw to make its framework answer, such as a redirect. */
 export type Signal = { thrown: unknown }
 
-/** How the work for a payment ended, with the capture if there was one. */
+/** How the handler for a payment ended, with the capture if it came before. */
 export type WorkEnd = {
   note: ExchangeNote
   finished: Exclude<Finished, { kind: 'live' }> | { kind: 'passedOn' }
   transaction?: Hash | undefined
-  /** The order, if this process wrote it last. */
+  /** The order, if this process has just written it: saves loading it. */
   stored?: StoredOrder | undefined
 }
 
 /**
- * How far the exchange of one payment has come. `paying`: captured before the
- * work. `working`: the handler runs, or its stream is passed on. `done`: its
- * answer is kept, or was passed on. `failed`: it may run again. `over`: it failed, and never runs again.
+ * How far the work for one payment has come. `paying`: the capture comes first
+ * and is not done. `working`: the handler runs, or its stream is being sent.
+ * `done`: the answer is stored, or its stream has ended. `failed`: the handler
+ * failed and may run again. `over`: nothing more is done for this payment.
  */
 type Step = 'paying' | 'working' | 'done' | 'failed' | 'over'
 
-/** What a note keeps of an exchange. */
+/** The record of how far the work for a payment has come. */
 export type Exchange = {
-  /** Hash of what the payment is bound to. */
+  /** Hash of all that the payment is good for. */
   bound: Hex
   offer: string
   step: Step
-  /** The gate that works on it. */
+  /** Name of the gate that works on it. */
   owner: string
-  /** The sealed answer. */
+  /** The answer, sealed. */
   answer?: string | undefined
 }
 
-/** The payment of a request. */
+/** The payment of a request, to look up in the store. */
 export type WantedPayment = {
   orderId: string
   /** Payment nonce. */
   nonce: Hex
   /** Hash of the payload. */
   payload: Hex
-  /** Key of the note of the payment identifier. */
+  /** Key of the store's note about the payment identifier. */
   identifier: string | undefined
 }
 
-/** What is on record of a payment. */
+/** What the store knows about a payment. */
 export type KnownPayment = {
   note: ExchangeNote | undefined
-  /** The payment nonce belongs to an order that no gate made. */
+  /** True if the payment nonce belongs to an order that no gate made. */
   isSpent: boolean
-  /** The identifier belongs to another payload. */
+  /** True if the payment identifier belongs to another payload. */
   conflict: boolean
 }
 
-/** The note of an exchange. */
+/** A note of the store with an {@link Exchange} as its data. */
 export type ExchangeNote = Omit<NoteRecord, 'data'> & { data: Exchange }
 
-/** An answer to keep, sealed. */
+/** A sealed answer to store. */
 export type AnswerToKeep = {
   note: ExchangeNote
   answer: string
   orderId: string
   /** True to request the capture in the same unit of work. */
   captures: boolean
-  /** The order, if this process wrote it last. */
+  /** The order, if this process has just written it: saves loading it. */
   stored: StoredOrder | undefined
-  /** With `captures`: limits of an answer at `preconfirmed`. */
+  /** Limits for an answer at `preconfirmed`, if `captures`. */
   early: EarlyLimits | undefined
 }
 
-/** The order as it is once the answer is kept. */
+/**
+ * The order after the answer was stored; absent if its capture was not
+ * requested with it.
+ */
 export type KeptAnswer = { order: OrderRecord | undefined }
 
 /**
- * Keeps an answer and requests its capture. `undefined` when another process
- * moved the exchange first: then nothing was written.
+ * Stores an answer and requests its capture. Returns `undefined`, and writes
+ * nothing, when another process changed the record first.
  */
 export type KeepAnswer = (
   answer: AnswerToKeep,
 ) => Promise<KeptAnswer | undefined>
 
-/** The outcome of an exchange, for all requests that wait for it. */
+/** How the work for a payment ended, for all requests that wait for it. */
 export type Outcome =
   | {
       kind: 'paid'
       response: KeptResponse | undefined
-      /** Begins the stream for a client. Called once. */
+      /** Begins to send the stream to a client. Called once. */
       stream?: ((client: AbortSignal) => Response) | undefined
       transaction: Hash
     }
-  /** The handler failed. Has its answer, and the capture if there was one. */
+  /**
+   * The handler failed. Carries its answer, and the capture if there was one.
+   */
   | {
       kind: 'failed'
       response: KeptResponse
@@ -377,11 +403,13 @@ export type Outcome =
   /** The capture was refused. */
   | { kind: 'refused'; reason: string }
   /**
-   * This payment can no longer buy anything. Nothing was captured, or it is to
+   * This payment buys nothing any more. It was not captured, or the money is to
    * be refunded.
    */
   | { kind: 'gone' }
-  /** The handler threw what its framework answers. Nothing was sold. */
+  /** The handler threw to make its framework answer. Nothing was sold. */
   | { kind: 'signal'; signal: Signal }
-  /** The capture, or another process, needs more time. */
+  /**
+   * The capture or another process needs more time than the request may wait.
+   */
   | { kind: 'pending'; transaction: Hash | undefined }

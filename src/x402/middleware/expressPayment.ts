@@ -8,7 +8,10 @@ import { type BodyRequest, toBody } from './requestBody.js'
 /** The part of an Express request that we use. */
 type ExpressRequest = BodyRequest & {
   protocol: string
-  /** As Express sees it behind proxies that the app trusts. */
+  /**
+   * Host as Express reports it: from `X-Forwarded-Host` if the app trusts the
+   * proxy.
+   */
   host: string | undefined
   originalUrl: string
 }
@@ -24,13 +27,14 @@ type Next = (error?: unknown) => void
  * be read again.
  *
  * It collects the whole answer, up to the gate's `mostAnswerBytes`, before it
- * sends it. An offer that streams is kept like others.
+ * sends it. An offer with `stream` is collected and stored like others.
  *
- * A browser's preflight passes unpaid; only the headers that it asks for leave.
+ * A browser's preflight request reaches the handlers without payment. Of their
+ * answer, only the headers for CORS are sent.
  *
  * Throws nothing itself: passes errors to Express, such as an
- * {@link InvalidFieldError} when the gate has no such offer, or when the body
- * was read in front of it and `request.body` does not have it.
+ * {@link InvalidFieldError} when the gate has no offer of this name, or when
+ * something in front read the body and did not put it in `request.body`.
  *
  * @example
  * ```ts
@@ -61,7 +65,8 @@ export function expressPayment(
     try {
       body = toBody(request)
       const asked = toRequest(request, body.isLost ? 'lost' : body.content)
-      // The gate then says what is wrong.
+      // A request whose body was read makes the gate throw the error that says
+      // what to change.
       if (body.isLost) await asked?.text()
       const { giveBack } = body
       const work = () => {
@@ -76,7 +81,8 @@ export function expressPayment(
             offer,
             stream: false,
             handler: async (_, payment) => {
-              // Its type is the app's own.
+              // The app declares the type of `locals`, which we do not know
+              // here.
               const locals = Object(Reflect.get(response, 'locals'))
               locals.x402Payment = payment
               return withoutFront(inFront, await work())
@@ -110,8 +116,9 @@ function headersOf(given: Readonly<Record<string, HeaderValue>>): Headers {
 }
 
 /**
- * A request of the fetch standard with the same method and address. `undefined`
- * when it cannot be one: its `Host` is malformed, or its method is `TRACE`.
+ * Builds a fetch `Request` with the same method and address. Returns
+ * `undefined` if there is none: the `Host` is malformed, or the method is
+ * `TRACE`.
  */
 function toRequest(
   request: ExpressRequest,
@@ -119,7 +126,7 @@ function toRequest(
 ): Request | undefined {
   const { method } = request
   const headers = headersOf(request.headers)
-  // A body that was parsed may have another length.
+  // A parsed body is written as JSON again, which may have another length.
   if (!(body instanceof ReadableStream)) headers.delete('content-length')
   const init = { method, headers, body, duplex: 'half' }
   try {
@@ -130,7 +137,7 @@ function toRequest(
 }
 
 /**
- * The address of a request.
+ * Builds the address of a request.
  *
  * @throws when its host is malformed.
  */
@@ -140,8 +147,9 @@ function urlOf({
   headers,
   originalUrl,
 }: ExpressRequest): string {
-  // A proxy is asked for a whole address. Its host then counts (RFC 9112), if
-  // no proxy that the app trusts says otherwise.
+  // A request to a proxy names a whole URL instead of a path. Its host then
+  // replaces the header `Host` (RFC 9112), unless a trusted proxy has named
+  // another.
   const [, , authority, path = originalUrl] =
     /^([a-z][a-z\d+.-]*):\/\/([^/?#]*)(.*)$/i.exec(originalUrl) ?? []
   const isOwn = host === headers.host
@@ -150,7 +158,10 @@ function urlOf({
   return `${protocol}://${named}${path.startsWith('/') ? '' : '/'}${path}`
 }
 
-/** Headers that say how a body is sent. Here it is sent at once. */
+/**
+ * Headers that describe how the handlers' answer was sent in parts. We send it
+ * as a whole.
+ */
 const framing: readonly string[] = ['content-length', 'transfer-encoding']
 
 function send(
@@ -163,7 +174,7 @@ function send(
   for (const name of Object.keys(response.getHeaders()))
     if (!headers.has(name) && name !== 'connection') response.removeHeader(name)
   response.statusCode = status
-  // Node then takes the usual one.
+  // An empty text makes Node send the usual reason phrase.
   response.statusMessage = statusText
   for (const [name, value] of headers)
     if (name !== 'set-cookie') response.setHeader(name, value)

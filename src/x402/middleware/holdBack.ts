@@ -14,15 +14,19 @@ export type ExpressResponse = {
 /** A response that is held back from its client. */
 type HeldResponse = {
   /**
-   * Returns the answer of the handlers. Called once, when they begin. Rejects
-   * if they break it off.
+   * Resolves with the answer of the handlers. Call it once, when they begin.
+   * Rejects if they end their answer before it is complete.
    */
   begin(): Promise<Response>
-  /** True if the handlers gave no answer in time after the client left. */
+  /**
+   * True if the client left and the handlers then wrote nothing for a minute.
+   */
   isAbandoned(): boolean
-  /** Makes the response send again. */
+  /** Lets the response send to its client again. */
   release(): void
-  /** After another answer was sent: ignores what handlers still write. */
+  /**
+   * Call it after another answer was sent: ignores what handlers still write.
+   */
   mute(): void
 }
 
@@ -45,9 +49,8 @@ const patched = [
  * Handlers see the response as Node shows it: once they have written, the
  * headers count as sent and cannot be changed; after `end` it counts as ended.
  *
- * Hides from handlers that the client left, because the payer may ask for the
- * answer again. If they noticed, `sendFile` and pipes would stop without ever
- * calling `end`.
+ * Hides from handlers that the client has left, because the payer may ask for
+ * the answer again: `sendFile` and pipes would stop without ever calling `end`.
  */
 export function holdBack(
   response: ExpressResponse,
@@ -78,7 +81,7 @@ export function holdBack(
       },
       end: (chunk: unknown, ...rest: unknown[]) => {
         if (hasEnded) return response
-        // The first argument may be the callback.
+        // `end(callback)` is allowed, so the first argument may not be data.
         if (chunk && typeof chunk !== 'function') keep(chunk, rest[0])
         sendHead(response)
         callBack([chunk, ...rest])
@@ -113,7 +116,8 @@ export function holdBack(
         if (name !== 'close') return emit(name, ...rest)
         hasLeft = true
         showLeft(response, false)
-        // Express closes the connection when a handler fails in mid-answer.
+        // Express destroys the socket when a handler fails after its first
+        // byte. Then the answer stays incomplete.
         if (isHeadSent(response) && !hasEnded && socket.isDestroyedByUs())
           reject(brokenOff())
         else if (hasBegun) silence.start()
@@ -122,7 +126,8 @@ export function holdBack(
     }
     for (const name of patched) Reflect.set(response, name, replacements[name])
   })
-  // It may break off before anyone waits for it.
+  // Node ends the process for a rejected promise that nobody handles, and this
+  // one can reject before `begin` is called.
   answer.catch(() => undefined)
   return {
     begin: () => {
@@ -155,13 +160,17 @@ export function holdBack(
 
 const brokenOff = () => new Error('The handler did not finish its answer.')
 
-/** Node keeps the head that it has sent in `_header`. */
+/**
+ * True once the headers count as sent: from then on, Node keeps them in
+ * `_header`.
+ */
 const isHeadSent = (response: object): boolean =>
   typeof Reflect.get(response, '_header') === 'string'
 
 /**
- * Sends the head, as Node does before the first byte: middleware behind the
- * gate may have replaced `writeHead` to add its headers there.
+ * Marks the headers as sent, by calling `writeHead` as Node does before the
+ * first byte: middleware behind the gate may have replaced `writeHead` to add
+ * its own headers there.
  */
 function sendHead(response: ExpressResponse): void {
   if (isHeadSent(response)) return
@@ -169,7 +178,7 @@ function sendHead(response: ExpressResponse): void {
   Reflect.apply(writeHead, response, [response.statusCode])
 }
 
-/** The error of Node. */
+/** Builds the error that Node throws, because handlers may check its code. */
 function headersSent(): Error {
   return Object.assign(
     new Error('Cannot write headers after they are sent to the client'),
@@ -177,7 +186,9 @@ function headersSent(): Error {
   )
 }
 
-/** Shows or hides the marks that Node sets when the client left. */
+/**
+ * Sets or clears the two fields in which Node shows that the client has left.
+ */
 function showLeft(response: object, hasLeft: boolean): void {
   for (const name of ['destroyed', '_closed'])
     Reflect.set(response, name, hasLeft)
@@ -190,8 +201,9 @@ function callBack(given: readonly unknown[]): void {
 }
 
 /**
- * Milliseconds that handlers may take to write more after the client left. A
- * handler that notices it by other means may never end its answer.
+ * Milliseconds without a write, after the client has left, until the answer
+ * counts as abandoned. A handler that notices the closed connection may stop
+ * for good without calling `end`.
  */
 const mostSilence = 60_000
 
@@ -202,7 +214,7 @@ const mostSilence = 60_000
 function limitSilence(): {
   ended: Promise<never>
   start(): void
-  /** Measures again from now, if it was started. */
+  /** Begins to measure again from now, if `start` was called. */
   restart(): void
   stop(): void
   isOver(): boolean
@@ -238,12 +250,12 @@ function limitSilence(): {
 }
 
 /**
- * Makes a response show no socket once its socket is closed, as Node does after
- * an answer: `sendFile` sends nothing to a closed socket.
+ * Makes `response.socket` null once the socket is closed, as Node does after an
+ * answer. If `sendFile` saw a closed socket, it would send nothing.
  */
 function hideClosedSocket(response: object): {
   isClosed(): boolean
-  /** True if neither the client nor the network closed it. */
+  /** True if the server closed it, and not the client or the network. */
   isDestroyedByUs(): boolean
   show(): void
 } {
@@ -252,7 +264,8 @@ function hideClosedSocket(response: object): {
   Reflect.defineProperty(response, 'socket', {
     configurable: true,
     get: () => (isClosed() ? null : socket),
-    // A pipelined request gets its socket later.
+    // A pipelined request waits for the one before and gets its socket only
+    // then.
     set: (value: unknown) => {
       socket = value
     },
@@ -271,8 +284,8 @@ function hideClosedSocket(response: object): {
 }
 
 /**
- * The headers of `writeHead`, which come by name, or as a list of names and
- * values in turn. A text in their place is the reason phrase.
+ * Collects the headers given to `writeHead`: an object, or a list in which
+ * names and values alternate. Text in their place is the reason phrase.
  */
 function toHeaders(given: unknown): ReadonlyMap<string, string[]> {
   const headers = new Map<string, string[]>()
@@ -288,7 +301,7 @@ function toHeaders(given: unknown): ReadonlyMap<string, string[]> {
   return headers
 }
 
-/** The bytes of a piece, as Node would send them. */
+/** Returns the bytes of a chunk, as Node would send them. */
 function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
   if (typeof chunk === 'string')
     return Buffer.from(
@@ -296,7 +309,7 @@ function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
       // Buffer refuses unknown encodings, as Node does.
       typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8',
     )
-  // The handler may use its buffer again.
+  // A copy: the handler may write the next chunk into the same buffer.
   if (isBytes(chunk)) return new Uint8Array(chunk)
   throw Object.assign(
     new TypeError(
@@ -306,13 +319,16 @@ function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
   )
 }
 
-/** True for bytes of any realm. */
+/**
+ * True for a `Uint8Array`, also of another realm such as a test runner's, where
+ * `instanceof` is false.
+ */
 const isBytes = (value: unknown): value is Uint8Array =>
   Object.prototype.toString.call(value) === '[object Uint8Array]'
 
-/** Collects what is written, up to a limit. */
+/** Collects what is written, up to `most` bytes. */
 function collect(most: number): {
-  /** False when more was written than allowed. */
+  /** Returns false if all bytes together exceed the limit. */
   add(bytes: Uint8Array): boolean
   bytes(): Uint8Array<ArrayBuffer>
 } {

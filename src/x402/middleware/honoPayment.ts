@@ -7,12 +7,12 @@ import { toPreflightAnswer, withFront, withoutFront } from './inFront.js'
 type HonoContext = {
   req: {
     raw: Request
-    /** What was read of the body, by the method that read it. */
+    /** The body as read so far, with the method that read it as the key. */
     bodyCache: object
     arrayBuffer(): Promise<ArrayBuffer>
     formData(): Promise<FormData>
   }
-  /** What a handler threw. */
+  /** What a handler threw, if Hono caught it. */
   error: Error | undefined
   newResponse(body: null): Response
   set: (name: never, value: never) => void
@@ -29,13 +29,14 @@ export type X402Variables = {
 /**
  * Middleware for Hono that sells the answers of the handlers behind it.
  *
- * Handlers find the payment in the variable `x402Payment`. Validators and
- * others in front of it may read the body by the methods of `context.req`.
+ * Handlers find the payment in the variable `x402Payment`. Validators and other
+ * middleware in front of it may read the body by the methods of `context.req`.
  *
- * A browser's preflight passes unpaid; only the headers that it asks for leave.
+ * A browser's preflight request reaches the handlers without payment. Of their
+ * answer, only the headers for CORS are sent.
  *
- * @throws {@link InvalidFieldError} at a request, when the gate has no such
- * offer, or when the body was read from `context.req.raw`.
+ * @throws {@link InvalidFieldError} at a request, when the gate has no offer of
+ * this name, or when the body was read from `context.req.raw`.
  *
  * @example
  * ```ts
@@ -55,7 +56,8 @@ export function honoPayment(
   offer: string | readonly string[],
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
   return async (context, next) => {
-    // Reading `context.res` instead would change how Hono merges headers.
+    // A new response has the headers that middleware in front has set. Reading
+    // `context.res` would create it, and Hono then merges headers differently.
     const inFront = new Headers(context.newResponse(null).headers)
     if (isPreflight(context.req.raw)) {
       await next()
@@ -77,15 +79,18 @@ export function honoPayment(
   }
 }
 
-/** Replaces a response. Hono would merge the headers of both. */
+/**
+ * Replaces the response. Without setting `undefined` first, Hono would add the
+ * headers of the old response to the new one.
+ */
 function replace(context: HonoContext, response: Response): void {
   context.res = undefined
   context.res = response
 }
 
 /**
- * The request, with a body that can be read. If something in front has read it,
- * Hono still has what it read.
+ * Returns the request with a body that can be read. If middleware in front has
+ * read it, the body comes from what Hono kept of it.
  */
 async function toUnread({ req }: HonoContext): Promise<Request> {
   const { raw, bodyCache } = req
@@ -97,7 +102,10 @@ async function toUnread({ req }: HonoContext): Promise<Request> {
   return new Request(url, { method, headers, body, signal })
 }
 
-/** A body that Hono has read; equal for equal bodies. */
+/**
+ * Returns a body that Hono has read. Equal bodies give equal bytes, because a
+ * payment is bound to their hash.
+ */
 async function readAgain(
   req: HonoContext['req'],
 ): Promise<ArrayBuffer | string> {
@@ -105,7 +113,7 @@ async function readAgain(
   if (readBy !== 'formData' || others.length > 0) return req.arrayBuffer()
   const form = new Response(await req.formData())
   const type = form.headers.get('content-type') ?? ''
-  // Each runtime draws a new boundary each time.
+  // Each encoding of a form has a new random boundary: use a fixed one.
   const [, boundary = ''] = /boundary="?([^";]+)/.exec(type) ?? []
   const text = new TextDecoder('latin1').decode(await form.arrayBuffer())
   return boundary ? text.replaceAll(boundary, 'boundary') : text

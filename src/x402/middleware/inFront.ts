@@ -1,15 +1,15 @@
 import { isCacheField } from '../wire/isCacheField.js'
 
 /**
- * Header of an answer inside the gate: the names of the headers in front that
- * the handlers removed.
+ * An internal header, never sent to a client. It lists the headers that
+ * middleware in front of the gate had set and the handlers removed.
  */
 const removedHeader = 'countersign-removed'
 
 /**
- * Removes the headers that middleware in front of the gate has set from the
- * answer of the handlers. A kept answer must not carry the request id or the
- * cookies of one request into the answer to another.
+ * Removes from the handlers' answer what middleware in front of the gate has
+ * set for this request. The answer is stored and given to later requests, which
+ * must not get the request id or the cookies of this one.
  */
 export function withoutFront(inFront: Headers, answer: Response): Response {
   const { headers: given } = answer
@@ -27,8 +27,8 @@ export function withoutFront(inFront: Headers, answer: Response): Response {
 
 /**
  * Adds the headers that middleware in front of the gate has set for this
- * request. The inverse of {@link withoutFront}. Leaves out those for caches,
- * because the gate's own replace them.
+ * request. The inverse of {@link withoutFront}. Leaves out headers for caches:
+ * the gate sets its own, which keep paid answers out of caches.
  */
 export function withFront(inFront: Headers, answer: Response): Response {
   const { headers: given } = answer
@@ -44,8 +44,9 @@ export function withFront(inFront: Headers, answer: Response): Response {
 }
 
 /**
- * The part of the answer to a preflight that a browser asks for. A handler of
- * all methods runs for it, too, and nothing that it sells may leave unpaid.
+ * Builds the answer to a preflight request: only the headers for CORS. A
+ * handler that serves every method runs for a preflight too, and its unpaid
+ * answer must not contain what it sells.
  */
 export function toPreflightAnswer(
   inFront: Headers,
@@ -59,7 +60,10 @@ export function toPreflightAnswer(
 
 const cookie = 'set-cookie'
 
-/** All cookies, if the handlers removed some that were set in front. */
+/**
+ * Returns the cookies that the handlers set. If they removed one from in front,
+ * returns all that are left, and `hasAll` is false.
+ */
 function ownCookies(
   inFront: Headers,
   given: Headers,

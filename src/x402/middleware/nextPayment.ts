@@ -2,13 +2,13 @@ import type { X402Gate, X402Payment } from '../gate/types.js'
 
 /**
  * Sells the answers of a Next.js route handler. The handler gets the request
- * and the context as Next.js gives them, and the payment.
+ * and the context as Next.js gives them, and the payment as a third argument.
  *
  * If the handler calls `redirect`, `notFound` or the like, Next.js answers, and
- * nothing is taken.
+ * nothing is sold.
  *
- * @throws {@link InvalidFieldError} at a request, when the gate has no such
- * offer.
+ * @throws {@link InvalidFieldError} at a request, when the gate has no offer of
+ * this name.
  *
  * @example
  * ```ts

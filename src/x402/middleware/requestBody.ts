@@ -11,7 +11,7 @@ export type BodyRequest = {
   /** True once the whole body has arrived. */
   complete: boolean
   destroyed: boolean
-  /** True if somebody has read from it. */
+  /** True if something has read from the body. */
   readableDidRead: boolean
   readableLength: number
   readableEncoding: BufferEncoding | null
@@ -26,15 +26,20 @@ export type BodyRequest = {
 
 type RequestBody = {
   content: Uint8Array<ArrayBuffer> | string | ReadableStream | null
-  /** True if it was read in front of the gate, and nothing shows what it was. */
+  /**
+   * True if something in front of the gate read the body and did not keep it.
+   */
   isLost: boolean
   /** Makes the body readable again, for the handlers. */
   giveBack(): void
-  /** Reads the rest and drops it, so that the connection can go on. */
+  /**
+   * Reads the rest and drops it, so that the connection can take the next
+   * request.
+   */
   discard(): void
 }
 
-/** The body of a request. Nothing is read before the gate reads it. */
+/** Returns the body of a request. Reads nothing until the gate does. */
 export function toBody(request: BodyRequest): RequestBody {
   const { method, headers, body } = request
   const read = (content: RequestBody['content']): RequestBody => ({
@@ -44,7 +49,7 @@ export function toBody(request: BodyRequest): RequestBody {
     discard: () => undefined,
   })
   if (method === 'GET' || method === 'HEAD') return read(null)
-  // A body parser has consumed the body, so its result takes that place.
+  // A body parser has consumed the body. Its result is used instead.
   if (body instanceof Uint8Array) return read(new Uint8Array(body))
   if (body !== undefined) return read(JSON.stringify(body) ?? null)
   const isSent =
@@ -56,8 +61,8 @@ export function toBody(request: BodyRequest): RequestBody {
 }
 
 /**
- * Reads a body that nobody has read, and leaves it as it was: it is put back
- * before the request has noticed its end.
+ * Reads a body that nobody has read, and puts it back before Node announces the
+ * end, so that the handlers can read it as if it were new.
  */
 function toUnread(request: BodyRequest): RequestBody {
   const inFront = takeListeners(request)
@@ -69,7 +74,8 @@ function toUnread(request: BodyRequest): RequestBody {
       if (request.destroyed) throw new Error('The client left.')
       await nextData(request)
     }
-    // Reading at the end would announce the end.
+    // `read()` after the last byte would make Node announce the end, and
+    // nothing could be put back.
     if (request.readableLength > 0) {
       const chunk = request.read()
       chunks.push(chunk)
@@ -85,15 +91,16 @@ function toUnread(request: BodyRequest): RequestBody {
     giveBack: inFront.giveBack,
     discard: () => {
       inFront.giveBack()
-      // A request that nobody began to read is dropped by Node.
+      // If reading never began, Node drops the body itself.
       if (hasBegun) request.resume()
     },
   }
 }
 
 /**
- * Takes the listeners of middleware in front that have not got any data yet, so
- * that they get each byte once.
+ * Takes away the `data` listeners of middleware in front until the body is
+ * given back. They would otherwise get each byte twice: when the gate reads it
+ * and when the handlers do.
  */
 function takeListeners(request: BodyRequest): { giveBack(): void } {
   const listeners = request.rawListeners('data') as Listener[]
@@ -108,7 +115,7 @@ function takeListeners(request: BodyRequest): { giveBack(): void } {
   }
 }
 
-/** Waits until there may be more to read. */
+/** Waits until there may be more to read, or the connection has ended. */
 function nextData(request: BodyRequest): Promise<void> {
   const names = ['readable', 'close', 'error']
   return new Promise((resolve) => {

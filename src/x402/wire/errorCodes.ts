@@ -3,7 +3,7 @@ import type { AcceptRefusal } from '../../orders/index.js'
 
 /**
  * Error codes of x402: those of its specification, and those of the exact
- * scheme on EVM chains as `@x402/evm` 2.27 has them.
+ * scheme on EVM chains in `@x402/evm` 2.27.
  */
 export type X402ErrorCode =
   | 'invalid_payload'
@@ -44,7 +44,7 @@ const end: X402ErrorCode =
   'invalid_exact_evm_payload_authorization_valid_before'
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
 const funds: X402ErrorCode = 'invalid_exact_evm_insufficient_balance'
-/** For reasons on the merchant's side: the payment may be good. */
+/** For faults on the merchant's side: the payment itself may be good. */
 const ours: X402ErrorCode = 'unexpected_verify_error'
 
 const codes: Readonly<Record<Reason, X402ErrorCode>> = {
@@ -89,7 +89,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   tooManyTries: ours,
 }
 
-/** Returns the error code of x402 for one of our reasons. */
+/** Returns the x402 error code for a reason of this library. */
 export function errorCodeOf(reason: string): X402ErrorCode {
   return Object.hasOwn(codes, reason)
     ? codes[reason as Reason]

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
-/** Header of a request that carries a payment. It is a credential. */
+/** Header of a request that carries a payment. A credential: never log it. */
 export const paymentHeader = 'PAYMENT-SIGNATURE'
 /** Header of a 402 answer that lists the requirements. */
 export const requiredHeader = 'PAYMENT-REQUIRED'
@@ -34,7 +34,10 @@ function decodeHeader(header: string): unknown {
   }
 }
 
-/** A payment header as it came, or why it is refused. */
+/**
+ * The payload of a payment header, not yet checked inside, or why it is
+ * refused.
+ */
 export type DecodedPayload =
   | { ok: true; payload: PaymentPayload; hash: Hex }
   | { ok: false; code: X402ErrorCode }
@@ -48,9 +51,8 @@ export function decodePaymentHeader(
 }
 
 /**
- * Checks the outer form of a payment payload. `hash` is the same for the same
- * members in any order. The `payload` inside is checked by
- * {@link toSignedPayment}.
+ * Checks the outer form of a payment payload; {@link toSignedPayment} checks
+ * the `payload` inside. `hash` does not depend on the order of members.
  */
 export function parsePaymentPayload(
   value: unknown,
@@ -79,8 +81,8 @@ export function parsePaymentPayload(
 const mostLevels = 64
 
 /**
- * True when lists and objects nest deeper than so many levels. Thousands would
- * overflow the stack of later recursion.
+ * True when lists and objects nest deeper than this. A payload with thousands
+ * of levels would overflow the stack of the functions that walk through it.
  */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -128,8 +130,8 @@ export const secretHeaders: readonly string[] = [
 ]
 
 /**
- * Headers for a trace or a log: only the length of a header that is a
- * credential.
+ * Copies headers for a trace or a log. Of a header that is a credential, it
+ * shows only the length.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * True for a header that says how long caches may keep an answer. Those for
- * certain caches, such as `CDN-Cache-Control` of RFC 9213, override
- * `Cache-Control`.
+ * True for a header that tells caches how long to keep an answer. Includes
+ * headers for one kind of cache, such as `CDN-Cache-Control` (RFC 9213), which
+ * override `Cache-Control`.
  */
 export function isCacheField(name: string): boolean {
   return /(cache|surrogate|edge)-control$|expires$/i.test(name)

@@ -1,8 +1,8 @@
 import { paymentHeader } from './headers.js'
 
 /**
- * True for the request by which a browser asks whether a page of another origin
- * may send one. It cannot carry a payment.
+ * True for a preflight request, by which a browser asks whether a page of
+ * another origin may send the real one. Browsers send no payment with it.
  */
 export function isPreflight({ method, headers }: Request): boolean {
   return (

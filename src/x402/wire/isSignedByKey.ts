@@ -3,7 +3,10 @@ import { hashChecked } from '../../core/hashPayment.js'
 import { tokenSignature } from '../../core/signature.js'
 import type { SignedPayment } from '../../core/types.js'
 
-/** True when the payer's own key signed it. Uses no node. */
+/**
+ * True when the payer's own key signed this payment. Asks no node, so it is
+ * false for every signature of a smart wallet.
+ */
 export async function isSignedByKey(payment: SignedPayment): Promise<boolean> {
   const signature = tokenSignature(payment.signature)
   if (signature?.length !== 132) return false

@@ -3,8 +3,8 @@ import type { Payment } from '../../core/types.js'
 
 /**
  * Returns the id of the order for an x402 payment. Depends only on the payment,
- * so that gate, facilitator and every process find the same order, and only one
- * can insert it.
+ * so that every gate, facilitator and process uses the same id, and only one of
+ * them can insert the order.
  */
 export function orderIdOf(
   { domain, message }: Payment,

@@ -10,9 +10,9 @@ import type { X402ErrorCode } from './errorCodes.js'
  */
 export type PaymentFlow = 'authorization' | 'upfront'
 
-/** Terms of the exact scheme, with our names. */
+/** Terms of a payment of the exact scheme, under the names of this library. */
 export type ExactTerms = {
-  /** The token's proven domain. */
+  /** EIP-712 domain of the token, checked against the chain. */
   domain: TokenDomain
   recipient: Address
   /** Token units. */
@@ -22,7 +22,7 @@ export type ExactTerms = {
   maxTimeoutSeconds: number
 }
 
-/** Builds the requirements of the exact scheme in the form of x402. */
+/** Builds the x402 payment requirements (scheme exact) from these terms. */
 export function requirementsOf(terms: ExactTerms): PaymentRequirements {
   const { domain, recipient, value, flow, maxTimeoutSeconds } = terms
   return {
@@ -35,7 +35,7 @@ export function requirementsOf(terms: ExactTerms): PaymentRequirements {
     extra: {
       name: domain.name,
       version: domain.version,
-      // Clients treat a missing flow as `authorization`.
+      // x402 clients take a missing flow for `authorization`.
       ...(flow === 'authorization' ? {} : { paymentFlow: flow }),
     },
   }
@@ -62,8 +62,8 @@ export type MatchedTerms =
   | { ok: false; code: X402ErrorCode }
 
 /**
- * Finds the terms that the client says it accepted. They must equal an offer in
- * every member. Everything else uses the offer, not the client's copy.
+ * Finds the offered terms that the client says it accepted. They must be equal
+ * in every member. From then on only our own copy counts, never the client's.
  */
 export function matchTerms(
   offered: readonly PaymentRequirements[],

@@ -11,8 +11,8 @@ export type FoundPayment =
   | { ok: false; code: X402ErrorCode }
 
 /**
- * Turns a payload of the exact scheme into a payment. Takes the domain from the
- * token, because the payload has none and the client's copy proves nothing.
+ * Turns a payload of the exact scheme into a payment. The payload has no token
+ * domain, so the caller passes it: one sent by the client would prove nothing.
  */
 export function toSignedPayment(
   { payload }: Pick<PaymentPayload, 'payload'>,
@@ -22,7 +22,8 @@ export function toSignedPayment(
   if (!isObject(authorization))
     return {
       ok: false,
-      // A payload of another transfer method, such as Permit2.
+      // It has other members: the payload of another transfer method, such as
+      // Permit2.
       code:
         Object.keys(payload).length > 0
           ? 'unsupported_payload_type'
@@ -47,7 +48,8 @@ export function toSignedPayment(
 }
 
 /**
- * Turns a payment into a payload of the exact scheme, for clients and tests.
+ * The inverse: turns a payment into a payload of the exact scheme, for clients
+ * and tests.
  */
 export function toExactPayload({
   message,

@@ -2,7 +2,8 @@ import { decodePaymentHeader, paymentHeader, secretHeaders } from './headers.js'
 
 /**
  * Removes the credentials of a request from a text, such as the message of an
- * error that quotes its headers. Also removes longer pieces of them.
+ * error that quotes its headers. Also removes the signature inside a payment
+ * header, and every piece of a credential that has 32 characters or more.
  */
 export function withoutCredentials(text: string, headers: Headers): string {
   const given = secretHeaders.flatMap((name) => headers.get(name) ?? [])
