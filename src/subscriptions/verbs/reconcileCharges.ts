@@ -19,6 +19,7 @@ import {
 } from './chargesCursor.js'
 import { findManagers, withoutProof } from './chargesOnRecord.js'
 import type { SubscriptionsContext } from './context.js'
+import type { ClientGroup } from './groupByClient.js'
 import { type ReconciledCharges, reconcileBlock } from './reconcileBlock.js'
 
 /** Parameters of `reconcile`. */
@@ -64,6 +65,22 @@ export async function reconcileCharges(
   return total
 }
 
+/** Reads the charges of a client's destinations from their cursors on. */
+export async function continueCharges(
+  subscriptions: SubscriptionsContext,
+  { destinations }: Pick<ClientGroup, 'destinations'>,
+): Promise<void> {
+  const failures: unknown[] = []
+  await Promise.all(
+    destinations().map((one) =>
+      reconcileChargesAt(subscriptions, one, { isContinued: true }).catch(
+        (error: unknown) => failures.push(error),
+      ),
+    ),
+  )
+  if (failures.length > 0) throw failures[0]
+}
+
 /** Most blocks whose logs are in memory at a time. */
 const mostBlocks = 1_000_000n
 
@@ -74,7 +91,7 @@ const mostBlocks = 1_000_000n
  * @throws the failure of a manager, once all others are read; the failure of a
  * block, unless `isContinued`.
  */
-export async function reconcileChargesAt(
+async function reconcileChargesAt(
   subscriptions: SubscriptionsContext,
   destination: Destination,
   {
