@@ -41,7 +41,7 @@ type Part = Pick<Destination, 'chainId'> & Partial<Destination>
 export function watchKey(
   { watches }: Pick<OrdersContext, 'watches'>,
   { chainId, token, recipient }: Part,
-  kind: 'watch' | 'cursor' | 'fulfilled' | 'schedule' = 'watch',
+  kind: 'watch' | 'cursor' | 'fulfilled' | 'schedule' | 'charges' = 'watch',
 ): string {
   const parts = [kind, chainId, watches.get(chainId), token, recipient]
   return parts.filter((part) => part !== undefined).join(':')

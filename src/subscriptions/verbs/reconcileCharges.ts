@@ -1,5 +1,7 @@
-import type { Address, Client } from 'viem'
+import type { Address, Client, Hash } from 'viem'
+import { askInParts, splitTopics } from '../../chain/logs/askInParts.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
+import type { ReadLog } from '../../chain/logs/types.js'
 import { checkChain } from '../../chain/state/checkChain.js'
 import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
@@ -8,18 +10,17 @@ import { observeFailure } from '../../core/observeFailure.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { word } from '../../core/words.js'
 import { clientOf } from '../../orders/engine.js'
-import type { Destination } from '../../store/types.js'
 import { usedTopic } from '../charges/findUses.js'
 import {
-  type ChargesCursor,
   loadChargesCursor,
   planChargesCursor,
+  type SharedChargesCursor,
   saveChargesCursor,
   settledBlock,
 } from './chargesCursor.js'
 import { findManagers, withoutProof } from './chargesOnRecord.js'
 import type { SubscriptionsContext } from './context.js'
-import type { ClientGroup } from './groupByClient.js'
+import { type ClientGroup, groupByClient } from './groupByClient.js'
 import { type ReconciledCharges, reconcileBlock } from './reconcileBlock.js'
 
 /** Parameters of `reconcile`. */
@@ -35,8 +36,8 @@ const members: MembersOf<ReconcileChargesParameters> = { fromBlock: true }
  * the record lacks. Sources are the manager's events and the inputs of their
  * transactions.
  *
- * @throws the failure of a destination, a manager or a block, once all others
- * are read.
+ * @throws the failure of a client, a manager, a recipient or a block, once all
+ * others are read.
  */
 export async function reconcileCharges(
   subscriptions: SubscriptionsContext,
@@ -45,229 +46,247 @@ export async function reconcileCharges(
   checkMembers(parameters, members)
   const { fromBlock } = parameters
   parseBlockNumber(fromBlock, 'fromBlock')
-  const total = { settled: 0, adopted: 0 }
-  const failures: unknown[] = []
-  const reconcile = async (destination: Destination) => {
-    try {
-      const found = await reconcileChargesAt(subscriptions, destination, {
-        fromBlock,
-      })
-      total.settled += found.settled
-      total.adopted += found.adopted
-    } catch (error) {
-      failures.push(error)
-    }
+  const readAll = async (reading: ManagerReading) => {
+    const { oldest } = reading
+    const first = fromBlock ?? (await reading.findStart(oldest.values()))
+    const done = await readFrom(reading, [...oldest.keys()], first)
+    throwFirst([...done.failed, ...done.refused.values()])
+    return done
   }
-  // In parallel, so that a node that does not answer delays no other
-  // destination.
-  await Promise.all(subscriptions.context.destinations.map(reconcile))
-  if (failures.length > 0) throw failures[0]
-  return total
+  const groups = groupByClient(subscriptions.context)
+  return sumAll(
+    groups.map((group) => readManagers(subscriptions, group, readAll)),
+  )
 }
 
-/** Reads the charges of a client's destinations from their cursors on. */
+/**
+ * Reads the charges of a client's destinations from the stored cursors on, and
+ * moves them. The next run reads failed blocks again.
+ *
+ * @throws the failure of a manager or a recipient, once all others are read.
+ */
 export async function continueCharges(
   subscriptions: SubscriptionsContext,
-  { destinations }: Pick<ClientGroup, 'destinations'>,
+  group: ClientGroup,
 ): Promise<void> {
-  const failures: unknown[] = []
-  await Promise.all(
-    destinations().map((one) =>
-      reconcileChargesAt(subscriptions, one, { isContinued: true }).catch(
-        (error: unknown) => failures.push(error),
-      ),
-    ),
-  )
-  if (failures.length > 0) throw failures[0]
+  await readManagers(subscriptions, group, continueManager)
 }
+
+/** What it takes to read the charges of one manager. */
+type ManagerReading = {
+  subscriptions: SubscriptionsContext
+  group: ClientGroup
+  client: Client
+  heads: ChainHeads
+  manager: Address
+  /** Times of the oldest subscription of each recipient, in Unix seconds. */
+  oldest: ReadonlyMap<Address, bigint>
+  /** Finds the first block that is not older than all of these times. */
+  findStart(times: Iterable<bigint>): Promise<bigint>
+}
+
+/**
+ * Reads the managers of all subscriptions in parallel, so that one whose logs
+ * the node does not return delays no other.
+ */
+async function readManagers(
+  subscriptions: SubscriptionsContext,
+  group: ClientGroup,
+  read: (reading: ManagerReading) => Promise<ReconciledCharges>,
+): Promise<ReconciledCharges> {
+  const { context } = subscriptions
+  const { chainId, tokens } = group
+  const managers = await findManagers(subscriptions, group)
+  if (managers.size === 0) return { settled: 0, adopted: 0 }
+  const client = clientOf(context, { chainId, token: tokens[0] })
+  const heads = await getHeads(client, context.policy)
+  // A node of a longer chain would move the cursors past unread blocks.
+  await checkChain(client, chainId)
+  const starts = new Map<bigint, Promise<bigint>>()
+  const findStart: ManagerReading['findStart'] = (times) => {
+    const time = [...times].reduce(lowest)
+    const start = starts.get(time) ?? findBlockAt(client, time, heads.latest)
+    starts.set(time, start)
+    return start
+  }
+  const reading = { subscriptions, group, client, heads, findStart }
+  const readings = [...managers].map(([manager, oldest]) =>
+    read({ ...reading, manager, oldest }).catch((error: unknown) => {
+      reportFailure({ subscriptions, group }, error)
+      throw error
+    }),
+  )
+  return sumAll(readings)
+}
+
+/**
+ * Reads the charges of a manager from its cursor on, then the blocks that
+ * failed before, each alone, and at last the recipients that are behind, because
+ * their history may be long.
+ */
+async function continueManager(
+  reading: ManagerReading,
+): Promise<ReconciledCharges> {
+  const { subscriptions, heads, oldest } = reading
+  const { context } = subscriptions
+  const recipients = [...oldest.keys()]
+  let cursor: SharedChargesCursor = (await loadChargesCursor(
+    context,
+    reading,
+  )) ?? {
+    block: await reading.findStart(oldest.values()),
+    failed: [],
+    recipients,
+    behind: new Map(),
+  }
+  const move = (next: Partial<SharedChargesCursor>) => {
+    cursor = { ...cursor, ...next }
+    return saveChargesCursor(context, reading, cursor)
+  }
+  const { block: first, failed: failedBefore, recipients: inStep } = cursor
+  const isInStep = new Set(inStep)
+  const late = recipients.filter((one) => !isInStep.has(one))
+  const settled = settledBlock(heads)
+  const done = await readFrom(
+    reading,
+    inStep,
+    first,
+    ({ failed, refused }, toBlock) => {
+      const read = highest(first, lowest(toBlock + 1n, settled))
+      const blocks = [...failedBefore, ...blocksOf(failed)]
+      return move({
+        ...planChargesCursor(read, blocks),
+        recipients: inStep.filter((one) => !refused.has(one)),
+        behind: new Map([...cursor.behind, ...startsOf(refused)]),
+      })
+    },
+  )
+  const found = await readAgain(reading, failedBefore)
+  const failed = cursor.failed.filter((block) => !found.blocks.has(block))
+  if (found.blocks.size > 0) await move({ failed })
+  const caughtUp = await catchUp(reading, late, cursor.behind)
+  if (late.length > 0)
+    await move({
+      ...planChargesCursor(cursor.block, [
+        ...cursor.failed,
+        ...blocksOf(caughtUp.failed),
+      ]),
+      recipients: [
+        ...cursor.recipients,
+        ...late.filter((one) => !caughtUp.refused.has(one)),
+      ],
+      behind: new Map(
+        startsOf(new Map([...done.refused, ...caughtUp.refused])),
+      ),
+    })
+  throwFirst([...done.refused.values(), ...caughtUp.refused.values()])
+  return sum([done, found, caughtUp])
+}
+
+/** Reads recipients that are behind: new ones, and those refused before. */
+async function catchUp(
+  reading: ManagerReading,
+  late: readonly Address[],
+  behind: ReadonlyMap<Address, bigint>,
+): Promise<RangeReport> {
+  const fresh = late.filter((one) => !behind.has(one))
+  const times = fresh.flatMap((one) => reading.oldest.get(one) ?? [])
+  const starts = late.flatMap((one) => behind.get(one) ?? [])
+  if (times.length > 0) starts.push(await reading.findStart(times))
+  return readFrom(
+    reading,
+    late,
+    starts.reduce(lowest, reading.heads.latest.number),
+  )
+}
+
+/** Reads blocks again, each alone, because each may take long to fail again. */
+async function readAgain(
+  reading: ManagerReading,
+  blocks: readonly bigint[],
+): Promise<ReconciledCharges & { blocks: ReadonlySet<bigint> }> {
+  const { subscriptions, oldest } = reading
+  const found = new Set<bigint>()
+  const total = { settled: 0, adopted: 0 }
+  for (const block of blocks)
+    try {
+      const range = { fromBlock: block, toBlock: block }
+      const again = await readRange(reading, [...oldest.keys()], range)
+      total.settled += again.settled
+      total.adopted += again.adopted
+      if (again.failed.length + again.refused.size === 0) found.add(block)
+    } catch (error) {
+      subscriptions.context.signal?.throwIfAborted()
+      reportFailure(reading, error)
+    }
+  return { ...total, blocks: found }
+}
+
+/** What a range of blocks shows, and what could not be read in it. */
+type RangeReport = ReconciledCharges & {
+  /** Blocks with a charge that could not be read. */
+  failed: Failure[]
+  /** Recipients whose logs the node refused, unlike those of others. */
+  refused: Map<Address, Failure>
+}
+
+type Failure = { block: bigint; error: unknown }
 
 /** Most blocks whose logs are in memory at a time. */
 const mostBlocks = 1_000_000n
 
 /**
- * Reads the charges of one destination. With `isContinued`, begins at the
- * stored cursors and moves them. The next such run reads failed blocks again.
- *
- * @throws the failure of a manager, once all others are read; the failure of a
- * block, unless `isContinued`.
- */
-async function reconcileChargesAt(
-  subscriptions: SubscriptionsContext,
-  destination: Destination,
-  {
-    fromBlock,
-    isContinued = false,
-  }: { fromBlock?: bigint | undefined; isContinued?: boolean | undefined },
-): Promise<ReconciledCharges> {
-  const { context } = subscriptions
-  const done = { settled: 0, adopted: 0 }
-  const { managers, oldest } = await findManagers(subscriptions, destination)
-  if (oldest === undefined) return done
-  const client = clientOf(context, destination)
-  const heads = await getHeads(client, context.policy)
-  // A node of a longer chain would move the cursors past unread blocks.
-  await checkChain(client, destination.chainId)
-  let start: Promise<bigint> | undefined
-  const findStart = () => {
-    start ??= findBlockAt(client, oldest, heads.latest)
-    return start
-  }
-  const failures: unknown[] = []
-  const reconcile = async (manager: Address) => {
-    const reading = { subscriptions, destination, client, heads, manager }
-    try {
-      const found = isContinued
-        ? await continueManager(reading, findStart)
-        : await reconcileManager(reading, fromBlock ?? (await findStart()))
-      done.settled += found.settled
-      done.adopted += found.adopted
-    } catch (error) {
-      if (context.signal?.aborted) return
-      failures.push(error)
-      reportFailure(reading, error)
-    }
-  }
-  // In parallel, so that a manager whose logs the node does not return delays
-  // no other.
-  await Promise.all(managers.map(reconcile))
-  context.signal?.throwIfAborted()
-  if (failures.length > 0) throw failures[0]
-  return done
-}
-
-type ManagerReading = {
-  subscriptions: SubscriptionsContext
-  destination: Destination
-  client: Client
-  heads: ChainHeads
-  manager: Address
-}
-
-/**
- * Counts for a range of blocks, and its blocks with a charge that could not be
- * read.
- */
-type RangeReport = ReconciledCharges & { failed: FailedBlock[] }
-
-type FailedBlock = { block: bigint; error: unknown }
-
-/**
- * Reads the charges of a manager from a block on.
- *
- * @throws the failure of a block, once all others are read.
- */
-async function reconcileManager(
-  reading: ManagerReading,
-  first: bigint,
-): Promise<ReconciledCharges> {
-  const { settled, adopted, failed } = await reconcileFrom(reading, first)
-  const [failure] = failed
-  if (failure) throw failure.error
-  return { settled, adopted }
-}
-
-/**
- * Reads the charges of a manager from its cursor on, and then the blocks that
- * failed before, each alone.
- */
-async function continueManager(
-  reading: ManagerReading,
-  findStart: () => Promise<bigint>,
-): Promise<ReconciledCharges> {
-  const {
-    subscriptions: { context },
-    destination,
-    heads,
-    manager,
-  } = reading
-  const cursor = await loadChargesCursor(context, destination, manager)
-  const { block: first, failed: before } = cursor ?? {
-    block: await findStart(),
-    failed: [],
-  }
-  const save = (next: ChargesCursor) =>
-    saveChargesCursor(context, destination, manager, next)
-  const settled = settledBlock(heads)
-  let next = { block: first, failed: before }
-  const done = await reconcileFrom(reading, first, (failed, toBlock) => {
-    const read = highest(first, lowest(toBlock + 1n, settled))
-    const blocks = failed.map(({ block }) => block)
-    next = planChargesCursor(read, [...before, ...blocks])
-    return save(next)
-  })
-  // After the new blocks, because each failed block may take long to fail
-  // again.
-  const found = new Set<bigint>()
-  for (const block of before)
-    try {
-      const range = { fromBlock: block, toBlock: block }
-      const again = await reconcileRange(reading, range)
-      done.settled += again.settled
-      done.adopted += again.adopted
-      if (again.failed.length === 0) found.add(block)
-    } catch (error) {
-      context.signal?.throwIfAborted()
-      reportFailure(reading, error)
-    }
-  if (found.size > 0) {
-    const failed = next.failed.filter((block) => !found.has(block))
-    await save({ ...next, failed })
-  }
-  return done
-}
-
-/**
  * Reads the charges of a manager up to the newest block.
  *
- * @param onRead called after each range with all blocks that failed so far, and
- * the last block of the range.
+ * @param onRead called after each range with the report so far, and the last
+ * block of the range.
  */
-async function reconcileFrom(
+async function readFrom(
   reading: ManagerReading,
+  recipients: readonly Address[],
   first: bigint,
-  onRead: (
-    failed: readonly FailedBlock[],
-    toBlock: bigint,
-  ) => Promise<void> = async () => undefined,
+  onRead: (report: RangeReport, toBlock: bigint) => Promise<void> = async () =>
+    undefined,
 ): Promise<RangeReport> {
-  const done: RangeReport = { settled: 0, adopted: 0, failed: [] }
+  const done: RangeReport = newReport()
   const { latest } = reading.heads
+  if (recipients.length === 0) return done
   for (let from = first; from <= latest.number; from += mostBlocks) {
     const toBlock = lowest(from + mostBlocks - 1n, latest.number)
-    const found = await reconcileRange(reading, { fromBlock: from, toBlock })
+    const asked = recipients.filter((one) => !done.refused.has(one))
+    const range = { fromBlock: from, toBlock }
+    const found = await readRange(reading, asked, range)
     done.settled += found.settled
     done.adopted += found.adopted
     done.failed.push(...found.failed)
-    await onRead(done.failed, toBlock)
+    for (const [one, failure] of found.refused) done.refused.set(one, failure)
+    await onRead(done, toBlock)
   }
   return done
 }
 
-const lowest = (one: bigint, other: bigint) => (one < other ? one : other)
-const highest = (one: bigint, other: bigint) => (one > other ? one : other)
-
-async function reconcileRange(
+/** @throws the failure of the node if it answers about no recipient. */
+async function readRange(
   reading: ManagerReading,
-  { fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint },
+  recipients: readonly Address[],
+  range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<RangeReport> {
-  const { subscriptions, destination, client, heads, manager } = reading
-  const { signal } = subscriptions.context
+  const { subscriptions, group, client, heads } = reading
+  const { context } = subscriptions
   const { latest, confirm } = heads
-  const done: RangeReport = { settled: 0, adopted: 0, failed: [] }
-  const logs = await getLogs(client, {
-    address: manager,
-    topics: [usedTopic, null, null, `0x${word(destination.recipient)}`],
-    fromBlock,
-    toBlock,
-    // Asks for all blocks at once. `getLogs` narrows a range that the node
-    // refuses.
-    maxBlockRange: toBlock - fromBlock + 1n,
-    signal,
-  })
+  const { answers, refused } = await askInParts(
+    splitTopics(recipients),
+    (part) => getUses(reading, part, range),
+  )
+  if (answers.length === 0) throwFirst(refused)
   await confirm()
-  const unproven = await withoutProof(subscriptions, destination, logs)
+  const done = newReport()
+  for (const { part, error } of refused)
+    for (const one of part)
+      done.refused.set(one, { block: range.fromBlock, error })
+  const logs = await withoutProof(context, group.chainId, answers.flat())
   const places = new Map(
-    unproven.map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
+    logs.map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
   )
   for (const { topics, blockNumber } of places.values()) {
     const look = {
@@ -277,11 +296,11 @@ async function reconcileRange(
       now: latest.timestamp,
     }
     try {
-      const found = await reconcileBlock(subscriptions, destination, look)
+      const found = await reconcileBlock(subscriptions, look)
       done.settled += found.settled
       done.adopted += found.adopted
     } catch (error) {
-      signal?.throwIfAborted()
+      context.signal?.throwIfAborted()
       // One failure does not block the rest.
       done.failed.push({ block: blockNumber, error })
       reportFailure(reading, error)
@@ -290,12 +309,73 @@ async function reconcileRange(
   return done
 }
 
+/** Gets the events of all charges of a manager to these recipients. */
+function getUses(
+  { subscriptions, client, manager }: ManagerReading,
+  recipients: readonly Address[],
+  { fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint },
+): Promise<ReadLog[]> {
+  const words = recipients.map((one): Hash => `0x${word(one)}`)
+  return getLogs(client, {
+    address: manager,
+    topics: [usedTopic, null, null, words],
+    fromBlock,
+    toBlock,
+    // Asks for all blocks at once. `getLogs` narrows a range that the node
+    // refuses.
+    maxBlockRange: toBlock - fromBlock + 1n,
+    signal: subscriptions.context.signal,
+  })
+}
+
+const newReport = (): RangeReport => ({
+  settled: 0,
+  adopted: 0,
+  failed: [],
+  refused: new Map(),
+})
+
+const blocksOf = (failures: readonly Failure[]) =>
+  failures.map(({ block }) => block)
+
+const startsOf = (refused: ReadonlyMap<Address, Failure>) =>
+  [...refused].map(([one, { block }]) => [one, block] as const)
+
+const lowest = (one: bigint, other: bigint) => (one < other ? one : other)
+const highest = (one: bigint, other: bigint) => (one > other ? one : other)
+
+function throwFirst([failure]: readonly { error: unknown }[]): void {
+  if (failure) throw failure.error
+}
+
+/** Waits for all. @throws the first failure, once all others are over. */
+async function sumAll(
+  readings: readonly Promise<ReconciledCharges>[],
+): Promise<ReconciledCharges> {
+  const ended = await Promise.allSettled(readings)
+  return sum(
+    ended.map((one) => {
+      if (one.status === 'rejected') throw one.reason
+      return one.value
+    }),
+  )
+}
+
+const sum = (all: readonly ReconciledCharges[]): ReconciledCharges => ({
+  settled: all.reduce((total, { settled }) => total + settled, 0),
+  adopted: all.reduce((total, { adopted }) => total + adopted, 0),
+})
+
 function reportFailure(
-  { subscriptions: { context }, destination }: ManagerReading,
+  {
+    subscriptions: { context },
+    group: { chainId },
+  }: Pick<ManagerReading, 'subscriptions' | 'group'>,
   error: unknown,
 ): void {
+  if (context.signal?.aborted) return
   observeFailure(context, 'schedule.failed', {
-    about: { ...destination, what: 'reconcile' },
+    about: { chainId, what: 'reconcile' },
     error,
   })
 }
