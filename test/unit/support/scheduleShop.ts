@@ -14,6 +14,7 @@ import { encodePermission } from '../../../src/subscriptions/permission/permissi
 import {
   drawAddress,
   drawId,
+  sampleAttempt,
   sampleOrder,
 } from '../../../src/testing/storeCasesSamples.js'
 
@@ -146,6 +147,7 @@ export function openScheduleShop(
     await store.write(async (tables) => {
       const facts = { id, createdAt, subscriptionId: id }
       await tables.orders.insert([sampleOrder(destination, facts)])
+      await tables.attempts.insert([sampleAttempt({ ...destination, id })])
       await tables.subscriptions.insert([
         {
           ...destination,
