@@ -174,7 +174,9 @@ async function runGroup(
   }
   const loop = startLoop({ look, failed, tell: save, woken, lease }, ending)
   const forget = hearChanges(store, { listener: loop.wake })
-  onAbort(ending, forget)
+  // Does not wait for the loop, because a look that hangs never ends.
+  if (ending.aborted) forget()
+  else onAbort(ending, forget)
   await loop.ended
   await Promise.all([...going.values(), ...advancing.values()])
 }
