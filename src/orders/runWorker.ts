@@ -6,10 +6,11 @@ import { startLoop } from '../core/loop.js'
 import { observeFailure } from '../core/observeFailure.js'
 import { onAbort } from '../core/onAbort.js'
 import { wait } from '../core/wait.js'
-import type { PaymentStore, Submitter } from '../store/types.js'
+import type { Submitter } from '../store/types.js'
 import { readerOf } from './evidence/clientOf.js'
 import { endingContext } from './loop/endingContext.js'
 import { endOnTime } from './loop/endOnTime.js'
+import { hearChanges } from './loop/hearChanges.js'
 import { type Limit, limitTo } from './loop/limitTo.js'
 import { OrdersSetupError } from './model/errors.js'
 import type { OrdersContext } from './model/types.js'
@@ -240,34 +241,3 @@ const never = Number.POSITIVE_INFINITY
 
 /** Least milliseconds between two polls, however fast new blocks come. */
 const leastPause = 500
-
-/** Milliseconds between two checks of a store that has no `onChange`. */
-const askEvery = 1000
-
-/** Milliseconds to wait after a change, so that one check covers several. */
-const changesWithin = 200
-
-/**
- * Calls the listener when the store may have changed, except by writes under
- * the watch's own lease. Returns a function that unregisters it.
- */
-function hearChanges(
-  { onChange }: Pick<PaymentStore, 'onChange'>,
-  { listener, isOwn }: { listener(): void; isOwn(by?: string): boolean },
-): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const tellSoon = (by?: string) => {
-    if (isOwn(by)) return
-    timer ??= setTimeout(() => {
-      timer = undefined
-      listener()
-    }, changesWithin)
-  }
-  const asking = onChange ? undefined : setInterval(listener, askEvery)
-  const forget = onChange?.(tellSoon)
-  return () => {
-    clearTimeout(timer)
-    clearInterval(asking)
-    forget?.()
-  }
-}

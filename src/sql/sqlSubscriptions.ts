@@ -1,9 +1,12 @@
+import { addAll } from '../core/addAll.js'
+import { sortRows } from '../store/memoryRows.js'
+import { duePlace } from '../store/memorySubscriptions.js'
 import type { SubscriptionQuery, SubscriptionRecord } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import { toBytes } from './tables/sqlColumns.js'
 import {
   findOfMany,
-  inDestination,
+  groupByToken,
   inPart,
   mergeRows,
   mostNamed,
@@ -18,14 +21,13 @@ export async function findSubscriptions(
   query: SubscriptionQuery,
 ): Promise<SubscriptionRecord[]> {
   if ('ids' in query) return findByIds(finder, query.ids)
-  if ('due' in query)
-    return decodeRows(subscriptionTable, await findDue(finder, query))
-  const { listed } = query
-  const list = (parts: readonly SearchedPart[]) =>
-    listSubscriptions(finder, query, parts)
-  return listed.length > mostNamed
-    ? findOfMany(listed, finder, list)
-    : list(partsOf(listed))
+  const isDue = 'due' in query
+  const destinations = isDue ? query.due : query.listed
+  const find = (parts: readonly SearchedPart[]) =>
+    isDue ? findDue(finder, query, parts) : list(finder, query, parts)
+  if (destinations.length > mostNamed)
+    return findOfMany(destinations, finder, find)
+  return find(isDue ? groupByToken(destinations) : partsOf(destinations))
 }
 
 async function findByIds(
@@ -46,23 +48,33 @@ async function findByIds(
   return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
 }
 
-function findDue(
-  { session, locks }: Finder,
-  { due, until, limit }: Extract<SubscriptionQuery, { until: bigint }>,
-): Promise<object[]> {
-  return session
-    .selectFrom('subscriptions')
-    .selectAll()
-    .where(inDestination(due))
-    .where('due', '<=', until)
-    .orderBy('due')
-    .orderBy('position')
-    .limit(BigInt(limit))
-    .$if(locks, (found) => found.forUpdate().skipLocked())
-    .execute()
+/**
+ * Searches each token with its own statement, because the index begins with
+ * chain and token, and merges the results.
+ */
+async function findDue(
+  { session, dialect, locks }: Finder,
+  { until, limit }: Extract<SubscriptionQuery, { until: bigint }>,
+  parts: readonly SearchedPart[],
+): Promise<SubscriptionRecord[]> {
+  const found: SubscriptionRecord[] = []
+  for (const part of parts) {
+    const rows = await session
+      .selectFrom('subscriptions')
+      .selectAll()
+      .where(inPart(dialect, part))
+      .where('due', '<=', until)
+      .orderBy('due')
+      .orderBy('position')
+      .limit(BigInt(limit))
+      .$if(locks, (due) => due.forUpdate().skipLocked())
+      .execute()
+    addAll(found, decodeRows(subscriptionTable, rows))
+  }
+  return parts.length < 2 ? found : sortRows(found, duePlace).slice(0, limit)
 }
 
-async function listSubscriptions(
+async function list(
   { session, dialect }: Finder,
   { payer, before, limit }: Extract<SubscriptionQuery, { listed: unknown }>,
   places: readonly SearchedPart[],

@@ -17,16 +17,12 @@ export function filterSubscriptions(
     return [...new Set(query.ids)].flatMap((id) => rows.get(id) ?? [])
   if ('due' in query) {
     const { until, limit } = query
-    const { has } = indexDestinations([query.due])
+    const { has } = indexDestinations(query.due)
     const found = rows
       .all()
       .filter(has)
       .filter(({ due }) => due !== undefined && due <= until)
-    const place = ({ due = 0n, position }: SubscriptionRecord) => [
-      due,
-      position,
-    ]
-    return sortRows(found, place).slice(0, limit)
+    return sortRows(found, duePlace).slice(0, limit)
   }
   const { listed, payer, before, limit } = query
   const found = rows
@@ -35,4 +31,9 @@ export function filterSubscriptions(
     .filter((row) => payer === undefined || row.payer === payer)
     .filter(({ position }) => before === undefined || position < before)
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
+}
+
+/** The values by which due subscriptions are sorted. */
+export function duePlace({ due = 0n, position }: SubscriptionRecord): bigint[] {
+  return [due, position]
 }

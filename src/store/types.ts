@@ -460,7 +460,7 @@ export type SubscriptionQuery =
       limit: number
     }
   /** Subscriptions whose `due` is at or before `until`, earliest first. */
-  | { due: Destination; until: bigint; limit: number }
+  | { due: readonly Destination[]; until: bigint; limit: number }
 
 /** Selects attempts in one of these ways. */
 export type AttemptQuery =

@@ -1,25 +1,29 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { endOfTime } from '../core/clock.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { startLoop } from '../core/loop.js'
-import { wait } from '../core/wait.js'
+import { onAbort } from '../core/onAbort.js'
 import {
-  type Aside,
   endingContext,
   endOnTime,
-  type OrdersContext,
+  hearChanges,
+  openWatchAsides,
+  quietIntervalOf,
+  type WatchAsides,
+  watchKey,
 } from '../orders/engine.js'
-import { isInDestinations } from '../store/isInDestinations.js'
 import { keepLease } from '../store/keepLease.js'
-import type { Destination } from '../store/types.js'
 import type { SubscriptionsContext } from './verbs/context.js'
-import { reconcileChargesAt } from './verbs/reconcileCharges.js'
+import { type ClientGroup, groupByClient } from './verbs/groupByClient.js'
+import { continueCharges } from './verbs/reconcileCharges.js'
 import { lookAtSchedule } from './verbs/runSchedule.js'
 import {
-  openScheduleAside,
+  asideAt,
+  asideOf,
+  type NamedAside,
   revocationOf,
-  scheduleKey,
-  wholeLook,
 } from './verbs/scheduleAside.js'
+import { openScheduleClock } from './verbs/scheduleClock.js'
 import { settleRevoked } from './verbs/settleRevoked.js'
 
 /** Parameters of `run`. */
@@ -39,11 +43,8 @@ const reconcileEvery = 600_000
 /** Milliseconds between two polling passes, by default. */
 const usualPause = 1000
 
-/** Milliseconds of the lease: more than the longest pause between passes. */
+/** Milliseconds of the lease under which `health` shows failed work. */
 const shownFor = 60_000
-
-/** Name of the search for missing charges among failed work put aside. */
-const reconciliation = 'charges'
 
 /** Implements `run` of `Subscriptions`. */
 export async function runSchedules(
@@ -63,31 +64,14 @@ export async function runSchedules(
       looks: { ...subscriptions, context: endingContext(context, letGo) },
       searches: { ...subscriptions, context: endingContext(context, ending) },
     }
-    await runEach(context, ending, (destination) => runOne(destination, ends))
+    const groups = groupByClient(context)
+    const chainIds = [...new Set(groups.map(({ chainId }) => chainId))]
+    const run = (chainId: number) => {
+      const own = groups.filter((group) => group.chainId === chainId)
+      return runChain(chainId, own, ends)
+    }
+    await Promise.all(chainIds.map(run))
   })
-}
-
-/**
- * Runs work for each destination in parallel, so that one that hangs delays no
- * other. Begins with those that the shop gets later, too.
- */
-async function runEach(
-  context: OrdersContext,
-  ending: AbortSignal,
-  run: (destination: Destination) => Promise<void>,
-): Promise<void> {
-  const running: Promise<void>[] = []
-  let begun: readonly Destination[] = Object.freeze([])
-  while (!ending.aborted) {
-    const { destinations } = context
-    for (const one of destinations)
-      if (!isInDestinations(one, begun)) running.push(run(one))
-    begun = destinations
-    if (context.shop.name === undefined) break
-    await wait(usualPause, ending)
-    await context.shop.refresh().catch(() => undefined)
-  }
-  await Promise.all(running)
 }
 
 /** When the work ends, and the contexts whose requests end with it. */
@@ -97,66 +81,130 @@ type Ends = {
   searches: SubscriptionsContext
 }
 
-/** Runs the schedules of one destination until `ending` aborts. */
-async function runOne(
-  destination: Destination,
+/** Runs the schedules of a chain: one loop for each client. */
+async function runChain(
+  chainId: number,
+  groups: readonly ClientGroup[],
+  ends: Ends,
+): Promise<void> {
+  const shown = showAsides(ends.looks, chainId)
+  await Promise.all(groups.map((group) => runGroup(group, shown, ends)))
+  await shown.release()
+}
+
+const never = Number.POSITIVE_INFINITY
+
+/** Runs the schedules of one client's destinations until `ending` aborts. */
+async function runGroup(
+  group: ClientGroup,
+  { asides, save, lease }: ShownAsides,
   { ending, looks, searches }: Ends,
 ): Promise<void> {
   const { context, instance } = looks
-  const usual = context.policy.pollingInterval ?? usualPause
-  const aside = openScheduleAside(context, destination)
-  const shown = showAside(looks, destination, aside)
+  const { policy, shop, store } = context
+  const interval = policy.pollingInterval ?? usualPause
+  const quiet = quietIntervalOf(policy, { chainId: group.chainId, interval })
+  const clock = openScheduleClock(context, group.chainId)
+  const whole = asideOf(asides, group, 'schedule')
   const going = new Map<string, Promise<void>>()
   const advancing = new Map<string, Promise<void>>()
   let nextReconcile = performance.now()
+  let nextDue: bigint | undefined
+  let isFailed = false
   /** Starts work in the background, unless it is running or put aside. */
-  const begin = (name: string, work: () => Promise<void>) => {
-    if (going.has(name) || aside.isWaiting(name)) return
+  const begin = (aside: NamedAside, work: () => Promise<unknown>) => {
+    const { what } = aside
+    if (going.has(what) || aside.isWaiting()) return
     const ended = work()
-      .then(() => aside.clear(name))
+      .then(aside.clear)
       .catch((error: unknown) => {
-        if (!ending.aborted) aside.put(name, error)
+        if (!ending.aborted) aside.put(error)
       })
-      .finally(() => going.delete(name))
-    going.set(name, ended)
+      .finally(() => going.delete(what))
+    going.set(what, ended)
+  }
+  const findNextDue = async () => {
+    const query = { due: group.destinations(), until: endOfTime, limit: 1 }
+    const [next] = await store.read((tables) =>
+      tables.subscriptions.find(query),
+    )
+    nextDue = next?.due
+  }
+  /** Milliseconds until the next subscription is due. */
+  const restOf = (): number => {
+    const time = clock.time()
+    if (nextDue === undefined) return quiet
+    if (time === undefined || nextDue <= time) return 0
+    return Math.min(quiet, 1000 * Number(nextDue - time))
   }
   const look = async (): Promise<number> => {
     await instance.openSealed()
     if (performance.now() >= nextReconcile)
-      begin(reconciliation, async () => {
-        await reconcileChargesAt(searches, destination, { isContinued: true })
+      begin(asideOf(asides, group, 'charges'), async () => {
+        await continueCharges(searches, group)
         nextReconcile = performance.now() + reconcileEvery
       })
-    const { revoked } = await lookAtSchedule(looks, destination, {
-      aside,
-      going: advancing,
-    })
-    for (const found of revoked)
-      begin(revocationOf(found.row), () => settleRevoked(searches, found))
-    aside.clear(wholeLook)
-    return usual
+    await findNextDue()
+    const isDue = nextDue !== undefined && (clock.isStale() || restOf() === 0)
+    // The first look shows whether the node answers, even if nothing is due.
+    if (isDue || clock.time() === undefined) {
+      const memory = { asides, going: advancing, clock }
+      const { revoked } = await lookAtSchedule(looks, group, memory)
+      for (const found of revoked)
+        begin(asideAt(asides, found.row, revocationOf(found.row)), () =>
+          settleRevoked(searches, found),
+        )
+      await findNextDue()
+    }
+    whole.clear()
+    isFailed = false
+    return Math.max(interval, restOf())
   }
-  const failed = (error: unknown): number =>
-    ending.aborted ? usual : Math.max(usual, aside.put(wholeLook, error))
-  await startLoop({ look, failed, tell: shown.save }, ending).ended
+  const failed = (error: unknown): number => {
+    isFailed = true
+    return ending.aborted ? interval : Math.max(interval, whole.put(error))
+  }
+  /** A change of the record is a reason to look only if it moves the next due. */
+  const woken = async (): Promise<number> => {
+    if (isFailed) return never
+    const known = nextDue
+    await shop.refresh()
+    await findNextDue()
+    return nextDue === known ? never : restOf()
+  }
+  const loop = startLoop({ look, failed, tell: save, woken, lease }, ending)
+  const forget = hearChanges(store, { listener: loop.wake })
+  // Does not wait for the loop, because a look that hangs never ends.
+  if (ending.aborted) forget()
+  else onAbort(ending, forget)
+  await loop.ended
   await Promise.all([...going.values(), ...advancing.values()])
-  await shown.release()
+}
+
+type ShownAsides = {
+  asides: WatchAsides
+  save(): Promise<void>
+  /** Prolongs the lease in long pauses. */
+  lease: { every: number; prolong(): Promise<void> }
+  release(): Promise<void>
 }
 
 /**
  * Lets `health` show failed work that waits for a retry. Takes a lease only
  * while there is such work, so that an idle pass writes nothing.
  */
-function showAside(
-  { context: { store, owner } }: SubscriptionsContext,
-  destination: Destination,
-  aside: Aside,
-): { save(): Promise<void>; release(): Promise<void> } {
-  const key = scheduleKey(destination)
+function showAsides(
+  { context }: SubscriptionsContext,
+  chainId: number,
+): ShownAsides {
+  const { store, owner } = context
+  const key = watchKey(context, { chainId }, 'schedule')
   const kept = keepLease(store, { key, owner, milliseconds: shownFor })
+  const asides = openWatchAsides(context, chainId, 'schedule')
   const save = async () => {
-    if (aside.size() === 0) return kept.release()
-    await aside.save(await kept.take())
+    if (asides.size() === 0) return kept.release()
+    await asides.save(await kept.take())
   }
-  return { save, release: kept.release }
+  const lease = { every: shownFor / 3, prolong: kept.prolong }
+  return { asides, save, lease, release: kept.release }
 }

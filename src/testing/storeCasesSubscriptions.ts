@@ -141,10 +141,27 @@ export const subscriptionCases: readonly StoreCase[] = [
           dues.map((due) => ({ due })),
         )
         await insertAll(store, drawDestination(), [{ due: 5n }])
-        const find = (most: number) =>
-          findIds(store, { due: destination, until: 9n, limit: most })
-        expectSame('All', await find(limit), [ids[1], ids[3], ids[0]])
-        expectSame('Two', await find(2), [ids[1], ids[3]])
+        const drawOther = () => ({ ...destination, recipient: drawAddress() })
+        const other = drawOther()
+        const [late, early] = await insertAll(store, other, [
+          { due: 8n },
+          { due: 6n },
+        ])
+        const find = (due: readonly Destination[], most = limit) =>
+          findIds(store, { due, until: 9n, limit: most })
+        const own = await find([destination])
+        expectSame('All', own, [ids[1], ids[3], ids[0]])
+        expectSame('Two', await find([destination], 2), [ids[1], ids[3]])
+        const both = [destination, other, destination]
+        const merged = [ids[1], early, ids[3], late, ids[0]]
+        expectSame('Of two recipients', await find(both), merged)
+        const others = Array.from({ length: 200 }, drawOther)
+        const many = Object.freeze([...both, ...others])
+        expectSame('Among many', await find(many), merged)
+        await insertAll(store, drawOther(), [{ due: 1n }])
+        expectSame('Beside a stranger', await find(many), merged)
+        expectSame('The first of many', await find(many, 1), [ids[1]])
+        expectSame('Of none', await find([]), [])
       }),
   },
   {

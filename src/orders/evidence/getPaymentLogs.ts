@@ -1,4 +1,5 @@
 import type { Address, Client, Hash, Hex } from 'viem'
+import { splitTopics } from '../../chain/logs/askInParts.js'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
 import type { ReadLog } from '../../chain/logs/types.js'
@@ -26,24 +27,14 @@ export type TokenPart = {
   destinations: readonly Pick<Destination, 'recipient'>[]
 }
 
-/** Most recipients in one filter: nodes refuse longer lists of topics. */
-const mostTopics = 1000
-
-/**
- * Turns recipients into topics for log filters, each list short enough for a
- * node.
- */
+/** The recipients as topics of filters, each list short enough for a node. */
 export function topicsOf(
   destinations: TokenPart['destinations'],
 ): (Hash | readonly Hash[])[] {
   const words = destinations.map(
     ({ recipient }): Hash => `0x${word(recipient)}`,
   )
-  if (words.length === 1) return words
-  const lists: Hash[][] = []
-  for (let at = 0; at < words.length; at += mostTopics)
-    lists.push(words.slice(at, at + mostTopics))
-  return lists
+  return words.length === 1 ? words : splitTopics(words)
 }
 
 /** The logs of a token in a range of blocks. */

@@ -1,10 +1,6 @@
 import type { Address } from 'viem'
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
-import {
-  destinationKey,
-  destinationPrefix,
-} from '../../store/destinationKey.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
   Destination,
@@ -285,6 +281,9 @@ async function countOrders(
   return tokens
 }
 
+/** What a worker does for the destinations of a chain. */
+const kinds = ['watch', 'schedule'] as const
+
 /**
  * Loads the failures of the watch and of the schedules in a token. Returns a
  * function that finds those that concern a destination, its token or its chain.
@@ -295,26 +294,23 @@ async function loadAsides(
   token: TokenOf,
 ): Promise<(destination: Destination) => PutAside[]> {
   const { chainId } = token
-  const leaseKey = watchKey(context, { chainId })
-  const ofWatch = watchKey(context, token)
-  const ofAll = [
-    ...(await loadPutAside(tables, leaseKey, leaseKey)),
-    ...(await loadPutAside(tables, ofWatch, leaseKey)),
-  ]
+  const ofAll: PutAside[] = []
   const own = new Map<string, PutAside[]>()
-  for (const key of await findAsideKeys(tables, `${ofWatch}:`))
-    own.set(key, await loadPutAside(tables, key, leaseKey))
-  for (const key of await findAsideKeys(
-    tables,
-    destinationPrefix('schedule', token),
-  ))
-    own.set(key, await loadPutAside(tables, key))
+  for (const kind of kinds) {
+    const leaseKey = watchKey(context, { chainId }, kind)
+    const ofToken = watchKey(context, token, kind)
+    for (const key of [leaseKey, ofToken])
+      addAll(ofAll, await loadPutAside(tables, key, leaseKey))
+    for (const key of await findAsideKeys(tables, `${ofToken}:`))
+      own.set(key, await loadPutAside(tables, key, leaseKey))
+  }
   if (own.size === 0) return () => ofAll
-  return (destination) => [
-    ...ofAll,
-    ...(own.get(watchKey(context, destination)) ?? []),
-    ...(own.get(destinationKey('schedule', destination)) ?? []),
-  ]
+  return (destination) =>
+    ofAll.concat(
+      kinds.flatMap(
+        (kind) => own.get(watchKey(context, destination, kind)) ?? [],
+      ),
+    )
 }
 
 /**

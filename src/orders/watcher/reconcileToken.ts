@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { askInParts, halve } from '../../chain/logs/askInParts.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
@@ -528,45 +529,19 @@ function sharedCursor(
   }
 }
 
-/** Most requests to the node in one search for recipients that it refuses. */
-const mostProbes = 64
-
 /**
- * Finds the recipients whose transfers the node refuses while it gives those of
- * others, by halving the list again and again. Finds none if the node refuses
- * every part of the list, or no part.
+ * Finds the recipients whose transfers the node refuses, if it gives those of
+ * others. Finds none if the node answers about no part, or about all.
  */
 async function findRefused(
   context: OrdersContext,
   { client, token, destinations }: TokenWatch,
   range: { fromBlock: bigint; toBlock: bigint },
 ): Promise<Destination[]> {
-  let refused: Destination[][] = [[...destinations]]
-  let isAnswering = false
-  for (let probes = 0; probes < mostProbes; ) {
-    const halves = refused.flatMap(halve)
-    const asked = await Promise.all(
-      halves.map((part) =>
-        getTransfers(context, client, { token, destinations: part }, range)
-          .then(() => false)
-          .catch(() => true),
-      ),
-    )
-    probes += halves.length
-    const failed = halves.filter((_, at) => asked[at])
-    isAnswering ||= failed.length < halves.length
-    if (failed.length === 0 || (!isAnswering && probes > 4)) return []
-    refused = failed
-    if (refused.every(({ length }) => length === 1)) break
-  }
-  return isAnswering ? refused.flat() : []
-}
-
-function halve(part: readonly Destination[]): Destination[][] {
-  const middle = Math.ceil(part.length / 2)
-  return [part.slice(0, middle), part.slice(middle)].filter(
-    ({ length }) => length > 0,
+  const { answers, refused } = await askInParts(halve(destinations), (part) =>
+    getTransfers(context, client, { token, destinations: part }, range),
   )
+  return answers.length > 0 ? refused.flatMap(({ part }) => part) : []
 }
 
 /**

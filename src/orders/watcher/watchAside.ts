@@ -29,15 +29,18 @@ export type WatchAside = {
 }
 
 /**
- * The failures of the watch of a chain. `health` shows a failure of the chain
- * at all its destinations, one of a token at all destinations of the token, and
- * one of an order or a recipient at that destination only.
+ * The failures of the watch of a chain, or of its schedules. `health` shows a
+ * failure of the chain at all its destinations, one of a token at all
+ * destinations of the token, and one of an order or a recipient at that
+ * destination only.
  */
 export type WatchAsides = {
   chain: WatchAside
   ofToken(token: Destination['token']): WatchAside
   /** Forgets everything, because another process works on it now. */
   clearAll(): void
+  /** Number of failures, whether or not they are due for a try. */
+  size(): number
   /** Writes the failures that changed, so that `health` shows them. */
   save(lease: Lease | undefined): Promise<void>
 }
@@ -45,15 +48,16 @@ export type WatchAsides = {
 export function openWatchAsides(
   context: OrdersContext,
   chainId: number,
+  kind: 'watch' | 'schedule' = 'watch',
 ): WatchAsides {
   const lists = new Map<string, Aside>()
   const listOf = (about: Partial<Destination>): Aside => {
-    const key = watchKey(context, { chainId, ...about })
+    const key = watchKey(context, { ...about, chainId }, kind)
     const known = lists.get(key)
     if (known) return known
     const opened = openAside(context, {
       key,
-      observed: 'watch.failed',
+      observed: `${kind}.failed`,
       about: aboutOf(chainId, about),
     })
     lists.set(key, opened)
@@ -73,6 +77,7 @@ export function openWatchAsides(
     clearAll: () => {
       for (const list of lists.values()) list.clearAll()
     },
+    size: () => [...lists.values()].reduce((sum, one) => sum + one.size(), 0),
     save: async (lease) => {
       for (const list of lists.values()) await list.save(lease)
     },

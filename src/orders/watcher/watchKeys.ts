@@ -34,11 +34,14 @@ export function nameWatches(
 
 type Part = Pick<Destination, 'chainId'> & Partial<Destination>
 
-/** The key in the store of a chain's watch, or of a part of it. */
+/**
+ * The key in the store of a chain's watch, or of a part of it. The schedules of
+ * subscriptions use the same names.
+ */
 export function watchKey(
   { watches }: Pick<OrdersContext, 'watches'>,
   { chainId, token, recipient }: Part,
-  kind: 'watch' | 'cursor' | 'fulfilled' = 'watch',
+  kind: 'watch' | 'cursor' | 'fulfilled' | 'schedule' | 'charges' = 'watch',
 ): string {
   const parts = [kind, chainId, watches.get(chainId), token, recipient]
   return parts.filter((part) => part !== undefined).join(':')

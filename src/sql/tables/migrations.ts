@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
+import { findDueByToken } from './schemaDue.js'
 import { addEarly } from './schemaEarly.js'
 import { addKinds } from './schemaKinds.js'
 import { addNotes } from './schemaNotes.js'
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   addEarly,
   findByToken,
   addShops,
+  findDueByToken,
 ]
 
 /**

@@ -1,14 +1,25 @@
 import type { Address } from 'viem'
 import type { ChainHeads } from '../../chain/state/getHeads.js'
-import type { OrdersContext } from '../../orders/engine.js'
-import type { Destination } from '../../store/types.js'
+import { type OrdersContext, watchKey } from '../../orders/engine.js'
+import type { ClientGroup } from './groupByClient.js'
 
-/** How far the charges of one manager were read for a destination. */
+/** How far the charges of one manager are read. */
 export type ChargesCursor = {
   /** The first block that the next run reads. */
   block: bigint
   /** Earlier blocks with a charge that could not be read, ascending. */
   failed: readonly bigint[]
+}
+
+/** The cursor of all recipients that a client's destinations have. */
+export type SharedChargesCursor = ChargesCursor & {
+  /**
+   * The recipients that are read up to the cursor. Others are behind, such as
+   * new ones.
+   */
+  recipients: readonly Address[]
+  /** The first block to read for recipients whose logs the node refused. */
+  behind: ReadonlyMap<Address, bigint>
 }
 
 /** The newest blocks are read again: a reorganization may replace them. */
@@ -47,38 +58,54 @@ export function planChargesCursor(
   }
 }
 
+/** What has a cursor: the charges of a manager at a client's destinations. */
+type CursorPlace = { group: ClientGroup; manager: Address }
+
 /** Loads the cursor, if the charges of this manager were ever read. */
 export async function loadChargesCursor(
-  { store }: Pick<OrdersContext, 'store'>,
-  destination: Destination,
-  manager: Address,
-): Promise<ChargesCursor | undefined> {
-  const value = await store.read((tables) =>
-    tables.getValue(chargesKey(destination, manager)),
-  )
+  context: Pick<OrdersContext, 'store' | 'watches'>,
+  place: CursorPlace,
+): Promise<SharedChargesCursor | undefined> {
+  const key = chargesKey(context, place)
+  const value = await context.store.read((tables) => tables.getValue(key))
   if (!value) return undefined
   const failed: unknown[] = Object(value).failed
+  const recipients: Address[] = Object(value).recipients
   return {
     block: BigInt(String(value.block)),
     failed: failed.map((one) => BigInt(String(one))),
+    recipients,
+    behind: new Map(
+      Object.entries(Object(value.behind)).map(([recipient, block]) => [
+        recipient as Address,
+        BigInt(String(block)),
+      ]),
+    ),
   }
 }
 
 export async function saveChargesCursor(
-  { store }: Pick<OrdersContext, 'store'>,
-  destination: Destination,
-  manager: Address,
-  { block, failed }: ChargesCursor,
+  context: Pick<OrdersContext, 'store' | 'watches'>,
+  place: CursorPlace,
+  { block, failed, recipients, behind }: SharedChargesCursor,
 ): Promise<void> {
-  const value = { block: String(block), failed: failed.map(String) }
-  await store.write((tables) =>
-    tables.setValue(chargesKey(destination, manager), value),
+  const value = {
+    block: String(block),
+    failed: failed.map(String),
+    recipients,
+    behind: Object.fromEntries(
+      [...behind].map(([recipient, first]) => [recipient, String(first)]),
+    ),
+  }
+  await context.store.write((tables) =>
+    tables.setValue(chargesKey(context, place), value),
   )
 }
 
 function chargesKey(
-  { chainId, token, recipient }: Destination,
-  manager: Address,
+  context: Pick<OrdersContext, 'watches'>,
+  { group: { chainId, tokens }, manager }: CursorPlace,
 ): string {
-  return `charges:${chainId}:${token}:${recipient}:${manager.toLowerCase()}`
+  const own = watchKey(context, { chainId, token: tokens[0] }, 'charges')
+  return `${own}:${manager.toLowerCase()}`
 }

@@ -1,9 +1,10 @@
 import type { Address } from 'viem'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { observeFailure } from '../../core/observeFailure.js'
-import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import type { SubscriptionsContext } from './context.js'
+import type { ClientGroup } from './groupByClient.js'
 
 const pageSize = 200
 
@@ -12,15 +13,15 @@ const pageSize = 200
  * suffices, because a marked charge is alone in its transaction.
  */
 export async function withoutProof(
-  { context }: SubscriptionsContext,
-  { chainId }: Destination,
+  { store }: Pick<OrdersContext, 'store'>,
+  chainId: number,
   logs: readonly ReadLog[],
 ): Promise<ReadLog[]> {
   const left: ReadLog[] = []
   for (let first = 0; first < logs.length; first += pageSize) {
     const page = logs.slice(first, first + pageSize)
     const hashes = page.map((log) => log.transactionHash)
-    const proofs = await context.store.read((tables) =>
+    const proofs = await store.read((tables) =>
       tables.proofs.find({ hashes, chainId }),
     )
     const isProven = (log: ReadLog) =>
@@ -36,36 +37,43 @@ export async function withoutProof(
   return left
 }
 
-/** The managers of all subscriptions, and the time of the oldest one. */
+/**
+ * The managers of all subscriptions, with the recipients that charge by them.
+ * Each recipient has the time of its oldest subscription.
+ */
 export async function findManagers(
   { context }: SubscriptionsContext,
-  destination: Destination,
-): Promise<{ managers: Address[]; oldest: bigint | undefined }> {
-  const managers = new Set<Address>()
-  let oldest: bigint | undefined
+  { destinations }: Pick<ClientGroup, 'destinations'>,
+): Promise<ReadonlyMap<Address, ReadonlyMap<Address, bigint>>> {
+  const managers = new Map<Address, Map<Address, bigint>>()
+  const listed = destinations()
   let before: bigint | undefined
   for (;;) {
     const { rows, orders } = await context.store.read(async (tables) => {
-      const listed = [destination]
       const query = { listed, before, limit: pageSize }
       const rows = await tables.subscriptions.find(query)
       const ids = rows.map(({ id }) => id)
       const orders = ids.length ? await tables.orders.find({ ids }) : []
       return { rows, orders }
     })
-    for (const { id, permission } of rows)
+    const created = new Map(orders.map(({ id, createdAt }) => [id, createdAt]))
+    for (const { id, chainId, token, recipient, permission } of rows)
       try {
-        managers.add(decodePermission(permission).domain.verifyingContract)
+        const { verifyingContract } = decodePermission(permission).domain
+        const time = created.get(id)
+        if (time === undefined) continue
+        const oldest = managers.get(verifyingContract) ?? new Map()
+        managers.set(verifyingContract, oldest)
+        const known = oldest.get(recipient) ?? time
+        oldest.set(recipient, time < known ? time : known)
       } catch (error) {
         // A malformed row must not keep the others from being read.
         observeFailure(context, 'schedule.failed', {
-          about: { ...destination, what: id },
+          about: { chainId, token, recipient, what: id },
           error,
         })
       }
-    for (const { createdAt } of orders)
-      if (oldest === undefined || createdAt < oldest) oldest = createdAt
     before = rows.at(-1)?.position
-    if (rows.length < pageSize) return { managers: [...managers], oldest }
+    if (rows.length < pageSize) return managers
   }
 }

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { loadOrders, settleTransaction } from '../../orders/engine.js'
-import type { Destination, StoreReader } from '../../store/types.js'
+import type { StoreReader } from '../../store/types.js'
 import { type FoundCharge, findCharges } from '../charges/findCharges.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import { markOf } from '../permission/spendCalls.js'
@@ -30,7 +30,6 @@ export type ChargeLook = {
 /** Writes the charges of one permission in one block to the record. */
 export async function reconcileBlock(
   subscriptions: SubscriptionsContext,
-  destination: Destination,
   look: ChargeLook,
 ): Promise<ReconciledCharges> {
   const { context } = subscriptions
@@ -38,7 +37,7 @@ export async function reconcileBlock(
   const found = await context.store.read((tables) =>
     findByHash(tables, subscriptions, look.hash),
   )
-  if (found?.row.recipient !== destination.recipient) return done
+  if (!found) return done
   const permission = decodePermission(found.row.permission)
   const { client, blockNumber } = look
   const charges = await findCharges(client, {

@@ -1,25 +1,32 @@
-import type { Address, Client } from 'viem'
-import { getLogs } from '../../chain/logs/getLogs.js'
+import type { Address } from 'viem'
 import { checkChain } from '../../chain/state/checkChain.js'
 import { findBlockAt } from '../../chain/state/findBlockAt.js'
-import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
+import { getHeads } from '../../chain/state/getHeads.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { observeFailure } from '../../core/observeFailure.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
-import { word } from '../../core/words.js'
 import { clientOf } from '../../orders/engine.js'
-import type { Destination } from '../../store/types.js'
-import { usedTopic } from '../charges/findUses.js'
 import {
-  type ChargesCursor,
   loadChargesCursor,
   planChargesCursor,
+  type SharedChargesCursor,
   saveChargesCursor,
   settledBlock,
 } from './chargesCursor.js'
-import { findManagers, withoutProof } from './chargesOnRecord.js'
+import { findManagers } from './chargesOnRecord.js'
 import type { SubscriptionsContext } from './context.js'
-import { type ReconciledCharges, reconcileBlock } from './reconcileBlock.js'
+import { type ClientGroup, groupByClient } from './groupByClient.js'
+import {
+  type ChargesReading,
+  type ChargesReport,
+  lowest,
+  newReport,
+  readFrom,
+  readRange,
+  reportFailure,
+  startsOf,
+  throwFirst,
+} from './readCharges.js'
+import type { ReconciledCharges } from './reconcileBlock.js'
 
 /** Parameters of `reconcile`. */
 export type ReconcileChargesParameters = {
@@ -34,8 +41,8 @@ const members: MembersOf<ReconcileChargesParameters> = { fromBlock: true }
  * the record lacks. Sources are the manager's events and the inputs of their
  * transactions.
  *
- * @throws the failure of a destination, a manager or a block, once all others
- * are read.
+ * @throws the failure of a client, a manager, a recipient or a block, once all
+ * others are read.
  */
 export async function reconcileCharges(
   subscriptions: SubscriptionsContext,
@@ -44,241 +51,181 @@ export async function reconcileCharges(
   checkMembers(parameters, members)
   const { fromBlock } = parameters
   parseBlockNumber(fromBlock, 'fromBlock')
-  const total = { settled: 0, adopted: 0 }
-  const failures: unknown[] = []
-  const reconcile = async (destination: Destination) => {
-    try {
-      const found = await reconcileChargesAt(subscriptions, destination, {
-        fromBlock,
-      })
-      total.settled += found.settled
-      total.adopted += found.adopted
-    } catch (error) {
-      failures.push(error)
-    }
+  const readAll = async (reading: ManagerReading) => {
+    const { recipients, oldest } = reading
+    const first = fromBlock ?? (await reading.findStart(oldest.values()))
+    const done = newReport()
+    await readFrom(reading, recipients, first, done)
+    throwFirst([...done.failed, ...done.refused])
+    return done
   }
-  // In parallel, so that a node that does not answer delays no other
-  // destination.
-  await Promise.all(subscriptions.context.destinations.map(reconcile))
-  if (failures.length > 0) throw failures[0]
-  return total
+  const groups = groupByClient(subscriptions.context)
+  return sumAll(
+    groups.map((group) => readManagers(subscriptions, group, readAll)),
+  )
 }
 
-/** Most blocks whose logs are in memory at a time. */
-const mostBlocks = 1_000_000n
+/**
+ * Reads the charges of a client's destinations from the stored cursors on, and
+ * moves them. The next run reads failed blocks again.
+ *
+ * @throws the failure of a manager or a recipient, once all others are read.
+ */
+export async function continueCharges(
+  subscriptions: SubscriptionsContext,
+  group: ClientGroup,
+): Promise<void> {
+  await readManagers(subscriptions, group, continueManager)
+}
+
+type ManagerReading = ChargesReading & {
+  group: ClientGroup
+  /** All recipients that charge by the manager. */
+  recipients: readonly Address[]
+  /** Times of the oldest subscription of each recipient, in Unix seconds. */
+  oldest: ReadonlyMap<Address, bigint>
+  /** Finds the first block that is not older than all of these times. */
+  findStart(times: Iterable<bigint>): Promise<bigint>
+}
 
 /**
- * Reads the charges of one destination. With `isContinued`, begins at the
- * stored cursors and moves them. The next such run reads failed blocks again.
- *
- * @throws the failure of a manager, once all others are read; the failure of a
- * block, unless `isContinued`.
+ * Reads the managers of all subscriptions in parallel, so that one whose logs
+ * the node does not return delays no other.
  */
-export async function reconcileChargesAt(
+async function readManagers(
   subscriptions: SubscriptionsContext,
-  destination: Destination,
-  {
-    fromBlock,
-    isContinued = false,
-  }: { fromBlock?: bigint | undefined; isContinued?: boolean | undefined },
+  group: ClientGroup,
+  read: (reading: ManagerReading) => Promise<ReconciledCharges>,
 ): Promise<ReconciledCharges> {
   const { context } = subscriptions
-  const done = { settled: 0, adopted: 0 }
-  const { managers, oldest } = await findManagers(subscriptions, destination)
-  if (oldest === undefined) return done
-  const client = clientOf(context, destination)
+  const { chainId, tokens } = group
+  const managers = await findManagers(subscriptions, group)
+  if (managers.size === 0) return { settled: 0, adopted: 0 }
+  const client = clientOf(context, { chainId, token: tokens[0] })
   const heads = await getHeads(client, context.policy)
   // A node of a longer chain would move the cursors past unread blocks.
-  await checkChain(client, destination.chainId)
-  let start: Promise<bigint> | undefined
-  const findStart = () => {
-    start ??= findBlockAt(client, oldest, heads.latest)
+  await checkChain(client, chainId)
+  const starts = new Map<bigint, Promise<bigint>>()
+  const findStart: ManagerReading['findStart'] = (times) => {
+    const time = [...times].reduce(lowest)
+    const start = starts.get(time) ?? findBlockAt(client, time, heads.latest)
+    starts.set(time, start)
     return start
   }
-  const failures: unknown[] = []
-  const reconcile = async (manager: Address) => {
-    const reading = { subscriptions, destination, client, heads, manager }
-    try {
-      const found = isContinued
-        ? await continueManager(reading, findStart)
-        : await reconcileManager(reading, fromBlock ?? (await findStart()))
-      done.settled += found.settled
-      done.adopted += found.adopted
-    } catch (error) {
-      if (context.signal?.aborted) return
-      failures.push(error)
-      reportFailure(reading, error)
-    }
+  const reading = {
+    subscriptions,
+    group,
+    chainId,
+    client,
+    heads,
+    findStart,
   }
-  // In parallel, so that a manager whose logs the node does not return delays
-  // no other.
-  await Promise.all(managers.map(reconcile))
-  context.signal?.throwIfAborted()
-  if (failures.length > 0) throw failures[0]
-  return done
-}
-
-type ManagerReading = {
-  subscriptions: SubscriptionsContext
-  destination: Destination
-  client: Client
-  heads: ChainHeads
-  manager: Address
-}
-
-/**
- * Counts for a range of blocks, and its blocks with a charge that could not be
- * read.
- */
-type RangeReport = ReconciledCharges & { failed: FailedBlock[] }
-
-type FailedBlock = { block: bigint; error: unknown }
-
-/**
- * Reads the charges of a manager from a block on.
- *
- * @throws the failure of a block, once all others are read.
- */
-async function reconcileManager(
-  reading: ManagerReading,
-  first: bigint,
-): Promise<ReconciledCharges> {
-  const { settled, adopted, failed } = await reconcileFrom(reading, first)
-  const [failure] = failed
-  if (failure) throw failure.error
-  return { settled, adopted }
+  const readings = [...managers].map(([manager, oldest]) =>
+    read({
+      ...reading,
+      manager,
+      recipients: [...oldest.keys()],
+      oldest,
+    }).catch((error: unknown) => {
+      reportFailure(reading, error)
+      throw error
+    }),
+  )
+  return sumAll(readings)
 }
 
 /**
- * Reads the charges of a manager from its cursor on, and then the blocks that
- * failed before, each alone.
+ * Reads the charges of a manager from its cursor on, then the blocks that
+ * failed before, each alone, and at last the recipients that are behind, because
+ * their history may be long.
  */
 async function continueManager(
   reading: ManagerReading,
-  findStart: () => Promise<bigint>,
 ): Promise<ReconciledCharges> {
-  const {
-    subscriptions: { context },
-    destination,
-    heads,
-    manager,
-  } = reading
-  const cursor = await loadChargesCursor(context, destination, manager)
-  const { block: first, failed: before } = cursor ?? {
-    block: await findStart(),
-    failed: [],
-  }
-  const save = (next: ChargesCursor) =>
-    saveChargesCursor(context, destination, manager, next)
+  const { subscriptions, heads, recipients, oldest } = reading
+  const { context } = subscriptions
+  const before = await loadChargesCursor(context, reading)
+  const first = before?.block ?? (await reading.findStart(oldest.values()))
+  const isKnown = new Set(before?.recipients ?? recipients)
+  const inStep = recipients.filter((one) => isKnown.has(one))
+  const late = recipients.filter((one) => !isKnown.has(one))
+  const { failed = [], behind = new Map<Address, bigint>() } = before ?? {}
   const settled = settledBlock(heads)
-  let next = { block: first, failed: before }
-  const done = await reconcileFrom(reading, first, (failed, toBlock) => {
-    const read = highest(first, lowest(toBlock + 1n, settled))
-    const blocks = failed.map(({ block }) => block)
-    next = planChargesCursor(read, [...before, ...blocks])
-    return save(next)
+  const done = newReport()
+  let block = first
+  const save = (
+    those: readonly Address[],
+    left: Pick<SharedChargesCursor, 'failed' | 'behind'>,
+  ) =>
+    saveChargesCursor(context, reading, {
+      ...planChargesCursor(block, [...left.failed, ...done.failed.keys()]),
+      recipients: those.filter((one) => !done.refused.has(one)),
+      behind: new Map([...left.behind, ...startsOf(done)]),
+    })
+  await readFrom(reading, inStep, first, done, (toBlock) => {
+    block = highest(first, lowest(toBlock + 1n, settled))
+    return save(inStep, { failed, behind })
   })
-  // After the new blocks, because each failed block may take long to fail
-  // again.
-  const found = new Set<bigint>()
-  for (const block of before)
+  await readAgain(reading, inStep, failed, done)
+  await catchUp(reading, late, behind, done)
+  await save(recipients, { failed: [], behind: new Map() })
+  throwFirst(done.refused)
+  return done
+}
+
+/** Reads blocks again, each alone, because each may take long to fail again. */
+async function readAgain(
+  reading: ManagerReading,
+  recipients: readonly Address[],
+  blocks: readonly bigint[],
+  done: ChargesReport,
+): Promise<void> {
+  for (const block of blocks)
     try {
       const range = { fromBlock: block, toBlock: block }
-      const again = await reconcileRange(reading, range)
-      done.settled += again.settled
-      done.adopted += again.adopted
-      if (again.failed.length === 0) found.add(block)
+      await readRange(reading, recipients, range, done)
     } catch (error) {
-      context.signal?.throwIfAborted()
       reportFailure(reading, error)
+      done.failed.set(block, { error })
     }
-  if (found.size > 0) {
-    const failed = next.failed.filter((block) => !found.has(block))
-    await save({ ...next, failed })
-  }
-  return done
 }
 
-/**
- * Reads the charges of a manager up to the newest block.
- *
- * @param onRead called after each range with all blocks that failed so far, and
- * the last block of the range.
- */
-async function reconcileFrom(
+/** Reads recipients that are behind: new ones, and those refused before. */
+async function catchUp(
   reading: ManagerReading,
-  first: bigint,
-  onRead: (
-    failed: readonly FailedBlock[],
-    toBlock: bigint,
-  ) => Promise<void> = async () => undefined,
-): Promise<RangeReport> {
-  const done: RangeReport = { settled: 0, adopted: 0, failed: [] }
-  const { latest } = reading.heads
-  for (let from = first; from <= latest.number; from += mostBlocks) {
-    const toBlock = lowest(from + mostBlocks - 1n, latest.number)
-    const found = await reconcileRange(reading, { fromBlock: from, toBlock })
-    done.settled += found.settled
-    done.adopted += found.adopted
-    done.failed.push(...found.failed)
-    await onRead(done.failed, toBlock)
+  late: readonly Address[],
+  behind: ReadonlyMap<Address, bigint>,
+  done: ChargesReport,
+): Promise<void> {
+  if (late.length === 0) return
+  const starts = late.flatMap((one) => behind.get(one) ?? [])
+  const fresh = late.filter((one) => !behind.has(one))
+  const times = fresh.flatMap((one) => reading.oldest.get(one) ?? [])
+  if (times.length > 0) starts.push(await reading.findStart(times))
+  const block = starts.reduce(lowest)
+  try {
+    await readFrom(reading, late, block, done)
+  } catch (error) {
+    reading.subscriptions.context.signal?.throwIfAborted()
+    for (const one of late) done.refused.set(one, { block, error })
   }
-  return done
 }
 
-const lowest = (one: bigint, other: bigint) => (one < other ? one : other)
 const highest = (one: bigint, other: bigint) => (one > other ? one : other)
 
-async function reconcileRange(
-  reading: ManagerReading,
-  { fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint },
-): Promise<RangeReport> {
-  const { subscriptions, destination, client, heads, manager } = reading
-  const { signal } = subscriptions.context
-  const { latest, confirm } = heads
-  const done: RangeReport = { settled: 0, adopted: 0, failed: [] }
-  const logs = await getLogs(client, {
-    address: manager,
-    topics: [usedTopic, null, null, `0x${word(destination.recipient)}`],
-    fromBlock,
-    toBlock,
-    // Asks for all blocks at once. `getLogs` narrows a range that the node
-    // refuses.
-    maxBlockRange: toBlock - fromBlock + 1n,
-    signal,
-  })
-  await confirm()
-  const unproven = await withoutProof(subscriptions, destination, logs)
-  const places = new Map(
-    unproven.map((log) => [`${log.topics[1]} ${log.blockNumber}`, log]),
-  )
-  for (const { topics, blockNumber } of places.values()) {
-    const look = {
-      client,
-      hash: String(topics[1]),
-      blockNumber,
-      now: latest.timestamp,
-    }
-    try {
-      const found = await reconcileBlock(subscriptions, destination, look)
-      done.settled += found.settled
-      done.adopted += found.adopted
-    } catch (error) {
-      signal?.throwIfAborted()
-      // One failure does not block the rest.
-      done.failed.push({ block: blockNumber, error })
-      reportFailure(reading, error)
-    }
+/**
+ * Sums what all readings found.
+ *
+ * @throws the first failure, once all others are over.
+ */
+async function sumAll(
+  readings: readonly Promise<ReconciledCharges>[],
+): Promise<ReconciledCharges> {
+  const total = { settled: 0, adopted: 0 }
+  for (const ended of await Promise.allSettled(readings)) {
+    if (ended.status === 'rejected') throw ended.reason
+    total.settled += ended.value.settled
+    total.adopted += ended.value.adopted
   }
-  return done
-}
-
-function reportFailure(
-  { subscriptions: { context }, destination }: ManagerReading,
-  error: unknown,
-): void {
-  observeFailure(context, 'schedule.failed', {
-    about: { ...destination, what: 'reconcile' },
-    error,
-  })
+  return total
 }

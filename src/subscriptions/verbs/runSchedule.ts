@@ -1,9 +1,14 @@
 import { checkChain } from '../../chain/state/checkChain.js'
 import { getHeads } from '../../chain/state/getHeads.js'
-import { checkChainClock, clientOf } from '../../orders/engine.js'
-import type { Destination } from '../../store/types.js'
+import {
+  checkChainClock,
+  clientOf,
+  openWatchAsides,
+} from '../../orders/engine.js'
 import type { SubscriptionsContext } from './context.js'
-import { openScheduleAside, revocationOf, wholeLook } from './scheduleAside.js'
+import { type ClientGroup, groupByClient } from './groupByClient.js'
+import { asideAt, asideOf, revocationOf } from './scheduleAside.js'
+import { openScheduleClock, type ScheduleClock } from './scheduleClock.js'
 import {
   type ScheduledLook,
   type ScheduleMemory,
@@ -18,17 +23,15 @@ export type ChargeDueReport = {
 }
 
 /**
- * `chargeDue` of `Subscriptions`: runs all due schedules once. If a destination
- * or a subscription fails, `observe` reports it and the others go on.
+ * `chargeDue` of `Subscriptions`: runs all due schedules once. If a client or a
+ * subscription fails, `observe` reports it and the others go on.
  */
 export async function runSchedule(
   subscriptions: SubscriptionsContext,
 ): Promise<ChargeDueReport> {
   const { context } = subscriptions
   const counts = await Promise.all(
-    context.destinations.map((destination) =>
-      runOnce(subscriptions, destination),
-    ),
+    groupByClient(context).map((group) => runOnce(subscriptions, group)),
   )
   return { charged: counts.reduce((sum, count) => sum + count, 0) }
 }
@@ -36,49 +39,50 @@ export async function runSchedule(
 /** @returns the number of charges that became due. */
 async function runOnce(
   subscriptions: SubscriptionsContext,
-  destination: Destination,
+  group: ClientGroup,
 ): Promise<number> {
-  // A new list, because the caller wants every due subscription tried now.
-  const aside = openScheduleAside(subscriptions.context, destination)
+  const { context } = subscriptions
+  const { chainId } = group
+  // New lists, because the caller wants every due subscription tried now.
+  const asides = openWatchAsides(context, chainId, 'schedule')
   const going = new Map<string, Promise<void>>()
+  const clock = openScheduleClock(context, chainId)
   try {
-    const look = await lookAtSchedule(subscriptions, destination, {
-      aside,
-      going,
-    })
+    const memory = { asides, going, clock }
+    const look = await lookAtSchedule(subscriptions, group, memory)
     await Promise.all(going.values())
     await Promise.all(
       look.revoked.map((found) =>
         settleRevoked(subscriptions, found).catch((error: unknown) => {
-          aside.put(revocationOf(found.row), error)
+          asideAt(asides, found.row, revocationOf(found.row)).put(error)
         }),
       ),
     )
     return look.charged
   } catch (error) {
-    aside.put(wholeLook, error)
+    asideOf(asides, group, 'schedule').put(error)
     return 0
   }
 }
 
 /**
- * Makes one polling pass over the due schedules of a destination. Puts aside
- * subscriptions that fail, and skips those that wait for their retry.
- *
- * The caller searches for the revocations, because that can take long.
+ * Makes one polling pass over the due schedules of a client's destinations.
+ * Puts aside subscriptions that fail, and skips those that wait for their
+ * retry. The caller searches for the revocations, because that can take long.
  */
 export async function lookAtSchedule(
   subscriptions: SubscriptionsContext,
-  destination: Destination,
-  memory: ScheduleMemory,
+  group: ClientGroup,
+  { clock, ...memory }: ScheduleMemory & { clock: ScheduleClock },
 ): Promise<ScheduledLook> {
   const { context } = subscriptions
-  const { chainId } = destination
-  const client = clientOf(context, destination)
+  const { chainId, tokens } = group
+  const client = clientOf(context, { chainId, token: tokens[0] })
   const { latest, finalized, confirm } = await getHeads(client, context.policy)
   const { timestamp } = latest
   checkChainClock(context, { timestamp, chainId })
-  return scheduleDue(subscriptions, destination, {
+  clock.set(timestamp)
+  return scheduleDue(subscriptions, group, {
     now: timestamp,
     finalized,
     // Heads of a wrong chain would end subscriptions and skip periods.

@@ -1,32 +1,53 @@
-import {
-  type Aside,
-  type OrdersContext,
-  openAside,
-} from '../../orders/engine.js'
-import { destinationKey } from '../../store/destinationKey.js'
-import type { Destination, SubscriptionRecord } from '../../store/types.js'
+import type { WatchAsides } from '../../orders/engine.js'
+import type { SubscriptionRecord } from '../../store/types.js'
+import type { ClientGroup } from './groupByClient.js'
 
-/** Name of a whole failed pass over the schedules of a destination. */
-export const wholeLook = 'schedule'
+/** Failed work that waits for a retry, by its name in `health`. */
+export type NamedAside = {
+  what: string
+  /** Reports a failure. Returns milliseconds until the next try. */
+  put(error: unknown): number
+  isWaiting(): boolean
+  clear(): void
+}
+
+/** The next charge of a subscription, or other work on it. */
+export function asideAt(
+  asides: WatchAsides,
+  { id, chainId, token, recipient }: SubscriptionRecord,
+  what = id,
+): NamedAside {
+  const destination = { chainId, token, recipient }
+  return nameAside(what, [asides.ofToken(token).at(destination)])
+}
 
 /** Name of the failed search for the revocation of a subscription. */
 export function revocationOf({ id }: Pick<SubscriptionRecord, 'id'>): string {
   return `revocation ${id}`
 }
 
-/** Key under which `health` finds failures of a destination's schedules. */
-export function scheduleKey(destination: Destination): string {
-  return destinationKey('schedule', destination)
+/** Work for all destinations of a client. */
+export function asideOf(
+  asides: WatchAsides,
+  { tokens }: Pick<ClientGroup, 'tokens'>,
+  what: 'schedule' | 'charges',
+): NamedAside {
+  return nameAside(what, tokens.map(asides.ofToken))
 }
 
-/** Opens an empty list of failed work that waits for a retry. */
-export function openScheduleAside(
-  context: OrdersContext,
-  destination: Destination,
-): Aside {
-  return openAside(context, {
-    key: scheduleKey(destination),
-    observed: 'schedule.failed',
-    about: destination,
-  })
+type List = {
+  put(name: string, error: unknown): number
+  isWaiting(name: string): boolean
+  clear(name: string): void
+}
+
+function nameAside(what: string, lists: readonly List[]): NamedAside {
+  return {
+    what,
+    put: (error) => Math.max(...lists.map((list) => list.put(what, error))),
+    isWaiting: () => lists.some((list) => list.isWaiting(what)),
+    clear: () => {
+      for (const list of lists) list.clear(what)
+    },
+  }
 }

@@ -1,15 +1,14 @@
 import { inTime } from '../../core/wait.js'
 import {
-  type Aside,
   noChanges,
   settleOrder,
+  type WatchAsides,
   withEvent,
   writeChanges,
 } from '../../orders/engine.js'
 import { OrdersSetupError } from '../../orders/index.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
-  Destination,
   OrderRecord,
   StoreWriter,
   SubscriptionRecord,
@@ -22,6 +21,8 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { ScheduleStep } from '../schedule/types.js'
 import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
 import { loadSubscription, type SubscriptionsContext } from './context.js'
+import type { ClientGroup } from './groupByClient.js'
+import { asideAt } from './scheduleAside.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
 /** Subscriptions of a page, which are advanced in parallel. */
@@ -34,8 +35,8 @@ const pageSize = 50
 const longestWait = 1000
 
 /**
- * What one polling pass over a destination's schedules did. Subscriptions that
- * continue in the background are added when they are done.
+ * What one polling pass over the schedules of a client's destinations did.
+ * Subscriptions that continue in the background are added when they are done.
  */
 export type ScheduledLook = {
   /** Charges that became due, retries included. */
@@ -44,15 +45,15 @@ export type ScheduledLook = {
   revoked: readonly StoredSubscription[]
 }
 
-/** State that the polling passes over one destination share. */
+/** State that the polling passes over the destinations of a client share. */
 export type ScheduleMemory = {
-  aside: Aside
+  asides: WatchAsides
   /** Subscriptions in progress, by id. */
   going: Map<string, Promise<void>>
 }
 
 /** The heads of the chain that one pass uses. */
-export type ScheduleHeads = {
+type ScheduleHeads = {
   /** Unix seconds of the newest block. */
   now: bigint
   /** The newest final block. */
@@ -60,8 +61,8 @@ export type ScheduleHeads = {
 }
 
 /**
- * Runs the due schedules of a destination at a chain time. Sends nothing: the
- * submitter sends the charges. Any number of processes may do this at once,
+ * Runs the due schedules of a client's destinations at a chain time. Sends
+ * nothing: the submitter sends the charges. Any number of processes may do this at once,
  * because a step is written only if its rows have not changed since the plan.
  *
  * @throws what `checkHeads` throws, before anything is written. It is called
@@ -69,9 +70,9 @@ export type ScheduleHeads = {
  */
 export async function scheduleDue(
   subscriptions: SubscriptionsContext,
-  destination: Destination,
+  { destinations }: Pick<ClientGroup, 'destinations'>,
   {
-    aside,
+    asides,
     going,
     checkHeads,
     ...heads
@@ -84,16 +85,18 @@ export async function scheduleDue(
     revoked: [],
   }
   const seen = new Set<string>()
-  const begin = (id: string): Promise<void> => {
+  const begin = (row: SubscriptionRecord): Promise<void> => {
+    const { id } = row
+    const aside = asideAt(asides, row)
     const ended = advance(subscriptions, id, heads)
       .then(({ isCharged, revoked }) => {
         if (isCharged) look.charged++
         if (revoked) look.revoked.push(revoked)
-        aside.clear(id)
+        aside.clear()
       })
       // One failure does not block the rest. The subscription stays due.
       .catch((error: unknown) => {
-        aside.put(id, error)
+        aside.put(error)
       })
       .finally(() => going.delete(id))
     going.set(id, ended)
@@ -102,21 +105,21 @@ export async function scheduleDue(
   for (;;) {
     const due = await context.store.read(({ subscriptions }) =>
       subscriptions.find({
-        due: destination,
+        due: destinations(),
         until: now,
         // Subscriptions put aside or in progress stay due. The larger limit
         // keeps them from filling the page.
-        limit: pageSize + aside.size() + going.size,
+        limit: pageSize + asides.size() + going.size,
       }),
     )
     const fresh = due
       .filter(({ id }) => !seen.has(id) && !going.has(id))
-      .filter(({ id }) => !aside.isWaiting(id))
+      .filter((row) => !asideAt(asides, row).isWaiting())
       .slice(0, pageSize)
     if (fresh.length === 0) return look
     if (seen.size === 0) await checkHeads()
     for (const { id } of fresh) seen.add(id)
-    const page = Promise.all(fresh.map(({ id }) => begin(id)))
+    const page = Promise.all(fresh.map(begin))
     await inTime<unknown>(page, longestWait, () => undefined)
   }
 }

@@ -30,6 +30,7 @@ import {
   countSecretKeys,
   findSecretOrders,
 } from '../../../src/sql/sqlSecrets.js'
+import { findSubscriptions } from '../../../src/sql/sqlSubscriptions.js'
 import type {
   SqlDialect,
   SqlSession,
@@ -126,6 +127,12 @@ const fills = [
     select n, 'order-' || n, 1, 'x', n, 1, decode(repeat('11', 20), 'hex'),
       decode(repeat('22', 20), 'hex'), '{}'
     from generate_series(1, 20000) as n`,
+  `insert into subscriptions (id, version, chain_id, token, recipient, state,
+      payer, permission, period, tries, due)
+    select 'subscription-' || n, 1, 1, decode(repeat('11', 20), 'hex'),
+      decode(repeat('22', 20), 'hex'), 'active', decode(repeat('44', 20), 'hex'),
+      '{}', 1, 0, case when n % 100 = 0 then n end
+    from generate_series(1, 20000) as n`,
   `insert into leases (key, owner, fence, expires)
     select 'lease-' || n, 'one', n, n from generate_series(1, 20000) as n`,
   `insert into counters (name, last)
@@ -204,6 +211,12 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     'how many orders of one recipient among many',
     '(counters_pkey)',
     (it) => countOrders(it, listed),
+  ],
+  [
+    'subscriptions that are due',
+    'subscriptions_due',
+    (it) =>
+      findSubscriptions(it, { due: [destination], until: 10_000n, limit }),
   ],
   [
     'attempts by order',
@@ -354,6 +367,11 @@ const manyQueries: typeof queries = [
     'refunds of many recipients to sign',
     'orders_refunds_due',
     (it) => findOrders(it, { refundsDue: many, after: 5n, limit }),
+  ],
+  [
+    'subscriptions of many recipients that are due',
+    'subscriptions_due',
+    (it) => findSubscriptions(it, { due: many, until: 10_000n, limit }),
   ],
   [
     'how many orders of many recipients',
