@@ -27,7 +27,7 @@ const blockTime = 2
 const firstTime = 1_700_000_000
 
 /** The charges that a request asks for: recipients and blocks. */
-export type AskedCharges = {
+type AskedCharges = {
   recipients: readonly Address[]
   fromBlock: bigint
 }
