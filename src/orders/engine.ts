@@ -11,7 +11,6 @@ export { describeToken, type Unit } from './ledger/describeToken.js'
 export { endingContext } from './loop/endingContext.js'
 export { endOnTime } from './loop/endOnTime.js'
 export { hearChanges } from './loop/hearChanges.js'
-export type { Aside } from './loop/putAside.js'
 export {
   moveOrder,
   noChanges,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { drawAddress } from '../../../src/testing/storeCasesSamples.js'
 import {
   blockAt,
   nowSeconds,
@@ -170,4 +171,19 @@ test('a recipient whose first subscription is older than the cursor is read from
     [second],
   ])
   expect(shop.charges[1]?.fromBlock).toBe(blockAt(createdAt))
+})
+
+test('a recipient that the shop gets while its schedules run is looked after', async () => {
+  const shop = openScheduleShop(1, { shop: 'shop' })
+  const recipient = drawAddress()
+  await runFor(shop, 1_000, async () => {
+    await vi.advanceTimersByTimeAsync(2_000)
+    await shop.orders.changeRecipients({ add: [recipient] })
+    const id = await shop.insert(recipient, { due: 0n })
+    await vi.advanceTimersByTimeAsync(1_500)
+    const [row] = await shop.store.read(({ subscriptions }) =>
+      subscriptions.find({ ids: [id] }),
+    )
+    expect(row?.due).not.toBe(0n)
+  })
 })

@@ -1,4 +1,8 @@
-import { createOrders, type Observation } from 'countersign/orders'
+import {
+  type CreateOrdersParameters,
+  createOrders,
+  type Orders,
+} from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import {
   buildSpendPermission,
@@ -27,13 +31,14 @@ const blockTime = 2
 const firstTime = 1_700_000_000
 
 /** The charges that a request asks for: recipients and blocks. */
-export type AskedCharges = {
+type AskedCharges = {
   recipients: readonly Address[]
   fromBlock: bigint
 }
 
 /** A shop on Base that has nothing but subscriptions, and a fake node. */
 export type ScheduleShop = {
+  orders: Orders
   subscriptions: Subscriptions
   store: PaymentStore
   recipients: readonly Address[]
@@ -45,8 +50,6 @@ export type ScheduleShop = {
   units(): number
   /** From now on the node refuses requests for such charges. */
   refuse(isRefused: (asked: AskedCharges) => boolean): void
-  /** Names of observed failures. */
-  failures: string[]
   /** Puts a subscription of a recipient on record, in Unix seconds. */
   insert(
     recipient: Address,
@@ -62,11 +65,10 @@ export const blockAt = (time: bigint): bigint =>
 
 export function openScheduleShop(
   count: number,
-  policy: NonNullable<Parameters<typeof createOrders>[0]['policy']> = {},
+  changes: Partial<CreateOrdersParameters> = {},
 ): ScheduleShop {
   const asked: string[] = []
   const charges: AskedCharges[] = []
-  const failures: string[] = []
   let isRefused = (_: AskedCharges) => false
   let units = 0
   const blockOf = (number: bigint) => ({
@@ -123,10 +125,7 @@ export function openScheduleShop(
     wallets: [createClient({ account, chain: base, transport })],
     recipients,
     kinds: [spendPermissions()],
-    policy,
-    observe: ({ name, attributes }: Observation) => {
-      if (name === 'schedule.failed') failures.push(String(attributes.what))
-    },
+    ...changes,
   })
   const insert: ScheduleShop['insert'] = async (
     recipient,
@@ -166,6 +165,7 @@ export function openScheduleShop(
     return id
   }
   return {
+    orders,
     subscriptions: createSubscriptions({ orders }),
     store,
     recipients,
@@ -175,7 +175,6 @@ export function openScheduleShop(
     refuse: (next) => {
       isRefused = next
     },
-    failures,
     insert,
   }
 }
