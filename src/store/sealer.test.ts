@@ -237,7 +237,8 @@ test('keys rotate: the new one seals, the old one still opens', async () => {
   expect(await onlyNew.open(fresh, context)).toBe(secret)
   await expect(onlyNew.open(old, context)).rejects.toMatchObject({
     name: 'SealError',
-    message: 'The secret needs the unknown key key-1.',
+    message:
+      'The secret was sealed with the key key-1, which is not among your keys.',
     details: { key: 'key-1' },
   })
 })
@@ -252,7 +253,7 @@ test('a lost key is named among those to start with, and does not open', async (
   })
   expect(keyNames).toEqual(['key-2', 'key-1', 'none'])
   await expect(open(old, context)).rejects.toThrow(
-    'The secret needs the unknown key key-1.',
+    'The secret was sealed with the key key-1, which is not among your keys.',
   )
 })
 

@@ -75,7 +75,10 @@ export function sealer(parameters: SealerParameters): Sealer {
       const { name, bytes } = parseSealed(sealed)
       const key = await kept.get(name)?.()
       if (!key)
-        throw new SealError(`needs the unknown key ${name}`, { key: name })
+        throw new SealError(
+          `was sealed with the key ${name}, which is not among your keys`,
+          { key: name },
+        )
       return openText(bytes, { key, name, context })
     },
   }

@@ -90,7 +90,9 @@ export function createReadClient(
     throw new InvalidFieldError(
       'url',
       url,
-      transport ? 'left out beside transport' : 'given, or transport instead',
+      transport
+        ? 'left out when you pass transport'
+        : 'given unless you pass transport',
     )
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({

@@ -60,7 +60,8 @@ export async function getPermitToken(
   if (typeHash.data === daiTypeHash)
     throw new UnsupportedTokenError({
       token,
-      problem: 'has the permit of DAI, which cannot have a ceiling',
+      problem:
+        'has the permit of DAI, which allows any amount and so cannot have a ceiling',
     })
   if (!isWord(nonces) || !isWord(domainSeparator))
     throw new UnsupportedTokenError({

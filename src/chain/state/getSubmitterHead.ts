@@ -73,7 +73,7 @@ export async function getSubmitterHead(
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: 'names no latest block',
+      problem: 'has no latest block',
     })
   const [count, pendingCount, balance, tip, gasPrice] = account
   const read = { head, finalized, count, pendingCount, balance, tip, gasPrice }

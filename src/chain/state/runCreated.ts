@@ -42,5 +42,8 @@ export async function runCreated(
   ])
   const answers = parseRun(result, undefined, items.length)
   if (answers) return { ...answers, head: { ...answers.head, via: 'calls' } }
-  throw new NodeAnswerError({ method, problem: 'is not of the executor' })
+  throw new NodeAnswerError({
+    method,
+    problem: 'does not come from the code that the call ran',
+  })
 }

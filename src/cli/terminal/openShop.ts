@@ -34,7 +34,7 @@ export async function withShop<result>(
   const { attach } = given.store
   if (!attach)
     throw new ConfigError(
-      'The store of the configuration cannot be looked at from outside: commands need sqliteStore or postgresStore of this release.',
+      'The commands cannot open this store: use sqliteStore or postgresStore of this release in the configuration.',
     )
   // Left out, because observers and hooks are for the server.
   const { observe: _, ...rest } = given

@@ -259,7 +259,7 @@ async function getChainTime(
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: 'names no latest block',
+      problem: 'has no latest block',
     })
   checkChainClock(context, { timestamp: head.timestamp, chainId })
   return head.timestamp

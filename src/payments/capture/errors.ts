@@ -93,6 +93,6 @@ export class OutcomeTimeoutError extends CountersignError {
   override readonly retryable = true
 
   constructor(facts: { timeout: number; hash?: string | undefined }) {
-    super(`The payment was still open after ${facts.timeout} ms.`, facts)
+    super(`The payment had no outcome after ${facts.timeout} ms.`, facts)
   }
 }

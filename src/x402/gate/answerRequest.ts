@@ -56,7 +56,7 @@ export async function answerRequest(
       'request',
       request,
       'one with an unread body',
-      'Put the gate in front of whatever reads the body.',
+      'Put the gate before any middleware that reads the body.',
     )
   const asked = await readAsked(gate, request, offer)
   const tooLong = refuseAddress(asked)
