@@ -84,7 +84,7 @@ export class DomainMismatchError extends CountersignError {
       ({ name, version, separator }) => `"${name}" "${version}": ${separator}`,
     )
     super(
-      `Token ${token} has domain separator ${onChain}, which these names and versions do not give: ${shown.join(', ')}.`,
+      `Token ${token} has domain separator ${onChain}, which no name and version gives: ${shown.join(', ')}.`,
       { token, onChain, tried },
     )
   }
@@ -111,7 +111,7 @@ export class BlockReceiptsForbiddenError extends CountersignError {
 
   constructor() {
     super(
-      "This endpoint forbids eth_getBlockReceipts; use another provider, or pass fallback: 'perTransaction'.",
+      "This endpoint forbids eth_getBlockReceipts: use another, or pass fallback: 'perTransaction'.",
     )
   }
 }
@@ -181,9 +181,7 @@ export function parseRpcError(error: unknown): NodeFailure {
   const { code, message = error, data } = Object(error)
   return {
     words:
-      typeof message === 'string'
-        ? tidy(message)
-        : 'an error without a message',
+      typeof message === 'string' ? tidy(message) : 'an error without text',
     ...(typeof code === 'number' ? { code } : {}),
     ...(typeof data === 'string' && data.startsWith('0x')
       ? { data: data as `0x${string}` }

@@ -91,8 +91,8 @@ export function createReadClient(
       'url',
       url,
       transport
-        ? 'left out when you pass transport'
-        : 'given unless you pass transport',
+        ? 'left out if transport is given'
+        : 'given if transport is left out',
     )
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({

@@ -134,7 +134,7 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
   if (isSameBlock(latest, await getBlockHead(client, number))) return
   throw new NodeAnswerError({
     method,
-    problem: `gave ${hash} as the latest block, but for its number ${number} gave another block, another time or none`,
+    problem: `gave ${hash} as latest block, but for number ${number} another block, another time or none`,
   })
 }
 

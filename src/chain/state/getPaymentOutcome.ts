@@ -235,7 +235,7 @@ export async function findOutcome(
   if (search.hashes.length > 0)
     throw new NodeAnswerError({
       method: 'eth_getTransactionReceipt',
-      problem: 'lacks the use of the payment nonce that the logs show',
+      problem: 'lacks the event that the logs show',
     })
   const isTag = typeof block !== 'bigint' && head.via !== 'calls'
   if (isTag && block !== 'pending') await requireSpent(client, spentCall, upTo)

@@ -44,6 +44,6 @@ export async function runCreated(
   if (answers) return { ...answers, head: { ...answers.head, via: 'calls' } }
   throw new NodeAnswerError({
     method,
-    problem: 'does not come from the code that the call ran',
+    problem: 'is not what the call returns',
   })
 }

@@ -212,7 +212,7 @@ test.each<[string, number, object | undefined]>([
         getBlockReceipts(client, { block: pool }),
       ).rejects.toMatchObject({
         name: 'BlockReceiptsForbiddenError',
-        message: expect.stringContaining("{ fallback: 'perTransaction' }"),
+        message: expect.stringContaining("pass fallback: 'perTransaction'"),
       })
       expect(asked.splice(0)).toEqual([[list]])
     }
