@@ -84,7 +84,7 @@ export class DomainMismatchError extends CountersignError {
       ({ name, version, separator }) => `"${name}" "${version}": ${separator}`,
     )
     super(
-      `Token ${token} has domain separator ${onChain}, which no name and version gives: ${shown.join(', ')}.`,
+      `Token ${token} has domain separator ${onChain}, not ${shown.join(', ')}.`,
       { token, onChain, tried },
     )
   }

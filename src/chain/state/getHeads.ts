@@ -134,7 +134,7 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
   if (isSameBlock(latest, await getBlockHead(client, number))) return
   throw new NodeAnswerError({
     method,
-    problem: `gave ${hash} as latest block, but for number ${number} another block, another time or none`,
+    problem: `has latest block ${hash}, but for its number ${number} a different block or none`,
   })
 }
 

@@ -314,7 +314,7 @@ async function requireSpent(
 function headerBehind(): NodeAnswerError {
   return new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: 'is older than the state that eth_call read',
+    problem: 'is older than the state of eth_call',
   })
 }
 
