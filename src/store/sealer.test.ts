@@ -205,7 +205,7 @@ test('a seal under the name of another key, or of another version, does not open
   expect((await errorOf(both.open(renamed, context))).message).toBe(notOpened)
   const newer = join({ ...sealed, version: '2' })
   expect((await errorOf(both.open(newer, context))).message).toBe(
-    'The secret is not sealed with keys.',
+    'The secret does not have the form that a sealer with keys writes.',
   )
 })
 
@@ -224,7 +224,9 @@ test.each([
 ])('text %$ is not sealed, and the error does not quote it', async (text) => {
   const error = await errorOf(one.open(text, context))
   expect(error).toBeInstanceOf(SealError)
-  expect(error.message).toBe('The secret is not sealed with keys.')
+  expect(error.message).toBe(
+    'The secret does not have the form that a sealer with keys writes.',
+  )
 })
 
 test('keys rotate: the new one seals, the old one still opens', async () => {

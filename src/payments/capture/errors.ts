@@ -67,7 +67,7 @@ export class SendError extends CountersignError {
     maybeSent: boolean
   }) {
     const { maybeSent, words } = facts
-    const was = maybeSent ? 'may not have been' : 'was not'
+    const was = maybeSent ? 'may have been' : 'was not'
     super(`The transaction ${was} sent: ${words}.`, facts)
     this.retryable = retryable
     this.maybeSent = maybeSent

@@ -55,7 +55,7 @@ export async function answerRequest(
     throw new InvalidFieldError(
       'request',
       request,
-      'one with an unread body',
+      'a request whose body is unread',
       'Put the gate before any middleware that reads the body.',
     )
   const asked = await readAsked(gate, request, offer)
