@@ -68,7 +68,8 @@ export function joinThrows(signature) {
 export function callBody(context, signature) {
   const { parent, parameters = [], type } = signature
   const fields = parameters.flatMap((it) => {
-    const inside = fieldsOf(it.type)
+    // What comes before, such as a client, is one thing to pass.
+    const inside = it === parameters.at(-1) ? fieldsOf(it.type) : []
     return inside.length ? inside : [it]
   })
   const result = type?.typeArguments?.[0] ?? type

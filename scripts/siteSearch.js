@@ -53,8 +53,11 @@ globalThis.siteSearch = (() => {
   function excerptOf(text, words) {
     const at = text.toLowerCase().indexOf(words.toLowerCase())
     const from = Math.max(0, at - shownBefore)
-    const to = Math.max(0, at) + shownAfter
+    const limit = Math.max(0, at) + shownAfter
     const start = from > 0 ? text.indexOf(' ', from) + 1 : 0
+    // End at a space, so that no word is cut.
+    const space = text.lastIndexOf(' ', limit)
+    const to = limit < text.length && space > at ? space : limit
     return `${start > 0 ? '… ' : ''}${text.slice(start, to)}${to < text.length ? ' …' : ''}`
   }
 

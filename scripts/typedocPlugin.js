@@ -261,7 +261,9 @@ export function load(app) {
           '<div class="col-sidebar"',
           '$& role="complementary" aria-label="Contents"',
         )
-        .replace(summaries, (summary) => summary.replaceAll(permalinks, '')),
+        .replace(summaries, (summary) => summary.replaceAll(permalinks, ''))
+        // On a phone a drawing scrolls: the keyboard has to reach it.
+        .replace(/<p>(?=<img src="[^"]*\.svg")/g, '<p tabindex="0">'),
     )
   })
 }

@@ -84,7 +84,7 @@ test('a signature is never shown, and one that is missing is said to be', () => 
     invalidSignature('signature', given, 'in hex').message
   expect(of('0x5ec2e7')).toBe('signature must be in hex, not a string.')
   expect(of(undefined)).toBe(
-    'signature must be in hex, not undefined. This is not signed.',
+    'signature must be in hex, not undefined. It is not signed.',
   )
 })
 

@@ -50,7 +50,7 @@ export function invalidSignature(
   given: unknown,
   rule: string,
 ): InvalidFieldError {
-  const toDo = given ? undefined : 'This is not signed.'
+  const toDo = given ? undefined : 'It is not signed.'
   return new InvalidFieldError(field, given, rule, toDo)
 }
 

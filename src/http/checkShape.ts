@@ -32,7 +32,7 @@ export function checkShape<value>(
 function describe(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case 'unrecognized_keys':
-      return 'is not known here'
+      return 'is not a known field'
     case 'invalid_type':
       return `must be of type ${issue.expected}`
     case 'invalid_format':

@@ -40,7 +40,7 @@ export function parseParameters(
     throw new InvalidFieldError(
       'subscriptions',
       subscriptions,
-      'what createSubscriptions returned',
+      'the object that createSubscriptions returned',
     )
   return {
     basePath,

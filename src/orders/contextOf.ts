@@ -41,6 +41,6 @@ export function contextOf(orders: DestinationOrders): OrdersInside {
   throw new InvalidFieldError(
     'orders',
     orders,
-    'what createOrders or within gave',
+    'the object that createOrders or orders.within returned',
   )
 }

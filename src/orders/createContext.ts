@@ -163,7 +163,7 @@ function checkShape(parameters: CreateOrdersParameters): void {
     throw new InvalidFieldError(
       'store',
       store,
-      'a store such as sqliteStore() gives',
+      'a store, such as sqliteStore() returns',
     )
   if (observe !== undefined && typeof observe !== 'function')
     throw new InvalidFieldError('observe', observe, 'a function')

@@ -137,7 +137,7 @@ function checkKinds({ shop, kinds }: OrdersContext): void {
   const missing = shop.kinds.find((kind) => !kinds.has(kind))
   if (missing === undefined) return
   throw new OrdersSetupError(
-    `lack the kind of payments "${missing}" of shop "${shop.name}": add it to kinds, or start without it once with kinds: []`,
+    `lack the kind of payments "${missing}" that shop "${shop.name}" takes: add it to kinds; if the shop no longer takes it, start once with kinds: []`,
     { kind: missing, shop: shop.name },
   )
 }

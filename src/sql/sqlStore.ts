@@ -196,6 +196,6 @@ async function commit(
     await engine.commit(session, isNews)
   } catch (error) {
     if (error instanceof SqlFault && error.kind !== 'lost') throw error
-    throw new StoreError('cannot say whether the last write was kept', true)
+    throw new StoreError('does not know whether the last write was saved', true)
   }
 }

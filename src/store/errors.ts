@@ -16,7 +16,7 @@ export class DuplicateRecordError extends CountersignError {
   override readonly name = 'DuplicateRecordError'
 
   constructor(facts: { table: string; key?: string | undefined }) {
-    super(`A row of ${facts.table} exists already.`, facts)
+    super(`The table ${facts.table} already has this row.`, facts)
   }
 }
 
@@ -26,7 +26,10 @@ export class StaleRecordError extends CountersignError {
   override readonly retryable = true
 
   constructor(facts: { table: string }) {
-    super(`A row of ${facts.table} was changed after it was read.`, facts)
+    super(
+      `A row of the table ${facts.table} was changed after it was read.`,
+      facts,
+    )
   }
 }
 
@@ -37,7 +40,7 @@ export class LeaseLostError extends CountersignError {
 
   constructor(facts: { key: string }) {
     super(
-      `The lease ${facts.key} was released or taken by someone else.`,
+      `The lease ${facts.key} was released, or another process took it.`,
       facts,
     )
   }

@@ -83,7 +83,9 @@ test('open calls end with the signal, and no new ones begin', async () => {
   const sealer = endingSealer(counted, stop.signal)
   const opening = sealer.open('secret', place)
   stop.abort()
-  const ended = new SealerUnavailableError('was let go before it answered')
+  const ended = new SealerUnavailableError(
+    'did not answer before the work was stopped',
+  )
   await expect(opening).rejects.toThrow(ended)
   await expect(sealer.open('secret', place)).rejects.toThrow(ended)
   expect(calls).toBe(1)

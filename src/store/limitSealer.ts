@@ -23,7 +23,7 @@ export function limitSealer(sealer: Sealer, milliseconds: number): Sealer {
 /** Returns a sealer whose pending calls fail as soon as the signal aborts. */
 export function endingSealer(sealer: Sealer, signal: AbortSignal): Sealer {
   const reasonOf = () =>
-    new SealerUnavailableError('was let go before it answered')
+    new SealerUnavailableError('did not answer before the work was stopped')
   return callThrough(sealer, async (call) => {
     if (signal.aborted) throw reasonOf()
     return endOnAbort(call(), signal, reasonOf)

@@ -66,7 +66,7 @@ test('a refused write that the work catches still keeps nothing', async () => {
     await attempts.insert([attempt({ number: 2 })]).catch(() => undefined)
   })
   await expect(unit).rejects.toMatchObject({
-    message: 'A row of attempts exists already.',
+    message: 'The table attempts already has this row.',
     details: { table: 'attempts' },
   })
   expect(await findAll(store)).toEqual([])
@@ -186,7 +186,7 @@ test('a lease taken away while the work runs keeps nothing of it', async () => {
     { lease },
   )
   await expect(unit).rejects.toThrow(
-    'The lease submitter was released or taken by someone else.',
+    'The lease submitter was released, or another process took it.',
   )
   expect(await findAll(store)).toEqual([])
 })

@@ -19,6 +19,8 @@ export const noSeal: Sealer = {
   seal: async (secret) => `${mark}${secret}`,
   open: async (kept) => {
     if (kept.startsWith(mark)) return kept.slice(mark.length)
-    throw new SealError('is sealed, but no keys were given')
+    throw new SealError(
+      "is sealed, but seal is 'none': pass a sealer with its key",
+    )
   },
 }

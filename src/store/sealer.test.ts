@@ -205,7 +205,7 @@ test('a seal under the name of another key, or of another version, does not open
   expect((await errorOf(both.open(renamed, context))).message).toBe(notOpened)
   const newer = join({ ...sealed, version: '2' })
   expect((await errorOf(both.open(newer, context))).message).toBe(
-    'The secret is not sealed with keys.',
+    'The secret does not have the form that a sealer with keys writes.',
   )
 })
 
@@ -224,7 +224,9 @@ test.each([
 ])('text %$ is not sealed, and the error does not quote it', async (text) => {
   const error = await errorOf(one.open(text, context))
   expect(error).toBeInstanceOf(SealError)
-  expect(error.message).toBe('The secret is not sealed with keys.')
+  expect(error.message).toBe(
+    'The secret does not have the form that a sealer with keys writes.',
+  )
 })
 
 test('keys rotate: the new one seals, the old one still opens', async () => {
@@ -237,7 +239,8 @@ test('keys rotate: the new one seals, the old one still opens', async () => {
   expect(await onlyNew.open(fresh, context)).toBe(secret)
   await expect(onlyNew.open(old, context)).rejects.toMatchObject({
     name: 'SealError',
-    message: 'The secret needs the unknown key key-1.',
+    message:
+      'The secret was sealed with the key key-1, which is not among your keys.',
     details: { key: 'key-1' },
   })
 })
@@ -252,7 +255,7 @@ test('a lost key is named among those to start with, and does not open', async (
   })
   expect(keyNames).toEqual(['key-2', 'key-1', 'none'])
   await expect(open(old, context)).rejects.toThrow(
-    'The secret needs the unknown key key-1.',
+    'The secret was sealed with the key key-1, which is not among your keys.',
   )
 })
 

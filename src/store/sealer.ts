@@ -75,7 +75,10 @@ export function sealer(parameters: SealerParameters): Sealer {
       const { name, bytes } = parseSealed(sealed)
       const key = await kept.get(name)?.()
       if (!key)
-        throw new SealError(`needs the unknown key ${name}`, { key: name })
+        throw new SealError(
+          `was sealed with the key ${name}, which is not among your keys`,
+          { key: name },
+        )
       return openText(bytes, { key, name, context })
     },
   }
@@ -100,7 +103,9 @@ type Cipher = { key: Uint8Array; name: string; context: SealContext }
 
 function sealText(secret: string, { key, name, context }: Cipher): string {
   if (!isWellFormed(secret))
-    throw new SealError('cannot be sealed', { key: name })
+    throw new SealError('cannot be sealed: it is not well-formed text', {
+      key: name,
+    })
   const nonce = crypto.getRandomValues(new Uint8Array(nonceLength))
   const additional = encodePlace(version, name, context)
   const sealed = sealBytes(packSecret(secret), { key, nonce, additional })
@@ -129,5 +134,5 @@ function parseSealed(sealed: string): { name: string; bytes: Uint8Array } {
   const bytes =
     isOurs && format === version ? decodeBase64url(letters) : undefined
   if (bytes && bytes.length > nonceLength) return { name, bytes }
-  throw new SealError('is not sealed with keys')
+  throw new SealError('does not have the form that a sealer with keys writes')
 }

@@ -64,7 +64,7 @@ function parseProgress({ read, open }: StoredValue): Progress {
   const cursors: unknown[] = [read, ...(Array.isArray(open) ? open : ['?'])]
   // An error, not a new start: that would deliver every event a second time.
   if (!cursors.every((it) => typeof it === 'string' && /^\d+$/.test(it)))
-    throw new StoreError('has no readable cursor of a webhook')
+    throw new StoreError('has a webhook cursor that cannot be read')
   const [newest = 0n, ...others] = cursors.map((it) => BigInt(String(it)))
   return { read: newest, open: others }
 }

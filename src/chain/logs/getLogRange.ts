@@ -184,7 +184,7 @@ function findLag(
     throw error
   }
   if (result !== null) return undefined
-  const problem = `names no block ${last}, which may be a replica that is behind`
+  const problem = `has no block ${last}: the node may be a replica that is behind`
   return new NodeAnswerError({ method: ofBlock, problem })
 }
 

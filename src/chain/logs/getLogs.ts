@@ -267,7 +267,7 @@ async function pinBlock(
   if (block) return block.number
   throw new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: `names no ${end} block`,
+    problem: `has no ${end} block`,
   })
 }
 
@@ -290,7 +290,7 @@ async function getLogPlace(
         if (blockHash?.toLowerCase() !== place.blockHash)
           throw new NodeAnswerError({
             method,
-            problem: 'holds a log of another block',
+            problem: 'has a log of another block',
           })
     return logs
   })

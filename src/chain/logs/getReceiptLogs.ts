@@ -78,7 +78,7 @@ async function getBlockLogs(
   for (const receipt of receipts) {
     const { transactionHash, blockHash, logs } = Object(receipt)
     if (lower(blockHash) !== lower(hash))
-      throw refuse(whole, 'is of another block')
+      throw refuse(whole, 'is for another block')
     byHash.set(lower(transactionHash), parseList(logs, whole))
   }
   if (!transactions.every((transaction) => byHash.has(lower(transaction))))
@@ -133,7 +133,7 @@ async function getBlock(
 ): Promise<{ hash: string; transactions: readonly string[] }> {
   const method = 'eth_getBlockByNumber'
   const answer = await ask(method, [encodeBlock(block), false])
-  if (!answer) throw refuse(method, `names no block ${block}`)
+  if (!answer) throw refuse(method, `has no block ${block}`)
   const { hash, transactions } = Object(answer)
   return {
     hash: parseBytes(hash, method),

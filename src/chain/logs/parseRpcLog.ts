@@ -55,7 +55,7 @@ export function parseLogs(
   if (!logs.every(logMatcher(wire)))
     throw new NodeAnswerError({
       method,
-      problem: 'holds a log nobody asked for',
+      problem: 'has a log that does not match the filter',
     })
   return logs
 }

@@ -245,7 +245,7 @@ test('logs of another contract are an error, and come to nobody', async () => {
   await until(() => expect(events).toEqual(included))
   expect(errors[0]).toMatchObject({
     name: 'NodeAnswerError',
-    details: { problem: 'holds a log nobody asked for' },
+    details: { problem: 'has a log that does not match the filter' },
   })
 })
 

@@ -10,7 +10,7 @@ import type { NodeFailure } from './types.js'
  * The failure of a request that ended with the signal. It has no error code,
  * like a lost connection: the node may have carried out the request.
  */
-const failure: NodeFailure = { words: 'let go before it was answered' }
+const failure: NodeFailure = { words: 'stopped before the node answered' }
 
 /**
  * Returns a copy of the client that ends with the signal: on abort, pending

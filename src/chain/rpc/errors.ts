@@ -86,7 +86,7 @@ export class DomainMismatchError extends CountersignError {
       ({ name, version, separator }) => `"${name}" "${version}": ${separator}`,
     )
     super(
-      `Token ${token} signs under separator ${onChain}, not ${shown.join(', ')}.`,
+      `Token ${token} has domain separator ${onChain}, not ${shown.join(', ')}.`,
       { token, onChain, tried },
     )
   }
@@ -113,7 +113,7 @@ export class BlockReceiptsForbiddenError extends CountersignError {
 
   constructor() {
     super(
-      "This endpoint forbids eth_getBlockReceipts; use another provider, or { fallback: 'perTransaction' }.",
+      "This endpoint forbids eth_getBlockReceipts: use another, or pass fallback: 'perTransaction'.",
     )
   }
 }
@@ -124,7 +124,7 @@ export class FinalityUnsupportedError extends CountersignError {
 
   constructor(facts: { finality: string }) {
     super(
-      `The node knows no ${facts.finality} block; use a number, as in { blocks: 12 }.`,
+      `The node has no ${facts.finality} block; pass a number of blocks, as in { blocks: 12 }.`,
       facts,
     )
   }
@@ -185,7 +185,7 @@ export function parseRpcError(error: unknown): NodeFailure {
   const { code, message = error, data } = Object(error)
   return {
     words:
-      typeof message === 'string' ? tidy(message) : 'an error without words',
+      typeof message === 'string' ? tidy(message) : 'an error without text',
     ...(typeof code === 'number' ? { code } : {}),
     ...(typeof data === 'string' && data.startsWith('0x')
       ? { data: data as `0x${string}` }

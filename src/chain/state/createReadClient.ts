@@ -90,7 +90,9 @@ export function createReadClient(
     throw new InvalidFieldError(
       'url',
       url,
-      transport ? 'left out beside transport' : 'given, or transport instead',
+      transport
+        ? 'left out if transport is given'
+        : 'given if transport is left out',
     )
   requireNumbers({ batch: batch === false ? 1 : batch, retry, timeout })
   const client = createClient({

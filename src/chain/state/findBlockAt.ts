@@ -20,7 +20,7 @@ export async function findBlockAt(
     if (block) return block.timestamp < timestamp
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: `names no block ${number}`,
+      problem: `has no block ${number}`,
     })
   }
   let young = head.number

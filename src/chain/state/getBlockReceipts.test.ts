@@ -125,15 +125,15 @@ test('no block is called empty because the tag had moved on to it', async () => 
 })
 
 test.each<[string, unknown, string]>([
-  ['null', null, 'names no 0x20 block'],
+  ['null', null, 'has no 0x20 block'],
   ['an object', {}, 'is not a list'],
   ['text', 'receipts', 'is not a list'],
   ['receipts of nothing', [null], 'holds no receipt'],
-  ['those of another block', [rpcReceipt(0x21, one)], 'is of another block'],
+  ['those of another block', [rpcReceipt(0x21, one)], 'is for another block'],
   [
     'those of two blocks',
     [rpcReceipt(0x20, one), { ...rpcReceipt(0x20, two), blockHash: one }],
-    'is of another block',
+    'is for another block',
   ],
 ])('an answer of %s is an error', async (_, answer, problem) => {
   const { client } = fakeNode(() => answer)
@@ -201,8 +201,8 @@ test('with the fallback each transaction is asked for, of the block that was nam
 
 test.each<[string, unknown, string]>([
   ['missing', null, 'holds no receipt'],
-  ['of a reorganized block', rpcReceipt(0x21, two), 'is of another block'],
-  ['of another', rpcReceipt(0x20, one), 'is of another transaction'],
+  ['of a reorganized block', rpcReceipt(0x21, two), 'is for another block'],
+  ['of another', rpcReceipt(0x20, one), 'is for another transaction'],
 ])(
   'with the fallback a receipt that is %s is an error, not a gap',
   async (_, answer, problem) => {
@@ -219,7 +219,7 @@ test.each<[string, unknown, string]>([
 )
 
 test.each<[string, unknown]>([
-  ['names no 0x20 block', null],
+  ['has no 0x20 block', null],
   ['holds no transaction hashes', rpcBlock(0x20, [], { transactions: [{}] })],
   ['holds no transaction hashes', {}],
   ['holds no hash', rpcBlock(0x20, [], { hash: null })],

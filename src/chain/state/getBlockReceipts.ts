@@ -118,7 +118,7 @@ async function parseAnswer(
   if (answer === null && isPending)
     return getBlockReceipts(client, { block: 'latest' })
   const receipts = parseFrom(client, () => {
-    if (answer === null) throw refuse(`names no ${block} block`)
+    if (answer === null) throw refuse(`has no ${block} block`)
     if (!Array.isArray(answer)) throw refuse('is not a list')
     return checkBlock(
       answer.map((one) => parseRpcReceipt(one, method)),
@@ -185,7 +185,7 @@ async function getSingly(
       if (String(transactionHash).toLowerCase() === hash.toLowerCase())
         return answer
       return parseFrom(client, () => {
-        throw refuse('is of another transaction', one)
+        throw refuse('is for another transaction', one)
       })
     }),
   )
@@ -224,7 +224,7 @@ function checkBlock(
 ): readonly ReadReceipt[] {
   for (const { blockHash, blockNumber } of receipts) {
     const isAnother = block.startsWith('0x') && blockNumber !== BigInt(block)
-    if (blockHash !== hash || isAnother) throw refuse('is of another block')
+    if (blockHash !== hash || isAnother) throw refuse('is for another block')
   }
   const hashes = new Set(receipts.map((receipt) => receipt.transactionHash))
   if (hashes.size < receipts.length) throw refuse('holds a receipt twice')
@@ -259,7 +259,7 @@ async function getTransactions(
     const found = await ask(block)
     if (found) return found
     return parseFrom(client, () => {
-      throw refuse(`names no ${block} block`, asked)
+      throw refuse(`has no ${block} block`, asked)
     })
   }
   const [latest, pending] = await Promise.all([

@@ -57,7 +57,7 @@ export async function getHeads(
     getBlocks(client, numbers),
   ])
   if (!latest?.hash)
-    throw new NodeAnswerError({ method, problem: 'names no latest block' })
+    throw new NodeAnswerError({ method, problem: 'has no latest block' })
   const head = { ...latest, hash: latest.hash }
   const heads = { latest: head, blocks, confirm: confirming(client, head) }
   const none = { safe: undefined, finalized: undefined }
@@ -135,7 +135,7 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
   if (isSameBlock(latest, await getBlockHead(client, number))) return
   throw new NodeAnswerError({
     method,
-    problem: `gives ${hash} (number ${number}) as the latest block, but for number ${number} another block, another time or none`,
+    problem: `has latest block ${hash}, but for its number ${number} a different block or none`,
   })
 }
 
@@ -163,6 +163,6 @@ function findContradiction(
     `${block.number} as ${tag} block (time ${block.timestamp})`
   return new NodeAnswerError({
     method,
-    problem: `names ${shown(upper)}, which is above ${shown(lower)}`,
+    problem: `has ${shown(upper)}, above ${shown(lower)}`,
   })
 }

@@ -235,7 +235,7 @@ export async function findOutcome(
   if (search.hashes.length > 0)
     throw new NodeAnswerError({
       method: 'eth_getTransactionReceipt',
-      problem: 'lacks what the search found',
+      problem: 'lacks the event that the logs show',
     })
   const isTag = typeof block !== 'bigint' && head.via !== 'calls'
   if (isTag && block !== 'pending') await requireSpent(client, spentCall, upTo)
@@ -314,7 +314,7 @@ async function requireSpent(
 function headerBehind(): NodeAnswerError {
   return new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: 'is behind the state that eth_call returned',
+    problem: 'is older than the state of eth_call',
   })
 }
 

@@ -60,7 +60,7 @@ export async function getPermitToken(
   if (typeHash.data === daiTypeHash)
     throw new UnsupportedTokenError({
       token,
-      problem: 'has the permit of DAI, which cannot have a ceiling',
+      problem: 'has the permit of DAI, which cannot limit the amount',
     })
   if (!isWord(nonces) || !isWord(domainSeparator))
     throw new UnsupportedTokenError({

@@ -53,7 +53,7 @@ export async function getSubmitterHead(
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: 'names no latest block',
+      problem: 'has no latest block',
     })
   return { head, count }
 }

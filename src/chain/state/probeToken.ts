@@ -142,7 +142,10 @@ export function parseTokenDomain(
   }
   const [first] = told
   if (first && (eip712Domain.ok || version.ok)) return domainOf(first)
-  throw new UnsupportedTokenError({ token, problem: 'names no EIP-712 domain' })
+  throw new UnsupportedTokenError({
+    token,
+    problem: 'returns no EIP-712 domain',
+  })
 }
 
 function parseDomains(probes: Probes): DomainName[] {

@@ -44,5 +44,8 @@ export async function runCreated(
   ])
   const answers = parseRun(result, undefined, items.length)
   if (answers) return { ...answers, head: { ...answers.head, via: 'calls' } }
-  throw new NodeAnswerError({ method, problem: 'is not of the executor' })
+  throw new NodeAnswerError({
+    method,
+    problem: 'is not what the call returns',
+  })
 }

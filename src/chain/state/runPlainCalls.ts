@@ -36,7 +36,7 @@ export async function runPlainCalls(
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: `names no ${block} block`,
+      problem: `has no ${block} block`,
     })
   const at = encodeBlock(block === 'pending' ? block : head.number)
   const fees = parameters.fees ?? usualFees(head)

@@ -21,8 +21,8 @@ export async function checkDatabase({
       ? ok(subject, 'is the one that the servers opened')
       : warn(
           subject,
-          'looks like another one than the servers opened',
-          'Nothing, if you look at a file through another mount. After a restored backup: reconcile, audit, resume.',
+          'looks like another database than the one the servers opened',
+          'After a restored backup: run reconcile, audit and resume. If it is the same file at another mount: do nothing.',
         ),
     suspended
       ? fail(

@@ -83,7 +83,7 @@ async function checkTime(
   const words = `newest block ${distance < 0n ? `${seconds} seconds ago` : `in ${seconds} seconds`}`
   if (seconds <= maxClockSkew) return ok(subject, words)
   if (devChainIds.includes(chainId))
-    return ok(subject, `${words}, which a development chain may be`)
+    return ok(subject, `${words}, which is normal on a development chain`)
   return fail(
     subject,
     words,
@@ -107,7 +107,7 @@ async function checkFinality(
     ? ok(subject, `no ${missing} block; policy.blocks counts blocks`)
     : fail(
         subject,
-        `names no ${missing} block, so no order is ever fulfilled`,
+        `has no ${missing} block, so no order is ever fulfilled`,
         'Set policy.blocks, or use another node.',
       )
 }
@@ -118,10 +118,13 @@ async function checkOverrides(
 ): Promise<CheckFinding> {
   const { head } = await getTokenAndHead(client, token)
   return head.via === 'override'
-    ? ok(subject, 'work, so rehearsals see everything')
+    ? ok(
+        subject,
+        'work, so a capture can be simulated in full before it is sent',
+      )
     : warn(
         subject,
-        'do not work, so rehearsals use plain calls, which see less',
+        'do not work, so a capture is simulated by plain calls, which detect fewer failures',
         'Prefer a node with state overrides in eth_call.',
       )
 }
@@ -200,7 +203,7 @@ async function checkRate(
     : warn(
         subject,
         `${refused.length} of ${crowd} requests at once are refused`,
-        'Get a plan with a higher rate before you sell much.',
+        'Ask the provider for a higher rate before many buyers pay at once.',
       )
 }
 

@@ -31,8 +31,8 @@ export async function checkSeals(
     return [
       fail(
         subject,
-        `secrets on record need ${missing.map((name) => JSON.stringify(name)).join(', ')}, which you do not give`,
-        'Give these keys to sealer: without them the payments cannot be captured.',
+        `stored secrets need the keys ${missing.map((name) => JSON.stringify(name)).join(', ')}, which the sealer does not have`,
+        'Pass these keys to sealer: without them the payments cannot be captured.',
       ),
     ]
   const { opened, broken, away } = await openSample(context)
@@ -42,13 +42,13 @@ export async function checkSeals(
       ? fail(
           subject,
           `${broken} of ${opened + broken} secrets do not open`,
-          'The key has the right name and other bytes, or rows were changed: find the right key.',
+          'The key has the right name but other bytes, or rows were changed: find the right key.',
         )
       : away > 0
         ? warn(
             subject,
             `the key service did not open ${away} secrets`,
-            'Mend the key service.',
+            'Repair the key service.',
           )
         : ok(subject, `open ${opened} of ${total} secrets, as a sample`),
   ]
@@ -57,7 +57,7 @@ export async function checkSeals(
         ...found,
         warn(
           subject,
-          'secrets are stored in the open',
+          'secrets are stored unencrypted',
           'Give createOrders a sealer before you take real money.',
         ),
       ]

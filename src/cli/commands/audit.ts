@@ -29,7 +29,7 @@ export const auditCommand: Command = {
     },
   },
   details: [
-    'Ends with 1 if chain and record differ. A payment of the last ten seconds is a difference until a worker has recorded it.',
+    'Exits with 1 if chain and record differ. A payment of the last ten seconds is a difference until a worker has recorded it.',
   ],
   example: 'npx countersign audit --from 20000000',
   run: async (input) => {

@@ -61,8 +61,8 @@ export const doctorCommand: Command = {
     },
   },
   details: [
-    'Looks at the database, sealing keys, wallets and their gas, nodes and tokens. One line each, and what to do.',
-    'Ends with 1 if a check fails, and with 3 if all that failed cannot be reached. Warnings end with 0.',
+    'Checks the database, sealing keys, wallets and their gas, nodes and tokens. Prints one line for each, and what to do.',
+    'Exits with 1 if a check fails, with 3 if every failure is a node or database that cannot be reached, and with 0 if there are only warnings.',
     'With --send, if nothing failed: drafts an order, signs and accepts its payment, requests the capture, and watches until the running worker has captured it. Writes this one order. It is marked: no worker fulfils it, and no webhook reports it. If it is not captured in time, it is voided.',
     'The key needs the token, and no gas. It is neither shown nor kept. Never pass it as an argument.',
   ],

@@ -25,7 +25,7 @@ export const explainCommand: Command = {
   details: [
     'Reads FILE or standard input: a payment as encodePayment writes it, the JSON of a receipt, the data of a revert in hex, or a signature in hex.',
     'Never prints a signature. With --url, the node sees it.',
-    'Ends with 1 if a check fails.',
+    'Exits with 1 if a check fails.',
   ],
   example:
     'npx countersign explain payment.json --url https://mainnet.base.org',
@@ -78,7 +78,7 @@ function explainHex(hex: `0x${string}`): Explanation {
       facts: { kind: 'revert', reason, words },
       lines: [
         `revert: ${reason}`,
-        ...(words ? [`words of the token: ${words}`] : []),
+        ...(words ? [`revert reason: ${words}`] : []),
       ],
       ok: false,
     }
@@ -103,5 +103,5 @@ function formOf(hex: `0x${string}`, bytes: number): string {
   if (bytes > 65) return 'of a contract wallet'
   return normal === hex.toLowerCase()
     ? 'as tokens accept it'
-    : 'with a v or s that tokens refuse, which is put right'
+    : 'with a v or s that tokens refuse, which countersign converts'
 }

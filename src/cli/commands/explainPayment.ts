@@ -92,7 +92,7 @@ async function checkSigner(payment: SignedPayment): Promise<Check> {
       ok: false,
       words: found.signer
         ? `not of the payer: ${found.signer} signed this message`
-        : 'no account can be recovered: it may be of a contract wallet, which only its chain can judge',
+        : 'no account can be recovered: a contract wallet may have signed, which only a node can check (--url)',
     }
   const { differences } = found
   if (differences.every(({ field }) => field === 'form'))
@@ -102,7 +102,7 @@ async function checkSigner(payment: SignedPayment): Promise<Check> {
       words:
         differences.length === 0
           ? 'of the payer'
-          : 'of the payer, in a form that is put right before it is sent',
+          : 'of the payer, in a form that countersign converts before it sends',
     }
   return {
     check,

@@ -13,8 +13,8 @@ export const healthCommand: Command = {
   mostPositionals: 0,
   options: shopOptions,
   details: [
-    'Ends with 1 if the shop is suspended or something has a fault, and with 3 if a node does not answer.',
-    'What a worker put aside and tries again is a warning.',
+    'Exits with 1 if the shop is suspended or something has a fault, and with 3 if a node does not answer.',
+    'Work that failed and will be tried again is a warning.',
   ],
   example: 'npx countersign health --json',
   run: async (input) => {
@@ -78,8 +78,8 @@ function printHealth(print: Printer, report: OrdersHealth): void {
     )
     print.line(
       lease
-        ? `  worked on by ${lease.owner}`
-        : `  ${print.warn('no worker is working on it')}`,
+        ? `  served by worker ${lease.owner}`
+        : `  ${print.warn('no worker serves it')}`,
     )
     printAside(print, one.putAside)
   }
@@ -96,6 +96,6 @@ function printAside(
 ): void {
   for (const { what, reason, since } of putAside)
     print.line(
-      `  ${print.warn(`put aside: ${what}, ${reason}`)}, since ${formatSeconds(since / 1000n)}`,
+      `  ${print.warn(`failed, will be tried again: ${what}, ${reason}`)}, since ${formatSeconds(since / 1000n)}`,
     )
 }

@@ -131,7 +131,8 @@ function printFound(print: Printer, { orders, unmatched }: Found): void {
       `  window ${formatSeconds(order.validAfter)} to ${formatSeconds(order.validBefore)}`,
     )
     if (order.reason) print.line(`  ${print.warn(`reason: ${order.reason}`)}`)
-    if (order.needsReview) print.line(`  ${print.warn('waits for you')}`)
+    if (order.needsReview)
+      print.line(`  ${print.warn('waits for your decision')}`)
     for (const event of events) print.line(`  ${describeStep(event)}`)
     for (const { hash, account, nonce, bump, kind, inFlight } of transactions)
       print.line(

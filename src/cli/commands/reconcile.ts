@@ -23,7 +23,7 @@ export const reconcileCommand: Command = {
   options: shopOptions,
   details: [
     'Compares the blocks since the last reconciliation, and writes nothing: a running worker does that within seconds, or your program with orders.reconcile().',
-    'Ends with 1 if something is missing on record.',
+    'Exits with 1 if something is missing on record.',
   ],
   example: 'npx countersign reconcile',
   run: async (input) => {
@@ -55,7 +55,7 @@ export const reconcileCommand: Command = {
     print.line(
       isAhead
         ? print.good('Nothing is missing on record.')
-        : print.bad('A worker adds these when it looks next.'),
+        : print.bad('A running worker adds these within seconds.'),
     )
     return isAhead ? 0 : 1
   },

@@ -10,7 +10,7 @@ export const suspendCommand: Command = {
   mostPositionals: 0,
   options: shopOptions,
   details: [
-    'Takes effect at the next look of each worker, for every shop on the database. Writes this one setting and migrates nothing.',
+    'Each worker obeys when it next reads the database, for every shop on it. Writes this one setting and migrates nothing.',
     'Transactions sent before can still be mined, and signatures stay valid until their window ends.',
   ],
   example: 'npx countersign suspend',
@@ -26,12 +26,12 @@ export const suspendCommand: Command = {
 
 export const resumeCommand: Command = {
   name: 'resume',
-  summary: 'Goes on after suspend, or after a restored backup.',
+  summary: 'Lets workers send again, after suspend or a restored backup.',
   positionals: '',
   mostPositionals: 0,
   options: shopOptions,
   details: [
-    'After a restored backup, look at countersign reconcile and audit first. Writes this one setting and migrates nothing.',
+    'After a restored backup, run countersign reconcile and countersign audit first. Writes this one setting and migrates nothing.',
   ],
   example: 'npx countersign resume',
   run: async (input) => {

@@ -37,7 +37,7 @@ export async function withShop<result>(
   const { attach } = given.store
   if (!attach)
     throw new ConfigError(
-      'The store of the configuration cannot be looked at from outside: commands need sqliteStore or postgresStore of this release.',
+      'The commands cannot open this store: use sqliteStore or postgresStore of this release in the configuration.',
     )
   // The observer belongs to the server, whose statistics must not count
   // commands.

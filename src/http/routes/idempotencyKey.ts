@@ -18,7 +18,7 @@ export function parseKey(request: Request): string | undefined {
     throw new InvalidFieldError(
       'Idempotency-Key',
       shown(key),
-      'an id that can be in a path',
+      'an id that can be in a path, unlike "." and ".."',
     )
   try {
     return parseNewId(key)

@@ -76,7 +76,8 @@ function changingRoutes(): readonly Route[] {
       name: 'captureOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/capture',
-      summary: 'Captures an order, once; of a ceiling, an amount',
+      summary:
+        'Captures an order, once; an order with a ceiling needs an amount',
       body: 'CaptureRequest',
       headers: { Prefer: '`wait=N`: seconds to wait for a result.' },
       answers: { 200: 'Captured', 202: 'CaptureUnknown' },
@@ -116,7 +117,7 @@ function changingRoutes(): readonly Route[] {
       name: 'approveCancellation',
       method: 'POST',
       path: '/merchant/orders/{orderId}/cancellation/approve',
-      summary: 'Has the cancellation sent that the buyer signed',
+      summary: 'Sends the cancellation that the buyer signed',
       body: 'Nothing',
       answers: { 200: 'CancellationApproved' },
       run: async ({ orders, orderId }) => {
@@ -177,7 +178,7 @@ function watchingRoutes({
       name: 'getHealth',
       method: 'GET',
       path: '/merchant/health',
-      summary: 'Tells how orders, accounts and chains stand',
+      summary: 'Reports the state of orders, accounts and chains',
       isExpensive: true,
       answers: { 200: 'Health' },
       run: async ({ orders }) => answer(200, showHealth(await orders.health())),

@@ -23,7 +23,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
       title: 'Payments',
       version: '1',
       description:
-        'Integers are decimal strings, addresses lower case. Buyers show the token of their order, merchants what their shop asks for.',
+        'Integers are decimal strings, addresses lower case. Buyers send the buyerToken of their order, merchants the sign-in of their shop.',
     },
     ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
@@ -42,7 +42,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
         merchant: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Whatever the shop knows its merchants by.',
+          description: 'The sign-in that the shop gives its merchants.',
         },
       },
       responses: { Problem: problemResponse() },

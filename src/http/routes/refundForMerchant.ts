@@ -43,6 +43,6 @@ function checkReachable(refundId: string): void {
     throw new InvalidFieldError(
       'refundId',
       shown(refundId),
-      'an id that can be in a path',
+      'an id that can be in a path, unlike "." and ".."',
     )
 }

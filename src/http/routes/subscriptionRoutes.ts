@@ -173,7 +173,7 @@ async function draft(
     throw new InvalidFieldError(
       'recipient',
       shown(recipient),
-      'a recipient of this access',
+      'a recipient that your access includes',
     )
   const drafted = await subscriptions
     .draft({

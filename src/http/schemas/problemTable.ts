@@ -65,7 +65,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   methodNotAllowed: {
     status: 405,
     title: 'Method not allowed',
-    detail: 'This address is not served by this method; see Allow.',
+    detail: 'This address does not accept this method; see the Allow header.',
   },
   crossSite: {
     status: 403,
@@ -86,7 +86,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     status: 409,
     title: 'Order id in use',
     detail:
-      'This Idempotency-Key belongs to another order, or to one that is paid or over.',
+      'This Idempotency-Key belongs to another order, or to an order that is paid or has ended.',
   },
   wrongContentType: {
     status: 415,
@@ -144,7 +144,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   storeUnavailable: {
     status: 503,
     title: 'Store unavailable',
-    detail: 'The record could not be read or written; try again.',
+    detail: 'The database could not be read or written; try again.',
     retryAfter: 1,
   },
   internal: {
@@ -170,7 +170,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   wrongPrimaryType: {
     status: 422,
     title: 'Wrong message type',
-    detail: 'The payment has another type than the order.',
+    detail: 'The order asks for another type of message.',
   },
   wrongNonce: {
     status: 422,
@@ -260,7 +260,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   unsupportedToken: {
     status: 422,
     title: 'Token not supported',
-    detail: 'The token, or the kind of the payment, does not support this.',
+    detail: 'The token or the kind of payment does not support this.',
   },
   checkoutNotDeployed: {
     status: 422,
@@ -294,8 +294,9 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   },
   unsimulatedWallet: {
     status: 422,
-    title: 'Not rehearsed',
-    detail: 'A contract wallet cannot be trusted without a rehearsal.',
+    title: 'Not simulated',
+    detail:
+      'The signature of a contract wallet cannot be checked without simulating the payment.',
   },
   wrongWindow: {
     status: 422,
@@ -327,12 +328,13 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   otherPayment: {
     status: 409,
     title: 'Another payment',
-    detail: 'The order has another payment.',
+    detail: 'The order already has another payment.',
   },
   otherAmount: {
     status: 409,
     title: 'Another amount',
-    detail: 'The order has another amount, or another one was captured.',
+    detail:
+      'The amount is not that of the order, or another amount was captured.',
   },
   exceedsCeiling: {
     status: 409,
@@ -358,7 +360,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   notOpen: {
     status: 409,
     title: 'Not open',
-    detail: 'The state of the order does not allow it.',
+    detail: 'The order is in a state that does not allow this.',
   },
   feeTooHigh: {
     status: 422,
@@ -373,7 +375,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   sealBroken: {
     status: 422,
     title: 'Signature unreadable',
-    detail: 'The stored signature cannot be opened.',
+    detail: 'The shop cannot decrypt the stored signature.',
   },
   captureInFlight: {
     status: 409,
@@ -389,12 +391,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   refundForbidden: {
     status: 403,
     title: 'Not allowed to refund',
-    detail: 'This access may not refund.',
+    detail: 'Your access does not allow refunds.',
   },
   refundLimit: {
     status: 403,
     title: 'Refund limit reached',
-    detail: 'This access allows no more refunds today.',
+    detail: 'Your access allows no more refunds today.',
   },
   refundNotFound: {
     status: 404,
@@ -414,8 +416,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   exceedsCaptured: {
     status: 409,
     title: 'More than is left',
-    detail:
-      'The amount is more than is left of the payment after its other refunds.',
+    detail: 'The amount is more than what other refunds leave of the payment.',
   },
   notFinal: {
     status: 409,
@@ -468,11 +469,11 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   operationForbidden: {
     status: 403,
     title: 'Not allowed to operate',
-    detail: 'This access does not allow suspend, resume or reseal.',
+    detail: 'Your access does not allow suspend, resume or reseal.',
   },
   captureRejected: {
     status: 422,
     title: 'Capture rejected',
-    detail: 'The order was not captured: read its reason.',
+    detail: 'The order was not captured: its reason field says why.',
   },
 }

@@ -14,7 +14,10 @@ export function clientOf(
   const here = tokens.filter((one) => one.chainId === chainId)
   const found = here.find((one) => one.token === token) ?? here[0]
   if (found) return found.client
-  throw new OrdersSetupError('have no client for a token', { chainId, token })
+  throw new OrdersSetupError(
+    `have no client for chain ${chainId}: add a token of that chain to tokens`,
+    { chainId, token },
+  )
 }
 
 /** Returns the client of the first token on a chain. */
@@ -24,8 +27,9 @@ export function readerOf(
 ): Client {
   const token = tokens.find((one) => one.chainId === chainId)
   if (!token)
-    throw new OrdersSetupError('have no token on the chain of a wallet', {
-      chainId,
-    })
+    throw new OrdersSetupError(
+      `have no client for chain ${chainId}: add a token of that chain to tokens`,
+      { chainId },
+    )
   return token.client
 }

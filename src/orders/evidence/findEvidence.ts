@@ -171,6 +171,6 @@ async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
   if (head) return head.number
   throw new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: `names no ${block} block`,
+    problem: `has no ${block} block`,
   })
 }

@@ -122,7 +122,7 @@ async function getBlock(client: Client, number: bigint): Promise<BlockHead> {
   if (block) return block
   throw new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: `names no block ${number}`,
+    problem: `has no block ${number}`,
   })
 }
 

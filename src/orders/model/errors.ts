@@ -29,7 +29,10 @@ export class CursorAheadError extends CountersignError {
 
   constructor(facts: { after: bigint; newest: bigint }) {
     const { after, newest } = facts
-    super(`The cursor ${after} is ahead of the newest event, ${newest}.`, facts)
+    super(
+      `The cursor ${after} is ahead of the newest event, ${newest}: it may be from another database.`,
+      facts,
+    )
   }
 }
 
@@ -57,7 +60,7 @@ export class ProofConflictError extends CountersignError {
   }) {
     const { orderId, recordedFor, transactionHash, logIndex } = facts
     super(
-      `Order ${JSON.stringify(orderId)} cannot take log ${logIndex} of transaction ${transactionHash}: it is on record for order ${JSON.stringify(recordedFor)}.`,
+      `Log ${logIndex} of transaction ${transactionHash} proves order ${JSON.stringify(recordedFor)} already, and cannot prove order ${JSON.stringify(orderId)} too.`,
       facts,
     )
   }

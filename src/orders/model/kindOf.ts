@@ -61,5 +61,8 @@ export function captureValueOf({
 export function requireCaptureValue(order: OrderRecord): bigint {
   const value = captureValueOf(order)
   if (value !== undefined) return value
-  throw new OrdersSetupError('have no amount to capture', { orderId: order.id })
+  throw new OrdersSetupError(
+    'have no amount to capture: capture of an order with a ceiling needs amount',
+    { orderId: order.id },
+  )
 }

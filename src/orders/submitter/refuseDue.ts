@@ -64,7 +64,7 @@ async function explainRefusal(
     if (evidence) return { ...refusal, evidence }
     throw new NodeAnswerError({
       method: 'eth_call',
-      problem: 'contradicts an earlier one about a payment nonce',
+      problem: 'contradicts an earlier answer about a payment nonce',
     })
   } catch (error) {
     // This order is checked again later; the others are refused now.

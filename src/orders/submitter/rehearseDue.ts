@@ -187,7 +187,10 @@ export async function rehearseDue(
 }
 
 function throwLate(): never {
-  throw new NodeAnswerError({ method: 'eth_call', problem: 'takes too long' })
+  throw new NodeAnswerError({
+    method: 'eth_call',
+    problem: 'did not come in time',
+  })
 }
 
 function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {

@@ -68,7 +68,13 @@ async function writeRequests(
     const order = found.get(orderId)
     if (!order) fail(new OrderNotFoundError({ orderId }))
     else if (captureValueOf(order) === undefined)
-      fail(new InvalidFieldError('amount', undefined, 'given, up to a ceiling'))
+      fail(
+        new InvalidFieldError(
+          'amount',
+          undefined,
+          'given, and at most the ceiling',
+        ),
+      )
     else settle(order)
   }
 }

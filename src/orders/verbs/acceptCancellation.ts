@@ -104,7 +104,7 @@ async function judgeCancel(
   const { id: orderId, chainId, submitter } = order
   if (!wallet && sendersOf(context, order).length === 0)
     throw new OrdersSetupError(
-      `have no wallet ${submitter} on chain ${chainId}`,
+      `have no wallet ${submitter} on chain ${chainId}: add it to wallets`,
       {
         orderId,
       },

@@ -41,14 +41,14 @@ export async function changeRecipients(
     throw new InvalidFieldError(
       'add',
       shown(parameters.add),
-      'a list with at least one address, unless remove is one',
+      'a list with at least one address, or left out if you pass remove',
     )
   for (const recipient of remove)
     if (add.has(recipient))
       throw new InvalidFieldError(
         'remove',
         shown(recipient),
-        'without the addresses of add',
+        'a list without the addresses in add',
       )
   const { name } = shop
   if (name === undefined)

@@ -130,7 +130,10 @@ export function serverOf(
     (one) => one.chainId === chainId && one.token === token,
   )
   if (known) return { client: known.client, wallet: senderOf(context, order) }
-  throw new OrdersSetupError(`have no token ${token} on chain ${chainId}`, {
-    orderId: id,
-  })
+  throw new OrdersSetupError(
+    `have no token ${token} on chain ${chainId}: add it to tokens`,
+    {
+      orderId: id,
+    },
+  )
 }

@@ -59,7 +59,7 @@ export async function getChainHealth(
     )
     const [block, time] = [head?.number, head?.timestamp]
     const unsure = findFinalityFault(context.policy, { safe, finalized })
-    const fault = head ? unsure?.message : 'names no latest block'
+    const fault = head ? unsure?.message : 'has no latest block'
     const faultKind = head
       ? unsure && 'noSafeBlock'
       : ('malformedAnswer' as const)

@@ -255,12 +255,15 @@ async function getChainTime(
   chainId: number,
 ): Promise<bigint> {
   const known = context.tokens.find((token) => token.chainId === chainId)
-  if (!known) throw new OrdersSetupError(`have no client of chain ${chainId}`)
+  if (!known)
+    throw new OrdersSetupError(
+      `have no client for chain ${chainId}: add a token of that chain to tokens`,
+    )
   const head = await getBlockHead(known.client, 'latest')
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: 'names no latest block',
+      problem: 'has no latest block',
     })
   checkChainClock(context, { timestamp: head.timestamp, chainId })
   return head.timestamp

@@ -78,6 +78,6 @@ export function findFinalityFault(
     fulfilAt === 'included' ? 'no order becomes final' : 'no order is fulfilled'
   return new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: `names no ${tag} block: set policy.blocks, or ${effect}`,
+    problem: `has no ${tag} block: set policy.blocks, or ${effect}`,
   })
 }

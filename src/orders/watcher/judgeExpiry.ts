@@ -171,7 +171,7 @@ async function askBeside(
 function throwUnfinished(): never {
   throw new NodeAnswerError({
     method: 'eth_getLogs',
-    problem: 'takes long; the search for the payment goes on',
+    problem: 'takes long; the search for the payment continues',
   })
 }
 

@@ -89,7 +89,10 @@ export async function reconcile(
     (one) => !isInDestinations(one, context.destinations),
   )
   if (other)
-    throw new OrdersSetupError('do not answer for a destination', other)
+    throw new OrdersSetupError(
+      'do not have this destination: pass a chain, token and recipient of these orders',
+      other,
+    )
   return underSignal(context, async (it) => {
     const destinations: DestinationReconciliation[] = []
     const { aside, close } = failAtOnce()

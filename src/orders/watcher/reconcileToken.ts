@@ -322,7 +322,7 @@ async function holdBelow(
   if (hash) return { number, hash }
   throw new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: `names no block ${number}`,
+    problem: `has no block ${number}`,
   })
 }
 

@@ -67,7 +67,7 @@ export class SendError extends CountersignError {
     maybeSent: boolean
   }) {
     const { maybeSent, words } = facts
-    const was = maybeSent ? 'may not have been' : 'was not'
+    const was = maybeSent ? 'may have been' : 'was not'
     super(`The transaction ${was} sent: ${words}.`, facts)
     this.retryable = retryable
     this.maybeSent = maybeSent
@@ -93,6 +93,6 @@ export class OutcomeTimeoutError extends CountersignError {
   override readonly retryable = true
 
   constructor(facts: { timeout: number; hash?: string | undefined }) {
-    super(`The payment was still open after ${facts.timeout} ms.`, facts)
+    super(`The payment had no outcome after ${facts.timeout} ms.`, facts)
   }
 }

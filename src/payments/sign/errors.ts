@@ -57,7 +57,7 @@ export class WalletError extends CountersignError {
         : code === 4200 || code === -32_601
           ? ': it does not support eth_signTypedData_v4'
           : answer === '0x' || answer === 'object'
-            ? `: it answered ${answer}, as a Safe that signs on chain`
+            ? `: it answered ${answer}, like a Safe that signs on chain`
             : ''
     super(`The wallet gave no signature${problem}.`, { code, answer })
     this.retryable = !answer

@@ -213,7 +213,7 @@ function takenBack(): SqlFault {
 function explainCommit(error: unknown): unknown {
   if (!(error instanceof SqlFault) || error.kind === 'rolledBack') return error
   return new StoreError(
-    `cannot say whether the last write was kept (${error.code})`,
+    `does not know whether the last write was saved (${error.code})`,
     true,
   )
 }

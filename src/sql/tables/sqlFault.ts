@@ -18,7 +18,7 @@ const problems: Readonly<Record<SqlFaultKind, string>> = {
   rolledBack: 'waited too long for other processes',
   lost: 'cannot reach its database',
   full: 'has no room left on its disk',
-  refused: 'was refused by its database',
+  refused: 'got an error from its database',
 }
 
 /** By code: what to do if a wrong configuration is the cause. */

@@ -101,7 +101,7 @@ export function openChargeSearches(): ChargeSearches {
 function throwUnfinished(): never {
   throw new NodeAnswerError({
     method: 'eth_getLogs',
-    problem: 'takes long; the search for the charge goes on',
+    problem: 'takes long; the search for the charge continues',
   })
 }
 
@@ -110,6 +110,6 @@ async function getNewestHead(client: Client): Promise<BlockHead> {
   if (head) return head
   throw new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: 'names no latest block',
+    problem: 'has no latest block',
   })
 }

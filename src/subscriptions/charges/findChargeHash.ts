@@ -59,6 +59,6 @@ async function findFirstBlock(
   if (head) return findBlockAt(client, since, head)
   throw new NodeAnswerError({
     method: 'eth_getBlockByNumber',
-    problem: `names no block ${toBlock}`,
+    problem: `has no block ${toBlock}`,
   })
 }

@@ -168,7 +168,7 @@ function refuse(reason: SpendPermissionRefusal): CarriedCall {
   if (reason === 'wrongChain')
     throw new NodeAnswerError({
       method: 'eth_call',
-      problem: 'is of another chain',
+      problem: 'is for another chain',
     })
   return { ok: false, reason: chargeReason(reason) }
 }

@@ -250,7 +250,7 @@ export async function getChainTime(
   if (!head)
     throw new NodeAnswerError({
       method: 'eth_getBlockByNumber',
-      problem: 'names no latest block',
+      problem: 'has no latest block',
     })
   const { chainId } = destination
   checkChainClock(context, { timestamp: head.timestamp, chainId })

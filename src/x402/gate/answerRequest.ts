@@ -55,8 +55,8 @@ export async function answerRequest(
     throw new InvalidFieldError(
       'request',
       request,
-      'one with an unread body',
-      'Put the gate in front of whatever reads the body.',
+      'a request whose body is unread',
+      'Put the gate before any middleware that reads the body.',
     )
   const asked = await readAsked(gate, request, offer)
   const tooLong = refuseAddress(asked)

@@ -71,7 +71,7 @@ test.each([
     'a key that is missing',
     { second: randomBytes(32) },
     'second',
-    'secrets on record need "first", which you do not give',
+    'stored secrets need the keys "first", which the sealer does not have',
   ],
   [
     'a key of other bytes',

@@ -129,7 +129,7 @@ test('a look from where the file is another one suspends nothing', async () => {
   })
   const before = readFileSync(moved)
   const looked = await shop.run(['doctor'], { load })
-  expect(looked.stdout).toContain('looks like another one')
+  expect(looked.stdout).toContain('looks like another database')
   expect(looked.stdout).toContain('ok    database: is not suspended')
   expect(readFileSync(moved).equals(before)).toBe(true)
 })

@@ -188,7 +188,7 @@ test('a file that is no database is refused, and left as it is', async () => {
   writeFileSync(file, text)
   const store = sqliteStore({ file })
   await expect(store.open()).rejects.toMatchObject({
-    message: 'The store was refused by its database (SQLITE_NOTADB).',
+    message: 'The store got an error from its database (SQLITE_NOTADB).',
     retryable: false,
   })
   await store.close()

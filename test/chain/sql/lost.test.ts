@@ -67,7 +67,7 @@ async function kill(client: pg.PoolClient): Promise<void> {
 
 const unsure = {
   name: 'StoreError',
-  message: 'The store cannot say whether the last write was kept.',
+  message: 'The store does not know whether the last write was saved.',
   retryable: true,
 }
 

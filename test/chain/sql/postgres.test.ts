@@ -189,7 +189,7 @@ test('a user without rights to make tables works with those that are there', asy
   })
   const barred = openStore({ connectionString: clerk, schema: 'elsewhere' })
   await expect(barred.open()).rejects.toThrow(
-    'The store was refused by its database (42501).',
+    'The store got an error from its database (42501).',
   )
 })
 
@@ -239,7 +239,7 @@ test('a wrong password is told at once, and no word of it', async () => {
   expect(proxy.count()).toBe(1)
   expect(error).toMatchObject({
     message:
-      'The store was refused by its database (28P01): check the user and the password.',
+      'The store got an error from its database (28P01): check the user and the password.',
     retryable: false,
   })
 })

@@ -209,7 +209,7 @@ test('a write of many rows that fails half-way is not kept by what runs beside i
       it.setValue('a', {}),
     ]),
   )
-  await expect(unit).rejects.toThrow('A row of orders exists already.')
+  await expect(unit).rejects.toThrow('The table orders already has this row.')
   const kept = await store.read(async (it) => [
     await it.orders.count([destination]),
     await it.getValue('a'),
@@ -225,7 +225,9 @@ test('a value of a kind the engine cannot bear ends the call, not the process', 
     store.read((it) =>
       it.orders.find({ listed: [destination], before, limit: 1 }),
     ),
-  ).rejects.toThrow('The store was refused by its database (SQLITE_MISMATCH).')
+  ).rejects.toThrow(
+    'The store got an error from its database (SQLITE_MISMATCH).',
+  )
   expect(await store.read((it) => it.orders.count([destination]))).toEqual({})
   await store.close()
 })

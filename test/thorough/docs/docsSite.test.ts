@@ -138,13 +138,19 @@ test.each([
 
 const urlOf = (row: Found | undefined) => row?.url.split('#')[0]
 
-async function openPage(path: string): Promise<Page> {
-  const context = await browser.newContext()
+async function openPage(
+  path: string,
+  viewport = { width: 1280, height: 720 },
+): Promise<Page> {
+  const context = await browser.newContext({ viewport })
   const page = await context.newPage()
   await page.goto(`${served.origin}/${path}`)
   // The browser of the tests has no font for a list of options, and ends.
   await page.addStyleTag({ content: 'select { display: none }' })
-  await page.waitForSelector('.tsd-navigation .tsd-accordion')
+  // On a phone the menu is closed.
+  await page.waitForSelector('.tsd-navigation .tsd-accordion', {
+    state: 'attached',
+  })
   return page
 }
 
@@ -279,6 +285,91 @@ test('the page of a function shows the same, without the name of a guide', () =>
   const text = html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ')
   expect(text).toContain('decimals number optional Default: 6')
   expect(text).toContain('Returns bigint.')
+})
+
+test.each([
+  ['countersign.signPayment', ['wallet', 'expect', 'payment'], 'request'],
+  ['countersign_http.createPaymentHandler', ['orders', 'authorize'], 'capture'],
+  ['countersign_webhooks.runWebhooks', ['orders', 'targets'], 'capture'],
+])(
+  'the page of %s lists its options, and what stands before them as one',
+  (page, has, lacks) => {
+    const html = readText(`functions/${page}.html`)
+    const names = [...html.matchAll(/<code class="name">(\w+)</g)].map(
+      ([, name]) => name,
+    )
+    expect(names).toEqual(expect.arrayContaining(has))
+    expect(names).not.toContain(lacks)
+  },
+)
+
+test.each([
+  'index.html',
+  'documents/An_order_s_life.html',
+  'documents/Reasons,_outcomes_and_errors.html',
+  'methods/orders.capture.html',
+])(
+  'on a phone, code and drawings of %s scroll, and the page does not',
+  async (path) => {
+    const page = await openPage(path, { width: 390, height: 844 })
+    const found = await page.evaluate(() => {
+      const styles = (selector: string) =>
+        [...document.querySelectorAll(selector)].map((it) =>
+          getComputedStyle(it),
+        )
+      return {
+        width: document.documentElement.scrollWidth,
+        wraps: styles('.tsd-typography pre').map((it) => it.whiteSpace),
+        drawings: styles('.tsd-typography p > img[src$=".svg"]').map((it) =>
+          Number.parseFloat(it.width),
+        ),
+      }
+    })
+    expect(found.width).toBe(390)
+    for (const wrap of found.wraps) expect(wrap).toBe('pre')
+    // Narrower, the words of a drawing could not be read.
+    for (const width of found.drawings) expect(width).toBeGreaterThan(600)
+    await page.context().close()
+  },
+)
+
+test('the list of pages reaches the end of the window, and headings stand at the left edge', async () => {
+  const page = await openPage('documents/An_order_s_life.html', {
+    width: 1280,
+    height: 900,
+  })
+  const found = await page.evaluate(() => {
+    const boxOf = (selector: string) =>
+      document.querySelector(selector)?.getBoundingClientRect()
+    return {
+      end: boxOf('.site-menu')?.bottom,
+      heading: boxOf('.tsd-typography h2')?.left,
+      text: boxOf('.tsd-typography p')?.left,
+      before: getComputedStyle(
+        document.querySelector('.tsd-typography h2') ?? document.body,
+      ).marginTop,
+    }
+  })
+  expect(found.end).toBeGreaterThan(890)
+  // The heading begins with its link, which is outside the column.
+  expect(found.heading).toBeLessThanOrEqual(found.text ?? 0)
+  expect(found.before).toBe('36px')
+  await page.context().close()
+})
+
+test('the words around a find end with a whole word', async () => {
+  const page = await openPage('index.html')
+  const hits = await findOnPage(page, 'error')
+  const cut = hits.filter(({ snippet }) => snippet.endsWith('…'))
+  expect(cut.length).toBeGreaterThan(0)
+  const texts = filesIn(/^documents\/.*\.html$/)
+    .map((file) => readText(file).replace(/<[^>]+>/g, ' '))
+    .join(' ')
+  for (const { snippet } of cut) {
+    const [, last = ''] = /([A-Za-z]+)\W*…$/.exec(snippet) ?? []
+    expect(texts).toMatch(new RegExp(`\\b${last}\\b`))
+  }
+  await page.context().close()
 })
 
 test.each([

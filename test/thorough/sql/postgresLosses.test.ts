@@ -65,7 +65,7 @@ test('a write whose confirmation is lost is not run again, and says so', async (
   await expect(unit).rejects.toMatchObject({
     name: 'StoreError',
     retryable: true,
-    message: 'The store cannot say whether the last write was kept.',
+    message: 'The store does not know whether the last write was saved.',
   })
   expect(runs).toBe(1)
   expect(await own.read((it) => it.getValue('confirmed'))).toEqual({ runs: 1 })

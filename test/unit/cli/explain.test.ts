@@ -121,7 +121,7 @@ test.each([
   [`0x${ones}${ones}1b`, 'as tokens accept it', 0],
   [
     `0x${ones}${ones}00`,
-    'with a v or s that tokens refuse, which is put right',
+    'with a v or s that tokens refuse, which countersign converts',
     0,
   ],
   [`0x${ones}${ones}`, 'short form of EIP-2098, which is expanded', 0],

@@ -86,7 +86,7 @@ const faults: [string, () => Promise<unknown>, string][] = [
     async () => ({
       default: { store: memoryStore(), tokens: [], wallets: [], seal: 'none' },
     }),
-    'The store of the configuration cannot be looked at from outside',
+    'The commands cannot open this store',
   ],
   [
     'imports what is not there',

@@ -191,7 +191,7 @@ test('what is said of a field is ours, whatever zod is told to say', async () =>
     'primaryType must be ReceiveWithAuthorization or TransferWithAuthorization or Permit.',
     'signature must be a signature in hex.',
     'domain.name is malformed.',
-    'from is not known here.',
+    'from is not a known field.',
   ])
 })
 

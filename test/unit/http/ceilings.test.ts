@@ -116,7 +116,11 @@ test.each(['otherAmount', 'exceedsCeiling'] as const)(
 test('a capture of a ceiling without an amount names the field', async () => {
   const ask = openStub({
     capture: async () => {
-      throw new InvalidFieldError('amount', undefined, 'given, up to a ceiling')
+      throw new InvalidFieldError(
+        'amount',
+        undefined,
+        'given, and at most the ceiling',
+      )
     },
   })
   const answer = await post(ask, '/merchant/orders/one/capture')
@@ -124,7 +128,7 @@ test('a capture of a ceiling without an amount names the field', async () => {
     status: 400,
     reason: 'invalidField',
     field: 'amount',
-    detail: 'amount must be given, up to a ceiling.',
+    detail: 'amount must be given, and at most the ceiling.',
   })
 })
 

@@ -177,7 +177,7 @@ test.each<[string, () => unknown, string]>([
   [
     'a payment that is not signed',
     () => captureCall({ payment: untyped(samplePayment()) }),
-    'signature must be a wallet signature, not undefined. This is not signed.',
+    'signature must be a wallet signature, not undefined. It is not signed.',
   ],
 ])('%s gets a plain sentence', async (_, work, message) => {
   expect(await messageOf(work)).toBe(message)

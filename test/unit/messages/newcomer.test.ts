@@ -123,7 +123,7 @@ test.each<[string, () => unknown, string]>([
   [
     'no URL from the environment',
     () => createReadClient(untyped({ url: undefined })),
-    'url must be given, or transport instead, not undefined.',
+    'url must be given if transport is left out, not undefined.',
   ],
   [
     'a URL without a protocol, which may hold a key',

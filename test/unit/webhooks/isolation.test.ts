@@ -128,7 +128,7 @@ test.each([
     attributes: {
       target: 'test',
       error: 'StoreError',
-      words: 'The store has no readable cursor of a webhook.',
+      words: 'The store has a webhook cursor that cannot be read.',
     },
   })
   await run.stop()

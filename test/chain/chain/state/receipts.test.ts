@@ -191,7 +191,7 @@ test('a block the chain does not have is an error, not an empty list', async () 
     reader.getBlockReceipts({ block: 10n ** 9n }),
   ).rejects.toMatchObject({
     name: 'NodeAnswerError',
-    details: { method: list, problem: 'names no 0x3b9aca00 block' },
+    details: { method: list, problem: 'has no 0x3b9aca00 block' },
   })
 })
 
@@ -212,7 +212,7 @@ test.each<[string, number, object | undefined]>([
         getBlockReceipts(client, { block: pool }),
       ).rejects.toMatchObject({
         name: 'BlockReceiptsForbiddenError',
-        message: expect.stringContaining("{ fallback: 'perTransaction' }"),
+        message: expect.stringContaining("pass fallback: 'perTransaction'"),
       })
       expect(asked.splice(0)).toEqual([[list]])
     }

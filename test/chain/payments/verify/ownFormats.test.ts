@@ -124,13 +124,13 @@ test('a payment that is not signed is said to be so before anything is sent', as
   ).rejects.toMatchObject({
     name: 'InvalidFieldError',
     message:
-      'payment.signature must be a signature in hex, not undefined. This is not signed.',
+      'payment.signature must be a signature in hex, not undefined. It is not signed.',
   })
   const cancellation = buildCancellation({ payment }) as never
   await expect(cancelPayment(merchant, { cancellation })).rejects.toMatchObject(
     {
       message:
-        'cancellation.signature must be a signature in hex, not undefined. This is not signed.',
+        'cancellation.signature must be a signature in hex, not undefined. It is not signed.',
     },
   )
 })

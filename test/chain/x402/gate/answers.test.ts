@@ -89,7 +89,7 @@ test('a body that was read before the gate is an error that says so', async () =
   const request = new Request(resource, { method: 'POST', body: 'ask' })
   await request.text()
   await expect(sold(request)).rejects.toThrow(
-    'request must be one with an unread body, not an object. Put the gate in front of whatever reads the body.',
+    'request must be a request whose body is unread, not an object. Put the gate before any middleware that reads the body.',
   )
 })
 

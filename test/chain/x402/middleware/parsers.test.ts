@@ -262,7 +262,7 @@ test.each([
     told.length = 0
     const response = await fetch(url, { method: 'POST', body: city })
     expect(response.status).toBe(500)
-    const words = 'request must be one with an unread body'
+    const words = 'request must be a request whose body is unread'
     expect(await response.text()).toContain(words)
     expect(told).toMatchObject([
       {

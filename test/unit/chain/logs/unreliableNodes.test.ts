@@ -222,7 +222,7 @@ test('a replica that stays behind is an error that names the block', async () =>
     retryable: true,
     details: {
       method: 'eth_getBlockByNumber',
-      problem: expect.stringContaining('names no block 4999'),
+      problem: expect.stringContaining('has no block 4999'),
     },
   })
   expect(took).toBeLessThan(5_000)
