@@ -34,8 +34,10 @@ export const newReport = (): ChargesReport => ({
   refused: new Map(),
 })
 
-export const startsOf = ({ refused }: ChargesReport) =>
-  [...refused].map(([one, { block }]) => [one, block] as const)
+/** The first block that each refused recipient still needs. */
+export function startsOf({ refused }: ChargesReport): [Address, bigint][] {
+  return [...refused].map(([one, { block }]) => [one, block])
+}
 
 /** Most blocks whose logs are in memory at a time. */
 const mostBlocks = 1_000_000n

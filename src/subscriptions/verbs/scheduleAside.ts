@@ -15,7 +15,7 @@ export type NamedAside = {
 export function asideAt(
   asides: WatchAsides,
   { id, chainId, token, recipient }: SubscriptionRecord,
-  what = id,
+  what: string = id,
 ): NamedAside {
   const destination = { chainId, token, recipient }
   return nameAside(what, [asides.ofToken(token).at(destination)])
