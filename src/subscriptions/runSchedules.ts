@@ -106,23 +106,11 @@ async function runGroup(
   const quiet = quietIntervalOf(policy, { chainId: group.chainId, interval })
   const clock = openScheduleClock(context, group.chainId)
   const whole = asideOf(asides, group, 'schedule')
-  const going = new Map<string, Promise<void>>()
+  const background = openBackground(ending)
   const advancing = new Map<string, Promise<void>>()
   let nextReconcile = performance.now()
   let nextDue: bigint | undefined
   let isFailed = false
-  /** Starts work in the background, unless it is running or put aside. */
-  const begin = (aside: NamedAside, work: () => Promise<unknown>) => {
-    const { what } = aside
-    if (going.has(what) || aside.isWaiting()) return
-    const ended = work()
-      .then(aside.clear)
-      .catch((error: unknown) => {
-        if (!ending.aborted) aside.put(error)
-      })
-      .finally(() => going.delete(what))
-    going.set(what, ended)
-  }
   const findNextDue = async () => {
     const query = { due: group.destinations(), until: endOfTime, limit: 1 }
     const [next] = await store.read((tables) =>
@@ -140,7 +128,7 @@ async function runGroup(
   const look = async (): Promise<number> => {
     await instance.openSealed()
     if (performance.now() >= nextReconcile)
-      begin(asideOf(asides, group, 'charges'), async () => {
+      background.begin(asideOf(asides, group, 'charges'), async () => {
         await continueCharges(searches, group)
         nextReconcile = performance.now() + reconcileEvery
       })
@@ -151,8 +139,9 @@ async function runGroup(
       const memory = { asides, going: advancing, clock }
       const { revoked } = await lookAtSchedule(looks, group, memory)
       for (const found of revoked)
-        begin(asideAt(asides, found.row, revocationOf(found.row)), () =>
-          settleRevoked(searches, found),
+        background.begin(
+          asideAt(asides, found.row, revocationOf(found.row)),
+          () => settleRevoked(searches, found),
         )
       await findNextDue()
     }
@@ -178,7 +167,30 @@ async function runGroup(
   if (ending.aborted) forget()
   else onAbort(ending, forget)
   await loop.ended
-  await Promise.all([...going.values(), ...advancing.values()])
+  await Promise.all([...background.going(), ...advancing.values()])
+}
+
+type Background = {
+  /** Starts work, unless it is running or waits for its next try. */
+  begin(aside: NamedAside, work: () => Promise<unknown>): void
+  going(): Iterable<Promise<void>>
+}
+
+/** Runs work beside the loop. Its failures count until `ending` aborts. */
+function openBackground(ending: AbortSignal): Background {
+  const going = new Map<string, Promise<void>>()
+  const begin: Background['begin'] = (aside, work) => {
+    const { what } = aside
+    if (going.has(what) || aside.isWaiting()) return
+    const ended = work()
+      .then(aside.clear)
+      .catch((error: unknown) => {
+        if (!ending.aborted) aside.put(error)
+      })
+      .finally(() => going.delete(what))
+    going.set(what, ended)
+  }
+  return { begin, going: () => going.values() }
 }
 
 type ShownAsides = {
