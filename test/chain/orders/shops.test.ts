@@ -208,7 +208,10 @@ test('what a change of recipients cannot do is said with the field and what to d
   await fails({ add: one }, 'add must be a list of addresses')
   await fails({ add: [one, '0x1'] }, 'add[1] must be')
   await fails({ remove: [7] }, 'remove[0] must be')
-  await fails({ add: [two], remove: [two] }, 'remove must be without the')
+  await fails(
+    { add: [two], remove: [two] },
+    'remove must be a list without the',
+  )
   await fails({ remove: [two] }, 'remove must be addresses of recipients of')
   await fails({ add: [two], chainId: 1 }, 'chainId')
   await orders.changeRecipients({ remove: [one] })
