@@ -538,8 +538,8 @@ export interface DestinationOrders {
    * Returns what is stored: call `reconcile` first. Without `transfers`, asks
    * nodes only about transactions that left no proof of payment, such as
    * reverted ones, and leaves out transfers that a recipient sent. With
-   * `transfers`, the rows add up exactly to the change of `balanceOf`, or the
-   * iteration ends with an error.
+   * `transfers`, the rows of each recipient add up exactly to its `balanceOf`,
+   * or the iteration ends with an error.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, has no state of a block of the past,
