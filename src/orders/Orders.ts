@@ -4,7 +4,7 @@ import type { RunWorkerParameters } from './runWorker.js'
 import type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
-/** Parameters of `within`. */
+/** Parameters of `within`: the recipients to keep. */
 type WithinParameters = {
   /**
    * Recipients whose orders the result may use. It finds no orders of others.
@@ -12,7 +12,10 @@ type WithinParameters = {
   recipients: readonly Address[]
 }
 
-/** All methods for orders of one store. */
+/**
+ * All orders of a store: the methods of {@link DestinationOrders}, and those
+ * that concern the whole store or shop.
+ */
 export interface Orders extends DestinationOrders {
   /**
    * Does all due work, for every submitter and token, until `signal` aborts or

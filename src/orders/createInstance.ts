@@ -11,7 +11,10 @@ import {
 import { checkSealKeys } from './verbs/checkSealKeys.js'
 import { openStore } from './verbs/openStore.js'
 
-/** The state and functions that all methods of one instance use. */
+/**
+ * What all methods of one `createOrders` object share: the opened store, the
+ * submitter engine and the way to close them.
+ */
 export type Instance = {
   /**
    * Opens the store on the first call. Later calls read the shop's recipients

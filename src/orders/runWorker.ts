@@ -17,7 +17,7 @@ import type { OrdersContext } from './model/types.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchChain } from './watcher/watchChain.js'
 
-/** Parameters of `run`. */
+/** Parameters of `run`: when to end, and how much to do at once. */
 export type RunWorkerParameters = {
   /**
    * Ends the worker after its current writes. The worker then waits 3 seconds

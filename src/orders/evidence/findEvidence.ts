@@ -79,8 +79,8 @@ export async function findEvidence(
       !kind.hasOwnNonce &&
       evidence?.kind === 'capture' &&
       evidence.proof.blockTime >= lastSecondOf(attempt)
-    // The capture that was found is a later payment of the payer that used the
-    // same nonce.
+    // The capture that was found is a later payment of the payer with the same
+    // nonce, so it does not pay this order.
     return isLater ? findEnd(attempt, judged, final) : evidence
   }
   if (outcome.status === 'canceled')
@@ -160,7 +160,8 @@ async function findWithdrawn(
 ): Promise<Evidence | undefined> {
   const finalized = await readSpent(client, spentCall, 'finalized').catch(
     (error: unknown) => {
-      // Some nodes have no final block, or not its state.
+      // Some nodes have no final block, or no longer its state. Then nothing is
+      // proved.
       if (error instanceof CountersignError) return undefined
       throw error
     },

@@ -9,7 +9,7 @@ import { type TokenPart, topicsOf } from './getPaymentLogs.js'
 /** A transfer that a recipient made by a signed payment, as refunds are. */
 export type SpentByRecipient = {
   nonce: Hex
-  /** The `Transfer` log. */
+  /** The token's `Transfer` log. */
   log: ReadLog
   /** The recipient, which is the payer of this transfer. */
   by: Address

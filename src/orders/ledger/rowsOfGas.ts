@@ -75,7 +75,7 @@ export async function* rowsOfGas(
 /** The transactions at one account nonce, of which at most one is mined. */
 type SentNonce = {
   hashes: readonly Hash[]
-  /** What the store has as proved by one of these transactions. */
+  /** The stored payment or cancellation that one of these transactions made. */
   proof: ProofRecord | undefined
   cause: Cause
   /**

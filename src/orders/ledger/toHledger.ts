@@ -63,7 +63,10 @@ function entryOf(row: LedgerRow): Entry {
   return { entry: headOf(row) + postings.join(''), accounts: [asset, other] }
 }
 
-/** The second account of each entry, by the type of row. */
+/**
+ * The account that balances each entry in double-entry bookkeeping, by the type
+ * of row.
+ */
 const contraAccounts = {
   capture: 'income:sales',
   refund: 'expenses:refunds',

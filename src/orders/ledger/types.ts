@@ -51,7 +51,7 @@ type LedgerRowType =
   | 'opening'
   | 'closing'
 
-/** One row of the ledger. */
+/** One row of the ledger: a payment, refund, transfer, gas cost or balance. */
 export type LedgerRow = {
   type: LedgerRowType
   chainId: number
@@ -111,7 +111,7 @@ export type LedgerRow = {
    * absent.
    */
   payee: Address | undefined
-  /** Account that paid the gas. */
+  /** Account that sent the transaction and paid its gas. Only on `gas` rows. */
   submitter: Address | undefined
 }
 

@@ -66,7 +66,7 @@ export async function loadOrder(
   return stored
 }
 
-/** Adds the refunds of orders that have any. */
+/** Loads the refunds of the given orders, and returns the orders with them. */
 export async function withRefunds(
   tables: OrderTables,
   orders: ReadonlyMap<string, StoredOrder>,

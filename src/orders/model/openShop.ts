@@ -18,7 +18,7 @@ export type ShopValue = {
   kinds?: readonly string[] | undefined
 }
 
-/** Prefix of the store's keys of named shops. */
+/** Prefix of the keys under which the store keeps named shops. */
 export const shopPrefix = 'shop:'
 
 export const shopKey = (name: string): string => `${shopPrefix}${name}`

@@ -154,7 +154,7 @@ export type OrderEvent<type extends OrderEventType = OrderEventType> = {
      * to get the next ones.
      */
     cursor: bigint
-    /** Absent if the event concerns no order. */
+    /** Id of the order. Absent if the event concerns none. */
     orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
     /**
      * Position among the events of its order, from 1; 0 if the event concerns

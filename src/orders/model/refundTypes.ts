@@ -32,7 +32,7 @@ export type RefundFailure =
   /** Other refunds of the payment have used up the amount. */
   | 'exceedsCaptured'
 
-/** A refund, without credentials. */
+/** A refund as the merchant sees it, without its signature. */
 export type Refund = {
   /** Your id of the refund, unique in the order. */
   refundId: string
@@ -59,7 +59,7 @@ export type Refund = {
   transfer: SettledCapture | undefined
 }
 
-/** Why a refund is not accepted. */
+/** Why `refund` does not accept a request. */
 export type RefundRefusal =
   /** The chain does not show a payment of the order that could be refunded. */
   | 'notCaptured'

@@ -5,7 +5,10 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 
-/** An order with its attempts, proofs and refunds, as stored. */
+/**
+ * An order as stored, with its attempts (payments that the buyer was asked
+ * for), its proofs of payment and its refunds.
+ */
 export type StoredOrder = {
   order: OrderRecord
   /** The newest attempt, unless the caller asked for another one. */

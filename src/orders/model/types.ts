@@ -260,7 +260,7 @@ export type RehearsedPayment = {
   signatureHash: Hex | undefined
   /** The block of the simulation; time in Unix seconds. */
   head: { number: bigint; timestamp: bigint }
-  /** Gas limit of its capture. */
+  /** Gas limit of the payment's capture. */
   gas: bigint
   /** True when payers that are contracts were refused too. */
   refusesContracts: boolean
@@ -318,7 +318,7 @@ export type ShopConfiguration = {
    * instance.
    */
   destinations: readonly Destination[]
-  /** The parameter `recipients`. */
+  /** The parameter `recipients` of `createOrders`. */
   recipients: readonly Address[]
   /**
    * The parameter `policy.fulfilAt`. If absent, the value in the store counts.
@@ -342,7 +342,9 @@ export type OrdersContext = {
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
   wallets: readonly OrderWallet[]
-  /** Accounts that send for recipients without a wallet. */
+  /**
+   * Accounts of `wallets` that send captures for recipients without a wallet.
+   */
   relayers: readonly Submitter[]
   shop: Shop
   /**
@@ -372,7 +374,9 @@ export type OrdersContext = {
   now: () => bigint
 }
 
-/** The public view of an order, without credentials. */
+/**
+ * An order as the merchant sees it, without signatures and other credentials.
+ */
 export type Order = Destination & {
   id: string
   state: OrderState

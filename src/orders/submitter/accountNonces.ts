@@ -28,13 +28,13 @@ export type SubmitterValue = {
  */
 export type NonceClaim = {
   nonce: number
-  /** Number of polls in a row that showed this nonce. */
+  /** Number of polls in a row in which the node reported this nonce. */
   looks: number
 }
 
 type Noticed = {
   looks: number
-  /** `performance.now()` at the first poll that found these. */
+  /** `performance.now()` at the first poll that found these gaps. */
   since: number
 }
 

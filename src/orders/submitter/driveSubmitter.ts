@@ -387,7 +387,7 @@ async function yieldIfClaimed(
   if (isWaitedFor) await yieldSubmitter(context, driver)
 }
 
-/** Releases the submitter's lease. */
+/** Releases the submitter's lease, so that another process can take it. */
 async function leave(driver: Driver): Promise<void> {
   const { submitter, kept } = driver
   driver.submitter = undefined

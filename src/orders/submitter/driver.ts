@@ -9,7 +9,7 @@ import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
 import type { SubmitterLook } from './workSubmitter.js'
 
-/** State that all drivers of one instance share. */
+/** State that the loops of all submitters of one instance share. */
 export type SharedByDrivers = {
   context: OrdersContext
   waits: OrderWaits

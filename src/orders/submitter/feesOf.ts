@@ -42,7 +42,7 @@ export function raiseFees(
   return dynamicFees(larger(maxFeePerGas, tip), tip)
 }
 
-/** Fees are not raised above this multiple of the current fee. */
+/** Fees are raised up to this multiple of the current fee. */
 const most = 10n
 
 /** True when a raised fee exceeds that multiple of the current fee. */

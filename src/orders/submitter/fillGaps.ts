@@ -46,10 +46,10 @@ export async function fillGaps(
       isActive ||= isFilled
       submitter.aside.clear(name)
     } catch (error) {
-      // A signer may allow only calls of the token, and so refuse the filler.
-      // Other work continues.
+      // A signer that allows only calls of the token refuses this empty
+      // transfer. Other work continues.
       putAside(submitter.aside, name, error)
-      // A signer that hangs must cost one wait per poll, and not one per nonce.
+      // A signer that hangs may delay a poll once, but not once per nonce.
       break
     }
     // Stop if the wallet failed, or has turned out to choose its own nonces.

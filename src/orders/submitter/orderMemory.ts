@@ -63,7 +63,7 @@ const adoptEvery = 10_000
 
 export function openOrderMemory(initial: readonly Address[]): OrderMemory {
   let recipients = initial
-  /** `performance.now()` at the last search. */
+  /** `performance.now()` at the last search for orders of removed wallets. */
   let adoptedAt = Number.NEGATIVE_INFINITY
   let due: ReadonlyMap<string, StoredOrder> = new Map()
   const recorded = new Map<string, StoredOrder>()

@@ -20,8 +20,8 @@ export function roomOf(
   },
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
-  // A wallet that sends by itself gets one transaction at a time until it has
-  // used a nonce that we gave it.
+  // A wallet that sends by itself may choose other account nonces than ours.
+  // Until it has used one that we gave it, send only one transaction at a time.
   const { inFlight, broadcasts, walletMemory } = submitter
   const isSingle = inFlight.hasCode || !choosesNonce(submitter)
   const most = isSingle ? 1 : maxInFlight

@@ -125,7 +125,7 @@ export async function replaceTransactions(
       // A signer may allow only calls of the token, and so refuse the empty
       // transfer. Other work continues.
       putAside(submitter.aside, name, error, orderId)
-      // A signer that hangs must cost one wait per poll, and not one per nonce.
+      // A signer that hangs may delay a poll once, but not once per nonce.
       break
     }
     // Stop if the wallet failed, or has turned out to choose its own nonces.

@@ -17,7 +17,10 @@ export type EarlyLimits = {
   most?: string | undefined
 }
 
-/** Name of the lock under which totals at risk are read and raised. */
+/**
+ * Name of the lock under which totals of early answers are read and raised, so
+ * that two writers together cannot exceed a limit.
+ */
 export const atRiskLock = 'early'
 
 /**

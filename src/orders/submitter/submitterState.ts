@@ -31,8 +31,8 @@ export type SubmitterState = {
   /** Captures whose request is stored together with their transaction. */
   readonly joins: Joins
   /**
-   * The lease under which the state was loaded, with its fence (the number that
-   * changes each time the lease is taken).
+   * The lease under which the state was loaded, with its fence (a number that
+   * rises each time the lease is taken).
    */
   readonly lease: Lease
   readonly kept: KeptLease

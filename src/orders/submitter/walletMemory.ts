@@ -37,7 +37,7 @@ export type WalletMemory = {
    * outcome.
    */
   passOver(nonce: number): void
-  /** Forgets the passed-over nonces that are no longer in flight. */
+  /** Removes all nonces from `passedOver` except these. */
   forgetPassedExcept(nonces: ReadonlySet<number>): void
   /**
    * Records that the node lacks the transaction of a nonce.

@@ -24,7 +24,7 @@ import {
   writeCancel,
 } from './writeCancel.js'
 
-/** Parameters of `acceptCancellation`. */
+/** Parameters of `acceptCancellation`: an order and its signed cancellation. */
 export type AcceptCancellationParameters = {
   orderId: string
   /** The cancellation that the buyer signed. */

@@ -13,7 +13,7 @@ import { judgeAccept } from './judgeAccept.js'
 import { loadShown } from './orderLoader.js'
 import { storeAccepted } from './storeAccepted.js'
 
-/** Parameters of `accept`. */
+/** Parameters of `accept`: an order and its signed payment. */
 export type AcceptPaymentParameters = {
   orderId: string
   /**

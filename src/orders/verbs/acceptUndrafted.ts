@@ -47,9 +47,9 @@ export type AcceptUndraftedParameters = {
    * read from the chain.
    */
   token: Pick<Token, 'domain' | 'decimals'>
-  /** The expected recipient. */
+  /** The account that the payment must pay. */
   recipient: Address
-  /** The expected value, in token units. */
+  /** The value that the payment must have, in token units. */
   value: bigint
   metadata?: Readonly<Record<string, unknown>> | undefined
   /**

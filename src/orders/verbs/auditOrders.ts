@@ -23,7 +23,7 @@ import {
 } from './auditRange.js'
 import { auditPace, auditPage, planAudit } from './planAudit.js'
 
-/** Parameters of `audit`. */
+/** Parameters of `audit`: which blocks to compare. */
 export type AuditParameters = {
   /**
    * First block to compare.

@@ -16,7 +16,7 @@ import {
   isPreconfirmed,
 } from '../submitter/waitForOrders.js'
 
-/** Parameters of `capture`. */
+/** Parameters of `capture`: which order, how much, and when to answer. */
 export type CaptureOrderParameters = {
   orderId: string
   /**

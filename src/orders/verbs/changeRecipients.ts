@@ -15,7 +15,7 @@ import {
   sortOthers,
 } from './registerShop.js'
 
-/** Parameters of `changeRecipients`. */
+/** Parameters of `changeRecipients`: recipients to add and remove. */
 export type ChangeRecipientsParameters = {
   /** Accounts to add as recipients, in every token of this instance. */
   add?: readonly Address[] | undefined

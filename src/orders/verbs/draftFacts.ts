@@ -13,7 +13,7 @@ import type {
 import { checkChainClock } from '../model/checkChainClock.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Parameters of `draft`. */
+/** Parameters of `draft`: what to sell, for how much and to whom. */
 export type DraftOrderParameters = {
   /**
    * Your id of the order, up to 128 characters. It must not begin with
@@ -21,7 +21,9 @@ export type DraftOrderParameters = {
    * @default a random id
    */
   orderId?: string | undefined
-  /** Chain to be paid on. @default the only one configured */
+  /**
+   * Id of the chain on which the buyer pays. @default the only one configured
+   */
   chainId?: number | undefined
   /** Contract address of the token. @default the only one configured */
   token?: Address | undefined

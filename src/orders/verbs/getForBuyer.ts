@@ -8,10 +8,10 @@ import type { AnyDraftedPayment, Order, OrdersContext } from '../model/types.js'
 import { takesPayment } from './checkAccept.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `getForBuyer`. */
+/** Parameters of `getForBuyer`: an order and the token of its buyer. */
 export type GetForBuyerParameters = {
   orderId: string
-  /** The token that `draft` returned. */
+  /** The `buyerToken` that `draft` returned for this order. */
   buyerToken: string
 }
 

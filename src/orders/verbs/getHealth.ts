@@ -254,7 +254,7 @@ const tokenWord = ({ chainId, token }: TokenOf): string => `${chainId} ${token}`
 
 type Counts = ReadonlyMap<Address, DestinationHealth['counts']>
 
-/** What the store knows about one token, by recipient. */
+/** What the store has about the destinations (recipients) of one token. */
 type TokenHealth = TokenOf & {
   destinations: readonly Destination[]
   counts: Counts | undefined

@@ -29,7 +29,7 @@ export type AcceptJudgement =
       submitter: Address
       /** The block at which the simulated capture succeeded. */
       head: Rehearsal['head']
-      /** Gas limit of its capture. */
+      /** Gas limit of the payment's capture. */
       gas: bigint
       /**
        * Frees the gas that was reserved for the capture, for other payments.

@@ -79,9 +79,9 @@ type Fault = Pick<ChainHealth, 'fault' | 'faultKind'>
 
 /** A submitter's balance and the gas price, or why they could not be read. */
 export type Funds = Fault & {
-  /** Wei. */
+  /** Balance in wei. */
   balance: bigint | undefined
-  /** Wei per gas. */
+  /** Gas price in wei per gas. */
   gasPrice: bigint | undefined
 }
 

@@ -23,7 +23,10 @@ export const auditPage = 150
 /** Upper end of a range without limit: no chain reaches this block number. */
 const lastBlock = 2n ** 64n
 
-/** Decides how many blocks the next range of an audit has. */
+/**
+ * Decides how many blocks the next range of an audit contains, by the number of
+ * transfers found so far.
+ */
 export type AuditPace = {
   blocks: bigint
   /**

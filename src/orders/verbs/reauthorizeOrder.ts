@@ -33,7 +33,7 @@ import {
 } from './newAttempt.js'
 import { chooseSubmitter } from './planDraft.js'
 
-/** Parameters of `reauthorize`. */
+/** Parameters of `reauthorize`: the order to sign again. */
 export type ReauthorizeOrderParameters = {
   orderId: string
   /**
@@ -151,7 +151,8 @@ async function renewAttempt(
   const { lookDue = near } = order
   const isHeld = order.state === 'stored'
   const changed = renewOrder(context, found, attempt, {
-    // A payment that is already stored keeps its deadline.
+    // A payment that is already stored keeps its deadline, because `capture`
+    // still uses it until a new signature is accepted.
     submitter,
     lookDue: isHeld ? lookDue : lastSecondOf(attempt),
     ...(isHeld ? { deadline: order.deadline } : {}),

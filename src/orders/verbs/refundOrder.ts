@@ -29,7 +29,7 @@ import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 import { loadIdentity } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Parameters of `refund`. */
+/** Parameters of `refund`: which order to refund, how much, and why. */
 export type RefundOrderParameters = {
   orderId: string
   /**

@@ -15,7 +15,7 @@ import { prepareRefund, type RefundView } from '../watcher/prepareRefund.js'
 import { parseWindow } from './newAttempt.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `refundToSign`. */
+/** Parameters of `refundToSign`: which refund to sign, and for how long. */
 export type RefundToSignParameters = {
   orderId: string
   refundId: string

@@ -13,7 +13,7 @@ import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { sealOf, sealOfRow } from '../submitter/signDrafts.js'
 
-/** Parameters of `reseal`. */
+/** Parameters of `reseal`: when to stop. */
 export type ResealParameters = {
   /** Ends `reseal` after the orders that it is working on. */
   signal?: AbortSignal | undefined

@@ -28,7 +28,7 @@ export async function resumeOrders(context: OrdersContext): Promise<void> {
   })
 }
 
-/** Most subscriptions to read at once. */
+/** Most subscriptions to read in one query. */
 const pageSize = 1000
 
 /** Finds the accounts that send the charges of subscriptions. */

@@ -132,7 +132,7 @@ async function writeAccepted(
   return { ok: true, order: planned.shown, at: planned.at }
 }
 
-/** The rows of an accepted payment to write. */
+/** The rows to write when a payment is accepted, or why it is refused. */
 type PlannedAccept =
   | {
       ok: true

@@ -75,7 +75,9 @@ function isSince(
   return blockTime === time ? blockNumber > block : blockTime > time
 }
 
-/** Most payments removed by a reorg that one query skips. */
+/**
+ * Most rows to read past in one query, because a reorg removed their payments.
+ */
 const mostRemoved = 20
 
 /**

@@ -12,7 +12,7 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
 import { isGivenUp, isRelaying } from '../submitter/rejectOrder.js'
 
-/** Parameters of `void`. */
+/** Parameters of `void`: the order to give up. */
 export type VoidOrderParameters = { orderId: string }
 
 const members: MembersOf<VoidOrderParameters> = {

@@ -141,7 +141,7 @@ const noRows = (): NewRows => ({
   events: [],
 })
 
-/** Inserts the rows, and empties the lists. */
+/** Inserts the gathered rows, and empties the lists of them. */
 async function insertRows(
   tables: StoreWriter,
   { orders, attempts, also, notes, events }: NewRows,

@@ -115,7 +115,7 @@ async function findEnd(
     const asked = { order, attempt, kinds, block }
     const evidence = await findEvidence(client, asked)
     aside.clear(order.id)
-    // `expireDue` decides what happens when the window ends.
+    // A payment whose window ended is left to `expireDue`.
     if (!evidence || evidence.kind === 'expired') return []
     return [{ orderId: order.id, attempt: attempt.number, evidence }]
   } catch (error) {

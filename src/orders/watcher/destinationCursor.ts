@@ -43,11 +43,11 @@ export type OpenWalk = {
    * Position of the last order that was asked about; absent before the first.
    */
   after: bigint | undefined
-  /** First block that this round asks about. */
+  /** First block in which this round (one pass over all orders) searches. */
   since: bigint
   /**
-   * First block that the next round asks about; absent before the first part of
-   * this round.
+   * First block in which the next round will search; absent before the first
+   * part of this round.
    */
   again: bigint | undefined
 }
@@ -168,7 +168,7 @@ export async function loadSharedCursor(
 /** For each recipient, the block up to which the store has every payment. */
 export type Reconciled = {
   of(recipient: Address): bigint | undefined
-  /** The highest of these blocks. */
+  /** The highest such block of all recipients. */
   highest: bigint | undefined
 }
 

@@ -22,7 +22,7 @@ export type DueWatch = TokenWatch & {
   sure: SureHeads
   /** Recipients whose payments are all in the store, up to the newest block. */
   read: ReadonlySet<Address>
-  /** List of single orders that failed and wait for their next try. */
+  /** Single orders that failed; each waits for its own next try. */
   parts: Apart
 }
 

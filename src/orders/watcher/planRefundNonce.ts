@@ -6,7 +6,7 @@ import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 
 /** The payment that a refund returns to its payer. */
 export type RefundedPayment = {
-  /** The order with all its refunds. */
+  /** The order that was paid, with all its refunds. */
   found: StoredOrder
   paid: AttemptRecord
   proof: ProofRecord

@@ -23,7 +23,7 @@ type ConsumedWatch = {
   destinations: readonly Destination[]
   heads: ChainHeads
   lease: Lease | undefined
-  /** List of single orders that failed and wait for their next try. */
+  /** Single orders that failed; each waits for its own next try. */
   parts: Apart
 }
 

@@ -24,7 +24,7 @@ import {
   type Watch,
 } from './watchState.js'
 
-/** Parameters of `orders.reconcile`. */
+/** Parameters of `reconcile`: what to compare with the chain. */
 export type ReconcileParameters = {
   /**
    * The destination to reconcile.

@@ -83,7 +83,10 @@ export type DestinationReconciliation = {
 
 /** Which blocks and orders a reconciliation covers. */
 type Reading = {
-  /** True to start at the last final block. */
+  /**
+   * True to start at the last final block instead of some blocks before the
+   * cursor.
+   */
   isDeep: boolean
   /** True to ask about all open orders at once. */
   isAll: boolean

@@ -31,7 +31,7 @@ import {
 import type { TokenWatch } from './watchState.js'
 import { writeFindings } from './writeFindings.js'
 
-/** Most transactions to write in one database transaction. */
+/** Most mined transactions whose payments one database transaction writes. */
 const unitSize = 100
 
 /**

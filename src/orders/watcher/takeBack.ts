@@ -103,7 +103,8 @@ function displaceProof(
   const newest = collected.find(orderId)
   const stored = newest && atAttempt(newest, proof.attempt)
   const kept = newest?.proofs.find((row) => isSame(row, proof) && !row.removed)
-  // Another process has written this already, so skip it.
+  // Another process has written the new block or the removal already, so skip
+  // it.
   if (!stored || !kept) return
   const { order, attempt } = stored
   // This process lacks the module for the order's kind of payment, so leave the

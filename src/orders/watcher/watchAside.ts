@@ -90,7 +90,10 @@ export function openWatchAsides(
   }
 }
 
-/** Remembers which list has a name, so that `clear` finds it. */
+/**
+ * Remembers which of the lists of failures contains a name, so that `clear`
+ * finds it.
+ */
 function openOne(
   listOf: (about: Partial<Destination>) => Aside,
   about: Partial<Destination>,

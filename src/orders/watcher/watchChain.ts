@@ -60,9 +60,11 @@ export type ChainWatcher = {
   findNextLook(): Promise<number>
   /** Steps and orders that failed, and when each is tried again. */
   asides: WatchAsides
-  /** The lease for watching this chain. */
+  /**
+   * Renews or releases the lease under which this process watches the chain.
+   */
   kept: Pick<KeptLease, 'prolong' | 'release'>
-  /** The lease, while this process holds it. */
+  /** The lease for watching the chain, while this process holds it. */
   lease(): Lease | undefined
 }
 
@@ -243,7 +245,7 @@ type ChainDestinations = {
    * these are outdated.
    */
   from: readonly Destination[]
-  /** Number of changes of the shop's recipients when these were taken. */
+  /** Number of changes of the shop's recipients when this list was made. */
   changes: number
   all: readonly Destination[]
   tokens: ReadonlyMap<Address, readonly Destination[]>

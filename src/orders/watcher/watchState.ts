@@ -98,7 +98,9 @@ export type WatchMemory = {
    * by `watchChain`.
    */
   changes?: number | undefined
-  /** State of the steps for each token. Changed by `watchChain`. */
+  /**
+   * What polls remember for the steps of each token. Changed by `watchChain`.
+   */
   tokens: Map<Address, TokenMemory>
   /**
    * Newest blocks that a later poll found again by number, lowest first.
@@ -186,9 +188,15 @@ export type TokenMemory = {
    * are the next two fields.
    */
   places?: Places | undefined
-  /** Recipients that are being read separately, in the background. */
+  /**
+   * Recipients whose payments are being read in the background, separately from
+   * the rest, because they are behind.
+   */
   catching: Map<Address, Promise<void>>
-  /** Recipients that were read separately, and up to which block. */
+  /**
+   * Recipients that were read separately and are no longer behind, with the
+   * last block read.
+   */
   caughtUp: Map<Address, bigint>
 }
 
