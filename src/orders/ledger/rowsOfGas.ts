@@ -215,8 +215,8 @@ async function findFirstNonce(
 }
 
 /**
- * Returns the time of a transaction that was mined at or soon after an account
- * nonce.
+ * Returns the block time of a mined transaction at this account nonce, or at
+ * one soon after it.
  */
 async function findMinedTime(
   { store }: OrdersContext,

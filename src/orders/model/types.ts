@@ -36,7 +36,8 @@ export const tokenMembers: MembersOf<OrderToken> = {
 }
 
 /**
- * Limits of the total at risk, for all recipients of these orders together.
+ * Limits of the total of payments that are answered at `preconfirmed`, before a
+ * block has their capture; for all recipients of these orders together.
  * Decimals in whole tokens, such as `'100'`. A limit for each payer is not
  * enough alone, because anyone can pay from many addresses.
  */

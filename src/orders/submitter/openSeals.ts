@@ -98,7 +98,8 @@ export function isOpening(
 
 /**
  * If the key service did not answer the first try, decrypts the secret of an
- * order in the background, so that it delays no other order again.
+ * order in the background, so that a slow key service delays other orders only
+ * once.
  * @returns false while the secret is not decrypted.
  */
 export function openBeside(

@@ -159,8 +159,8 @@ async function explainAll(
 }
 
 /**
- * Applies to orders what happened at their account nonces. Leaves out what
- * contradicts stored proofs.
+ * Changes orders by what happened to the transactions at their account nonces.
+ * Ignores what contradicts stored proofs of payment.
  */
 function applyFates(
   submitter: SubmitterState,
@@ -203,8 +203,8 @@ async function findBlamed(
 }
 
 /**
- * Loads the other orders of payers who made a capture fail on chain, so that
- * these wait for the merchant.
+ * Loads the other orders of payers who made a capture fail on chain, because
+ * these orders now need the merchant's review.
  */
 async function loadForReview(
   context: OrdersContext,

@@ -141,8 +141,8 @@ async function auditDestination(
 const mostRanges = 4
 
 /**
- * Compares one block range after another, so that memory does not grow with the
- * number of payments.
+ * Compares block range by block range, a few at the same time, so that memory
+ * does not grow with the number of payments.
  */
 async function auditRanges(
   context: OrdersContext,

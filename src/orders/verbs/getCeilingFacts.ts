@@ -37,8 +37,8 @@ export async function getCeilingFacts(
   const window = parseWindow(context.policy, parameters.window)
   const { client, recipient, ...chosen } = chooseDestination(context, {
     ...parameters,
-    // The operator sends the capture, so the recipient needs no wallet. This
-    // primary type asks for none.
+    // The operator sends the capture, so the recipient needs no wallet here.
+    // Only this primary type allows a recipient without one.
     primaryType: 'TransferWithAuthorization',
   })
   // The payer signs terms that name the payer, so it must be known at the

@@ -15,7 +15,10 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
-/** Up to which block a destination is reconciled with the chain. */
+/**
+ * The last block of a destination that a reconciliation has read, and what the
+ * next one needs.
+ */
 export type DestinationCursor = {
   /** The first block that any reconciliation of this destination read. */
   from: bigint
@@ -126,7 +129,7 @@ export function addSeen(
 type Values = Pick<StoreReader, 'getValue'>
 
 /**
- * Loads up to which block a destination was read, from its own cursor or the
+ * Loads the cursor of a destination (the last block read): its own or the
  * shared one.
  */
 export async function loadCursor(
@@ -227,8 +230,8 @@ function maxOf(numbers: readonly bigint[]): bigint {
 }
 
 /**
- * Up to which block the recipients of a token were read. Recipients that are
- * read together share a cursor.
+ * The last block read for the recipients of a token. Recipients that are read
+ * together share a cursor.
  */
 export type Places = {
   /**
@@ -454,7 +457,7 @@ export type CursorMove = {
 }
 
 /**
- * Writes up to which block a destination was reconciled. If another process has
+ * Writes the last block that was read for a destination. If another process has
  * read further meanwhile, keeps that process's cursor. A destination with the
  * shared cursor keeps using it.
  *

@@ -95,8 +95,8 @@ export async function judgeExpiry(
       // the next as unused. A later poll decides.
       if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
         return undefined
-      // A long search may end at a block that was the newest then and is below
-      // the final block now.
+      // A long search may have checked a block below the one that is final now.
+      // Then it does not show that the nonce is unused at the final block.
       const isFinal =
         finalized &&
         isFinallyOver(stored) &&

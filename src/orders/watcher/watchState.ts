@@ -151,8 +151,8 @@ export type WatchMemory = {
    */
   storing: Set<string>
   /**
-   * Up to which event captured orders were fulfilled. Changed by
-   * `fulfilIncluded`.
+   * The last event up to which the `fulfil` events of captured orders were
+   * written. Changed by `fulfilIncluded`.
    */
   fulfilled?: FulfilledTo | undefined
 }
@@ -184,8 +184,8 @@ export type TokenMemory = {
    */
   nextDeepReconcile?: number | undefined
   /**
-   * Up to which block each recipient was read. Changed by `reconcileToken`, as
-   * are the next two fields.
+   * The last block read for each recipient. Changed by `reconcileToken`, as are
+   * the next two fields.
    */
   places?: Places | undefined
   /**
@@ -200,7 +200,10 @@ export type TokenMemory = {
   caughtUp: Map<Address, bigint>
 }
 
-/** Up to which event captured orders were fulfilled. */
+/**
+ * The last event up to which the `fulfil` events of captured orders were
+ * written.
+ */
 export type FulfilledTo = {
   /** Cursor of the last event that was read. */
   after: bigint
