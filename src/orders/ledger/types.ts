@@ -34,13 +34,13 @@ export const ledgerMembers: MembersOf<LedgerParameters> = {
  * - `capture`: an order was paid.
  * - `refund`: tokens of an order were paid back to its payer.
  * - `gas`: a submitter paid gas for a transaction, in the coin of the chain.
- * This includes reverted transactions, cancellations and fillers (empty
- * transactions that only use up an account nonce).
+ *   This includes reverted transactions, cancellations and fillers (empty
+ *   transactions that only use up an account nonce).
  * - `transfer`: a transfer that no order or refund explains.
  * - `unpaid`: a capture was answered at `preconfirmed`, while only the pending
- * block showed it, and then failed. No tokens moved.
+ *   block showed it, and then failed. No tokens moved.
  * - `opening`, `closing`: the balance of a recipient before the first row and
- * after the last. No tokens moved.
+ *   after the last. No tokens moved.
  */
 type LedgerRowType =
   | 'capture'

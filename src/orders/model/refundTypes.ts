@@ -8,11 +8,11 @@ export type RefundReason = 'duplicate' | 'fraudulent' | 'requestedByCustomer'
 /**
  * State of a refund.
  * - `requested`: waits until the capture is final and earlier refunds of the
- * payment are over, or for the signature of a recipient without a wallet.
+ *   payment are over, or for the signature of a recipient without a wallet.
  * - `sending`: signed, and sent or about to be sent.
  * - `succeeded`: the chain shows the transfer. See `transfer.finality`.
  * - `failed`: it has not happened so far; `failure` says why. If it was signed,
- * it can still succeed until `reserved` is `false`.
+ *   it can still succeed until `reserved` is `false`.
  * - `canceled`: the recipient's account canceled it on chain.
  */
 export type RefundState =

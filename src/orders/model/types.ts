@@ -263,7 +263,7 @@ export type RehearsedPayment = {
   head: { number: bigint; timestamp: bigint }
   /** Gas limit of the payment's capture. */
   gas: bigint
-  /** True when payers that are contracts were refused too. */
+  /** True when the simulation also refused payers that are contracts. */
   refusesContracts: boolean
 }
 

@@ -84,8 +84,8 @@ export async function getSubmitterView(
       })
     }),
   }
-  // Start these requests now. The code that needs an answer handles its
-  // failure.
+  // Start these requests now, so that they join the same batch. The code that
+  // needs an answer handles its failure.
   if (isSending)
     for (const ask of [questions.pendingCount, questions.costs])
       ask().catch(() => undefined)

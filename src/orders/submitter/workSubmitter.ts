@@ -48,20 +48,20 @@ import { watchWallet } from './watchWallet.js'
  *  1. `getSubmitterView`     asks the chain about the account and its receipts,
  *  2. `settleTransactions`   saves what the chain decided,
  *  3. `replaceTransactions`  replaces stuck or late transactions,
- *  4. `resendTransactions`   sends again those the node lost,
+ *  4. `resendTransactions`   sends those again that the node lost,
  *
  * and then, in `sendDue`, sends due orders:
  *
  *  5. `findDue`              finds them, also captures requested just now,
  *  6. `continueNonces`       sets the next account nonce,
- *  7. `sortDue`              sorts out those that the stored facts refuse,
- *  8. `rehearseGroups`       runs the calls of the others in `eth_call`,
- *                            except those run just before, on acceptance;
+ *  7. `sortDue`              leaves out those that the stored facts forbid,
+ *  8. `rehearseGroups`       simulates the others with `eth_call`,
+ *                            except those that `accept` just simulated;
  *
  * for each chunk of drafts, in `sendDrafts`:
  *
- *  9. `canPay`               keeps as many as the account can pay for,
- * 10. `signDrafts`           signs and seals the transactions,
+ *  9. `canPay`               keeps as many as the account can pay gas for,
+ * 10. `signDrafts`           signs and encrypts the transactions,
  * 11. `recordSigned`         stores them; their orders are `capturing`. Stores
  *                            captures requested just now with them,
  * 12. `sendRecorded`         sends them (`eth_sendRawTransaction`);

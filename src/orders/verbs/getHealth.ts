@@ -87,13 +87,13 @@ type PutAside = {
    * - an order's id
    * - `submitter`: all work on the submitter
    * - `sign:` and an order's id: the account did not sign, or the sealer did
-   * not seal
+   *   not seal
    * - work on an account nonce, such as `replace nonce 7`
    * - a task of watching the chain: `watch`, `head`, `finality`,
-   * `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
-   * `finalityRaised`, `refunds`
+   *   `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
+   *   `finalityRaised`, `refunds`
    * - a task of charging subscriptions: a subscription's id, `revocation` and
-   * the id, `charges`, `schedule`
+   *   the id, `charges`, `schedule`
    */
   what: string
   /** The name of the error, such as `NodeError`. */

@@ -37,12 +37,12 @@ export type NextLook = {
 /**
  * Decides when to poll a chain again. Reads only the store.
  * - At once after a new event that names a block: the poll compares the payment
- * with the chain, and may fulfil its order. If that was not possible because
- * the node is behind, the next poll follows after `interval`.
+ *   with the chain, and may fulfil its order. If that was not possible because
+ *   the node is behind, the next poll follows after `interval`.
  * - After `interval` while new payments are still compared with the chain.
  * - When the deadline of an order is near or over.
  * - Otherwise after the quiet interval, even while transactions are in flight:
- * the submitter waits for those, and writes an event that names the block.
+ *   the submitter waits for those, and writes an event that names the block.
  */
 export async function findNextLook(
   context: Pick<OrdersContext, 'store'>,

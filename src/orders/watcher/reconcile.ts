@@ -224,8 +224,8 @@ async function reconcileOne(
     isAll: true,
     fromBlock: fromBlock ?? (await findUnread(context, seen, destination)),
   })
-  // A worker did not know these payments, so it could not check them if the
-  // chain reorganized meanwhile. Check them here.
+  // If the chain reorganized meanwhile, no worker has checked the payments
+  // found here, because they were not stored yet. Check them now.
   const after = await getHeads(client, policy, [seen.heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return { destination, ...report }

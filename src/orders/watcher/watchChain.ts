@@ -182,7 +182,7 @@ export function watchChain(
  * Runs the steps of one poll. Each runs even if another one failed:
  * 1. `believeFinality` confirms the safe and final blocks by a second poll.
  * 2. `checkReorg` finds replaced blocks and undoes what their transactions
- * settled, also in blocks that no poll has seen.
+ *    settled, also in blocks that no poll has seen.
  * 3. `expireDue` ends orders whose window has ended and whose nonce is unused.
  * 4. `reconcileToken` finds payments that the store lacks, every 10 seconds.
  * 5. `fulfilIncluded` fulfils orders at `included`, if the policy says so.
@@ -272,7 +272,10 @@ function groupByToken(
 type Looking = Reconciling &
   Pick<ChainDestinations, 'tokens'> & { asides: WatchAsides }
 
-/** Prepares what this poll needs for each token of the chain. */
+/**
+ * Builds, for each token of the chain, the input of this poll: its
+ * destinations, its client and what earlier polls found.
+ */
 function tokensOf(
   context: OrdersContext,
   watch: Watch & Looking,

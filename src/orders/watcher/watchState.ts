@@ -208,8 +208,8 @@ export type FulfilledTo = {
   /** Cursor of the last event that was read. */
   after: bigint
   /**
-   * Ids of orders captured in events up to `after`, whose block no poll has
-   * found in the chain yet.
+   * Ids of orders whose capture is in an event up to `after`, but in a block
+   * that no poll has found in the chain yet.
    */
   waiting: ReadonlySet<string>
 }
