@@ -93,7 +93,7 @@ export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
   return { ...changes, orders, events }
 }
 
-/** Returns the outcome of an early answer, as the order's state shows it. */
+/** Returns what became of an answer at `preconfirmed`, by the order's state. */
 function earlyAfter(order: OrderRecord): EarlyState | undefined {
   const { early, state, requested } = order
   if (early === undefined) return undefined

@@ -59,11 +59,14 @@ export type AccountNonces = {
   /** Counts one more poll in which a nonce was passed without a receipt. */
   noticeLost(nonce: number): Noticed
   /**
-   * Forgets these counts for all other nonces: their transactions are mined or
-   * pending.
+   * Forgets the counts of `noticeLost` for all other nonces: their transactions
+   * are mined or pending.
    */
   forgetLostExcept(nonces: ReadonlySet<number>): void
-  /** Forgets this count for a nonce at which nothing can happen any more. */
+  /**
+   * Forgets the count of `noticeLost` for a nonce at which nothing more can
+   * happen.
+   */
   forgetLost(nonce: number): void
   /**
    * Counts one more poll that found these gaps (unused nonces below used ones),

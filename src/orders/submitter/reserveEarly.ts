@@ -78,7 +78,10 @@ export async function reserveEarly(
   return changed
 }
 
-/** True while a capture is requested and no answer was reserved for it. */
+/**
+ * True while a capture is requested or in flight, and no answer at
+ * `preconfirmed` was reserved for it.
+ */
 function canReserve({ early, state, requested }: OrderRecord): boolean {
   const isRequested = state === 'stored' && requested === 'capture'
   return early === undefined && (isRequested || state === 'capturing')
