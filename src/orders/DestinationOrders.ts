@@ -46,11 +46,13 @@ import type {
 } from './watcher/reconcile.js'
 
 /**
- * Orders of some recipients. Orders of other recipients are not found here.
+ * The orders of some recipients. Orders of other recipients do not exist for
+ * these methods.
+ *
  * Every method throws {@link StoreError} when the store cannot be used.
- * `draft`, `accept`, `reauthorize`, `capture` and the cancellation methods throw
- * {@link OrdersSetupError} when a stored secret needs a sealing key that is
- * missing.
+ * `draft`, `accept`, `reauthorize`, `capture` and the cancellation methods
+ * throw {@link OrdersSetupError} when a stored secret needs a sealing key that
+ * is missing.
  */
 export interface DestinationOrders {
   /**
@@ -58,12 +60,11 @@ export interface DestinationOrders {
    * payment for the buyer's browser to sign.
    *
    * Until somebody pays, the same id with the same contents returns the same
-   * order and payment again, with a new `buyerToken`; the old token ends. This
-   * does not renew a window that is over: only `reauthorize` does. The id of an
-   * `expired` order stays in use.
+   * order and payment again, with a new `buyerToken`; the previous token stops
+   * working. This does not extend a window that has ended: only `reauthorize`
+   * does. The id of an `expired` order cannot be used for another order.
    *
-   * A draft reserves nothing and does not check the buyer's funds.
-   *
+   * Drafting reserves no funds and does not check the buyer's balance.
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field
    * is malformed, or the id belongs to another order.
    * @throws {@link UnsupportedTokenError} {@link DomainMismatchError} when the
@@ -83,12 +84,11 @@ export interface DestinationOrders {
    */
   draft(parameters: ExactDraftParameters): Promise<DraftedOrder>
   /**
-   * Creates an order with a ceiling (`atMost`), or with an amount, in the same
-   * way. The payer signs the ceiling, and `capture` names the amount. The
-   * payment names who is paid and who can capture (`payment.checkout`).
+   * Creates an order with a ceiling (`atMost`), or with an exact amount. The
+   * payer signs the ceiling, and `capture` later names the amount to take. The
+   * payment names who is paid and who can capture it (`payment.checkout`).
    *
-   * A draft reserves nothing and does not check the buyer's funds.
-   *
+   * Drafting reserves no funds and does not check the buyer's balance.
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a field
    * is malformed, `payer` is missing, no kind in `kinds` has ceilings, or the
    * id belongs to another order.
@@ -113,13 +113,12 @@ export interface DestinationOrders {
   ): Promise<DraftedOrder<AnyDraftedPayment>>
 
   /**
-   * Compares a signed payment with the draft, rehearses its capture and stores
-   * it. Idempotent: the same signature gets the same answer. Takes one HTTP
-   * request if the client batches.
+   * Compares a signed payment with the draft, simulates its capture with
+   * `eth_call` and stores it. Idempotent: the same signature gets the same
+   * answer. Sends the node one HTTP request if the client batches its calls.
    *
-   * Accepting moves nothing and reserves nothing on chain: the payer can still
+   * Accepting moves no tokens and reserves none on chain: the payer can still
    * spend the funds before the capture.
-   *
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the payment is malformed or not
    * signed.
@@ -141,14 +140,13 @@ export interface DestinationOrders {
   accept(parameters: AcceptPaymentParameters): Promise<AcceptVerdict>
 
   /**
-   * Returns the payment of an order to sign again, with a new window. It keeps
-   * its nonce, so that at most one of the signatures can settle. It gets a new
-   * nonce only if the last signature can never settle: canceled, or expired in
-   * a finalized block.
+   * Returns the payment of an order to sign again, with a new window. The
+   * payment keeps its nonce, so that at most one of the signatures can be
+   * captured. It gets a new nonce only if the last signature can never be
+   * captured, because it was canceled, or expired in a finalized block.
    *
-   * Until you accept a new signature, the stored one is captured. It stays
-   * valid until its own window ends.
-   *
+   * Until you accept a new signature, `capture` uses the stored one, which
+   * stays valid until its own window ends.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the window is malformed or too long.
    * @throws {@link ClockSkewError} when chain and wall clock differ by over
@@ -170,17 +168,16 @@ export interface DestinationOrders {
 
   /**
    * Captures an order exactly once and waits for the result on chain. While the
-   * capture is in flight or decided, a second call gets the first one's result.
-   * A rejected order that is still open may be captured again.
+   * capture is in flight, or once it is decided, a second call gets the result
+   * of the first. A rejected order that is still open may be captured again.
    *
    * For an order with a ceiling, the first `amount` that you name is stored
    * before anything is signed, and stays for this payment: another amount is
    * rejected with `otherAmount`.
    *
-   * `unknown` is no failure: the request is stored, and `run` or another call
-   * continues it. A captured order may still be lost to a reorg: ship on
-   * its `fulfil` event.
-   *
+   * The status `unknown` is no failure: the request is stored, and `run` or
+   * another call continues it. A reorg can still undo a capture: ship the goods
+   * on the order's `fulfil` event.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed, or an order with a ceiling has no amount yet.
@@ -198,11 +195,11 @@ export interface DestinationOrders {
   capture(parameters: CaptureOrderParameters): Promise<CaptureResult>
 
   /**
-   * Gives up an order: we submit no capture for it any more.
+   * Gives up an order: we never start a capture of it again.
    *
    * The buyer's signature stays valid: until `spendableUntil` anyone who holds
-   * a Transfer payment can submit it. Only a cancellation ends it sooner.
-   *
+   * a `TransferWithAuthorization` payment can submit it. Only a cancellation on
+   * chain ends it sooner.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
    *
@@ -221,9 +218,8 @@ export interface DestinationOrders {
   /**
    * Returns the cancellation of an order for its buyer to sign.
    *
-   * This changes nothing, and neither does the signature until you pass it to
-   * `acceptCancellation`.
-   *
+   * This call changes nothing. The signature has no effect either until you
+   * pass it to `acceptCancellation`.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
    *
@@ -242,11 +238,11 @@ export interface DestinationOrders {
   /**
    * Accepts a buyer's signed cancellation. We start no capture of the order any
    * more. `policy.relayCancellations` decides whether we send the cancellation;
-   * otherwise the result holds the call to send.
+   * otherwise the result contains `call`, which anyone can send.
    *
-   * The order is `canceled` only once the chain shows it: a capture in flight
-   * can still win, and a cancellation that nobody sends ends nothing.
-   *
+   * The order becomes `canceled` only when the chain shows the cancellation: a
+   * capture in flight can still come first, and a cancellation that nobody
+   * sends has no effect.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the cancellation is malformed or not
    * signed.
@@ -272,9 +268,8 @@ export interface DestinationOrders {
   ): Promise<CancellationVerdict>
 
   /**
-   * Sends the cancellation that `acceptCancellation` stored, at your cost. The
-   * reason `notOpen` says that there is none.
-   *
+   * Sends the cancellation that `acceptCancellation` stored. Your account pays
+   * its gas. The verdict is `notOpen` if no cancellation is stored.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} when the id is malformed.
    *
@@ -291,12 +286,11 @@ export interface DestinationOrders {
   ): Promise<CancellationVerdict>
 
   /**
-   * Compares the store with the chain and adds what is missing: payments and
-   * cancellations that others submitted, payments of orders that you voided,
-   * and payments without an order. A second run changes nothing.
+   * Compares the store with the chain and adds what the store lacks: payments
+   * and cancellations that others submitted, payments of orders that you
+   * voided, and payments without an order. A second run changes nothing.
    *
    * Until a payment is in a final block, a reorg can undo it.
-   *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when the destination does not belong to
    * this instance.
@@ -335,11 +329,10 @@ export interface DestinationOrders {
   get(parameters: GetOrderParameters): Promise<Order>
 
   /**
-   * Returns an order and the payment to sign, for the buyer who has its token.
-   * Asks no node.
+   * Returns an order and the payment to sign, to a buyer who has the order's
+   * token from `draft`. Asks no node.
    *
-   * The token only identifies the buyer: it pays nothing and moves nothing.
-   *
+   * The token only identifies the buyer: nobody can pay or move funds with it.
    * @throws {@link OrderNotFoundError} when there is no such order, or the
    * token belongs to another order.
    * @throws {@link InvalidFieldError} when the id is malformed.
@@ -372,9 +365,8 @@ export interface DestinationOrders {
   /**
    * Lists the events after a cursor, in the same order for all readers.
    *
-   * An event comes at least once: if you lose your cursor, you get events
-   * again. Recognize them by their own `cursor`.
-   *
+   * Each event is delivered at least once: if you lose your cursor, you get
+   * events again. Recognize repeated ones by the `cursor` of each event.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link CursorAheadError} when the cursor is ahead of all events: it
    * is from another database, for example from before a backup was restored.
@@ -394,14 +386,14 @@ export interface DestinationOrders {
 
   /**
    * Requests a refund of a captured order to the account that paid it. The same
-   * `refundId` again returns the same refund; one that failed for good is tried
-   * again. `order.refundable` is the amount left of the payment that settled
-   * the order.
+   * `refundId` again returns the same refund; a refund that failed permanently
+   * is tried again. `order.refundable` is the amount that can still be refunded
+   * of the payment that settled the order.
    *
-   * Moves nothing yet: `run` signs and sends it once the block of the capture
-   * is final and earlier refunds of the payment are over. The refunds of a
-   * payment, paid or requested, never add up to more than its captured amount.
-   *
+   * Moves no tokens yet: `run` signs and sends the refund once the block of the
+   * capture is final and earlier refunds of the payment are over. The refunds
+   * of a payment, paid or requested, never add up to more than its captured
+   * amount.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed.
@@ -425,12 +417,11 @@ export interface DestinationOrders {
 
   /**
    * Returns the payment of a refund to sign elsewhere, for a recipient whose
-   * wallet is not among `wallets`. Returns the same payment until its window is
-   * over.
+   * wallet is not among `wallets`. Returns the same payment until its window
+   * has ended.
    *
-   * Nothing moves before you pass the signature to `acceptRefund`. Treat the
-   * signature as the tokens themselves: anyone who has it can submit it.
-   *
+   * No tokens move before you pass the signature to `acceptRefund`. Protect the
+   * signature like the tokens themselves: anyone who has it can submit it.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link RefundNotFoundError} when the order has no such refund.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
@@ -452,12 +443,11 @@ export interface DestinationOrders {
   refundToSign(parameters: RefundToSignParameters): Promise<RefundToSignVerdict>
 
   /**
-   * Checks the signature of a refund with the token and stores it. Idempotent:
-   * the same signature gets the same answer.
+   * Asks the token whether the signature of a refund is valid, and stores the
+   * signature. Idempotent: the same signature gets the same answer.
    *
-   * Moves nothing yet: `run` sends it from any account that sends for the
-   * recipient.
-   *
+   * Moves no tokens yet: `run` sends the refund from any account that sends
+   * transactions for the recipient.
    * @throws {@link OrderNotFoundError} when there is no such order.
    * @throws {@link RefundNotFoundError} when the order has no such refund.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
@@ -496,13 +486,12 @@ export interface DestinationOrders {
 
   /**
    * Reports the current state: orders by state, submitters with their gas and
-   * who works on them, how far each destination is reconciled, and how many
-   * secrets each sealing key sealed. Includes a submitter whose wallet was
-   * removed if something still waits for it. Contains no credential.
+   * which worker serves them, how far each destination is reconciled, and how
+   * many secrets each sealing key sealed. Includes a submitter whose wallet was
+   * removed if orders still wait for it. Contains no credential.
    *
-   * A node that does not answer within 5 seconds is part of the report, not an
-   * error.
-   *
+   * A node that does not answer within 5 seconds appears in the report; it
+   * causes no error.
    * @throws {@link StoreError} when the database does not answer or is closed.
    *
    * @example
@@ -517,14 +506,13 @@ export interface DestinationOrders {
 
   /**
    * Compares the payments that reached the recipients on chain with the store,
-   * to the token unit, and lists every difference. Changes nothing; `reconcile`
-   * updates the store.
+   * exact to the token's smallest unit, and lists every difference. Changes
+   * nothing; `reconcile` updates the store.
    *
-   * Covers everything in the store unless you give a range: from the block of
-   * the oldest order to the newest block. A payment that arrived since the last
-   * reconciliation is a difference too: call `reconcile` first for the exact
-   * answer. Transfers of 0 count on neither side.
-   *
+   * Without a range, compares the blocks from the oldest order to the newest
+   * block. A payment that arrived since the last reconciliation is a difference
+   * too: call `reconcile` first for the exact answer. Transfers of 0 are not
+   * counted, on chain or in the store.
    * @throws {@link InvalidFieldError} when a block is malformed.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, or does not answer.
@@ -543,15 +531,15 @@ export interface DestinationOrders {
   audit(parameters?: AuditParameters): Promise<AuditReport>
 
   /**
-   * Yields the books of a range of time: payments of orders, gas that our
-   * submitters paid, and transfers without an order, in the order of the chain.
-   * Loads them page by page while you iterate.
+   * Yields the accounting entries of a time range, in the order of the chain:
+   * payments of orders, gas that our submitters paid, and transfers without an
+   * order. Loads them page by page while you iterate.
    *
-   * Returns what is stored: call `reconcile` first. Without `transfers` it
-   * asks nodes only about transactions that left no proof, such as reverted
-   * ones, and leaves out tokens that left a recipient. With `transfers` the
-   * rows add up to `balanceOf` to the token unit, or the last step throws.
-   *
+   * Returns what is stored: call `reconcile` first. Without `transfers`, asks
+   * nodes only about transactions that left no proof of payment, such as
+   * reverted ones, and leaves out transfers that a recipient sent. With
+   * `transfers`, the rows of each recipient add up exactly to its `balanceOf`,
+   * or the iteration ends with an error.
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError}
    * when a node refuses, does not answer, has no state of a block of the past,

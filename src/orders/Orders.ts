@@ -4,23 +4,28 @@ import type { RunWorkerParameters } from './runWorker.js'
 import type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
-/** Parameters of `within`. */
+/** Parameters of `within`: the recipients to keep. */
 type WithinParameters = {
-  /** Recipients to keep. Orders of other recipients are not found. */
+  /**
+   * Recipients whose orders the result may use. It finds no orders of others.
+   */
   recipients: readonly Address[]
 }
 
-/** All methods for orders of one store. */
+/**
+ * All orders of a store: the methods of {@link DestinationOrders}, and those
+ * that concern the whole store or shop.
+ */
 export interface Orders extends DestinationOrders {
   /**
    * Does all due work, for every submitter and token, until `signal` aborts or
-   * you call `close`: sends, settles, watches for reorgs and ends of windows,
-   * and reconciles. It catches up with the chain first.
+   * you call `close`: sends transactions, records their outcomes, watches for
+   * reorgs and for payment windows that end, and reconciles. First catches up
+   * with the chain.
    *
-   * If a node or the store fails, it tries again after growing pauses, and
+   * If a node or the store fails, `run` tries again after growing pauses, and
    * reports the failure only to `observe`. Any number of workers may run over
    * one store.
-   *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when a stored secret needs a sealing key
    * that is missing.
@@ -39,14 +44,13 @@ export interface Orders extends DestinationOrders {
   run(parameters: RunWorkerParameters): Promise<void>
 
   /**
-   * Seals every secret of these orders again with the current key, so that an
-   * older key can be removed. Orders and workers go on meanwhile. Leaves
-   * secrets that do not open as they are, and overwrites none that changes
-   * meanwhile.
+   * Encrypts every secret of these orders again with the current sealing key,
+   * so that an older key can be removed. Orders and workers continue meanwhile.
+   * Skips secrets that cannot be decrypted, and overwrites none that another
+   * process changes meanwhile.
    *
    * You can stop it and call it again, also from several processes at once.
    * Keep an older key until `health` counts no secret of it.
-   *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when a secret needs a key that is missing.
    * @throws the reason of `signal` when that aborts.
@@ -66,12 +70,12 @@ export interface Orders extends DestinationOrders {
   /**
    * Stops all sending: from its next poll of a chain on, no worker of this
    * store signs, sends or replaces a transaction of any shop, until you call
-   * `resume`. Orders are still drafted and accepted, and the chain is still
-   * watched.
+   * `resume`. Orders are still drafted and accepted, and workers still watch
+   * the chain.
    *
-   * A poll that has begun is finished. A transaction that was sent before can
-   * still be mined, and a buyer's signature stays valid until its window ends.
-   *
+   * A worker finishes a poll that it has begun. A transaction that was sent
+   * before can still be mined, and a buyer's signature stays valid until its
+   * window ends.
    * @example
    * ```ts
    * import type { Orders } from 'countersign/orders'
@@ -82,13 +86,12 @@ export interface Orders extends DestinationOrders {
   suspend(): Promise<void>
 
   /**
-   * Allows captures again after `suspend`, or after a database was replaced,
-   * for example by a backup. After a replacement, call it once `reconcile` has
-   * written what the database missed.
+   * Allows sending again after `suspend`, or after the database was replaced,
+   * for example by a backup. After a replacement, first let `reconcile` write
+   * what the database missed.
    *
    * A payment that was signed after the backup and before the loss is not in
    * the database, and is never captured.
-   *
    * @example
    * ```ts
    * import type { Orders } from 'countersign/orders'
@@ -103,13 +106,13 @@ export interface Orders extends DestinationOrders {
 
   /**
    * Adds recipients to the shop, and removes others, while its processes run.
-   * Each process serves the new ones from its next call or poll on. Adding a
+   * Each process uses the new list from its next call or poll on. Adding a
    * recipient that is there, or removing one that was removed, changes nothing.
    *
-   * A removed recipient gets no new orders. What it has is still captured,
-   * watched, refunded and listed, and its subscriptions go on. A configuration
-   * that names it does not bring it back: only `add` does.
-   *
+   * A removed recipient gets no new orders. Its existing orders are still
+   * captured, watched, refunded and listed, and its subscriptions continue. A
+   * configuration that names a removed recipient does not add it again: only
+   * `add` does.
    * @throws {@link InvalidFieldError} when a parameter is malformed, or the shop
    * lacks a recipient to remove.
    * @throws {@link OrdersSetupError} when `createOrders` got no `shop`, when a
@@ -127,9 +130,8 @@ export interface Orders extends DestinationOrders {
   changeRecipients(parameters: ChangeRecipientsParameters): Promise<void>
 
   /**
-   * Returns the same orders limited to these recipients, for code that may act
-   * only for them.
-   *
+   * Returns the same orders limited to these recipients. Pass the result to
+   * code that may act for these recipients only.
    * @throws {@link InvalidFieldError} when an address is malformed.
    *
    * @example

@@ -5,13 +5,13 @@ import type { OrdersContext } from './model/types.js'
 import type { RefundOrderParameters } from './verbs/refundOrder.js'
 import type { LimitedRefundVerdict } from './verbs/refundWithinLimit.js'
 
-/** Context and instance of an `Orders` object. */
+/** What other parts of this package may use of an `Orders` object. */
 export type OrdersInside = {
   context: OrdersContext
   instance: Instance
   /**
-   * Like `refund`, but within a daily limit. `limitOf` returns the limit in
-   * token units, for a token's decimals.
+   * Like `refund`, but within a daily limit. `limitOf` gets the token's
+   * decimals and returns the limit in token units.
    */
   refundWithinLimit(
     parameters: RefundOrderParameters,

@@ -87,7 +87,8 @@ test('secrets are sealed, or said to be left open', async () => {
   expect(kept).toMatchObject({ current: 'sealed', keyNames: ['sealed'] })
   const { sealer: open } = createContext(valid)
   expect(await open.seal('secret', {} as never)).toBe('none secret')
-  // A sealer that cannot work is refused now, not when the first buyer pays.
+  // `createOrders` must refuse a broken sealer at once, and not when the first
+  // buyer pays.
   const { seal, open: opened } = sealer
   for (const wrong of [
     undefined,
@@ -166,7 +167,8 @@ test('a promise of who watches that fails is nobody’s failure', async () => {
     throw new Error('broken')
   }
   createContext({ ...valid, observe }).observe({ name: 'x', attributes: {} })
-  // Node tells of such promises once the microtasks of a turn are done.
+  // Node emits `unhandledRejection` only after the microtasks of a turn have
+  // run.
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', note)
   expect(failures).toEqual([])

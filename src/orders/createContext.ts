@@ -89,8 +89,8 @@ export function createContext(
     rehearsals: openRehearsalMemory(),
     accepting: new Set(),
     observe: (observation) => {
-      // A throwing observer must not stop the work, and its rejected promise
-      // must not end the process.
+      // An observer that throws must not stop the work, and its rejected
+      // promise must not end the process.
       const tell = async () => observe?.(observation)
       tell().catch(() => undefined)
     },
@@ -100,8 +100,8 @@ export function createContext(
 }
 
 /**
- * Limits a context to these recipients: it then reads and writes nothing of
- * others.
+ * Limits a context to these recipients: methods that get it read and write no
+ * data of other recipients.
  */
 export function narrowContext(
   context: OrdersContext,
@@ -140,7 +140,10 @@ export function narrowContext(
   }
 }
 
-/** Filters a list. Filters again only once another list has replaced it. */
+/**
+ * Filters a list and keeps the result until another list has replaced the
+ * source, because callers read it often.
+ */
 function keepFiltered<item>(
   list: () => readonly item[],
   isKept: (item: item) => boolean,
@@ -155,7 +158,9 @@ function keepFiltered<item>(
   }
 }
 
-/** Checks what the types promise, because callers may use plain JavaScript. */
+/**
+ * Checks the parameters at run time, because callers may use plain JavaScript.
+ */
 function checkShape(parameters: CreateOrdersParameters): void {
   checkMembers(parameters, ordersMembers)
   const { store, observe, recipients = [], relayers = [] } = Object(parameters)
@@ -185,7 +190,10 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof Object(value)[name] === 'function')
 }
 
-/** Names of shops are parts of keys in the store, between colons. */
+/**
+ * Pattern of a shop name. The store builds keys of names joined by colons, so a
+ * name contains no colon.
+ */
 const shopName = /^[a-z][a-z\d-]{0,62}$/i
 
 function parseShopName(shop: string | undefined): string | undefined {
@@ -200,7 +208,8 @@ function parseShopName(shop: string | undefined): string | undefined {
 
 function parseSealer(seal: CreateOrdersParameters['seal'] | undefined): Sealer {
   if (seal === 'none') return noSeal
-  // Check now: otherwise only the first buyer would notice a broken sealer.
+  // Check the sealer now: otherwise a broken one would fail only when the first
+  // buyer drafts or pays.
   const { current, keyNames } = Object(seal)
   const hasNames = typeof current === 'string' && Array.isArray(keyNames)
   if (!seal || !hasNames || !hasMethods(seal, ['seal', 'open']))
@@ -302,8 +311,8 @@ function parseWallets(
 }
 
 /**
- * Submitters that send for recipients without a wallet. On a chain with a
- * single wallet, that wallet is the default.
+ * Returns the submitters that send for recipients without a wallet. On a chain
+ * with a single wallet, that wallet is the default.
  */
 function parseRelayers(
   given: CreateOrdersParameters['relayers'],
@@ -330,7 +339,8 @@ function parseRelayers(
 }
 
 /**
- * Windows, destinations and submitters belong to a chain, so clients need one.
+ * Returns the id of a client's chain. Windows, destinations and submitters each
+ * belong to one chain, so a client without a chain is refused.
  */
 function chainOf(client: Client, field: string): number {
   const { chain } = Object(client)

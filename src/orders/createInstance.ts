@@ -11,11 +11,14 @@ import {
 import { checkSealKeys } from './verbs/checkSealKeys.js'
 import { openStore } from './verbs/openStore.js'
 
-/** The state and functions that all methods of one instance use. */
+/**
+ * What all methods of one `createOrders` object share: the opened store, the
+ * submitter engine and the way to close them.
+ */
 export type Instance = {
   /**
-   * Opens the store on the first call, and reads the shop again if it changed
-   * since. After a failure, the next call tries again.
+   * Opens the store on the first call. Later calls read the shop's recipients
+   * again if they changed. After a failure, the next call tries again.
    */
   open(): Promise<void>
   /**
@@ -24,10 +27,14 @@ export type Instance = {
    * @throws {@link OrdersSetupError} when a key is missing.
    */
   openSealed(): Promise<void>
-  /** Creates the engine that drives the submitters, once. */
+  /**
+   * Returns the engine that drives the submitters. Creates it on the first
+   * call.
+   */
   drive(): SubmitterEngine
   /**
-   * Checks a method's parameter, opens the store, runs the work and reports it.
+   * Runs the work of a public method: checks its parameter, opens the store,
+   * and reports the duration and outcome to `observe`.
    */
   perform<result>(
     name: string,
@@ -35,7 +42,7 @@ export type Instance = {
     work: () => Promise<result>,
   ): Promise<result>
   /**
-   * Like `perform`, for work that yields its result in pieces. Starts the work
+   * Like `perform`, for work that yields its result in pieces. The work starts
    * when the caller asks for the first piece.
    */
   stream<piece>(
@@ -43,12 +50,15 @@ export type Instance = {
     given: unknown,
     work: () => AsyncIterable<piece>,
   ): AsyncGenerator<piece>
-  /** Lets `close` wait for this work before it closes the store. */
+  /** Makes `close` wait for this work before it closes the store. */
   hold<result>(work: Promise<result>): Promise<result>
   close(): Promise<void>
 }
 
-/** Methods that seal or open secrets. The others work without the keys. */
+/**
+ * Methods that encrypt or decrypt secrets, so they need every sealing key. The
+ * others work without the keys.
+ */
 const sealingVerbs: readonly string[] = [
   'draft',
   'accept',
@@ -113,8 +123,8 @@ export function createInstance(context: OrdersContext): Instance {
 }
 
 /**
- * Waits for work to end, up to a limit. Does not wait longer for work that
- * hangs.
+ * Waits until the work ends, but at most this long, so that work that hangs
+ * cannot block `close`.
  */
 async function endWithin(
   work: Promise<unknown>,
@@ -123,7 +133,10 @@ async function endWithin(
   await inTime<unknown>(work, milliseconds, () => undefined)
 }
 
-/** Refuses a parameter that is no object: callers may use plain JavaScript. */
+/**
+ * Refuses a parameter that is not an object, because callers may use plain
+ * JavaScript.
+ */
 export function checkObject(given: unknown): void {
   if (typeof given === 'object' && given !== null) return
   throw new InvalidFieldError('parameters', given, 'an object')
@@ -168,13 +181,16 @@ async function* watchStream<piece>(
 }
 
 function failureOf(error: unknown): Observation['attributes'] {
-  // The name of an error that is not ours could contain anything, so do not
-  // report it.
+  // Report no name of a foreign error, because it could contain anything, even
+  // a secret.
   const known = error instanceof CountersignError
   return { ok: false, error: known ? error.name : 'Error' }
 }
 
-/** The attributes of a result to observe: `ok`, `reason` and `status`. */
+/**
+ * Picks `ok`, `reason` and `status` from a method's result, as attributes of
+ * the report to `observe`.
+ */
 function outcomeOf(result: unknown): Record<string, string | boolean> {
   const { ok = true, reason, status } = Object(result)
   return {
@@ -185,9 +201,8 @@ function outcomeOf(result: unknown): Record<string, string | boolean> {
 }
 
 /**
- * Ends a method's work when its signal aborts: it drops requests that nodes
- * have not answered, and sends no more.
- *
+ * Ends a method's work when its signal aborts: drops requests that nodes have
+ * not answered, and sends no further ones.
  * @throws the reason of the signal.
  */
 export async function untilSignal<

@@ -114,8 +114,8 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
       const methods = createMethods(own, instance)
       const narrowed: DestinationOrders = {
         ...methods,
-        // The engine serves all recipients, so check first that the order is
-        // ours.
+        // The engine captures orders of all recipients, so check first that
+        // this order belongs to one of ours.
         capture: async (given) => {
           const { orderId } = Object(given)
           await methods.get({ orderId })
@@ -130,8 +130,8 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
 }
 
 /**
- * Refuses to watch a shop with a kind of payment that this instance was not
- * given.
+ * Makes `run` fail if the stored shop takes a kind of payment that is not in
+ * this instance's `kinds`: a worker here could not process its orders.
  */
 function checkKinds({ shop, kinds }: OrdersContext): void {
   const missing = shop.kinds.find((kind) => !kinds.has(kind))
@@ -142,7 +142,7 @@ function checkKinds({ shop, kinds }: OrdersContext): void {
   )
 }
 
-/** Builds what `contextOf` returns to other parts of this package. */
+/** Builds the access that other parts of this package get from `contextOf`. */
 function insideOf(context: OrdersContext, instance: Instance): OrdersInside {
   return {
     context,

@@ -1,6 +1,6 @@
 /**
  * What other parts of this package, such as subscriptions and x402, may use of
- * orders, beside what the entry publishes.
+ * the orders, besides the public entry `countersign/orders`.
  */
 
 export { contextOf } from './contextOf.js'

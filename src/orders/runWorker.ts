@@ -17,17 +17,19 @@ import type { OrdersContext } from './model/types.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchChain } from './watcher/watchChain.js'
 
-/** Parameters of `run`. */
+/** Parameters of `run`: when to end, and how much to do at once. */
 export type RunWorkerParameters = {
   /**
-   * Ends the worker after its current writes. It waits 3 seconds for nodes and
-   * 2 more for the database, which may still finish a write after that.
+   * Ends the worker after its current writes. The worker then waits 3 seconds
+   * for nodes and 2 more for the database, which may still finish a write after
+   * that.
    */
   signal: AbortSignal
   /**
    * Most submitters of one chain to work on at the same time. A submitter that
-   * takes longer than 5 seconds makes room for another. With 1, the submitters
-   * and the watch of the chain take turns. @default 4
+   * takes longer than 5 seconds no longer counts, so that another can start.
+   * With 1, the submitters and the watcher of the chain take turns.
+   * @default 4
    */
   concurrency?: number | undefined
 }
@@ -69,17 +71,20 @@ export async function runWorker(
   })
 }
 
-/** Milliseconds between tries to open the store. */
+/**
+ * Milliseconds between tries to open the store; the pause grows from the
+ * shortest to the longest.
+ */
 const openPauses = { shortest: 100, longest: 30_000 }
 
-/** Opens a store and tries again while that fails, until the signal aborts. */
+/** Opens the store. Tries again after each failure, until the signal aborts. */
 async function openPatiently(
   context: OrdersContext,
   open: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const pauseAfter = (error: unknown, failures: number) => {
-    // Trying again does not help: the configuration is wrong.
+    // A wrong configuration stays wrong, so do not try again.
     if (error instanceof OrdersSetupError) return undefined
     observeFailure(context, 'store.failed', { about: {}, error })
     return growingPause(failures, openPauses)
@@ -90,7 +95,8 @@ async function openPatiently(
 }
 
 /**
- * Works on all chains in parallel: one that does not answer delays no other.
+ * Works on all chains in parallel, so that a chain whose node does not answer
+ * delays no other.
  */
 async function work(
   context: OrdersContext,
@@ -105,8 +111,8 @@ async function work(
 }
 
 /**
- * Works on one chain. Submitters and watchers wait for different worker slots,
- * so that neither delays the other, unless `concurrency` is 1.
+ * Works on one chain. Submitters and the watcher have separate limits of
+ * concurrent work, so that neither delays the other, unless `concurrency` is 1.
  */
 async function workChain(
   context: OrdersContext,
@@ -132,12 +138,16 @@ async function workChain(
   ])
 }
 
-/** Most milliseconds that orders wait for the first poll of their chain. */
+/**
+ * Most milliseconds that orders wait to be sent before the first poll of their
+ * chain is over.
+ */
 const longestCatchUp = 10_000
 
 /**
  * Returns a predicate that is true when orders may be sent: after the first
- * poll of the chain, or after `longestCatchUp`.
+ * poll of the chain, or after `longestCatchUp`. The first poll may find that
+ * others submitted a payment already.
  */
 function trackCatchUp(
   engine: SubmitterEngine,
@@ -160,7 +170,10 @@ function trackCatchUp(
   return () => isReady
 }
 
-/** Name in the list of failures for a failure of the whole watch of a chain. */
+/**
+ * Name under which the list of failures holds a failure of a chain's whole
+ * watch, rather than of one of its tasks.
+ */
 const wholeWatch = 'watch'
 
 type Watcher = {
@@ -201,9 +214,9 @@ function startWatcher(
         lookedAt = performance.now()
         return asides.save(watcher.lease()).finally(tellCaughtUp)
       },
-      // While nothing waits for the chain, a new proof or an order that is due
-      // brings the next poll forward. Otherwise a new block does, and that poll
-      // sees all changes.
+      // On a quiet chain, a change in the store (a new payment record or an
+      // order that is due) starts the next poll early. On a busy chain the next
+      // block does, and that poll sees all changes.
       woken: async () => {
         if (mood === 'quiet') return watcher.findNextLook()
         if (mood === 'failed' || !isNewHead) return never
@@ -227,7 +240,8 @@ function startWatcher(
     stopHeads()
     forget()
   }
-  // Stop listening now, not when the loop ends: a poll that hangs never ends.
+  // Stop listening when the signal aborts, not when the loop ends: a poll that
+  // hangs would keep the listener forever.
   if (signal.aborted) stopHearing()
   else onAbort(signal, stopHearing)
   const end = async (): Promise<void> => {
@@ -239,5 +253,5 @@ function startWatcher(
 
 const never = Number.POSITIVE_INFINITY
 
-/** Least milliseconds between two polls, however fast new blocks come. */
+/** Least milliseconds between two polls, even if new blocks arrive faster. */
 const leastPause = 500

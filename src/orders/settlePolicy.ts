@@ -40,7 +40,9 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   chainClock: ['checked', 'own'],
 }
 
-/** Largest values that every store and every timer can hold. */
+/**
+ * Largest allowed values: what every store can keep and every timer can wait.
+ */
 const most: Readonly<Record<string, bigint>> = {
   window: 2n ** 32n,
   maxWindow: 2n ** 32n,
@@ -83,14 +85,15 @@ function checkTimes({
       shown(window),
       `at most policy.maxWindow, which is ${maxWindow}`,
     )
-  // Otherwise every payment that buyers sign would be refused.
+  // With a shorter window, every payment that buyers sign would be refused.
   if (window <= safetyMargin)
     throw new InvalidFieldError(
       'policy.window',
       shown(window),
       `more than policy.safetyMargin, which is ${safetyMargin}`,
     )
-  // An order that becomes due too late to be sent is never captured.
+  // Otherwise an order would become due when it is too late to send, and would
+  // never be captured.
   if (capture === 'beforeDeadline' && deadlineNear <= safetyMargin)
     throw new InvalidFieldError(
       'policy.deadlineNear',

@@ -4,8 +4,8 @@ import { OrdersSetupError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Returns the client of a token. A shop can have tokens that only other
- * instances accept: any client of the chain reads those.
+ * Returns the client for a token. A shop can have tokens that only other
+ * instances accept; for those, returns any client of the chain.
  */
 export function clientOf(
   { tokens }: Pick<OrdersContext, 'tokens'>,
@@ -20,7 +20,7 @@ export function clientOf(
   )
 }
 
-/** Returns the client of the first token on a chain. */
+/** Returns the client of the first configured token on a chain. */
 export function readerOf(
   { tokens }: Pick<OrdersContext, 'tokens'>,
   chainId: number,

@@ -1,15 +1,15 @@
 import type { Client, Hash } from 'viem'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 
-/** A block that was the newest one in a poll of this instance. */
+/** A block that was the newest one in an earlier poll. */
 export type SeenBlock = { number: bigint; hash: Hash }
 
 /**
- * Finds the seen blocks that are still in the chain. A block the node does not
- * know is no sign of a reorg: the node may only be behind.
+ * Finds which blocks of earlier polls are still in the chain. A block that the
+ * node does not have proves no reorg, because the node may only be behind.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answer does not fit the request.
+ * answer, or its answer is malformed.
  */
 export async function findCanonical(
   client: Client,

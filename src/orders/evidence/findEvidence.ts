@@ -17,10 +17,10 @@ import { getProof } from './getProof.js'
 
 /**
  * Finds out what the chain shows about an attempt at one block. Returns
- * `undefined` while the nonce is unused and the window open, and if the payer
- * is unknown.
+ * `undefined` while the payment nonce is unused and the window open, and if the
+ * payer is unknown.
  *
- * A payment proves the capture whichever window its signature had. Until its
+ * A payment proves the capture, whichever window the signature had. Until its
  * block is final, a reorganization can undo it.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -31,9 +31,12 @@ export async function findEvidence(
   client: Client,
   parameters: Pick<StoredOrder, 'order' | 'attempt'> &
     HasKinds & {
-      /** @default 'latest' */
+      /** Block at which to check. @default 'latest' */
       block?: BlockSelector | undefined
-      /** A transaction that may have spent the nonce; checked first. */
+      /**
+       * A transaction that may have used the nonce. It is checked first,
+       * because that saves a search.
+       */
       hash?: Hash | undefined
       /**
        * True when the block is final. @default `true` only for `'finalized'`
@@ -50,7 +53,7 @@ export async function findEvidence(
   const number = await pinBlock(client, block)
   if (kind.carried)
     return findCarried(client, parameters, { block: number, final })
-  // Payments of this kind take their nonces from a sequence of the payer.
+  // Payments of this kind take their nonces from a counter of the payer.
   // Without a stored signature, another payment of the payer could be taken for
   // this one.
   if (!kind.hasOwnNonce && attempt.signatureHash === undefined) {
@@ -76,7 +79,8 @@ export async function findEvidence(
       !kind.hasOwnNonce &&
       evidence?.kind === 'capture' &&
       evidence.proof.blockTime >= lastSecondOf(attempt)
-    // The capture is a later payment of the payer with the same nonce.
+    // The capture that was found is a later payment of the payer with the same
+    // nonce, so it does not pay this order.
     return isLater ? findEnd(attempt, judged, final) : evidence
   }
   if (outcome.status === 'canceled')
@@ -87,7 +91,8 @@ export async function findEvidence(
     if (!captured.consumed)
       return findWithdrawn(client, { attempt, spentCall, judged, final })
   }
-  // The merchant drew the nonce, so logs since the order must show its use.
+  // The merchant created this random nonce for the order, so logs since then
+  // must show its use. The node's logs are incomplete.
   if (outcome.status === 'unknown')
     throw new NodeAnswerError({
       method: 'eth_getLogs',
@@ -99,8 +104,9 @@ export async function findEvidence(
 }
 
 /**
- * Like {@link findEvidence}, for a kind without payment nonces. While its
- * transaction is in flight, a payment does not expire: it could still be mined.
+ * Like {@link findEvidence}, for a kind without payment nonces, such as charges
+ * of subscriptions. While its transaction is in flight, such a payment does not
+ * expire, because it could still be mined.
  */
 async function findCarried(
   client: Client,
@@ -130,13 +136,13 @@ function findEnd(
   return { kind: 'expired', blockNumber, blockTime, final }
 }
 
-/** A block and its time in Unix seconds. */
+/** The block at which the payment was checked, and its time in Unix seconds. */
 type Judged = { number: bigint; timestamp: bigint }
 
 /**
- * Explains a payment that ended without an event. It counts as withdrawn only
- * once a final block shows the end: there is no receipt by which we could
- * notice a reorganization.
+ * Explains a payment that the payer ended without a log. It counts as
+ * `withdrawn` only once a final block shows that, because without a receipt we
+ * could not notice a reorganization.
  */
 async function findWithdrawn(
   client: Client,
@@ -154,7 +160,8 @@ async function findWithdrawn(
 ): Promise<Evidence | undefined> {
   const finalized = await readSpent(client, spentCall, 'finalized').catch(
     (error: unknown) => {
-      // Some nodes have no final block, or no state of it.
+      // Some nodes have no final block, or no longer its state. Then nothing is
+      // proved.
       if (error instanceof CountersignError) return undefined
       throw error
     },
@@ -164,7 +171,10 @@ async function findWithdrawn(
   return findEnd(attempt, judged, final)
 }
 
-/** Turns a tag into a number, so that all answers are about the same block. */
+/**
+ * Returns the number of the block that a tag such as `latest` means now, so
+ * that all later answers are about the same block.
+ */
 async function pinBlock(client: Client, block: BlockSelector): Promise<bigint> {
   if (typeof block === 'bigint') return block
   const head = await getBlockHead(client, block)

@@ -13,19 +13,18 @@ import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/**
- * Maximum number of nonces in one request, because nodes cap the gas of a call.
- */
+/** Most nonces in one request, because nodes limit the gas of a call. */
 const chunkSize = 150
 
 /**
- * Finds which nonces are spent at a block, and for each unused one the time of
- * the block that showed it. Sends one request per 150 nonces. Leaves out
- * attempts without a payer.
+ * Finds which payment nonces were used at a block. For each unused one, returns
+ * the time of the block that showed this. Sends one request per 150 nonces.
+ * Leaves out attempts without a payer.
  *
- * `findEvidence` finds what spent a nonce.
+ * To find which transaction used a nonce, call `findEvidence`.
  *
- * @throws {@link UnsupportedTokenError} when the token has no such state.
+ * @throws {@link UnsupportedTokenError} when the token cannot tell whether a
+ * nonce was used.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or answers for another chain.
  */
@@ -37,7 +36,9 @@ export async function findOpen(
   block: bigint,
 ): Promise<{
   spent: ReadonlySet<Hex>
-  /** By nonce: the time of a block where it is unused, in Unix seconds. */
+  /**
+   * Unused nonces, with the time (Unix seconds) of the block that showed this.
+   */
   unused: ReadonlyMap<Hex, bigint>
 }> {
   const asked = storedOrders.flatMap(({ order, attempt }) => {
@@ -81,7 +82,7 @@ async function askChunk(
       problem: `is of chain ${head.chainId}, and not ${chainId}`,
     })
   // While the checkout contract is not deployed, no payment through it can have
-  // been captured.
+  // been captured, so its nonces are unused.
   const isAbsent = ({ nonce, call }: Asked) =>
     call.target !== token && !(calls[nonce] ?? noAnswer).hasCode
   const isOdd = (one: Asked) =>

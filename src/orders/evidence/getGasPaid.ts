@@ -5,24 +5,24 @@ import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { parseReceipt } from '../../chain/state/getReceipt.js'
 
-/** A mined transaction and what its account paid for gas. */
+/** A mined transaction, and what its account paid for gas. */
 export type MinedTransaction = {
   transactionHash: Hash
   blockNumber: bigint
-  /** Unix seconds. */
+  /** Time of the block in Unix seconds. */
   blockTime: bigint
-  /** Wei, with the fee that a rollup takes for data on L1. */
+  /** Gas cost in wei, including the fee that a rollup takes for data on L1. */
   fee: bigint
 }
 
 const method = 'eth_getTransactionReceipt'
 
 /**
- * Gets what transactions paid for gas, by hash. Leaves out those that are not
+ * Gets the gas cost of transactions by hash. Leaves out those that are not
  * mined. A batching transport sends a hundred requests in one.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or names a block that is not in its chain.
+ * answer, or returns a block that is not in its chain.
  */
 export async function getGasPaid(
   client: Client,

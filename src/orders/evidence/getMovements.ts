@@ -8,7 +8,7 @@ import { topics } from '../../core/tokenAbi.js'
 import { word } from '../../core/words.js'
 import type { Destination } from '../../store/types.js'
 
-/** A transfer into or out of an account, and the time of its block. */
+/** A transfer to or from an account, and the time of its block. */
 export type TransferLog = Pick<
   ReadLog,
   'transactionHash' | 'blockHash' | 'blockNumber' | 'logIndex'
@@ -16,13 +16,13 @@ export type TransferLog = Pick<
   from: Destination['recipient']
   to: Destination['recipient']
   value: bigint
-  /** Unix seconds. */
+  /** Time of the block in Unix seconds. */
   blockTime: bigint
 }
 
 /**
- * Gets all transfers into and out of a recipient's account in a range of
- * blocks, in chain order. Leaves out transfers of 0.
+ * Gets all transfers to and from a recipient in a range of blocks, in chain
+ * order. Leaves out transfers of 0.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses, does not answer, or its chain was reorganized meanwhile.
@@ -44,7 +44,7 @@ export async function getMovements(
   const [into, out] = await Promise.all([read(null, account), read(account)])
   const placeOf = ({ blockNumber, logIndex }: ReadLog) =>
     `${blockNumber}/${logIndex}`
-  // A transfer from the account to itself is in both answers: keep one.
+  // A transfer from the account to itself is in both answers, so keep only one.
   const logs = new Map([...into, ...out].map((log) => [placeOf(log), log]))
   const moves = [...logs.values()].flatMap((log) => {
     const event = decodeTokenLog(log)
@@ -70,7 +70,8 @@ export async function getMovements(
       transactionHash,
       blockHash,
       blockNumber,
-      // Only pending logs lack an index, and this log is in a block.
+      // Only logs of pending blocks lack an index, and this log is in a mined
+      // block.
       logIndex: Number(logIndex),
       from,
       to,

@@ -14,12 +14,10 @@ import type {
 } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
-/**
- * Maximum number of orders in one page, and of nonces in one query for logs.
- */
+/** Most orders on one page, and most nonces in one query of logs. */
 const slotSize = 500
 
-/** Default maximum number of open orders per call. */
+/** Most open orders that one call asks about, by default. */
 export const mostOpen = 4_000
 
 export type TokenPart = {
@@ -27,7 +25,10 @@ export type TokenPart = {
   destinations: readonly Pick<Destination, 'recipient'>[]
 }
 
-/** The recipients as topics of filters, each list short enough for a node. */
+/**
+ * Returns the recipients as topics for log filters, in lists that are short
+ * enough for a node.
+ */
 export function topicsOf(
   destinations: TokenPart['destinations'],
 ): (Hash | readonly Hash[])[] {
@@ -39,26 +40,29 @@ export function topicsOf(
 
 /** The logs of a token in a range of blocks. */
 export type PaymentLogs = {
-  /** Tokens that reached a recipient. */
+  /** Transfers of tokens to a recipient. */
   transfers: readonly ReadLog[]
-  /** Nonces of open orders that were used or canceled. */
+  /** Logs that used or canceled payment nonces of open orders. */
   spent: readonly ReadLog[]
 }
 
-/** Selects the open orders to ask about. */
+/** Which of the open orders to ask about. */
 export type OpenPart = {
-  /** Position, in the list of orders, after which to begin. */
+  /** Position in the list of orders after which to begin. */
   after: bigint | undefined
-  /** First block to ask about for these orders. */
+  /** First block in which to search for nonces of these orders. */
   since: bigint
-  /** @default 4000 */
+  /** Most open orders to ask about. @default 4000 */
   most?: number | undefined
 }
 
-/** Logs that used or canceled nonces of a part of the open orders. */
+/** Logs that used or canceled payment nonces of some of the open orders. */
 export type SpentLogs = {
   spent: readonly ReadLog[]
-  /** Position of the last order asked about; absent when none is left. */
+  /**
+   * Position of the last order that was asked about; absent after the last
+   * order.
+   */
   after: bigint | undefined
 }
 
@@ -67,8 +71,8 @@ type Context = Pick<OrdersContext, 'store' | 'signal'>
 type TokenDestinations = TokenPart & { destinations: readonly Destination[] }
 
 /**
- * Reads transfers to the recipients, and the logs that used or canceled nonces
- * of a part of their open orders, 500 orders at a time.
+ * Reads transfers to the recipients, and the logs that used or canceled payment
+ * nonces of some of their open orders, 500 orders at a time.
  *
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
  * the node refuses or does not answer.
@@ -92,14 +96,14 @@ export async function getPaymentLogs(
       toBlock,
     }),
   ])
-  // The calls above wait and retry after failures. An abort ends those waits
-  // too.
+  // The requests above wait and retry after failures. An abort must end these
+  // waits too.
   const [transfers, spent] = await endOnAbort(reading, signal)
   return { transfers, spent, after: found.after }
 }
 
 /**
- * Reads only the logs that used or canceled nonces of a part of the open
+ * Reads only the logs that used or canceled payment nonces of some of the open
  * orders.
  */
 export async function getSpentLogs(
@@ -115,8 +119,8 @@ export async function getSpentLogs(
 }
 
 /**
- * Logs of transfers to recipients of a token. Leaves out transfers of 0, which
- * anyone can send from any account, any number of times.
+ * Reads the logs of transfers to recipients of a token. Leaves out transfers of
+ * 0, which anyone can send from any account, any number of times.
  */
 export async function getTransfers(
   context: Pick<OrdersContext, 'signal'>,
@@ -128,7 +132,7 @@ export async function getTransfers(
   return logs.filter((log) => !isOfNothing(log))
 }
 
-/** Like {@link getTransfers}, with transfers of 0. */
+/** Like {@link getTransfers}, but includes transfers of 0. */
 export async function getTransferLogs(
   { signal }: Pick<OrdersContext, 'signal'>,
   client: Client,
@@ -155,7 +159,7 @@ function isOfNothing(log: ReadLog): boolean {
 
 type Slot = { nonces: readonly Hex[]; payers: readonly Address[] }
 
-/** Finds the nonces of a part of the open orders, page by page. */
+/** Finds the payment nonces of some of the open orders, page by page. */
 async function findSlots(
   { store, signal }: Context,
   { destinations }: TokenDestinations,
@@ -182,7 +186,7 @@ async function findSlots(
     if (orders.length < limit) return { slots, after: undefined }
     after = orders.at(-1)?.position
     left -= orders.length
-    // Pages in a row without a pause would block the event loop.
+    // Pause between pages: without it, many pages would block the event loop.
     await nextTurn()
   }
   return { slots, after }
@@ -194,7 +198,8 @@ function slotsOf(
 ): Slot[] {
   const newest = new Map(orders.map(({ id, attempt }) => [id, attempt]))
   const nonces = attempts
-    // `spendable` older attempts count too: a reorg can undo their end.
+    // Include older attempts that are `spendable`, because a reorg can make
+    // them valid again.
     .filter(
       ({ orderId, number, spendable }) =>
         spendable || newest.get(orderId) === number,

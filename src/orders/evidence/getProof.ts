@@ -7,9 +7,9 @@ import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
 /**
- * Reads what the receipt of a transaction proves about a payment attempt: its
- * capture or its cancellation. Returns `undefined` if the transaction is not
- * mined, or proves neither.
+ * Reads what the receipt of a transaction proves about an attempt: its capture
+ * or its cancellation. Returns `undefined` if the transaction is not mined, or
+ * proves neither.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer.
@@ -21,7 +21,8 @@ export async function getProof(
 ): Promise<Evidence | undefined> {
   const receipt = await getReceipt(client, hash)
   const head = receipt && (await getBlockHead(client, receipt.blockNumber))
-  // If the block is not the receipt's own, the chain is being reorganized.
+  // If the chain has another block at this number than the receipt names, a
+  // reorg is going on.
   if (!head || head.hash !== receipt.blockHash) return undefined
   const proof = proofRecordOf(stored, receipt, stored, head.timestamp)
   return (

@@ -6,20 +6,20 @@ import { topics } from '../../core/tokenAbi.js'
 import type { OrdersContext } from '../model/types.js'
 import { type TokenPart, topicsOf } from './getPaymentLogs.js'
 
-/** Tokens that a recipient paid with a signed payment. */
+/** A transfer that a recipient made by a signed payment, as refunds are. */
 export type SpentByRecipient = {
   nonce: Hex
-  /** The `Transfer` log. */
+  /** The token's `Transfer` log. */
   log: ReadLog
-  /** The recipient, which pays here. */
+  /** The recipient, which is the payer of this transfer. */
   by: Address
   to: Address
   value: bigint
 }
 
 /**
- * Reads what recipients of a token paid with signed payments, refunds among
- * them. Leaves out all their other transfers.
+ * Reads the transfers that recipients of a token made by signed payments,
+ * refunds among them. Leaves out all their other transfers.
  */
 export async function getRefundLogs(
   { signal }: Pick<OrdersContext, 'signal'>,
@@ -40,7 +40,9 @@ export async function getRefundLogs(
   return parts.flatMap(pairLogs)
 }
 
-/** Finds each use of a nonce that is followed by its transfer. */
+/**
+ * Finds each log that a nonce was used, followed by the log of its transfer.
+ */
 function pairLogs(logs: readonly ReadLog[]): SpentByRecipient[] {
   return logs.flatMap((used, at) => {
     const event = decodeTokenLog(used)

@@ -7,16 +7,14 @@ import type { ChainHeads } from '../../chain/state/getHeads.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 
-/** A receipt with the time of its block, Unix seconds. */
+/** A receipt, with the time of its block in Unix seconds. */
 export type TimedReceipt = { receipt: ProofReceipt; blockTime: bigint }
 
 export const hashesOf = (logs: readonly ReadLog[]): Hash[] => [
   ...new Set(logs.map(({ transactionHash }) => transactionHash)),
 ]
 
-/**
- * A transaction whose receipt the node does not give, or gives incompletely.
- */
+/** A transaction whose receipt the node does not return, or only in part. */
 export type MissingReceipt = {
   transactionHash: Hash
   blockNumber: bigint
@@ -25,13 +23,14 @@ export type MissingReceipt = {
 
 /**
  * Reads the receipts of logs and the times of their blocks. Checks that the
- * newest block read before and the blocks of the logs are still in the chain. A
- * receipt counts as missing if it is not in its block or lacks one of its logs.
+ * newest block that was read before and the blocks of the logs are still in the
+ * chain. A receipt counts as missing if it is not in its block or lacks one of
+ * its logs.
  *
- * @param options.isWaiting true for a transaction that is not asked about now;
- * its receipt counts as missing.
+ * @param options.isWaiting true for a transaction that must wait for its next
+ * try; it is not requested, and its receipt counts as missing.
  * @throws {@link NodeError} {@link NodeAnswerError} when the chain changed
- * meanwhile, or the node answers about none of several receipts.
+ * meanwhile, or there are several receipts and the node returns none.
  */
 export async function getTimedReceipts(
   { client, heads: { latest } }: { client: Client; heads: ChainHeads },

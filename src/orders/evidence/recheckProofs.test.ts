@@ -13,9 +13,9 @@ const proof = {
 type Asked = { method: string; params: [string] }
 
 type Chain = {
-  /** Blocks by number. */
+  /** Hash of each block of the fake chain, by block number. */
   blocks: Record<number, Hash>
-  /** Where the node says the transaction is. */
+  /** The block in which the fake node says the transaction is. */
   receipt?: { number: number; hash: Hash }
 }
 
@@ -96,8 +96,8 @@ test('where no block hash was kept, a missing receipt proves nothing', async () 
 })
 
 /**
- * A node that shows the first chain, and the second one when it is asked the
- * same again.
+ * A fake node that shows the first chain, and the second one when it is asked
+ * the same thing again.
  */
 function turning(first: Chain, second: Chain): Client {
   const [before, after] = [nodeOf(first), nodeOf(second)]

@@ -11,17 +11,23 @@ import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 export type SeenProof = {
   transactionHash: Hash
   blockNumber: bigint
-  /** Absent if the store has only the block number. */
+  /**
+   * Hash of the transaction's block. Absent if the store has only the block
+   * number.
+   */
   blockHash?: Hash | undefined
 }
 
-/** The result of checking a transaction again. */
+/** The result of checking a stored transaction against the chain again. */
 export type Recheck<seen> = { proof: seen } & (
   | { verdict: 'same' }
   | { verdict: 'moved'; receipt: ProofReceipt; blockTime: bigint }
-  /** Its block was replaced, and the node has no receipt. */
+  /**
+   * Its block was replaced by a reorg, and the node has no receipt of the
+   * transaction.
+   */
   | { verdict: 'gone'; replacedBy: Hash }
-  /** The answers contradict each other, or do not suffice to decide. */
+  /** The node's answers contradict each other, or are not enough to decide. */
   | { verdict: 'unclear' }
 )
 
@@ -30,13 +36,14 @@ type RecheckOptions = {
 }
 
 /**
- * Checks transactions again. Sends all requests in one turn of the event loop,
- * so that a transport can batch them; transactions that moved need a second
- * turn. A missing receipt alone undoes nothing: the node must also name another
- * block at that number twice, and be on the right chain.
+ * Checks whether transactions are still in their blocks. Sends all requests in
+ * one turn of the event loop, so that a transport can batch them; transactions
+ * that moved need a second turn. A missing receipt alone proves nothing: the
+ * node must also return another block at that number twice, and be on the right
+ * chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answer does not fit the request.
+ * answer, or its answer is malformed.
  */
 export async function recheckProofs<seen extends SeenProof>(
   client: Client,
@@ -69,13 +76,13 @@ export async function recheckProofs<seen extends SeenProof>(
 }
 
 /**
- * Like {@link recheckProofs}, but a proof without an answer is `unclear` and
- * does not stop the others. Asks about all proofs at once, and about each alone
- * if that fails.
+ * Like {@link recheckProofs}, but if the node does not answer about a
+ * transaction, that one is `unclear` and does not stop the others. Asks about
+ * all at once, and about each alone if that fails.
  *
- * @param options.onFailure called for each proof without an answer.
+ * @param options.onFailure called for each transaction without an answer.
  * @throws {@link NodeError} {@link NodeAnswerError} when there are several
- * proofs and the node answers about none.
+ * transactions and the node answers about none.
  */
 export async function recheckApart<seen extends SeenProof>(
   client: Client,
@@ -88,8 +95,8 @@ export async function recheckApart<seen extends SeenProof>(
   try {
     return await recheckProofs(client, proofs, { chainId })
   } catch (error) {
-    // All in one turn of the event loop, so that a batching transport sends one
-    // request.
+    // Start all in one turn of the event loop, so that a batching transport
+    // sends one request.
     const done = await Promise.all(
       proofs.map(async (proof) => {
         const alone = proofs.length > 1
@@ -159,7 +166,7 @@ function judgeProof<seen extends SeenProof>(
       ? { proof, verdict: 'moved', receipt, blockTime: now.timestamp }
       : { proof, verdict: 'unclear' }
   }
-  // A missing receipt alone may mean that the node is behind.
+  // A missing receipt alone may only mean that the node is behind.
   const isReplaced =
     there !== undefined &&
     proof.blockHash !== undefined &&
@@ -170,8 +177,8 @@ function judgeProof<seen extends SeenProof>(
 }
 
 /**
- * The error if a node shows neither that a transaction stayed in its block nor
- * that the block was replaced.
+ * Returns an error if the node shows neither that a transaction is still in its
+ * block nor that the block was replaced.
  */
 export function unclearError({
   transactionHash,

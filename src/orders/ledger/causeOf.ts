@@ -5,16 +5,18 @@ import type {
   StoreReader,
 } from '../../store/types.js'
 
-/** Why tokens moved or gas was paid. */
+/** The order or refund for which tokens moved or gas was paid. */
 export type Cause = {
   orderId: string | undefined
-  /** Set for a refund: its id, and the payer who gets the tokens back. */
+  /**
+   * Set for a refund: its id, and the payer of the order, who gets the tokens.
+   */
   refund?: { id: string; to: Address } | undefined
 }
 
 /**
- * Finds out which order an order's row stands for. The row of a refund stands
- * for the order that it refunds.
+ * Returns the order that a row of the table of orders stands for. The row of a
+ * refund stands for the order that it refunds.
  */
 export function causeOf(order: OrderRecord | undefined): Cause {
   if (!order) return { orderId: undefined }
@@ -23,7 +25,7 @@ export function causeOf(order: OrderRecord | undefined): Cause {
   return { orderId: refundOf, refund: { id: refundId ?? id, to: refundTo } }
 }
 
-/** Loads the orders of proofs or transactions, by id. */
+/** Loads the orders that stored payments or transactions belong to, by id. */
 export async function loadOrdersOf(
   { orders }: Pick<StoreReader, 'orders'>,
   rows: readonly Pick<ProofRecord, 'orderId'>[],
@@ -33,7 +35,10 @@ export async function loadOrdersOf(
   return new Map(found.map((order) => [order.id, order]))
 }
 
-/** The finality of a proof, if it is the one that settled its order. */
+/**
+ * Returns the order's finality if this stored payment is the one that settled
+ * it.
+ */
 export function finalityOf(
   { transactionHash }: ProofRecord,
   order: OrderRecord | undefined,

@@ -5,12 +5,12 @@ import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { OrdersContext } from '../model/types.js'
 import type { LedgerRow } from './types.js'
 
-/** Symbol and decimals of amounts. */
+/** The currency of a row's amounts: its symbol and decimals. */
 export type Unit = Pick<LedgerRow, 'symbol' | 'decimals'>
 
 /**
- * Symbol and decimals of a destination's token. Asks a node only if there is no
- * order and the token is not a known one.
+ * Returns symbol and decimals of a destination's token. Asks a node only if the
+ * store has no order of it and the token is not a well-known one.
  */
 export async function describeToken(
   context: OrdersContext,
@@ -30,7 +30,7 @@ export async function describeToken(
   return { symbol, decimals: found.decimals }
 }
 
-/** Symbol and decimals of the coin in which a chain takes gas. */
+/** Returns symbol and decimals of the coin that pays for gas on a chain. */
 export function describeCoin(context: OrdersContext, chainId: number): Unit {
   const coin = readerOf(context, chainId).chain?.nativeCurrency
   return { symbol: coin?.symbol ?? 'ETH', decimals: coin?.decimals ?? 18 }

@@ -1,6 +1,6 @@
 /**
- * Finds the lowest number from 0 on for which `isOld` is false. Expects that it
- * is true below some number and false from there on.
+ * Finds the lowest number from 0 on for which `isOld` is false. Below that
+ * number `isOld` must be true, and from it on false.
  */
 export async function findFirst(
   isOld: (number: bigint) => Promise<boolean>,

@@ -3,8 +3,8 @@ import type { LedgerRow } from './types.js'
 type Source = AsyncGenerator<LedgerRow>
 
 /**
- * Merges streams of rows into one, by time and position on the chain. Each
- * stream must be sorted already. Takes one row of each into memory at a time.
+ * Merges streams of rows into one, sorted by time and position on the chain.
+ * Each stream must be sorted already. Keeps one row of each stream in memory.
  */
 export async function* mergeLedgerRows(
   sources: readonly Source[],
@@ -36,7 +36,7 @@ function indexOfFirst(rows: readonly LedgerRow[]): number {
   }, 0)
 }
 
-/** Negative if the first row is earlier than the second. */
+/** Returns a negative number if the first row is earlier than the second. */
 function compareRows(one: LedgerRow, other: LedgerRow): number {
   const keys = keysOf(other)
   for (const [at, key] of keysOf(one).entries()) {
@@ -52,7 +52,7 @@ function keysOf(row: LedgerRow): readonly bigint[] {
   return [blockTime, BigInt(chainId), blockNumber, place, BigInt(logIndex)]
 }
 
-/** Order of the rows of one block. */
+/** Sequence of the rows within one block, by their type. */
 const places: Readonly<Record<LedgerRow['type'], bigint>> = {
   opening: 0n,
   capture: 1n,

@@ -8,7 +8,7 @@ import type { LedgerRow } from './types.js'
 
 export type ReadHeads = (client: Client) => Promise<ChainHeads>
 
-/** A movement of tokens into or out of a recipient's account. */
+/** A transfer of tokens to or from a recipient. */
 type Movement = Pick<
   LedgerRow,
   'transactionHash' | 'blockNumber' | 'blockTime' | 'logIndex' | 'finality'
@@ -19,10 +19,9 @@ type Movement = Pick<
 }
 
 /**
- * The rows of one movement: one for an arrival, one for a departure, both if
- * the recipient sent tokens to itself.
- *
- * @param cause the order or refund that this movement paid, if there is one.
+ * Returns the rows of one transfer: one if the recipient received it, one if it
+ * sent it, two if it sent tokens to itself.
+ * @param cause the order or refund that this transfer paid, if there is one.
  */
 export function rowsOfMovement(
   destination: Destination,
@@ -64,10 +63,10 @@ export type GasPaid = Pick<
   LedgerRow,
   'transactionHash' | 'blockNumber' | 'blockTime' | 'finality'
 > & {
-  /** Wei. */
+  /** Gas cost in wei. */
   fee: bigint
   cause: Cause
-  /** The recipient whose books the gas belongs to. */
+  /** The recipient in whose books the gas is entered. */
   recipient: Address
 }
 
@@ -89,8 +88,8 @@ export function rowOfGas(
 }
 
 /**
- * The row of a payment that was answered early, while only the pending block
- * showed its capture, and that failed.
+ * Returns the row of a payment that was answered at `preconfirmed`, while only
+ * the pending block showed its capture, and that failed.
  */
 export function rowOfUnpaid(
   destination: Destination,
@@ -100,7 +99,10 @@ export function rowOfUnpaid(
   return { ...emptyRow(destination, unit), ...facts, type: 'unpaid' }
 }
 
-/** The row of a balance, before the first or after the last movement. */
+/**
+ * Returns the row of a recipient's balance, before its first or after its last
+ * transfer.
+ */
 export function rowOfBalance(
   type: 'opening' | 'closing',
   destination: Destination,
@@ -110,7 +112,9 @@ export function rowOfBalance(
   return { ...emptyRow(destination, unit), ...place, type }
 }
 
-/** Finality of a block, from what the node says about its heads. */
+/**
+ * Returns the finality of a block, by the node's `safe` and `finalized` blocks.
+ */
 export function finalityAt(
   { safe, finalized }: Pick<ChainHeads, 'safe' | 'finalized'>,
   blockNumber: bigint,

@@ -5,17 +5,21 @@ import { findProofPages } from '../watcher/findSettled.js'
 import { findFirst } from './findFirst.js'
 import type { LedgerRange } from './types.js'
 
-/** Proofs on a page. Each page blocks the event loop for some milliseconds. */
+/**
+ * Stored payments and cancellations on a page. Handling a page blocks the event
+ * loop for some milliseconds.
+ */
 const pageSize = 150
 
-/** Proofs to load in each step of the search for a time. */
+/** Rows to load in each step of the binary search for a time. */
 const lookSize = 20
 
 type Context = Pick<OrdersContext, 'store' | 'signal'>
 
 /**
- * Yields the proofs of a destination whose blocks are in a range of time, page
- * by page and in chain order. Leaves out those that a reorganization removed.
+ * Yields the stored payments and cancellations of a destination whose blocks
+ * are in a time range, page by page and in chain order. Leaves out those that a
+ * reorganization removed.
  */
 export async function* proofsOnRecord(
   { store, signal }: Context,
@@ -24,7 +28,7 @@ export async function* proofsOnRecord(
 ): AsyncGenerator<ProofRecord[]> {
   const proofs = {
     find: async (query: Parameters<typeof findPage>[1]) => {
-      // Pages in a row without a pause would block the event loop.
+      // Pause between pages: without it, many pages would block the event loop.
       await nextTurn()
       signal?.throwIfAborted()
       return findPage({ store }, query)
@@ -51,7 +55,7 @@ const findPage = (
   },
 ): Promise<ProofRecord[]> => store.read(({ proofs }) => proofs.find(query))
 
-/** Finds a block before which all proofs are older than a time. */
+/** Finds a block before which all stored payments are older than a time. */
 function findFirstBlock(
   context: Pick<OrdersContext, 'store'>,
   destination: Destination,

@@ -51,8 +51,8 @@ export async function* readLedger(
 }
 
 /**
- * Opens the streams of a ledger's rows. A stream reads nothing before its first
- * row is asked for.
+ * Opens the streams that the ledger's rows come from. A stream reads nothing
+ * before its first row is asked for.
  */
 async function openSources(
   context: OrdersContext,
@@ -83,8 +83,8 @@ async function openSources(
 }
 
 /**
- * Reads the heads of each node once, so that all rows of one transaction have
- * the same finality.
+ * Reads the newest, `safe` and `finalized` blocks of each node once, so that
+ * all rows of one transaction have the same finality.
  */
 function shareHeads({ policy }: OrdersContext): ReadHeads {
   const read = new Map<Client, Promise<ChainHeads>>()
@@ -98,8 +98,8 @@ function shareHeads({ policy }: OrdersContext): ReadHeads {
 }
 
 /**
- * The accounts that ever sent transactions for orders of this store. A
- * transaction belongs to this ledger if its order does.
+ * Finds the accounts that ever sent transactions for orders of this store. Of
+ * their transactions, the ledger shows those whose order it shows.
  */
 async function findSubmitters(context: OrdersContext): Promise<Submitter[]> {
   const { store, tokens, wallets, destinations } = context

@@ -22,24 +22,25 @@ import {
 } from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
-/** Transactions on a page: the requests of one batch. */
+/** Transactions on a page, whose receipts are requested in one batch. */
 const pageSize = 100
 
-/** Transactions to load in each step of the search for a time. */
+/** Transactions to load in each step of the binary search for a time. */
 const lookSize = 20
 
 type GasOptions = {
   readHeads: ReadHeads
   /**
-   * True to ask for the receipt of every transaction, false to ask only for
-   * those without a stored proof.
+   * If true, asks the node for the receipt of every transaction; if false, only
+   * for those that the store has no proof of.
    */
   isExact: boolean
 }
 
 /**
- * Yields the gas that a submitter paid in a range of time: for orders of this
- * context, and for fillers if the submitter is one of its recipients.
+ * Yields the gas that a submitter paid in a time range: for orders of this
+ * context, and, if the submitter is one of its recipients, for fillers (empty
+ * transactions that only use up an account nonce).
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its chain was reorganized meanwhile.
@@ -60,8 +61,8 @@ export async function* rowsOfGas(
       const paid = gasOf(one, mined)
       if (!paid || paid.blockTime < range.from) continue
       if (paid.blockTime >= range.to) return
-      // If we asked the chain for the transaction, take its finality from
-      // there, as the rows of its transfers do.
+      // If the node was asked for this transaction, take the finality from the
+      // node, as the rows of its transfers do.
       const finality = mined.has(paid.transactionHash)
         ? finalityAt(await readHeads(client), paid.blockNumber)
         : paid.finality
@@ -74,12 +75,12 @@ export async function* rowsOfGas(
 /** The transactions at one account nonce, of which at most one is mined. */
 type SentNonce = {
   hashes: readonly Hash[]
-  /** A proof from one of these transactions. */
+  /** The stored payment or cancellation that one of these transactions made. */
   proof: ProofRecord | undefined
   cause: Cause
   /**
-   * The recipient whose books the gas belongs to. Absent if it is of another
-   * shop.
+   * The recipient in whose books the gas is entered. Absent if that recipient
+   * belongs to another shop.
    */
   recipient: GasPaid['recipient'] | undefined
   finality: GasPaid['finality']
@@ -107,7 +108,7 @@ function gasOf(
   return { ...place, fee, cause, recipient, finality }
 }
 
-/** Yields what a submitter sent since a time, page by page. */
+/** Yields the transactions that a submitter sent since a time, page by page. */
 async function* transactionPages(
   context: OrdersContext,
   submitter: Submitter,
@@ -130,7 +131,8 @@ async function* transactionPages(
     const last = rows.at(-1)?.nonce
     if (last === undefined) return
     const isEnd = rows.length < pageSize
-    // The page may end between the transactions of one nonce: read it again.
+    // The page may end between two transactions with the same account nonce, so
+    // the next page starts with this nonce again.
     const isWhole = isEnd || last === rows[0]?.nonce
     yield [...sent]
       .filter(([nonce]) => isWhole || nonce < last)
@@ -140,7 +142,10 @@ async function* transactionPages(
   }
 }
 
-/** Loads what the store has about transactions, by account nonce. */
+/**
+ * Groups transactions by account nonce, and loads what the store has about
+ * each.
+ */
 async function describeSent(
   context: OrdersContext,
   tables: StoreReader,
@@ -180,8 +185,8 @@ async function findStanding(
 }
 
 /**
- * Returns the recipient whose books the gas of an account nonce belongs to;
- * `undefined` if it is of another shop.
+ * Returns the recipient in whose books the gas of an account nonce is entered;
+ * `undefined` if that recipient belongs to another shop.
  */
 function ownerOf(
   { destinations, recipients }: OrdersContext,
@@ -210,7 +215,8 @@ async function findFirstNonce(
 }
 
 /**
- * The time of a transaction that was mined at or soon after an account nonce.
+ * Returns the block time of a mined transaction at this account nonce, or at
+ * one soon after it.
  */
 async function findMinedTime(
   { store }: OrdersContext,

@@ -4,13 +4,13 @@ import { describeToken } from './describeToken.js'
 import { rowOfUnpaid } from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
-/** Most orders whose events are read at once. */
+/** Most orders whose events are read in one query. */
 const most = 500
 
 /**
- * Yields the payments of a destination that were answered early, while only the
- * pending block showed their capture, and that failed; each at the second when
- * the failure was known.
+ * Yields the payments of a destination that were answered at `preconfirmed`,
+ * while only the pending block showed their capture, and that failed. The time
+ * of each row is when the failure became known.
  */
 export async function* rowsOfUnpaid(
   context: OrdersContext,
@@ -45,7 +45,10 @@ export async function* rowsOfUnpaid(
   yield* rows.sort((one, other) => (one.blockTime < other.blockTime ? -1 : 1))
 }
 
-/** Loads when each order was last reported as unpaid, in Unix seconds. */
+/**
+ * Loads the time of the last `servedUnpaid` event of each order, in Unix
+ * seconds.
+ */
 async function loadTimes(
   { events }: Pick<StoreReader, 'events'>,
   rows: readonly EarlyRow[],

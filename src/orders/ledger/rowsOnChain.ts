@@ -21,13 +21,14 @@ import {
 } from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
-/** Ranges of blocks that are read at the same time. */
+/** Block ranges that are read at the same time. */
 const mostRanges = 4
 
 /**
- * Yields every transfer into and out of a recipient's account in a range of
- * time, between its balance before and after. Begins at the block of the oldest
- * order at the earliest, and ends at the newest block at the latest.
+ * Yields every transfer to and from a recipient in a time range, with the
+ * balance before the first as `opening` row and after the last as `closing`
+ * row. Starts no earlier than the block of the oldest order, and ends no later
+ * than the newest block.
  *
  * @throws {@link NodeAnswerError} when the transfers do not add up to the
  * balances, or the chain was reorganized meanwhile.
@@ -76,7 +77,8 @@ export async function* rowsOnChain(
     }
   }
   const shown = await balanceAfter(last)
-  // If the newest block was replaced, comparing the sums proves nothing.
+  // If a reorg replaced the newest block, balance and transfers are from
+  // different chains, so check that before comparing.
   await heads.confirm()
   if (shown !== balance)
     throw new NodeAnswerError({
@@ -95,7 +97,7 @@ type Reading = {
   heads: ChainHeads
 }
 
-/** Finds the last block before the range, and the last block in it. */
+/** Finds the last block before the time range, and the last block in it. */
 async function findSpan(
   context: OrdersContext,
   { client, destination, heads: { latest } }: Reading,
@@ -129,8 +131,8 @@ async function getBlock(client: Client, number: bigint): Promise<BlockHead> {
 type RecordedMove = TransferLog & { cause: Cause | undefined }
 
 /**
- * Reads transfers some ranges ahead. Adds the order or refund that each
- * transfer paid, if the store has one.
+ * Reads transfers, several block ranges ahead of the caller. Adds the order or
+ * refund that each transfer paid, if the store knows one.
  */
 async function* readMoves(
   { store, signal }: OrdersContext,
@@ -157,8 +159,8 @@ async function* readMoves(
       if (!taken) return
       const { piece, answer } = taken
       pace.note(answer.length, piece.toBlock - piece.fromBlock + 1n)
-      // Read the store after the chain, so that it is not older than the
-      // transfers.
+      // Read the store after the chain, so that it knows the orders of all
+      // transfers that were read.
       yield* await addCauses({ store }, destination, answer)
     }
   } finally {

@@ -13,8 +13,9 @@ import { proofsOnRecord } from './proofsOnRecord.js'
 import type { LedgerRange, LedgerRow } from './types.js'
 
 /**
- * Yields the stored payments of a destination, and the gas of those of their
- * transactions that the store has only as proofs.
+ * Yields the stored payments of a destination. Also yields the gas of their
+ * transactions, if the store has a payment's proof but not the transaction
+ * itself.
  *
  * @param options.submitters accounts whose gas counts.
  * @param options.hasMoves false to yield only the gas.
@@ -83,8 +84,8 @@ const placeOf = ({ transactionHash, blockNumber, blockTime }: ProofRecord) => ({
 })
 
 /**
- * Finds proofs whose transactions the store lacks, as after a backup was
- * restored. If a transaction proves several payments, returns its first proof.
+ * Finds stored payments whose transactions the store lacks, as after a backup
+ * was restored. If a transaction made several payments, returns the first.
  */
 async function findForgotten(
   { transactions, proofs: table }: Pick<StoreReader, 'transactions' | 'proofs'>,

@@ -2,7 +2,7 @@ import { formatSigned } from '../../core/formatSigned.js'
 import { formatTime } from './formatRow.js'
 import type { LedgerRow } from './types.js'
 
-/** The columns, and what each shows of a row. */
+/** The columns of the CSV, and the value of each for a row. */
 const columns: Readonly<
   Record<string, (row: LedgerRow) => string | number | bigint | undefined>
 > = {
@@ -34,10 +34,9 @@ const columns: Readonly<
  * Writes ledger rows as CSV (RFC 4180) with a header line. Amounts are exact
  * decimals in whole tokens or coins.
  *
- * A text that a spreadsheet would run as a formula gets a `'` before it, and so
- * does a text that begins with `'`. Only order and refund ids can be such text:
- * remove one leading `'` of these when you read the file by program.
- *
+ * Text that a spreadsheet would run as a formula gets a `'` in front, and so
+ * does text that begins with `'`. Only order and refund ids can be such text:
+ * when a program reads the file, remove one leading `'` from these ids.
  * @throws the errors of `rows`.
  *
  * @example
@@ -64,7 +63,7 @@ const lineOf = (fields: readonly string[]): string =>
 const quote = (field: string): string =>
   /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
 
-/** Keeps spreadsheets from running a text as a formula. */
+/** Puts a `'` before text that a spreadsheet would run as a formula. */
 function guardText(text: string | undefined): string | undefined {
   return text !== undefined && /^\s*[=+\-@'\t\r\n＝＋－＠]/.test(text)
     ? `'${text}`

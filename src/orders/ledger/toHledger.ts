@@ -5,13 +5,12 @@ import type { LedgerRow } from './types.js'
 /**
  * Writes ledger rows as a journal for hledger. Each recipient has the account
  * `assets:<chain id>:<symbol>:<address>`, and each submitter one for the coin
- * it pays gas with.
+ * that it pays gas with.
  *
- * A ledger with `transfers: true` begins with the balance of each recipient and
- * ends with a balance assertion, so `hledger check` proves that the journal
- * agrees with `balanceOf`. Without it, the journal holds only what is
- * stored, and asserts nothing.
- *
+ * With `transfers: true`, the journal begins with the balance of each recipient
+ * and ends with a balance assertion, so `hledger check` proves that the journal
+ * agrees with `balanceOf`. Without `transfers`, the journal contains only what
+ * is stored, and asserts nothing.
  * @throws the errors of `rows`.
  *
  * @example
@@ -64,7 +63,10 @@ function entryOf(row: LedgerRow): Entry {
   return { entry: headOf(row) + postings.join(''), accounts: [asset, other] }
 }
 
-/** The account on the other side of each entry. */
+/**
+ * The account that balances each entry in double-entry bookkeeping, by the type
+ * of row.
+ */
 const contraAccounts = {
   capture: 'income:sales',
   refund: 'expenses:refunds',
@@ -74,11 +76,14 @@ const contraAccounts = {
   opening: 'equity:opening',
 } as const
 
-/** The first lines of an entry: date, status, hash, and where it comes from. */
+/**
+ * Returns the first lines of an entry: date, status, transaction hash, and
+ * order.
+ */
 function headOf(row: LedgerRow): string {
   const { blockTime, finality, transactionHash, type } = row
   const [date] = formatTime(blockTime).split('T')
-  // `*` (cleared) only once no reorganization can undo the entry.
+  // Mark an entry as cleared (`*`) only once no reorganization can undo it.
   const status = finality === 'finalized' ? '*' : '!'
   const code = transactionHash === undefined ? '' : `(${transactionHash}) `
   const tags = {
@@ -99,8 +104,8 @@ function headOf(row: LedgerRow): string {
 }
 
 /**
- * Percent-encodes an id: a comma would end a tag, and hledger reads other than
- * ASCII text only where the locale says so.
+ * Percent-encodes an id: a comma would end an hledger tag, and hledger reads
+ * non-ASCII text only if the locale allows it.
  */
 const encodeId = (id: string | undefined): string | undefined =>
   id === undefined ? undefined : encodeURIComponent(id)
@@ -114,7 +119,9 @@ function amountOf(value: bigint, row: LedgerRow): string {
   return `${formatSigned(value, row)} ${symbolOf(row)}`
 }
 
-/** hledger needs quotes around symbols with other characters than letters. */
+/**
+ * Quotes a symbol that has other characters than letters, as hledger requires.
+ */
 function symbolOf({ symbol }: Pick<LedgerRow, 'symbol'>): string {
   return /^[A-Za-z]+$/.test(symbol) ? symbol : `"${plain(symbol)}"`
 }
@@ -122,7 +129,7 @@ function symbolOf({ symbol }: Pick<LedgerRow, 'symbol'>): string {
 const plain = (symbol: string): string =>
   symbol.replaceAll(/[^A-Za-z0-9._-]/g, '_') || '_'
 
-/** Declares a symbol, and how many decimals to show. */
+/** Declares a symbol to hledger, and how many decimals to show. */
 function commodityOf(row: LedgerRow): string {
   const fraction = '0'.repeat(row.decimals)
   return `commodity 1000.${fraction} ${symbolOf(row)}`

@@ -4,18 +4,21 @@ import type { Finality } from '../../core/types.js'
 
 /** Parameters of `ledger`: which rows to return. */
 export type LedgerParameters = {
-  /** First second, in Unix seconds. @default 0n, the beginning */
+  /** Start of the time range, in Unix seconds. @default 0n, the beginning */
   from?: bigint | undefined
-  /** First second after the rows. @default no end */
+  /** End of the time range, in Unix seconds, exclusive. @default no end */
   to?: bigint | undefined
   /**
-   * Reads every transfer into and out of the recipients from the chain, and
-   * adds their balances as rows of the types `opening` and `closing`. Takes
-   * requests in proportion to the number of blocks. For blocks of the past it
-   * needs an archive node. @default false
+   * Reads every transfer to and from the recipients from the chain, and adds
+   * their balances as rows of the types `opening` and `closing`. The number of
+   * requests grows with the number of blocks. Past blocks need an archive node.
+   * @default false
    */
   transfers?: boolean | undefined
-  /** Ends the ledger, which then throws the signal's reason. */
+  /**
+   * Ends the ledger when it aborts; the iteration then throws the signal's
+   * reason.
+   */
   signal?: AbortSignal | undefined
 }
 
@@ -27,17 +30,17 @@ export const ledgerMembers: MembersOf<LedgerParameters> = {
 }
 
 /**
- * What a row of the ledger says.
- *
+ * What a row of the ledger stands for.
  * - `capture`: an order was paid.
- * - `refund`: a payer got tokens of an order back.
- * - `gas`: a submitter paid for a transaction, in the coin of the chain. Also
- *   for a reverted transaction, a cancellation or a filler.
- * - `transfer`: tokens came or went, and no order or refund explains it.
- * - `unpaid`: a request was answered at `preconfirmed`, while only the pending
- *   block showed the capture, and the capture failed. It moves nothing.
+ * - `refund`: tokens of an order were paid back to its payer.
+ * - `gas`: a submitter paid gas for a transaction, in the coin of the chain.
+ *   This includes reverted transactions, cancellations and fillers (empty
+ *   transactions that only use up an account nonce).
+ * - `transfer`: a transfer that no order or refund explains.
+ * - `unpaid`: a capture was answered at `preconfirmed`, while only the pending
+ *   block showed it, and then failed. No tokens moved.
  * - `opening`, `closing`: the balance of a recipient before the first row and
- *   after the last. They move nothing.
+ *   after the last. No tokens moved.
  */
 type LedgerRowType =
   | 'capture'
@@ -48,21 +51,26 @@ type LedgerRowType =
   | 'opening'
   | 'closing'
 
-/** One row of the ledger. */
+/** One row of the ledger: a payment, refund, transfer, gas cost or balance. */
 export type LedgerRow = {
   type: LedgerRowType
   chainId: number
-  /** Contract of the token. Absent for gas. */
+  /** Contract address of the token. Absent for gas. */
   token: Address | undefined
-  /** Symbol of the token or coin, or the token's address if we know none. */
+  /**
+   * Symbol of the token or coin, or the token's address if its symbol is
+   * unknown.
+   */
   symbol: string
-  /** Decimals of all amounts of this row. */
+  /** Decimals of the token or coin of this row. */
   decimals: number
-  /** The recipient whose books the row belongs to, for gas and refunds too. */
+  /**
+   * The recipient in whose books the row is entered, for gas and refunds too.
+   */
   recipient: Address
   /**
-   * Tokens that reached the recipient, in token units. Negative if they left
-   * the recipient; 0 for gas.
+   * Token units that the recipient received. Negative if the recipient sent
+   * them; 0 for gas.
    */
   gross: bigint
   /** Wei paid for gas; 0 for all other rows. */
@@ -70,38 +78,47 @@ export type LedgerRow = {
   /** `gross` minus `fee`. */
   net: bigint
   /**
-   * `balanceOf` the recipient after the block of the row, in token units. Only
-   * on `opening` and `closing` rows.
+   * The recipient's `balanceOf` after the block of the row, in token units.
+   * Only on `opening` and `closing` rows.
    */
   balance: bigint | undefined
-  /** Token units that were not paid. Only on `unpaid` rows. */
+  /** Token units that were expected but never paid. Only on `unpaid` rows. */
   unpaid: bigint | undefined
   /**
-   * Absent if the store does not know it. With `transfers` it is always there.
+   * Finality of the row's block. Absent if the store does not know it; with
+   * `transfers` always set.
    */
   finality: Finality | undefined
-  /** Absent on `unpaid`, `opening` and `closing` rows. */
+  /**
+   * Transaction of the row. Absent on `unpaid`, `opening` and `closing` rows.
+   */
   transactionHash: Hash | undefined
-  /** 0 on `unpaid` rows, which no block shows. */
+  /** Block of the transaction. 0 on `unpaid` rows, which are in no block. */
   blockNumber: bigint
-  /** Unix seconds; of our own clock on `unpaid` rows. */
+  /**
+   * Time of the block in Unix seconds. On `unpaid` rows, the time of our own
+   * clock.
+   */
   blockTime: bigint
   /** Index of the transfer's log in its block. Absent for gas and balances. */
   logIndex: number | undefined
   orderId: string | undefined
   refundId: string | undefined
-  /** Payer of the order, or the account that sent a transfer. */
+  /** Payer of the order, or the account that sent the transfer. */
   payer: Address | undefined
-  /** Account that a transfer went to, if it left the recipient. */
+  /**
+   * Account that received the transfer, if the recipient sent it; otherwise
+   * absent.
+   */
   payee: Address | undefined
-  /** Account that paid the gas. */
+  /** Account that sent the transaction and paid its gas. Only on `gas` rows. */
   submitter: Address | undefined
 }
 
-/** The checked parameters of a ledger. */
+/** The time range of a ledger, checked. */
 export type LedgerRange = {
-  /** Unix seconds. */
+  /** Start in Unix seconds. */
   from: bigint
-  /** Exclusive. */
+  /** End in Unix seconds, exclusive. */
   to: bigint
 }

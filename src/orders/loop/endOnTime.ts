@@ -2,12 +2,12 @@ import { onAbort } from '../../core/onAbort.js'
 import { finishOnTime } from './endingContext.js'
 
 /**
- * Runs work until one of the signals aborts. Nodes then have 3 seconds to
- * answer and the database 2 more to write. Does not wait longer for work that
- * hangs.
+ * Runs work until one of the signals aborts. After that, nodes have 3 seconds
+ * to answer and the database 2 more to write. Does not wait longer for work
+ * that hangs.
  *
- * @param work gets two signals: `ending` aborts at once, so that nothing new
- * begins; `letGo` aborts when nodes have had their 3 seconds, or the work is
+ * @param work gets two signals. `ending` aborts at once, so that nothing new
+ * begins. `letGo` aborts after the 3 seconds for nodes, or when the work is
  * over.
  */
 export async function endOnTime(
@@ -29,7 +29,7 @@ export async function endOnTime(
   try {
     await Promise.race([running, finishing])
   } finally {
-    // Aborts requests that polls started and did not wait for.
+    // Abort the requests that polls started without waiting for them.
     letGo.abort()
     for (const forget of forgets) forget()
   }

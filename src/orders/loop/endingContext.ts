@@ -5,15 +5,18 @@ import { inTime } from '../../core/wait.js'
 import { endingSealer } from '../../store/limitSealer.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Milliseconds that nodes have to answer after an abort. */
+/** Milliseconds that nodes have to answer after the work was asked to end. */
 export const lastAnswers = 3000
 
-/** Milliseconds that the database then has to finish the current write. */
+/**
+ * Milliseconds after that in which the database has to finish the current
+ * write.
+ */
 export const lastWrites = 2000
 
 /**
- * Waits for work that was asked to end. Calls `letGo` after 3 seconds, so that
- * the work stops waiting for nodes, and gives up waiting 2 seconds later.
+ * Waits for work that was asked to end. After 3 seconds calls `letGo`, so that
+ * the work no longer waits for nodes. Stops waiting 2 seconds later.
  */
 export async function finishOnTime(
   running: Promise<void>,
@@ -26,8 +29,8 @@ export async function finishOnTime(
 }
 
 /**
- * Copies a context so that its calls to nodes and the sealer end when the
- * signal aborts.
+ * Copies a context. In the copy, requests to nodes and to the sealer end when
+ * the signal aborts.
  */
 export function endingContext(
   context: OrdersContext,
@@ -56,9 +59,8 @@ export function endingContext(
 }
 
 /**
- * Does work that ends when the context's signal aborts: it drops open requests
- * to nodes and sends no more. A write that has begun is completed.
- *
+ * Runs work that ends when the context's signal aborts: drops open requests to
+ * nodes and sends no more. Completes a write that has begun.
  * @throws the signal's reason as soon as it aborts.
  */
 export async function underSignal<result>(

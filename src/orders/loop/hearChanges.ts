@@ -3,12 +3,14 @@ import type { PaymentStore } from '../../store/types.js'
 /** Milliseconds between two checks of a store that does not report changes. */
 const askEvery = 1000
 
-/** Milliseconds to wait after a change, so that one check covers several. */
+/**
+ * Milliseconds to wait after a change, so that one call covers several changes.
+ */
 const changesWithin = 200
 
 /**
- * Calls the listener when the store may have changed, except by writes under a
- * lease of its own. Returns a function that unregisters it.
+ * Calls the listener when the store may have changed. Ignores writes under this
+ * process's own lease. Returns a function that removes the listener.
  */
 export function hearChanges(
   { onChange }: Pick<PaymentStore, 'onChange'>,

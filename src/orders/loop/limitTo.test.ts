@@ -38,7 +38,7 @@ test('a place is given back once, also by work that took too long', async () => 
         end = resolve
       }),
   )
-  // The slot is free by now.
+  // The first work has given up its slot, so this work can start at once.
   await limit(async () => undefined)
   let isSecondOver = false
   const second = limit(async () => {

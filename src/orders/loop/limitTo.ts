@@ -1,19 +1,22 @@
-/** Runs work as soon as a slot is free, and returns its result. */
+/**
+ * Runs work as soon as fewer than the allowed number of other works run, and
+ * returns its result.
+ */
 export type Limit = <result>(work: () => Promise<result>) => Promise<result>
 
-/** Milliseconds after which running work gives up its slot. */
+/** Milliseconds after which running work no longer counts toward the limit. */
 const longestTurn = 5000
 
 /**
- * Lets at most `most` pieces of work run at a time; others wait, first come
- * first served. Work that takes longer than `turn` milliseconds goes on but
- * gives up its slot, so that hanging work does not stop the rest.
+ * Runs at most `most` pieces of work at a time; others wait, first come first
+ * served. Work that takes longer than `turn` milliseconds continues but no
+ * longer counts, so that hanging work does not stop the rest.
  */
 export function limitTo(most: number, turn: number = longestTurn): Limit {
   let running = 0
   const waiting: (() => void)[] = []
   const leave = () => {
-    // Hand the slot on directly, so that work which has not waited cannot take
+    // Pass the slot on directly, so that work which has not waited cannot take
     // it.
     const next = waiting.shift()
     if (next) next()

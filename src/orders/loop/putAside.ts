@@ -10,41 +10,40 @@ import {
 import type { Lease, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** A failure: why work waits for its next try, and since when. */
+/** Why some work failed and waits for its next try, and since when. */
 export type AsideEntry = {
-  /** The name of the error. */
+  /** The name of the error, such as `NodeError`. */
   reason: string
-  /** Unix milliseconds of the first failure in a row. */
+  /** Unix milliseconds of the first failure since the work last succeeded. */
   since: bigint
 }
 
 /**
- * Failed work of a loop that waits for its next try, while the loop goes on.
- * Each entry has a name: an order's id, or the name of a part of the loop.
+ * List of failed work of a loop. Each entry waits for its next try, while the
+ * loop continues. An entry's name is an order's id, or the name of a part of
+ * the loop.
  */
 export type Aside = {
   /**
    * Makes failed work wait for its next try, and reports the failure.
-   *
-   * @returns milliseconds until the next try; doubles with each failure in a
-   * row, up to 30 seconds.
+   * @returns milliseconds until the next try; they double with each failure in
+   * a row, up to 30 seconds.
    */
   put(name: string, error: unknown, orderId?: string | undefined): number
   /**
    * True while the work waits for its next try.
-   *
-   * @param longest counts only pauses of at most so many milliseconds.
+   * @param longest ignores pauses that are longer than this many milliseconds.
    */
   isWaiting(name: string, longest?: number | undefined): boolean
-  /** The name of the last error, if the work failed. */
+  /** The name of the work's last error; `undefined` if it did not fail. */
   reasonOf(name: string): string | undefined
-  /** Number of entries, also of those whose next try is due. */
+  /** Number of entries, including those whose next try is due. */
   size(): number
-  /** Forgets the failures of work that succeeded or is over. */
+  /** Removes the entry of work that succeeded or is no longer needed. */
   clear(name: string): void
-  /** Forgets everything, because another process works on it now. */
+  /** Removes all entries, because another process does this work now. */
   clearAll(): void
-  /** Writes the entries if they changed, so that `health` shows them. */
+  /** Stores the entries if they changed, so that `health` shows them. */
   save(lease: Lease | undefined): Promise<void>
 }
 
@@ -52,17 +51,19 @@ type StoredEntry = { reason: string; since: string }
 
 type Waiting = AsideEntry & {
   tries: number
-  /** Milliseconds from the failure to `until`. */
+  /** Length of the pause in milliseconds, from the failure to `until`. */
   pause: number
-  /** Time of `performance.now()`, because the wall clock may be set back. */
+  /**
+   * End of the pause as a time of `performance.now()`, because the wall clock
+   * may be set back.
+   */
   until: number
 }
 
 /**
  * Makes work wait for its next try after a node, a wallet or a signer failed.
- *
- * @throws the error itself if the store failed or another process wrote: then
- * the data loaded before is unreliable.
+ * @throws the error itself if the store failed or another process wrote the
+ * same rows: what was loaded before is then unreliable.
  */
 export function putAside<part>(
   aside: { put(name: string, error: unknown, part?: part | undefined): number },
@@ -75,7 +76,7 @@ export function putAside<part>(
 }
 
 /**
- * True for errors of the store. An error that is not ours may come from the
+ * True for errors of the store. An error of a foreign class may come from the
  * database.
  */
 function isStoreFailure(error: unknown): boolean {
@@ -91,7 +92,7 @@ function isStoreFailure(error: unknown): boolean {
 const shortest = 100
 const longestPause = 30_000
 
-/** Most entries that `health` shows of one submitter or destination. */
+/** Most entries that `health` shows for one submitter or destination. */
 const mostShown = 100
 
 /** Creates an empty list of failed work. */
@@ -102,9 +103,9 @@ export function openAside(
     observed,
     about,
   }: {
-    /** Key of the list in the store. */
+    /** Key under which the list is stored. */
     key: string
-    /** Name of the observation that reports a failure. */
+    /** Name under which failures are reported to `observe`. */
     observed: `${string}.failed`
     about: Observation['attributes']
   },
@@ -152,8 +153,8 @@ export function openAside(
       forgetOld(waiting)
       const entries = encodeEntries(waiting)
       const text = JSON.stringify(entries)
-      // If this process took the lease anew, another one may have overwritten
-      // the list in between.
+      // If this process took the lease again, another process may have
+      // overwritten the stored list meanwhile.
       const isSaved =
         text === saved && (text === '{}' || lease?.fence === savedFence)
       if (!lease || isSaved) return
@@ -168,7 +169,7 @@ export function openAside(
   }
 }
 
-/** Forgets entries whose next try was due long ago and did not fail. */
+/** Removes entries whose next try was due long ago and did not fail again. */
 function forgetOld(waiting: Map<string, Waiting>): void {
   const now = performance.now()
   for (const [name, { until }] of waiting)
@@ -188,8 +189,9 @@ function encodeEntries(
 }
 
 /**
- * Loads the entries that the holder of a lease wrote, by name. Ignores entries
- * of an earlier holder, because the current one tries everything again.
+ * Loads the failures that the current holder of a lease stored, by name.
+ * Ignores those of an earlier holder, because the current one tries everything
+ * again.
  */
 export async function loadAside(
   tables: Pick<StoreReader, 'getValue' | 'getLease'>,
@@ -208,7 +210,7 @@ export async function loadAside(
   )
 }
 
-/** Finds the lists with failures whose keys begin with this text. */
+/** Finds the keys of stored lists of failures that begin with this text. */
 export async function findAsideKeys(
   tables: Pick<StoreReader, 'findValues'>,
   prefix: string,

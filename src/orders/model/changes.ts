@@ -23,7 +23,8 @@ type TypeOfOrder = Extract<OrderEvent, { orderId: string }>['type']
 
 type EventFacts = {
   [type in TypeOfOrder]: Pick<OrderEvent<type>, 'type' | 'at'> & {
-    // Without this, an event without data would accept any data.
+    // For an event without data, allow only an empty object: without this,
+    // TypeScript would accept any data.
     data: keyof OrderEventData[type] extends never
       ? Record<string, never>
       : OrderEventData[type]
@@ -31,8 +32,8 @@ type EventFacts = {
 }[TypeOfOrder]
 
 /**
- * Rows that one unit of work writes. We collect them first, to write them in a
- * few statements.
+ * Rows that one database transaction writes. We collect them first, so that a
+ * few statements write all.
  */
 export type Changes = {
   orders: OrderRecord[]
@@ -56,7 +57,9 @@ export function noChanges(): Changes {
   }
 }
 
-/** Puts several changes into one unit of work. */
+/**
+ * Joins several changes, so that one database transaction writes them together.
+ */
 export function joinChanges(all: readonly Changes[]): Changes {
   return {
     orders: all.flatMap(({ orders }) => orders),
@@ -87,7 +90,7 @@ export async function writeChanges(
 
 /**
  * Reports what happened to refunds as events of the orders that they refund, in
- * the same unit of work.
+ * the same database transaction.
  */
 async function reportRefunds(
   tables: Pick<StoreWriter, 'orders'>,
@@ -117,11 +120,11 @@ async function reportRefunds(
 }
 
 /**
- * Moves an order to a state that `nextStates` allows, with the event that
- * reports it. Only `rejectOrder.ts` sets a state without this function: back to
- * `stored`, which the table allows for all orders in flight.
+ * Moves an order to a state that `nextStates` allows, and adds the event that
+ * reports the move. Only `rejectOrder.ts` sets a state without this function:
+ * it moves an order in flight back to `stored`, which the table always allows.
  *
- * @throws {@link TransitionError}
+ * @throws {@link TransitionError} when `nextStates` does not allow the move.
  */
 export function moveOrder(
   order: OrderRecord,
@@ -134,8 +137,8 @@ export function moveOrder(
 }
 
 /**
- * Drops a pre-confirmation, which no longer counts once the order changes
- * state. Pure.
+ * Removes the finality `preconfirmed` from an order: it described the pending
+ * block, and no longer counts once the order changes state.
  */
 export function dropPreconfirmed(order: OrderRecord): OrderRecord {
   return order.finality === 'preconfirmed'
@@ -143,7 +146,9 @@ export function dropPreconfirmed(order: OrderRecord): OrderRecord {
     : order
 }
 
-/** Changes fields of an order, with the event that reports it. Pure. */
+/**
+ * Returns an order with changed fields, and the event that reports the change.
+ */
 export function withEvent(
   order: OrderRecord,
   facts: EventFacts,

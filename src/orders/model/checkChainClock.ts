@@ -3,8 +3,7 @@ import type { OrdersContext } from './types.js'
 
 /**
  * Refuses a block whose time differs by over 120 seconds from this machine's
- * clock, unless the policy says that the merchant sets the chain's clock.
- *
+ * clock, unless `policy.chainClock` is `'own'`.
  * @throws {@link ClockSkewError}
  */
 export function checkChainClock(

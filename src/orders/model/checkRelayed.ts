@@ -4,9 +4,8 @@ import { sendersOf } from './sendersOf.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Refuses recipients if none of our wallets would send their captures and pay
+ * Refuses recipients for which no configured wallet would send captures and pay
  * the gas.
- *
  * @throws {@link OrdersSetupError}
  */
 export function checkRelayed(

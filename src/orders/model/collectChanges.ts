@@ -7,14 +7,19 @@ import type {
 import { type Changes, noChanges } from './changes.js'
 import { atAttempt, type StoredOrder } from './storedOrder.js'
 
-/** Computes a change of an order from the order as earlier changes left it. */
+/**
+ * Computes a change of an order. It gets the order with all earlier changes of
+ * the set already applied.
+ */
 export type Step = (stored: StoredOrder) => Partial<Changes>
 
-/** Changes that build on each other and are written together. */
+/**
+ * Changes of several orders. Each builds on the earlier ones; all are written
+ * together.
+ */
 export type ChangeSet = {
   /**
-   * Returns the order with all changes so far applied.
-   *
+   * Returns an order with all changes so far applied.
    * @param attempt number of the attempt. @default the newest
    */
   find(
@@ -22,15 +27,21 @@ export type ChangeSet = {
     attempt?: number | undefined,
   ): StoredOrder | undefined
   add(changes: Partial<Changes>): void
-  /** Applies steps to an order one after the other, if it was loaded. */
+  /**
+   * Applies steps to an order one after the other. Does nothing if the order
+   * was not loaded.
+   */
   apply(orderId: string, steps: readonly Step[]): void
-  /** Returns what to write: each row once, in its last version. */
+  /** Returns the rows to write: each row once, with all its changes. */
   close(): Changes
-  /** Returns the orders as they are once the changes are written. */
+  /** Returns the orders as they will be after the changes are written. */
   written(): StoredOrder[]
 }
 
-/** Starts to collect changes of loaded orders, which are given by id. */
+/**
+ * Starts a set of changes.
+ * @param before the loaded orders, by order id.
+ */
 export function collectChanges(
   before: ReadonlyMap<string, StoredOrder>,
 ): ChangeSet {
@@ -88,8 +99,8 @@ export function collectChanges(
     close: () => ({
       ...added,
       orders: [...rows.orders.values()],
-      // Leave out rows that stay the same: otherwise each poll writes them
-      // again until the order's end is final.
+      // Leave out unchanged rows: otherwise each poll would write them again
+      // until a final block settles the order.
       attempts: [...rows.attempts.values()].filter((row) => {
         const { attempts = [] } = before.get(row.orderId) ?? {}
         return !attempts.some((one) => isAlike(one, row))
@@ -101,7 +112,7 @@ export function collectChanges(
     written: () => {
       const { orders, attempts, proofs } = set.close()
       const isWritten = new Set<unknown>([...orders, ...attempts, ...proofs])
-      // Each write raises the version by one.
+      // The store raises the version of a row by one with each write.
       const after = <row extends { version: number }>(row: row): row =>
         isWritten.has(row) ? { ...row, version: row.version + 1 } : row
       return [...current.keys()].flatMap((id) => {

@@ -3,8 +3,8 @@ import { ProofConflictError } from './errors.js'
 import type { Evidence } from './settleOrder.js'
 
 /**
- * Returns an error if the payment in the evidence is stored as the payment of
- * another order.
+ * Returns an error if a payment found on chain for one order is stored as the
+ * payment of another order.
  */
 export type FindConflict = (
   orderId: string,
@@ -12,8 +12,8 @@ export type FindConflict = (
 ) => ProofConflictError | undefined
 
 /**
- * Compares evidence with the stored proofs, and with the evidence of earlier
- * calls: a payment counts only for the first order that shows it.
+ * Compares payments found on chain with the stored ones, and with those of
+ * earlier calls: a payment counts only for the first order that claims it.
  */
 export function conflictsOf(recorded: readonly ProofRecord[]): FindConflict {
   const owners = new Map<string, string>()

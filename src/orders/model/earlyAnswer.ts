@@ -5,26 +5,24 @@ import { type Changes, withEvent } from './changes.js'
 import type { SettledPolicy } from './types.js'
 
 /**
- * When a request for a capture is answered. `preconfirmed`: once the pending
- * block shows the capture. `included`: once a block has it.
+ * When `capture` answers. `preconfirmed`: once the pending block shows the
+ * capture. `included`: once a block contains it.
  */
 export type AnswerAt = 'preconfirmed' | 'included'
 
-/**
- * When to answer a request, and the largest payment to answer at
- * `preconfirmed`.
- */
+/** When to answer, and the largest payment to answer at `preconfirmed`. */
 export type AnswerChoice = {
   answerAt?: AnswerAt | undefined
   preconfirmedUpTo?: string | undefined
 }
 
 /**
- * Checks a choice. Returns the largest payment to answer at `preconfirmed`, a
- * decimal in whole tokens; `undefined` if none is.
+ * Checks the choice of when to answer. Returns the largest payment to answer at
+ * `preconfirmed`, a decimal in whole tokens, or `undefined` if none is answered
+ * so.
  *
- * @throws {@link InvalidFieldError} when a field is malformed, or does not fit
- * the others or the policy.
+ * @throws {@link InvalidFieldError} when a field is malformed, or contradicts
+ * another field or the policy.
  */
 export function parseAnswerAt(
   { answerAt = 'included', preconfirmedUpTo }: AnswerChoice,
@@ -55,8 +53,8 @@ export function parseAnswerAt(
 }
 
 /**
- * True when the order was answered early, while only the pending block showed
- * its capture, whether it was paid in the end or not. Pure.
+ * True when a caller was told that this order was captured while only the
+ * pending block showed it, whether it was paid in the end or not.
  */
 export function isAnsweredEarly({
   early,
@@ -65,10 +63,10 @@ export function isAnsweredEarly({
 }
 
 /**
- * Updates `early`, what became of an answer at `preconfirmed`, in orders whose
- * state changed. Reports each order that was answered so and whose capture
- * failed; every write that ends `capturing` passes here, so none is forgotten.
- * Pure.
+ * Updates the field `early`, the outcome of an answer at `preconfirmed`, in
+ * orders whose state changed. Adds an event for each such order whose capture
+ * failed. Every write that ends the state `capturing` passes here, so that no
+ * failure goes unreported.
  *
  * @param at Unix milliseconds.
  */
@@ -95,7 +93,7 @@ export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
   return { ...changes, orders, events }
 }
 
-/** Derives from the order's state what became of an early answer. Pure. */
+/** Returns what became of an answer at `preconfirmed`, by the order's state. */
 function earlyAfter(order: OrderRecord): EarlyState | undefined {
   const { early, state, requested } = order
   if (early === undefined) return undefined

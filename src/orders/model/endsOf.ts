@@ -1,12 +1,15 @@
 import type { AttemptRecord } from '../../store/types.js'
 
-/** Unix seconds from which a transaction of each kind is too late. */
+/**
+ * Unix seconds from which a capture or a cancellation of an attempt is too
+ * late.
+ */
 export type AttemptEnds = Readonly<Record<'capture' | 'cancel', bigint>>
 
 /**
- * Computes when transactions of a payment attempt are too late. A capture is
- * too late when the window of its signature is over; a cancellation, when the
- * windows of all signatures for the payment nonce are over. Pure.
+ * Computes when transactions of an attempt are too late. A capture is too late
+ * once the window of its signature has ended. A cancellation is too late once
+ * the windows of all signatures with this payment nonce have ended.
  */
 export function endsOf(attempt: AttemptRecord): AttemptEnds {
   return {
@@ -15,7 +18,10 @@ export function endsOf(attempt: AttemptRecord): AttemptEnds {
   }
 }
 
-/** Unix seconds from which no known signature of the attempt is valid. */
+/**
+ * Returns the Unix second from which no known signature of the attempt is
+ * valid.
+ */
 export function lastSecondOf(attempt: AttemptRecord): bigint {
   const ends = [
     attempt.validBefore,

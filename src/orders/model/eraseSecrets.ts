@@ -3,11 +3,11 @@ import type { ChangeSet, Step } from './collectChanges.js'
 import { loadTransactions } from './loadOrders.js'
 
 /**
- * Erases the credentials of an order that a final block settled, so that nobody
- * who reads the database later finds any. Keeps the bytes of transactions in
- * flight: the submitter still sends them.
+ * Erases the signatures and other credentials of an order that a final block
+ * settled, so that nobody can take them from the database later. Keeps the
+ * bytes of transactions in flight, because the submitter still sends them.
  *
- * @param transactions rows of other orders are ignored.
+ * @param transactions may contain rows of other orders; they are ignored.
  */
 export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
   return ({ order, attempts }) => ({
@@ -31,7 +31,8 @@ export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
 }
 
 /**
- * Erases the credentials of the given orders, if a final block settled them.
+ * Erases the credentials of those of the given orders that a final block
+ * settled.
  */
 export async function eraseFinal(
   tables: Pick<StoreReader, 'transactions'>,

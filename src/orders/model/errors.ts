@@ -23,7 +23,9 @@ export class RefundNotFoundError extends CountersignError {
   }
 }
 
-/** The cursor is ahead of all events. It may come from another database. */
+/**
+ * The events cursor is ahead of all events. It may come from another database.
+ */
 export class CursorAheadError extends CountersignError {
   override readonly name = 'CursorAheadError'
 
@@ -36,7 +38,10 @@ export class CursorAheadError extends CountersignError {
   }
 }
 
-/** An order cannot go from one state to another. A fault, not a verdict. */
+/**
+ * The code tried to move an order to a state that its current state does not
+ * allow. This is a bug in this library, not an answer about the order.
+ */
 export class TransitionError extends CountersignError {
   override readonly name = 'TransitionError'
 
@@ -67,7 +72,8 @@ export class ProofConflictError extends CountersignError {
 }
 
 /**
- * A token, client, wallet, sealer or sealing key is missing or does not fit.
+ * A token, client, wallet, sealer or sealing key is missing, or contradicts the
+ * rest of the configuration.
  */
 export class OrdersSetupError extends CountersignError {
   override readonly name = 'OrdersSetupError'

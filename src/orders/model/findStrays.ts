@@ -1,7 +1,10 @@
 import type { ProofRecord, StoreReader } from '../../store/types.js'
 import type { Evidence } from './settleOrder.js'
 
-/** Finds the stored proofs of the transactions that the evidence names. */
+/**
+ * Finds the stored payments and cancellations of the transactions in the
+ * evidence.
+ */
 export async function findRecorded(
   tables: Pick<StoreReader, 'proofs'>,
   found: readonly Evidence[],
@@ -19,9 +22,9 @@ export async function findRecorded(
 }
 
 /**
- * Picks the payments that are stored as `unmatched`, without an order, and now
- * turn out to have one. Marks them as removed, so that they count only once.
- * Pure.
+ * Picks payments that were stored without an order (`unmatched`), and for which
+ * an order has now been found. Marks these rows as removed, so that the payment
+ * counts only once, with its order.
  */
 export function straysOf(recorded: readonly ProofRecord[]): ProofRecord[] {
   return recorded

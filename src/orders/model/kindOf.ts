@@ -7,8 +7,8 @@ export type OrderKinds = ReadonlyMap<string, PaymentKind>
 export type HasKinds = { kinds: OrderKinds }
 
 /**
- * True when `createOrders` was given the module for this order's kind of
- * payment.
+ * True when `createOrders` got the module for this order's kind of payment in
+ * `kinds`, or the kind is built in.
  */
 export function knowsKind(
   { kinds }: HasKinds,
@@ -18,9 +18,8 @@ export function knowsKind(
 }
 
 /**
- * Returns the module for the kind of an order's payments.
- *
- * @throws {@link OrdersSetupError} when `createOrders` was not given it.
+ * Returns the module for the order's kind of payment.
+ * @throws {@link OrdersSetupError} when `createOrders` did not get that module.
  */
 export function kindOf(
   { kinds }: HasKinds,
@@ -42,8 +41,9 @@ export function unknownKind({
 }
 
 /**
- * Token units that a capture takes: the exact amount, or for a ceiling the
- * amount that `capture` named, `undefined` before that.
+ * Returns the token units that a capture takes: the exact amount, or for an
+ * order with a ceiling the amount that `capture` named; `undefined` before
+ * that.
  */
 export function captureValueOf({
   total,
@@ -54,9 +54,8 @@ export function captureValueOf({
 }
 
 /**
- * Like {@link captureValueOf}, for an order that is sent now.
- *
- * @throws {@link OrdersSetupError} when no amount was named.
+ * Like {@link captureValueOf}, for an order whose capture is sent now.
+ * @throws {@link OrdersSetupError} when `capture` named no amount.
  */
 export function requireCaptureValue(order: OrderRecord): bigint {
   const value = captureValueOf(order)

@@ -2,15 +2,15 @@ import type { StoreReader, StoreWriter, Submitter } from '../../store/types.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Key under which the store keeps all wallet accounts that a chain ever had.
+ * Key of the stored list of all accounts of `wallets` that this chain ever had.
  */
 const submittersKey = (chainId: number): string => `submitters:${chainId}`
 
 type Values = Pick<StoreReader, 'getValue'>
 
 /**
- * Stores the wallets' accounts, so that we notice later when one is removed
- * from the configuration.
+ * Stores the accounts of `wallets`, so that a later start notices if one was
+ * removed from the configuration.
  */
 export async function rememberSubmitters(
   { wallets }: Pick<OrdersContext, 'wallets'>,

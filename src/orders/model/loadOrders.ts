@@ -12,17 +12,17 @@ import { isRefund } from './refundRow.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
-/** Tables to load orders from, of a reader or a writer. */
+/** The tables that loading an order reads, of a reader or a writer. */
 export type OrderTables = Pick<StoreReader, 'attempts' | 'proofs'> & {
   orders: Reader<OrderRecord, OrderQuery>
 }
 
 /**
- * Loads the orders that a query finds, by id and in the order of the query, in
- * three requests in total.
+ * Loads the orders that a query finds, in the order of the query, by id. Needs
+ * three database queries, however many orders there are.
  *
- * @param isWanted decides by the order alone, before attempts and proofs are
- * loaded.
+ * @param isWanted decides by the order's row alone, before attempts and proofs
+ * are loaded.
  */
 export async function loadOrders(
   tables: OrderTables,
@@ -49,9 +49,8 @@ export async function loadOrders(
 }
 
 /**
- * Loads an order of this instance's destinations.
- *
- * @throws {@link OrderNotFoundError} for any other.
+ * Loads an order of this instance's recipients and tokens.
+ * @throws {@link OrderNotFoundError} when there is none with this id.
  */
 export async function loadOrder(
   tables: OrderTables,
@@ -67,7 +66,7 @@ export async function loadOrder(
   return stored
 }
 
-/** Adds the refunds of orders that have any. */
+/** Loads the refunds of the given orders, and returns the orders with them. */
 export async function withRefunds(
   tables: OrderTables,
   orders: ReadonlyMap<string, StoredOrder>,

@@ -2,7 +2,10 @@ import { loadOrders, type OrderTables, withRefunds } from './loadOrders.js'
 import { isRefund } from './refundRow.js'
 import type { StoredOrder, StoredRefund } from './storedOrder.js'
 
-/** Loads a refund with its attempts and proofs, by the id of its row. */
+/**
+ * Loads a refund with its attempts and proofs. The id is that of the refund's
+ * row, from `refundRowId`.
+ */
 export async function loadRefund(
   tables: OrderTables,
   id: string,

@@ -4,7 +4,7 @@ import { checkTransition, nextStates } from './nextStates.js'
 
 const states = Object.keys(nextStates) as OrderState[]
 
-/** From where an order can come to a state. */
+/** Returns the states from which an order can move to this state. */
 const sourcesOf = (to: OrderState) =>
   states.filter((from) => nextStates[from].includes(to))
 

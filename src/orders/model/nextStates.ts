@@ -2,9 +2,9 @@ import type { OrderState } from '../../store/types.js'
 import { TransitionError } from './errors.js'
 
 /**
- * The states an order can go to from each state. Only chain evidence leads to
- * `captured`, `canceled` and `consumed`. A reorganization leads out of them,
- * and `reauthorize` from `canceled` to `drafted`.
+ * The states that an order can move to from each state. Only evidence from the
+ * chain leads to `captured`, `canceled` and `consumed`. A reorganization can
+ * lead out of them again; `reauthorize` leads from `canceled` to `drafted`.
  */
 export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   drafted: ['stored', 'expired', 'voided', 'captured', 'canceled', 'consumed'],
@@ -56,8 +56,7 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
 }
 
 /**
- * Checks that {@link nextStates} allows the step.
- *
+ * Checks that {@link nextStates} allows the move.
  * @throws {@link TransitionError}
  */
 export function checkTransition(from: OrderState, to: OrderState): void {

@@ -8,14 +8,17 @@ import type {
 } from '../../store/types.js'
 import type { SettledPolicy, Shop, ShopConfiguration } from './types.js'
 
-/** What the store keeps about a named shop, apart from its recipients. */
+/**
+ * What the store keeps about a named shop. Its recipients are rows of their
+ * own.
+ */
 export type ShopValue = {
   changes: number
   fulfilAt?: SettledPolicy['fulfilAt'] | undefined
   kinds?: readonly string[] | undefined
 }
 
-/** Prefix of the store's keys of named shops. */
+/** Prefix of the keys under which the store keeps named shops. */
 export const shopPrefix = 'shop:'
 
 export const shopKey = (name: string): string => `${shopPrefix}${name}`
@@ -25,8 +28,8 @@ export function parseShopValue(value: StoredValue | undefined): ShopValue {
 }
 
 /**
- * Opens a shop. Until `refresh` has read the store, it has the recipients of
- * the configuration.
+ * Creates the shop's view of its recipients. Until `refresh` has read the
+ * store, it has the recipients of the configuration.
  */
 export function openShop({
   store,

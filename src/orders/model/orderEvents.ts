@@ -10,7 +10,7 @@ type MaybeAbsent<data> = { [member in keyof data]?: data[member] | undefined }
  * times are decimal strings.
  */
 export type OrderEventData = {
-  /** `atMost` is set if the value is a ceiling. */
+  /** An order was drafted. `atMost` is set if the value is a ceiling. */
   drafted: {
     value: string
     atMost?: string | undefined
@@ -18,13 +18,18 @@ export type OrderEventData = {
     validBefore: string
   }
   accepted: { payer: Address; attempt: number; validBefore: string }
-  /** `value` is set if the order has a ceiling: the amount to capture. */
+  /**
+   * A capture was requested. `value` is set if the order has a ceiling: it is
+   * the amount to capture.
+   */
   captureRequested: { value?: string | undefined }
   capturing: { attempt: number }
   /** The pending block shows the capture. The chain can still drop it. */
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
-  /** The order's transactions can no longer be mined. A new one is sent. */
+  /**
+   * The transactions of the order can no longer be mined, so a new one is sent.
+   */
   reopened: Record<never, never>
   captured: {
     transactionHash: Hash
@@ -34,15 +39,21 @@ export type OrderEventData = {
     submitter: Address
   }
   /**
-   * Has `spendableUntil` if you called `void` and a signature of the buyer can
-   * still be submitted.
+   * The order was voided. `spendableUntil` is set if you called `void` and a
+   * signature of the buyer can still be submitted until then.
    */
   voided: { spendableUntil?: string | undefined }
-  /** `relayed` is true if the worker sends the cancellation. */
+  /**
+   * A buyer's cancellation was stored. If `relayed` is true, the worker sends
+   * it to the chain; otherwise the buyer may.
+   */
   cancellationAccepted: { relayed: boolean }
   canceling: { attempt: number }
   cancelRejected: { reason: OrderReason }
-  /** Has no transaction if no log shows the cancellation, as for a permit. */
+  /**
+   * The payment was canceled on chain. There is no transaction hash if no log
+   * shows the cancellation, as for a permit.
+   */
   canceled: { transactionHash?: Hash | undefined; blockNumber: string }
   expired: { blockNumber: string; blockTime: string }
   consumed: {
@@ -51,15 +62,18 @@ export type OrderEventData = {
     blockHash?: Hash | undefined
   }
   reauthorized: { attempt: number; nonce: Hex; validBefore: string }
-  /** The settlement of the order reached a higher finality. */
+  /** The block that settled the order reached a higher finality. */
   finalityRaised: { finality: Finality }
-  /** Fulfil the order now. `fulfilmentId` is the same each time. */
+  /**
+   * Deliver the order now. `fulfilmentId` is the same if the event comes again,
+   * so use it to deliver only once.
+   */
   fulfil: { fulfilmentId: string; finality: Finality }
   reorged: { transactionHash: Hash; from: OrderState; to: OrderState }
   deadlineNear: { deadline: string }
   /**
-   * `reason` is set for x402 only. Has no transaction if a reorg undid the
-   * capture, which may be mined again.
+   * A payment must be refunded. `reason` is set for x402 only. There is no
+   * transaction hash if a reorg undid the capture, which may be mined again.
    */
   refundDue: MaybeAbsent<OrderEventData['captured']> & {
     refundId: string
@@ -70,21 +84,23 @@ export type OrderEventData = {
     refundId: string
     refundTo: Address
   }
-  /** You asked for a refund. Nothing is signed yet. */
+  /** You requested a refund. Nothing is signed yet. */
   refundRequested: {
     refundId: string
     refundTo: Address
     value: string
     reason?: RefundReason | undefined
   }
-  /** The chain shows the transfer to the payer. A reorg can undo it. */
+  /**
+   * The chain shows the transfer of a refund to the payer. A reorg can undo it.
+   */
   refunded: OrderEventData['captured'] & {
     refundId: string
     refundTo: Address
   }
   /**
-   * The refund did not happen so far. `reorged`: a reorg undid it, and it is
-   * sent again.
+   * The refund has not happened so far. With the reason `reorged`, a reorg
+   * undid it, and it is sent again.
    */
   refundFailed: {
     refundId: string
@@ -93,24 +109,33 @@ export type OrderEventData = {
     reason: RefundFailure | 'canceled' | 'reorged'
   }
   /**
-   * A request was answered at `preconfirmed`, while only the pending block
-   * showed the capture, and the capture failed. If the payment is captured
-   * after all, `captured` follows.
+   * A capture was answered at `preconfirmed`, while only the pending block
+   * showed it, and then failed. If the payment is captured after all,
+   * `captured` follows.
    */
   servedUnpaid: { value: string; payer?: Address | undefined }
-  /** `fulfilled` is the `fulfilmentId` of the order. */
+  /**
+   * A reorg undid the payment of an order that was already fulfilled.
+   * `fulfilled` is the `fulfilmentId` of the order.
+   */
   lossAfterFulfilment: { fulfilled: string }
   needsReview: { payer: Address }
   /**
-   * A period of a subscription was not paid so far: a charge failed, or the
-   * period passed without one. The schedule goes on.
+   * A period of a subscription has not been paid so far: its charge failed, or
+   * the period passed without a charge. The schedule continues.
    */
   subscriptionPastDue: { period: string; reason: OrderReason }
-  /** The schedule gave up. Nothing is charged until you resume it. */
+  /**
+   * The schedule of a subscription stopped after too many failures. Nothing is
+   * charged until you restart it.
+   */
   subscriptionUnpaid: { period: string; reason: OrderReason }
   submitterShared: { account: Address; nonce: number }
   unmatched: OrderEventData['captured'] & { from: Address }
-  /** `identity` names this database, `before` the one that it is a copy of. */
+  /**
+   * The database was replaced. `identity` names this database, `before` the one
+   * that it is a copy of.
+   */
   storeReplaced: { identity: string; before?: string | undefined }
 }
 
@@ -118,22 +143,31 @@ export type OrderEventData = {
 export type OrderEventType = keyof OrderEventData
 
 /**
- * An event. Its `type` decides what `data` holds: after
- * `if (event.type === 'fulfil')`, `event.data.fulfilmentId` is a string.
- * `OrderEvent<'fulfil'>` is the event of that type alone.
+ * An event. Its `type` decides what `data` contains: after `if (event.type ===
+ * 'fulfil')`, `event.data.fulfilmentId` is a string. The type
+ * `OrderEvent<'fulfil'>` has only events of that type.
  */
 export type OrderEvent<type extends OrderEventType = OrderEventType> = {
   [name in type]: Destination & {
-    /** Position of the event among all events of the store. */
+    /**
+     * Position of the event among all events of the store; pass it as `after`
+     * to get the next ones.
+     */
     cursor: bigint
-    /** Absent if the event concerns no order. */
+    /** Id of the order. Absent if the event concerns none. */
     orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
-    /** Position among the order's events, from 1; 0 if it concerns no order. */
+    /**
+     * Position among the events of its order, from 1; 0 if the event concerns
+     * no order.
+     */
     sequence: number
     type: name
-    /** Unix milliseconds of the machine that wrote it. */
+    /** Unix milliseconds, by the clock of the machine that wrote the event. */
     at: bigint
-    /** What happened; `type` decides its members. Plain JSON. */
+    /**
+     * Details of the event as plain JSON; `type` decides which members there
+     * are.
+     */
     data: OrderEventData[name]
   }
 }[type]

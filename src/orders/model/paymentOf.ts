@@ -11,11 +11,14 @@ import { type HasKinds, kindOf } from './kindOf.js'
 import type { RefundRow } from './storedOrder.js'
 import type { AnyDraftedPayment } from './types.js'
 
-/** Fields of an order and its attempt, also before the store has them. */
+/**
+ * Fields of an order and its attempt that are known before the store has
+ * inserted them.
+ */
 type OrderFields = Omit<OrderRecord, 'version' | 'position'>
 type AttemptFields = Omit<AttemptRecord, 'version'>
 
-/** Builds the payment that an attempt offers to the buyer to sign. */
+/** Builds the payment that the buyer is asked to sign for an attempt. */
 export function draftedPaymentOf(
   context: HasKinds,
   order: OrderFields,
@@ -34,7 +37,10 @@ export function draftedPaymentOf(
   return { primaryType, domain, message: unsigned }
 }
 
-/** Builds the payment that the attempt's signature is for. */
+/**
+ * Builds the payment that the buyer signed for an attempt, without the
+ * signature.
+ */
 export function paymentOf(
   context: HasKinds,
   order: OrderRecord,
@@ -109,7 +115,7 @@ function fieldsOf(
       chainId: order.chainId,
       verifyingContract: order.token,
     },
-    // A refund pays from the order's recipient to the order's payer.
+    // For a refund's row, the order's recipient pays the order's payer.
     recipient: order.refundTo ?? order.recipient,
     value: order.value,
     nonce,
@@ -117,7 +123,10 @@ function fieldsOf(
   }
 }
 
-/** Builds the context that a sealed secret of an attempt is bound to. */
+/**
+ * Builds the context to which an encrypted secret of an attempt is bound: the
+ * secret cannot be decrypted with another context.
+ */
 export function sealContextOf(
   kind: SealContext['kind'],
   order: OrderRecord,

@@ -14,9 +14,9 @@ export type PlannedRefund = {
   attempt: Omit<AttemptRecord, 'version'>
 }
 
-/** The payment of an order that a refund pays back, and how much. */
+/** Which payment of an order to refund, and how much. */
 type RefundFacts = {
-  /** The proof of the payment. Its payer is paid back. */
+  /** The stored payment. Its payer gets the refund. */
   payment: Pick<ProofRecord, 'payer' | 'blockTime'>
   /** Number of the order's attempt whose payment is refunded. */
   attempt: number
@@ -28,8 +28,8 @@ type RefundFacts = {
 
 /**
  * Plans the row of a refund, with nothing to sign yet. A refund is a payment of
- * the same token by the recipient, so the submitter sends it like any other.
- * Pure.
+ * the same token by the order's recipient, so the submitter sends it like any
+ * other payment.
  */
 export function planRefund(
   order: OrderRecord,
@@ -49,15 +49,16 @@ export function planRefund(
       total: 'amount',
       value,
       decimals: order.decimals,
-      // Any account may submit it, so a recipient without a wallet can refund.
+      // Any account may submit this type, so a recipient whose wallet is not
+      // configured can refund too.
       primaryType: 'TransferWithAuthorization',
       tokenName: order.tokenName,
       tokenVersion: order.tokenVersion,
       payer: recipient,
       buyerTokenHash: unsetNonce(id, 0),
       metadata,
-      // The search for the refund on chain starts here: its nonce cannot have
-      // been used before the payment.
+      // The search for the refund on chain starts at this time, because the
+      // refund's nonce cannot have been used before the payment.
       createdAt: payment.blockTime,
       deadline: 0n,
       refundOf: order.id,
@@ -69,10 +70,7 @@ export function planRefund(
   }
 }
 
-/**
- * Plans a new attempt for a refund whose last attempt can no longer be paid.
- * Pure.
- */
+/** Plans a new attempt of a refund whose last attempt can no longer be paid. */
 export function renewRefund(
   { attempts }: Pick<StoredOrder, 'attempts'>,
   row: RefundRow,

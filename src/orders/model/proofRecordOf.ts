@@ -6,9 +6,8 @@ import { paymentOf } from './paymentOf.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /**
- * Builds the proof that a receipt gives for an attempt: of its capture or its
- * cancellation. `undefined` if it proves neither.
- *
+ * Builds the record that a receipt proves: the capture or the cancellation of
+ * an attempt. Returns `undefined` if the receipt proves neither.
  * @param blockTime Unix seconds.
  */
 export function proofRecordOf(
@@ -46,9 +45,9 @@ export function proofRecordOf(
       value: captured.amount ?? order.value,
     }
   const isCanceled = kind.end(receipt, payment) === 'canceled'
-  // Take the last log that names the nonce. One transaction can cancel several
-  // nonces, so other logs do not count. A spend permission's nonce is its hash,
-  // which its charges name as well, and its revocation comes after all of them.
+  // Take the last log that names this nonce. Logs of other nonces do not count:
+  // one transaction can cancel several. The nonce of a spend permission is its
+  // hash. Its charges log it too, and its revocation comes after them.
   const logs = receipt.logs.filter(({ topics: [, first, second] }) =>
     [first, second].some((topic) => topic?.toLowerCase() === nonce),
   )
@@ -58,7 +57,7 @@ export function proofRecordOf(
     : undefined
 }
 
-/** The store keeps hex in lower case, so that equal hashes compare equal. */
+/** Lowers the case of hex, because the store compares hashes as text. */
 function lower(value: Hex): Hex {
   return value.toLowerCase() as Hex
 }

@@ -1,13 +1,16 @@
 import { devChainIds } from '../../core/clock.js'
 import type { SettledPolicy } from './types.js'
 
-/** Milliseconds between two polls of a chain for which no order waits. */
+/**
+ * Default milliseconds between two polls of a chain while no order waits for
+ * it.
+ */
 const usuallyQuiet = 15_000
 
 /**
- * Milliseconds between two polls while no order waits for the chain. A
- * development chain is by default polled as often as a busy one, so that a
- * developer does not wait.
+ * Returns the milliseconds between two polls of a chain while no order waits
+ * for it. A development chain is by default polled as often as a busy one, so
+ * that a developer need not wait.
  *
  * @param interval milliseconds between two polls while an order waits.
  */

@@ -18,9 +18,8 @@ function isAtLeast(finality: Finality | undefined, asked: Finality): boolean {
 }
 
 /**
- * Updates the finality of a settled order. Writes the `fulfil` event, once per
- * order, when a capture reaches `fulfilAt`. A test order gets no such event.
- * Pure.
+ * Updates the finality of a settled order. When a capture reaches `fulfilAt`,
+ * adds the event `fulfil`, once per order. A test order gets no such event.
  */
 export function raiseFinality(
   order: OrderRecord,
@@ -57,8 +56,9 @@ export function raiseFinality(
     changed = reported.order
     events.push(reported.event)
   }
-  // Another transfer used the refund's nonce, so the refund needs a new one.
-  // The watcher stores that transfer as a refund of its own.
+  // A transfer unknown to the store used the nonce of this refund, so the
+  // refund needs a new one. The watcher stores that transfer as a refund of its
+  // own.
   const isReplaced =
     order.refundOf !== undefined &&
     order.state === 'consumed' &&

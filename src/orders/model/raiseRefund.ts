@@ -6,7 +6,10 @@ import { refundDataOf } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
-/** Writes the event `refundDue` of an order, in the caller's unit of work. */
+/**
+ * Adds the event `refundDue` to an order, as part of the caller's database
+ * transaction.
+ */
 export async function raiseRefund(
   { now }: Pick<OrdersContext, 'now'>,
   tables: StoreWriter,
@@ -26,15 +29,13 @@ export async function raiseRefund(
   await tables.events.append([due.event])
 }
 
-/** True when a part of the captured payment can still be refunded. Pure. */
+/** True when some of the captured payment can still be refunded. */
 export function isRefundable(stored: StoredOrder): boolean {
   const rows = (stored.refunds ?? []).map(({ row }) => row)
   return sumRefunds(stored, rows).refundable > 0n
 }
 
-/**
- * True when the order has a refund that was paid or may still be paid. Pure.
- */
+/** True when the order has a refund that was paid or may still be paid. */
 export function isPaidBack({
   refunds = [],
 }: Pick<StoredOrder, 'refunds'>): boolean {

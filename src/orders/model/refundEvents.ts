@@ -3,14 +3,16 @@ import type { OrderEvent, OrderEventData } from './orderEvents.js'
 import { refundFailure } from './showRefund.js'
 import type { RefundRow } from './storedOrder.js'
 
-/** An event of a refund's row, or of the order that it refunds. */
+/**
+ * An event of a refund's row, or the event of the order that it is turned into.
+ */
 type Moved = {
   [type in keyof OrderEventData]: Pick<OrderEvent<type>, 'type' | 'data' | 'at'>
 }[keyof OrderEventData]
 
 /**
- * Turns an event of a refund's row into the event of the order that it refunds.
- * `undefined` for a step that the merchant does not need to know. Pure.
+ * Turns an event of a refund's row into an event of the order that it refunds.
+ * Returns `undefined` for a step that does not concern the merchant.
  */
 export function refundEventOf(
   row: RefundRow,

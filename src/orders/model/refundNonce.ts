@@ -10,7 +10,7 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 
-/** Parameters of {@link refundNonce}. They alone determine the nonce. */
+/** Parameters of {@link refundNonce}. The nonce depends on nothing else. */
 export type RefundNonceParameters = {
   chainId: number
   /** Contract address of the token. */
@@ -32,8 +32,8 @@ const members: MembersOf<RefundNonceParameters> = {
 }
 
 /**
- * Text that only these nonces are made from, so that they differ from all
- * others; padded with zero bytes.
+ * Text that only nonces of refunds are hashed with, so that they differ from
+ * all other nonces; padded with zero bytes to 32.
  */
 const tag: Hex = /* @__PURE__ */ stringToHex('countersign refund', { size: 32 })
 
@@ -48,10 +48,9 @@ const parameterTypes = [
 
 /**
  * Computes the payment nonce of a refund: `keccak256(abi.encode(tag, chain,
- * token, payer, nonce, index))`. It depends on the chain alone, not on a
- * database, so the token refuses a second refund with the same index from
- * whatever process or backup. Pure.
- *
+ * token, payer, nonce, index))`. It is computed from facts of the chain, not of
+ * a database. So whatever process or backup sends a second refund with the same
+ * index, the token refuses it.
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
  * @example

@@ -7,8 +7,8 @@ export function isRefund(order: OrderRecord): order is RefundRow {
 }
 
 /**
- * The id of a refund's row. No order has such an id, because ids of orders have
- * no control characters.
+ * Returns the id of a refund's row in the table of orders. It contains a tab,
+ * so it cannot equal an order's id, which has no control characters.
  */
 export function refundRowId(orderId: string, refundId: string): string {
   return `${orderId}\t${refundId}`
@@ -19,14 +19,16 @@ export function isRefundRowId(id: string | undefined): boolean {
 }
 
 /**
- * Returns a placeholder for an attempt that has no nonce yet, or whose nonce
- * another refund used. It is unique, and never signed.
+ * Returns a placeholder nonce for an attempt that has no real one yet, or whose
+ * nonce another refund used. The placeholder is unique, and is never signed.
  */
 export function unsetNonce(rowId: string, number: number): Hex {
   return keccak256(stringToHex(`${rowId}\t${number}`))
 }
 
-/** True when the attempt of a refund has a nonce to sign. */
+/**
+ * True when the attempt of a refund has a real nonce, and not a placeholder.
+ */
 export function hasNonce({
   orderId,
   number,
@@ -36,9 +38,9 @@ export function hasNonce({
 }
 
 /**
- * True when a refund cannot be paid any more: it was voided before it was
- * signed, or a final block shows that its nonce was canceled or its window is
- * over.
+ * True when a refund can never be paid any more, so that its amount is free for
+ * other refunds: it was voided before it was signed, or a final block shows
+ * that its nonce was canceled or its window has ended.
  */
 export function isReleased({
   state,
@@ -60,8 +62,7 @@ export type RefundSums = {
 }
 
 /**
- * Adds up the payments and refunds of an order. Pure.
- *
+ * Adds up the payments and refunds of an order.
  * @param attempt counts only the payment of this attempt. @default all payments
  */
 export function sumRefunds(
@@ -98,7 +99,7 @@ export function settlingPayment({
   )
 }
 
-/** True for the proof of a payment that no reorganization removed. */
+/** True for a stored payment that no reorganization removed. */
 export function isPayment({
   kind,
   removed,

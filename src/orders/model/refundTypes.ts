@@ -2,18 +2,17 @@ import type { Address, Hex } from 'viem'
 import type { OrderReason } from '../../store/types.js'
 import type { SettledCapture } from './settledTypes.js'
 
-/** Why the merchant refunds, in Stripe's words. */
+/** Why the merchant refunds; the values mean the same as Stripe's reasons. */
 export type RefundReason = 'duplicate' | 'fraudulent' | 'requestedByCustomer'
 
 /**
- * How far a refund is.
- *
+ * State of a refund.
  * - `requested`: waits until the capture is final and earlier refunds of the
  *   payment are over, or for the signature of a recipient without a wallet.
- * - `sending`: signed, and sent or about to be.
+ * - `sending`: signed, and sent or about to be sent.
  * - `succeeded`: the chain shows the transfer. See `transfer.finality`.
- * - `failed`: it did not happen so far; `failure` says why. A signed one can
- *   still succeed until `reserved` is `false`.
+ * - `failed`: it has not happened so far; `failure` says why. If it was signed,
+ *   it can still succeed until `reserved` is `false`.
  * - `canceled`: the recipient's account canceled it on chain.
  */
 export type RefundState =
@@ -24,45 +23,52 @@ export type RefundState =
   | 'canceled'
 
 /**
- * Why a refund did not happen. Here the payer is the account that is paid back,
- * as in the order: `payerBlocked` means that the token blocks the buyer.
+ * Why a refund did not happen. In these reasons, the payer is the payer of the
+ * order, who gets the refund: `payerBlocked` means that the token blocks the
+ * buyer.
  */
 export type RefundFailure =
   | OrderReason
-  /** Other refunds of the payment took the amount. */
+  /** Other refunds of the payment have used up the amount. */
   | 'exceedsCaptured'
 
-/** A refund, without credentials. */
+/** A refund as the merchant sees it, without its signature. */
 export type Refund = {
-  /** The id that you gave it, unique in the order. */
+  /** Your id of the refund, unique in the order. */
   refundId: string
   orderId: string
   state: RefundState
   failure: RefundFailure | undefined
   /** Decimal amount in whole tokens. */
   amount: string
-  /** Token units. */
+  /** `amount` in token units. */
   value: bigint
-  /** The account that paid the order, and is paid back. */
+  /** The account that paid the order, and gets the refund. */
   to: Address
   reason: RefundReason | undefined
-  /** True while the amount is paid, or may still be paid by this refund. */
+  /**
+   * True while this refund was paid or may still be paid, so that its amount
+   * cannot be refunded again.
+   */
   reserved: boolean
-  /** Payment nonce. Absent before there is something to sign. */
+  /** Payment nonce of the refund. Absent before there is a payment to sign. */
   nonce: Hex | undefined
-  /** Unix seconds from which the signature is no longer valid. */
+  /** Unix seconds from which the signature of the refund is no longer valid. */
   validBefore: bigint | undefined
-  /** What the chain shows about the transfer. */
+  /** The transfer of the refund, if the chain shows it. */
   transfer: SettledCapture | undefined
 }
 
-/** Why a refund is not accepted. */
+/** Why `refund` does not accept a request. */
 export type RefundRefusal =
-  /** The chain does not show a payment of the order. */
+  /** The chain does not show a payment of the order that could be refunded. */
   | 'notCaptured'
-  /** The order was paid by a permit: pay the buyer back by a transfer. */
+  /**
+   * The order was paid by a permit, which `refund` does not support: send the
+   * buyer a transfer instead.
+   */
   | 'unsupportedToken'
-  /** More than is left of the payment after its other refunds. */
+  /** The amount exceeds what can still be refunded of the payment. */
   | 'exceedsCaptured'
-  /** The id belongs to a refund of another amount. */
+  /** A refund with this id exists, with another amount. */
   | 'refundConflict'

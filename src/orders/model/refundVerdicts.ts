@@ -2,7 +2,7 @@ import type { Payment } from '../../core/types.js'
 import type { Refund, RefundFailure, RefundRefusal } from './refundTypes.js'
 import type { Order } from './types.js'
 
-/** Whether the refund is accepted and stored, and why not. */
+/** Whether the refund is accepted and stored, or why not. */
 export type RefundVerdict =
   | { ok: true; refund: Refund; order: Order }
   | { ok: false; reason: RefundRefusal; order: Order }
@@ -14,18 +14,23 @@ export type RefundToSignVerdict =
       ok: false
       reason: /** The refund is over, or signed already. */
         | 'notOpen'
-        /** The block of the capture is not final yet. */
+        /** The block of the capture is not final yet: try again later. */
         | 'notFinal'
-        /** An earlier refund of the same payment is not decided yet. */
+        /**
+         * An earlier refund of the same payment is still undecided: try again
+         * later.
+         */
         | 'otherRefund'
-        /** A transfer that the store did not know before used up the amount. */
+        /**
+         * A refund that the store did not know before has used up the amount.
+         */
         | 'exceedsCaptured'
         /** You called `suspend`, or the database was replaced: see `resume`. */
         | 'suspended'
       refund: Refund
     }
 
-/** Whether the signature of a refund is accepted. */
+/** Whether the signature of a refund is accepted, or why not. */
 export type AcceptRefundVerdict =
   | { ok: true; refund: Refund }
   | {

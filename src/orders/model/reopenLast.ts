@@ -1,9 +1,9 @@
 import type { TransactionRecord } from '../../store/types.js'
 
 /**
- * Puts transactions of one kind in flight again, to send the same bytes. Takes
- * only those at the highest account nonce: the submitter gave up the lower ones
- * before it used that nonce. Pure.
+ * Marks transactions of one kind as in flight again, so that the submitter
+ * sends the same bytes again. Takes only those at the highest account nonce:
+ * the submitter gave up the lower ones before it used that nonce.
  *
  * Leaves out rows whose bytes were erased with their attempt's secret: we could
  * not send them, and an account nonce that stays unused blocks all higher ones.
@@ -18,7 +18,8 @@ export function reopenLast(
   const last = Math.max(...sent.map(({ nonce }) => nonce))
   return (
     sent
-      // A row without bytes was sent by a wallet that signs and sends itself.
+      // A row without bytes was sent by a wallet that signs and sends by
+      // itself.
       .filter(
         ({ nonce, raw }) =>
           nonce === last && (raw !== undefined || secret !== undefined),

@@ -3,8 +3,7 @@ import { type Changes, withEvent } from './changes.js'
 
 /**
  * Reports a loss if the order was fulfilled and a reorg undid the capture of
- * this attempt. Call it when the attempt no longer pays the order. Pure.
- *
+ * this attempt. Call it once the attempt can no longer pay the order.
  * @param facts.number number of the attempt. @default the newest one
  */
 export function reportLoss(

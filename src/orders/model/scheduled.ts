@@ -3,8 +3,8 @@ import type { OrderRecord } from '../../store/types.js'
 type Scheduled = Pick<OrderRecord, 'subscriptionId' | 'chargeId'>
 
 /**
- * True if the order belongs to the schedule of a subscription. No buyer pays it
- * at a checkout; only the schedule tries it again and ends it.
+ * True if the order belongs to a subscription. No buyer pays such an order at a
+ * checkout, and only the subscription's schedule retries or ends it.
  */
 export function isScheduled({
   subscriptionId,
@@ -13,8 +13,8 @@ export function isScheduled({
 }
 
 /**
- * True for the order that holds what the payer signed for a schedule. It is
- * never captured itself: its charges are orders of their own.
+ * True for the order that stores the spend permission of a subscription. This
+ * order is never captured: each charge is an order of its own.
  */
 export function holdsPermission(order: Scheduled): boolean {
   return isScheduled(order) && order.chargeId === undefined

@@ -7,8 +7,8 @@ type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
 
 /**
  * Finds the wallets that may send for a recipient: only its own, or the
- * relayers of the chain if it has none. So a wallet pays gas for others only if
- * it is a relayer. Pure.
+ * relayers of the chain if it has none. So a wallet pays gas for other
+ * recipients only if it is a relayer.
  */
 export function sendersOf(
   { wallets, relayers }: Wallets,
@@ -27,11 +27,10 @@ export function sendersOf(
 
 /**
  * Returns the wallet that sends for an order: the one stored with it. If that
- * wallet was removed and anyone may submit the payment, draws another one that
- * may send.
+ * wallet was removed and the payment allows any sender, draws another one.
  *
- * The draw is random and not derived from the order's id: a caller who chooses
- * ids could otherwise choose the wallet.
+ * The draw is random. If it were computed from the order's id, a caller who
+ * chooses ids could choose the wallet.
  */
 export function senderOf(
   context: Wallets,
@@ -46,7 +45,7 @@ export function senderOf(
   return drawSender(context, order)
 }
 
-/** Draws one of the wallets that may send for a recipient at random. */
+/** Draws at random one of the wallets that may send for a recipient. */
 export function drawSender(
   context: Wallets,
   paid: Paid,

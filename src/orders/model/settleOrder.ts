@@ -13,7 +13,10 @@ import type { StoredOrder } from './storedOrder.js'
 /** What one block shows about a payment attempt of an order. */
 export type Evidence =
   | { kind: 'capture' | 'cancel'; proof: Omit<ProofRecord, 'version'> }
-  /** The nonce was spent without paying, and not by a cancellation. */
+  /**
+   * The payment nonce was used, but by another payment than the order's, and
+   * not by a cancellation.
+   */
   | {
       kind: 'consumed'
       transactionHash: Hash
@@ -21,22 +24,25 @@ export type Evidence =
       blockHash?: Hash | undefined
     }
   /**
-   * A final block shows that the payer ended the payment, but no event names
-   * the transaction.
+   * A final block shows that the payer ended the payment, but no log names the
+   * transaction that did it.
    */
   | { kind: 'withdrawn'; blockNumber: bigint }
-  /** In one block the nonce is unused and the time at or past `validBefore`. */
+  /**
+   * One block shows that the nonce is unused and that the block's time is at or
+   * past `validBefore`.
+   */
   | { kind: 'expired'; blockNumber: bigint; blockTime: bigint; final: boolean }
 
 /**
- * Seconds of chain time until we check an order again whose end is not final.
+ * Seconds of chain time until we check again an order that has ended in a block
+ * that is not final yet.
  */
 export const lookAgain = 15n
 
 /**
- * Settles an order by chain evidence. Idempotent: the same evidence again has
- * no effect. Pure.
- *
+ * Moves an order to the state that the chain shows, with the events that report
+ * it. Idempotent: the same evidence again has no effect.
  * @param at Unix milliseconds, for the events.
  */
 export function settleOrder(
@@ -67,8 +73,9 @@ function settleBy(
 }
 
 /**
- * Returns the proof to store: a new one, or a known one that is now in another
- * block. Returns `undefined` if the store has the same proof already.
+ * Returns the record of a payment to store: a new one, or a known one that is
+ * now in another block. Returns `undefined` if the store has the same record
+ * already.
  */
 function fileProof(
   { proofs }: Omit<StoredOrder, 'attempts'>,
@@ -110,7 +117,8 @@ function settleCapture(
   const ofAttempt = proofs.filter(
     (known) => !known.removed && known.attempt === attempt.number,
   )
-  // A nonce is spent once: its other proofs are from replaced blocks.
+  // A nonce can be used only once, so other records of the same nonce are from
+  // blocks that a reorg replaced.
   const gone = ofAttempt.filter(
     (known) =>
       known.transactionHash !== transactionHash || known.logIndex !== logIndex,
@@ -131,8 +139,8 @@ function settleCapture(
     ],
     attempts: [closed],
   }
-  // If the same payment is now in another block, write `captured` again, but
-  // not `overpaid` or `refundDue`.
+  // If the same payment is now in another block, write the event `captured`
+  // again, but not `overpaid` or `refundDue`.
   const before = ofAttempt.find(({ kind }) => kind === 'capture')
   const data = dataOf(proof)
   const refund = { ...dataOf(proof), ...refundOf(attempt, proof) }
@@ -146,8 +154,8 @@ function settleCapture(
     )
     return { ...changes, orders: [reported.order], events: [reported.event] }
   }
-  // A payment of an order that had ended unpaid is unexpected, unless the goods
-  // were delivered: then the payment is owed.
+  // A payment of an order that had ended unpaid is unexpected. If the goods
+  // were delivered, it is not: then the buyer owed the payment.
   const isGivenUp =
     order.refundOf === undefined &&
     order.fulfilled === undefined &&
@@ -198,8 +206,8 @@ function dataOf(
 }
 
 /**
- * The id names the attempt, because it stays the same when a reorg moves the
- * capture to another block.
+ * Returns the id of a due refund. It names the attempt, which stays the same
+ * when a reorg moves the capture to another block.
  */
 function refundOf(
   { orderId, number }: AttemptRecord,
@@ -209,8 +217,8 @@ function refundOf(
 }
 
 /**
- * Keeps a void or a cancellation that was requested before the capture: it
- * counts again if a reorg undoes the capture.
+ * Keeps a void or a cancellation that was requested before the capture
+ * happened. If a reorg undoes the capture, the request counts again.
  */
 const overtakenRequest = ({
   requested,
@@ -218,8 +226,8 @@ const overtakenRequest = ({
   requested === 'capture' ? undefined : requested
 
 /**
- * Keeps `void`: a voided order is voided again if a reorg undoes its
- * settlement.
+ * Keeps the request `void` of a voided order. If a reorg undoes its settlement,
+ * the order is voided again.
  */
 const keptRequest = ({
   state,
@@ -234,8 +242,8 @@ function settleCancel(
 ): Changes {
   const { order, attempt, proofs } = stored
   const filed = fileProof(stored, proof)
-  // The order itself does not change if the cancellation is of an older
-  // attempt, or if another payment captured the order.
+  // The order itself does not change if the canceled attempt is an older one,
+  // or if another payment captured the order.
   const isOver = attempt.number !== order.attempt || order.state === 'captured'
   if (!filed && (isOver || order.state === 'canceled')) return noChanges()
   const changes = {
@@ -355,8 +363,8 @@ function settleExpired(
   const stays = order.state === 'voided' || order.state === 'expired'
   if (stays) {
     const row = { ...order, ...fields }
-    // A voided order ends here. If a reorganization undid its capture after it
-    // was fulfilled, `reportLoss` reports that now.
+    // A voided order ends here. If a reorganization undid its capture after the
+    // order was fulfilled, report the loss now, because no later step will.
     const isEnd = final && order.state === 'voided' && !order.unexpected
     const reported = isEnd ? reportLoss(row, { proofs, at }) : { orders: [row] }
     return { ...closeAttempt(attempt, final), ...reported }
@@ -380,7 +388,7 @@ function settleExpired(
 }
 
 /**
- * Marks an attempt as no longer payable. If a final block shows its end, erases
+ * Marks an attempt as no longer payable. If a final block shows that, erases
  * its credentials.
  */
 function closeAttempt(attempt: AttemptRecord, final: boolean): Changes {

@@ -4,11 +4,11 @@ import type { Finality } from '../../core/types.js'
 
 /** What the chain shows about a capture. */
 export type SettledCapture = CaptureProof & {
-  /** Unix seconds. */
+  /** Time of the block in Unix seconds. */
   blockTime: bigint
   /**
-   * Cost of the transaction in wei, without any fee that the chain takes beside
-   * gas.
+   * Gas cost of the transaction in wei, without fees that the chain takes
+   * beside gas.
    */
   fee: bigint
 }

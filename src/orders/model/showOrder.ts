@@ -7,7 +7,7 @@ import { showRefunds } from './showRefund.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { Order } from './types.js'
 
-/** Builds the public view of an order, without credentials and versions. */
+/** Builds the public view of an order, without credentials and row versions. */
 export function showOrder(stored: StoredOrder): Order {
   const { order, attempt, attempts, proofs } = stored
   const settled = proofs.find(
@@ -62,8 +62,8 @@ export function showOrder(stored: StoredOrder): Order {
 }
 
 /**
- * True when the chain decided the order. `requested` is then hidden; the store
- * keeps it for a reorg that undoes the settlement.
+ * True when the chain decided the order. The view then hides `requested`. The
+ * store keeps it, because it counts again if a reorg undoes the settlement.
  */
 function isOver({ state }: StoredOrder['order']): boolean {
   return ['captured', 'canceled', 'consumed'].includes(state)

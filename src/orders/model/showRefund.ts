@@ -47,7 +47,8 @@ export function showRefund(stored: StoredOrder, row: RefundRow): Refund {
 }
 
 /**
- * The refunds of an order, and the amount left of the payment that settled it.
+ * The refunds of an order, and the amount that can still be refunded of the
+ * payment that settled it.
  */
 export function showRefunds(stored: StoredOrder): {
   refunds: readonly Refund[]
@@ -96,8 +97,9 @@ function failureOf({
 }
 
 /**
- * Turns a reason about the refund's own payment into the view of the order. The
- * refund's recipient is the order's payer, so the two are swapped.
+ * Translates a reason about the refund's own payment into the words of the
+ * order. The refund's payer is the order's recipient and its recipient the
+ * order's payer, so the two are swapped.
  */
 export function refundFailure(reason: OrderReason): RefundFailure {
   switch (reason) {
@@ -112,7 +114,9 @@ export function refundFailure(reason: OrderReason): RefundFailure {
   }
 }
 
-/** All reasons. The compiler checks that none is missing. */
+/**
+ * All reasons as an object, so that the compiler checks that none is missing.
+ */
 const reasons: Readonly<Record<RefundReason, RefundReason>> = {
   duplicate: 'duplicate',
   fraudulent: 'fraudulent',

@@ -8,7 +8,7 @@ import type { StoredRefund } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
 
 /**
- * Seals and stores the signature of a refund, so that the submitter sends it.
+ * Encrypts and stores the signature of a refund; the submitter then sends it.
  * Returns `false` if the refund changed since it was loaded.
  */
 export async function storeSigned(
@@ -17,7 +17,8 @@ export async function storeSigned(
   { signature, lease }: { signature: Hex; lease?: Lease | undefined },
 ): Promise<boolean> {
   const { validAfter, validBefore, number } = attempt
-  // Seal before the unit of work begins: sealing may call a slow key service.
+  // Encrypt before the database transaction begins, because a key service may
+  // be slow.
   const sealed = await context.sealer.seal(
     signature,
     sealContextOf('payment', row, attempt),

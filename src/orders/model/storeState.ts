@@ -1,9 +1,12 @@
 import type { StoreReader } from '../../store/types.js'
 
-/** Key of the setting that identifies this database. */
+/** Key of the stored value that identifies this database. */
 export const storeKey = 'store'
 
-/** The identity of the database that this store was last opened as. */
+/**
+ * Loads the identity of the database in which the orders were last opened.
+ * Another current identity shows that the database was replaced.
+ */
 export async function loadIdentity(
   tables: Pick<StoreReader, 'getValue'>,
 ): Promise<string | undefined> {

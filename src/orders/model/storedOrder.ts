@@ -5,10 +5,13 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 
-/** An order with its attempts, proofs and refunds, as stored. */
+/**
+ * An order as stored, with its attempts (payments that the buyer was asked
+ * for), its proofs of payment and its refunds.
+ */
 export type StoredOrder = {
   order: OrderRecord
-  /** The newest attempt, unless the caller chose another one. */
+  /** The newest attempt, unless the caller asked for another one. */
   attempt: AttemptRecord
   attempts: readonly AttemptRecord[]
   proofs: readonly ProofRecord[]
@@ -16,7 +19,8 @@ export type StoredOrder = {
 }
 
 /**
- * The stored row of a refund: like an order, but the recipient pays the payer.
+ * The stored row of a refund. It has the shape of an order in which the
+ * recipient pays the payer.
  */
 export type RefundRow = OrderRecord & {
   refundOf: string
@@ -33,13 +37,13 @@ export type StoredRefund = { row: RefundRow; stored: StoredOrder }
  */
 export type IsWanted = (order: OrderRecord) => boolean
 
-/** Loads one order, if `isWanted` accepts its row. */
+/** Loads one order. Returns nothing if `isWanted` refuses its row. */
 export type OrderLoader = (
   orderId: string,
   isWanted: IsWanted,
 ) => Promise<StoredOrder | undefined>
 
-/** Returns the same order with another attempt chosen. Pure. */
+/** Returns the same order with `attempt` set to another of its attempts. */
 export function atAttempt(
   stored: StoredOrder,
   number: number | undefined,

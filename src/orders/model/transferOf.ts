@@ -3,13 +3,13 @@ import type { ProofReceipt } from '../../core/receiptProof.js'
 import { topics } from '../../core/tokenAbi.js'
 import { word } from '../../core/words.js'
 
-/** Tokens that a payment nonce moved. */
+/** Recipient and amount of the transfer that used a payment nonce. */
 export type NonceTransfer = { to: Address; value: bigint }
 
 /**
- * Finds the tokens that a payment nonce moved, by the same rule as a capture's
- * proof: `AuthorizationUsed`, and then the first `Transfer` of the same account
- * before the token's next `AuthorizationUsed`. Pure.
+ * Finds the transfer that used a payment nonce, by the rule for captures: after
+ * the log `AuthorizationUsed`, the first `Transfer` of the same account that
+ * comes before the token's next `AuthorizationUsed`.
  */
 export function transferOf(
   receipt: ProofReceipt,
@@ -41,7 +41,7 @@ export function transferOf(
   return undefined
 }
 
-/** Ignores letter case, because nodes write hex in either. */
+/** Compares hex without regard to letter case, because nodes differ in it. */
 function same(found: string | undefined, expected: string): boolean {
   return found?.toLowerCase() === expected.toLowerCase()
 }

@@ -36,14 +36,15 @@ export const tokenMembers: MembersOf<OrderToken> = {
 }
 
 /**
- * Decimals in whole tokens, such as `'100'`, together for all recipients of
- * these orders. A limit for each payer is not enough alone, because anyone can
- * pay from many addresses.
+ * Limits of the total of payments that are answered at `preconfirmed`, before a
+ * block has their capture; for all recipients of these orders together.
+ * Decimals in whole tokens, such as `'100'`. A limit for each payer is not
+ * enough alone, because anyone can pay from many addresses.
  */
 type MostAtRisk = {
-  /** For all payers together. */
+  /** Limit for all payers together. */
   total: string
-  /** For each payer. @default total */
+  /** Limit for each payer. @default total */
   payer?: string | undefined
 }
 
@@ -55,45 +56,50 @@ export const mostAtRiskMembers: MembersOf<MostAtRisk> = {
 /** Rules for all orders; each field has a default. */
 export type OrdersPolicy = {
   /**
-   * Default seconds in which the buyer signs and the payment is captured.
+   * Default seconds that the buyer has to sign, and we have to capture.
    * @default 900n
    */
   window?: bigint | undefined
-  /** Longest window of a draft, in seconds. @default 86_400n */
+  /** Longest window that a draft may ask for, in seconds. @default 86_400n */
   maxWindow?: bigint | undefined
   /**
    * When to capture. `manual`: when you call `capture`. `onAccept`: as soon as
-   * a payment is stored. `beforeDeadline`: when `deadlineNear` is reached.
+   * a payment is stored. `beforeDeadline`: when only `deadlineNear` seconds are
+   * left.
    * @default 'manual'
    */
   capture?: 'manual' | 'onAccept' | 'beforeDeadline' | undefined
   /**
-   * Seconds before the end of a window from which the end counts as near.
+   * Number of seconds before the end of a window from which the end counts as
+   * near.
    * @default 300n
    */
   deadlineNear?: bigint | undefined
   /**
-   * Seconds before the end of a window from which we send nothing more.
+   * Number of seconds before the end of a window from which we send no
+   * transaction, because it could be mined too late.
    * @default 20n
    */
   safetyMargin?: bigint | undefined
-  /** Most one capture may cost, in wei. @default no limit */
+  /** Highest cost of one capture, in wei. @default no limit */
   maxFee?: bigint | undefined
-  /** Most gas one capture may take. @default 300_000n */
+  /** Highest gas limit of one capture. @default 300_000n */
   maxCaptureGas?: bigint | undefined
   /**
-   * Whether to accept payers that are contracts. Checked again before each
-   * capture is sent. @default 'accept'
+   * Whether to accept payments by contracts, such as smart wallets. Checked
+   * again before each capture is sent. @default 'accept'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
   /**
-   * When to send a buyer's cancellation. `always` sends at most three for one
-   * payer's orders drafted within a day; the merchant approves further ones.
+   * When to send a buyer's cancellation, at your cost. `onApproval`: when you
+   * call `approveCancellation`. `always`: at once, but for one payer at most
+   * three cancellations of orders that were drafted within a day; you approve
+   * further ones.
    * @default 'onApproval'
    */
   relayCancellations?: 'always' | 'onApproval' | undefined
   /**
-   * How sure the chain must be before an order is fulfilled. If several
+   * Finality that a capture needs before the `fulfil` event is sent. If several
    * processes of a named shop set it, the one that started last decides for
    * all.
    * @default 'safe'
@@ -101,60 +107,67 @@ export type OrdersPolicy = {
   fulfilAt?: Exclude<Finality, 'preconfirmed'> | undefined
   /**
    * For chains whose node has no `safe` or `finalized` block: the number of
-   * blocks after which a block counts as such.
+   * later blocks after which a block counts as such.
    */
   blocks?: { safe: number; finalized: number } | undefined
-  /** Most transactions of one account in flight at once. @default 16 */
+  /** Most unmined transactions of one account at a time. @default 16 */
   maxInFlight?: number | undefined
-  /** Seconds without progress after which we raise the fee. @default 15 */
+  /**
+   * Seconds after which we raise the fee of a transaction that is not mined.
+   * @default 15
+   */
   bumpAfter?: number | undefined
   /**
-   * Milliseconds after which another worker may take over the submitter or the
-   * watch of a chain, if this one does not renew its lease. @default 15_000
+   * Milliseconds after which another worker may take over a submitter or the
+   * watching of a chain, if the current worker does not renew its lease.
+   * @default 15_000
    */
   lease?: number | undefined
   /**
-   * Milliseconds that a local account, or its key service, has to sign one
+   * Milliseconds that a local account, or its key service, may take to sign one
    * transaction. @default 10_000
    */
   signTimeout?: number | undefined
   /**
-   * Milliseconds that the sealer has to seal or open one secret. A secret that
-   * takes longer is tried again later. @default 5_000
+   * Milliseconds that the sealer may take to encrypt or decrypt one secret.
+   * After that, the secret is tried again later. @default 5_000
    */
   sealTimeout?: number | undefined
   /**
-   * Milliseconds that the wallet of a JSON-RPC account has to sign and send one
-   * transaction. A wallet that is late may still have sent it. @default 120_000
+   * Milliseconds that the wallet of a JSON-RPC account may take to sign and
+   * send one transaction. A wallet that is late may still have sent it.
+   * @default 120_000
    */
   walletTimeout?: number | undefined
   /**
-   * Largest sum that may be at risk at once, in whole tokens, for each token:
-   * payments answered at `preconfirmed`, or that may still be, whose capture no
-   * block shows yet. @default nothing is answered at `preconfirmed`
+   * Largest total, for each token, of payments that were or may still be
+   * answered at `preconfirmed`, and whose capture is in no block yet: the chain
+   * can still drop these captures. In whole tokens.
+   * @default nothing is answered at `preconfirmed`
    */
   mostAtRisk?: MostAtRisk | undefined
   /**
    * Milliseconds between two polls of a chain while something waits for it: a
-   * transaction in flight, a new proof, or an order that is due. If blocks come
-   * at a steady pace and the chain pre-confirms nothing, a transaction in flight
-   * is looked for once a block instead.
-   * @default as the network shows
+   * transaction in flight, a new payment record, or an order that is due. If
+   * blocks come at a steady pace and the chain has no pending blocks, a
+   * transaction in flight is looked up once per block instead.
+   * @default measured from the chain's blocks
    */
   pollingInterval?: number | undefined
   /**
    * Milliseconds between two polls of a chain while nothing waits for it. Each
-   * poll raises finality, and every fourth reads the logs: finding a payment
-   * that nobody reported can take that long.
+   * poll updates the finality of orders, and every fourth reads the logs, so a
+   * payment that nobody reported can take that long to be found.
    *
    * @default `pollingInterval` if you set it; otherwise 15_000, and on
    * development chains (ids 31337 and 1337) the interval of a busy chain
    */
   quietInterval?: number | undefined
   /**
-   * `checked`: refuse new work while the clocks of chain and machine differ by
-   * over 120 seconds. `own`: you set the clock of these chains yourself, as on
-   * a fork for tests; never for a chain of others.
+   * `checked`: refuse new orders and payments while the clocks of chain and
+   * machine differ by over 120 seconds. `own`: skip this check, because you set
+   * the clock of these chains yourself, as on a fork for tests. Never use `own`
+   * for a public chain.
    * @default 'checked'
    */
   chainClock?: 'checked' | 'own' | undefined
@@ -165,44 +178,48 @@ export type CreateOrdersParameters = {
   store: PaymentStore
   /**
    * Name of the shop in the store: a letter, then up to 62 letters, digits and
-   * hyphens; the same in all its processes. Its recipients are kept in the
-   * store, so that `changeRecipients` can change them while workers run.
+   * hyphens. All processes of the shop give the same name. The store keeps the
+   * shop's recipients, so that `changeRecipients` can change them while workers
+   * run.
    * @default none: the recipients are those given here
    */
   shop?: string | undefined
   tokens: readonly OrderToken[]
   /**
-   * Clients with an account. Each account sends the captures of payments to
-   * itself and pays their gas.
+   * Clients with an account. Each account sends the captures of payments of
+   * which it is the recipient, and pays their gas.
    */
   wallets: readonly Client[]
   /**
-   * Encrypts credentials before they are stored. Pass `'none'` to store them
-   * unencrypted.
+   * Encrypts signatures and other credentials before they are stored. Pass
+   * `'none'` to store them unencrypted.
    */
   seal: Sealer | 'none'
   /**
-   * Further recipients of `TransferWithAuthorization` payments; relayers send
-   * their captures.
+   * Recipients without a wallet here. They can get only
+   * `TransferWithAuthorization` payments, whose captures the relayers send.
    */
   recipients?: readonly Address[] | undefined
   /**
    * Accounts of `wallets` that send the captures for all recipients without a
-   * wallet, and pay the gas. @default on each chain with a single wallet, that
-   * wallet
+   * wallet, and pay the gas.
+   * @default on a chain with a single wallet, that wallet
    */
   relayers?: readonly Address[] | undefined
   policy?: OrdersPolicy | undefined
-  /** Called after each piece of work with its name, duration and outcome. */
+  /**
+   * Called after each method and each task of a worker, with its name, duration
+   * and outcome.
+   */
   observe?: ((observation: Observation) => void) | undefined
   /**
-   * Hashes signatures, buyers' tokens and signed transactions.
+   * Hash function for signatures, buyers' tokens and signed transactions.
    * `countersign/accelerate` loads a fast one. @default viem's
    */
   keccak256?: Keccak256 | undefined
   /**
-   * Further kinds of payments than EIP-3009, such as `checkout`. An order that
-   * is drafted with `atMost` takes the first kind that its token supports.
+   * Kinds of payments besides EIP-3009, such as `checkout`. An order that is
+   * drafted with `atMost` uses the first kind that its token supports.
    */
   kinds?: readonly PaymentKind[] | undefined
 }
@@ -238,41 +255,44 @@ export type OrderWallet = {
   submitter: Submitter
 }
 
-/** A payment that passed its rehearsal. */
+/** A payment whose simulated capture succeeded. */
 export type RehearsedPayment = {
   payment: SignedPayment
   signatureHash: Hex | undefined
-  /** The block at which it passed; time in Unix seconds. */
+  /** The block of the simulation; time in Unix seconds. */
   head: { number: bigint; timestamp: bigint }
-  /** Gas limit of its capture. */
+  /** Gas limit of the payment's capture. */
   gas: bigint
-  /** True when the rehearsal refuses payers that are contracts. */
+  /** True when the simulation also refused payers that are contracts. */
   refusesContracts: boolean
 }
 
 /**
- * Memory of payments that were just accepted. While no new block comes, their
- * capture needs no second rehearsal: it would run on the same state.
+ * Memory of payments that were just accepted. Until a new block comes, their
+ * capture need not be simulated again, because the chain's state is the same.
  */
 export type RehearsalMemory = {
   remember(orderId: string, rehearsed: RehearsedPayment): void
-  /** Returns and forgets the rehearsal of an order's payment. */
+  /** Returns and forgets what was remembered about an order's payment. */
   take(orderId: string): RehearsedPayment | undefined
 }
 
 /**
- * The recipients of an instance. This is the only place that holds them:
- * everything else reads them here each time.
+ * The recipients of an instance, read from here at each use, because they can
+ * change while workers run.
  *
- * Without a name they are those of the configuration. With a name they are rows
- * in the store, which all instances of the shop share.
+ * Without a shop name they are those of the configuration. With a name they are
+ * rows in the store, which all instances of the shop share.
  */
 export type Shop = {
   readonly name: string | undefined
   readonly configured: ShopConfiguration
-  /** Grows with each change of a named shop; 0 without a name. */
+  /** Counts the changes of a named shop; 0 without a name. */
   readonly changes: number
-  /** Names of the kinds of payments that the shop takes, if it says so. */
+  /**
+   * Names of the kinds of payments that the shop takes; empty if not
+   * configured.
+   */
   readonly kinds: readonly string[]
   readonly policy: SettledPolicy
   readonly recipients: readonly Address[]
@@ -281,26 +301,36 @@ export type Shop = {
    * Frozen: lookup tables are cached for each list.
    */
   readonly destinations: readonly Destination[]
-  /** True when a destination was removed: it takes no new orders. */
+  /**
+   * True for a destination that was removed from the shop: it gets no new
+   * orders.
+   */
   isRemoved(destination: Destination): boolean
-  /** Leaves out recipients of the configuration that another shop has. */
+  /** Ignores recipients of the configuration that belong to another shop. */
   leaveOut(destinations: readonly Destination[]): void
-  /** Reads the shop again if another process changed it. */
+  /** Reads the shop from the store again, if another process changed it. */
   refresh(): Promise<void>
 }
 
 /** What the parameters of `createOrders` say about the shop. */
 export type ShopConfiguration = {
-  /** Accounts of `wallets` and `recipients`, in all tokens of this instance. */
+  /**
+   * Accounts of `wallets` and `recipients`, combined with all tokens of this
+   * instance.
+   */
   destinations: readonly Destination[]
-  /** The parameter `recipients`. */
+  /** The parameter `recipients` of `createOrders`. */
   recipients: readonly Address[]
-  /** Absent if not given: then the value in the store counts. */
+  /**
+   * The parameter `policy.fulfilAt`. If absent, the value in the store counts.
+   */
   fulfilAt: SettledPolicy['fulfilAt'] | undefined
   kinds: readonly string[] | undefined
 }
 
-/** The context that all code of the orders receives. */
+/**
+ * What every function of the orders needs: store, chain clients and settings.
+ */
 export type OrdersContext = {
   store: PaymentStore
   /**
@@ -313,7 +343,9 @@ export type OrdersContext = {
   policy: SettledPolicy
   tokens: readonly (OrderToken & { chainId: number })[]
   wallets: readonly OrderWallet[]
-  /** Submitters of wallets that send for recipients without a wallet. */
+  /**
+   * Accounts of `wallets` that send captures for recipients without a wallet.
+   */
   relayers: readonly Submitter[]
   shop: Shop
   /**
@@ -322,34 +354,41 @@ export type OrdersContext = {
    */
   recipients: readonly Address[]
   destinations: readonly Destination[]
-  /** Name of each chain's watch, by chain id: see `nameWatches`. */
+  /**
+   * Name of the lease for watching each chain, by chain id: see `nameWatches`.
+   */
   watches: ReadonlyMap<number, string>
-  /** Aborts requests to nodes, where that is possible. */
+  /** Aborts requests to nodes, where the transport supports it. */
   signal?: AbortSignal | undefined
-  /** Name of this instance in leases. */
+  /** Random name of this instance, by which it holds leases. */
   owner: string
-  /** Payments that this process has just accepted. */
+  /**
+   * Payments that this process has just accepted, with their simulated
+   * captures.
+   */
   rehearsals: RehearsalMemory
-  /** Ids of the orders whose payment this process is verifying now. */
+  /** Ids of orders of which this process is verifying a payment now. */
   accepting: Set<string>
   observe: (observation: Observation) => void
   keccak256: Keccak256
-  /** Unix milliseconds of this machine. */
+  /** Current time in Unix milliseconds, by this machine's clock. */
   now: () => bigint
 }
 
-/** The public view of an order, without credentials. */
+/**
+ * An order as the merchant sees it, without signatures and other credentials.
+ */
 export type Order = Destination & {
   id: string
   state: OrderState
   attempt: number
   nonce: Hex
   payer: Address | undefined
-  /** Name of the kind of its payments: `eip3009`, or one of `kinds`. */
+  /** Kind of the order's payments: `eip3009`, or the name of one of `kinds`. */
   kind: string
   /**
-   * Decimal amount in whole tokens. With a ceiling, the amount that `capture`
-   * named, and before that the ceiling.
+   * Decimal amount in whole tokens. For an order with a ceiling, the amount
+   * that `capture` named; before that, the ceiling.
    */
   amount: string
   /** `amount` in token units. */
@@ -357,13 +396,15 @@ export type Order = Destination & {
   /** The ceiling that the payer signs; absent if the amount is exact. */
   atMost: string | undefined
   primaryType: AnyPayment['primaryType']
-  /** The newest window in Unix seconds, both ends exclusive. */
+  /**
+   * The window that was offered last, in Unix seconds; both ends are exclusive.
+   */
   validAfter: bigint
   validBefore: bigint
   /**
-   * Unix seconds until which a signature that we hold can still be submitted.
-   * The longest window that was offered counts, even if another one was
-   * accepted.
+   * Unix seconds until which a signature that we have can still be submitted.
+   * If the order was offered with several windows, the longest counts, because
+   * the buyer may have signed each.
    */
   spendableUntil: bigint | undefined
   requested: 'capture' | 'void' | 'cancel' | undefined
@@ -381,19 +422,19 @@ export type Order = Destination & {
   preconfirmed: Hash | undefined
   capture: SettledCapture | undefined
   cancellation: SettledCancellation | undefined
-  /** Oldest first. */
+  /** Refunds of the order, the oldest first. */
   refunds: readonly Refund[]
-  /** Token units that the chain shows as paid back, of all payments. */
+  /** Token units that were refunded on chain, of all payments of the order. */
   refunded: bigint
   /**
-   * Token units that `refund` can still pay back of the payment that settled
-   * the order. The second payment of an order that is `overpaid` is not
-   * counted: the `refundId` of that event refunds it.
+   * Token units that `refund` can still refund of the payment that settled the
+   * order. Does not count the second payment of an order that is `overpaid`:
+   * refund that one by the `refundId` of the `overpaid` event.
    */
   refundable: bigint
 }
 
-/** The message of a payment to sign. */
+/** The message to sign. `from` is absent if any account may pay. */
 type DraftedMessage = Omit<AnyPayment['message'], 'from'> & {
   from?: Address | undefined
 }
@@ -408,35 +449,41 @@ export type DraftedPayment = Pick<Payment, 'primaryType' | 'domain'> & {
 /** A payment to sign, of any kind. */
 export type AnyDraftedPayment = Pick<AnyPayment, 'primaryType' | 'domain'> & {
   message: DraftedMessage
-  /** Who is paid and who can capture; absent if the amount is exact. */
+  /** Who is paid and who can capture. Absent for an exact amount. */
   checkout?: PaymentTerms | undefined
 }
 
-/** A new order, with the payment and the token for its buyer. */
+/** A new order, with the payment to sign and the token for its buyer. */
 export type DraftedOrder<payment = DraftedPayment> = {
   order: Order
   payment: payment
-  /** Proves that its holder is the buyer. We store only its hash. */
+  /**
+   * Secret that identifies the buyer: pass it to `getForBuyer`. We store only
+   * its hash.
+   */
   buyerToken: string
 }
 
-/** Why an order accepts no payment, apart from faults of the payment itself. */
+/** Why an order accepts no payment, besides reasons of the payment itself. */
 export type AcceptRefusal =
-  /** The payment's window is not the one offered last. */
+  /** The payment's window differs from the one that was offered last. */
   | 'wrongWindow'
   | 'exposureTooHigh'
   | 'submitterFunds'
-  /** The wallet of the order's account was removed, and no other may send. */
+  /** The wallet that sends for the order was removed, and no other may send. */
   | 'noWallet'
   | 'contractPayer'
   | 'otherPayment'
-  /** The payer has another open permit of the token. */
+  /**
+   * The payer has another open permit of the token, and capturing one would
+   * make the other invalid.
+   */
   | 'permitOpen'
   | 'tooManyTries'
   | 'acceptInFlight'
   | 'notOpen'
 
-/** Whether the order accepts the payment, and why not. */
+/** Whether the order accepts the payment, or why not. */
 export type AcceptVerdict =
   | { ok: true; order: Order; at: VerifiedAt | undefined }
   | {
@@ -445,23 +492,26 @@ export type AcceptVerdict =
       details: Readonly<Record<string, unknown>>
     }
 
-/** Why a capture is not started, apart from refusals by the token. */
+/** Why a capture is not started, besides refusals by the token. */
 export type CaptureRefusal =
   | 'feeTooHigh'
   | 'notOpen'
   | 'deadlinePassed'
-  /** The payer is a contract by now, and the policy refuses contracts. */
+  /** The payer has become a contract, and the policy refuses contracts. */
   | 'contractPayer'
   /**
    * An older signature of the payer is valid again, because a reorg undid its
-   * cancellation.
+   * cancellation. Both could be captured.
    */
   | 'otherPayment'
-  /** The order has another amount, or `capture` named another one before. */
+  /**
+   * The order has another exact amount, or an earlier `capture` named another
+   * one.
+   */
   | 'otherAmount'
-  /** The amount is above the ceiling. */
+  /** The amount is above the ceiling that the payer signed. */
   | 'exceedsCeiling'
-  /** The seal of the stored signature does not open. */
+  /** The stored signature cannot be decrypted. */
   | 'sealBroken'
 
 /** Result of a capture. */
@@ -478,8 +528,8 @@ export type CaptureResult =
       reason: OrderReason | CaptureRefusal | 'canceled'
     }
   /**
-   * Not decided yet. `resolvedBy` will decide it, at the latest at `until`, in
-   * Unix seconds.
+   * Not decided yet. `resolvedBy` says what will decide it, at the latest at
+   * `until`, in Unix seconds.
    */
   | {
       status: 'unknown'
@@ -493,10 +543,13 @@ export type VoidVerdict =
   | { ok: true; order: Order; spendableUntil: bigint | undefined }
   | { ok: false; reason: 'captureInFlight' | 'notOpen'; order: Order }
 
-/** Whether the cancellation is accepted, and who sends it. */
+/** Whether the cancellation is accepted. With `call`, we do not send it. */
 export type CancellationVerdict =
   | { ok: true; order: Order }
-  /** Voided. We do not send the cancellation: the buyer can send this call. */
+  /**
+   * The order is voided, and we do not send the cancellation: the buyer can
+   * send this call.
+   */
   | { ok: true; order: Order; call: { to: Address; data: Hex } }
   | {
       ok: false
@@ -518,7 +571,8 @@ export type ReauthorizeVerdict =
 export type CancellationToSignVerdict =
   | { ok: true; order: Order; cancellation: Cancellation }
   /**
-   * `unsupportedToken`: payments of the order's kind have no such cancellation.
-   * A payer can end a permit only by using its nonce for another one.
+   * `unsupportedToken`: payments of the order's kind have no cancellation to
+   * sign. For example, a payer can end a permit only by using its nonce for
+   * another one.
    */
   | { ok: false; reason: 'notOpen' | 'unsupportedToken'; order: Order }

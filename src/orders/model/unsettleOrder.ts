@@ -14,7 +14,7 @@ import type { SettledPolicy } from './types.js'
 
 type Facts = {
   transactions: readonly TransactionRecord[]
-  /** Time of the newest block, Unix seconds. */
+  /** Time of the newest block in Unix seconds. */
   blockTime: bigint
   at: bigint
   policy: Pick<SettledPolicy, 'capture' | 'deadlineNear' | 'relayCancellations'>
@@ -22,10 +22,10 @@ type Facts = {
 
 /**
  * Undoes a settlement that a reorganization removed from the chain. While the
- * window is open, the submitter sends our own transactions again; otherwise the
- * order gets the state that it would have without the proof. Pure.
+ * window is open, the submitter sends our transactions again. Otherwise the
+ * order gets the state that it would have without that transaction.
  *
- * If the reorganization replaces finalized blocks, the secrets are already
+ * If the reorganization replaces finalized blocks, the secrets were already
  * erased and nothing can be sent again. An event reports that as `sealBroken`.
  */
 export function unsettleOrder(
@@ -73,8 +73,8 @@ function takeBack(
     others,
     at,
   })
-  // Nothing is sent again for an order that was voided, except a requested
-  // cancellation.
+  // Send nothing again for an order that was voided, except a cancellation that
+  // was requested.
   const isAgain = isSentAgain(moved.order) && !isCancelDue
   const spendable = facts.blockTime < endsOf(attempt).cancel
   return {
@@ -88,8 +88,8 @@ function takeBack(
 }
 
 /**
- * Reports the loss at once if a newer attempt exists: later polls check only
- * that attempt, not the payment for which the goods were shipped.
+ * Reports the loss at once if the order has a newer attempt: later polls check
+ * only that one, and not the payment for which the goods were shipped.
  */
 function reportOlderLoss(
   order: OrderRecord,
@@ -112,16 +112,19 @@ function reportOlderLoss(
     : reportLoss(order, { proofs: removed, at, number })
 }
 
-/** State and due times of an order without the proof that settled it. */
+/**
+ * State and due times that an order gets without the transaction that settled
+ * it.
+ */
 type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   to: OrderRecord['state']
   reopened: TransactionRecord[]
   /**
-   * True when we now send the buyer's cancellation: a capture came first, and a
-   * reorg undid it.
+   * True when the buyer's cancellation must be sent now, because a capture had
+   * come first and a reorg undid that capture.
    */
   isCancelDue: boolean
-  /** True when the signature that we would send again is erased. */
+  /** True when the signature that we would need to send again was erased. */
   isLost: boolean
 }
 
@@ -150,17 +153,18 @@ function planWithout(
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
   const to = stateWithout(order, without)
   // The stored payment waits for its capture, as after `accept`, unless the
-  // buyer canceled.
+  // buyer canceled it.
   const isDue =
     to === 'stored' && isOpen && order.state !== 'canceled' && isCurrent
   const isSendable = isDue && attempt.signature !== undefined
-  // The goods were shipped: capture again at once, whatever the policy is.
+  // The goods were shipped, so capture again at once, whatever `policy.capture`
+  // is.
   const isOwed = isSendable && (isServed(order) || order.refundOf !== undefined)
   const isAsked =
     isCancelDue ||
     isOwed ||
-    // The policy captures no payment with a ceiling: only the merchant knows
-    // the amount.
+    // The policy never captures a payment with a ceiling, because only the
+    // merchant knows the amount.
     (isSendable && order.total === 'amount' && policy.capture === 'onAccept')
   const lookDue = isDue ? ends.capture - policy.deadlineNear : ends.cancel
   const isErased = wasErased(order, attempt, { ours, to })
@@ -204,7 +208,7 @@ function reportErased(
   return withEvent(order, { type, at, data: { reason } }, { reason })
 }
 
-/** True when the submitter sends the transactions of the order again. */
+/** True when the submitter sends the order's transactions again. */
 function isSentAgain({ state, requested }: OrderRecord): boolean {
   return (
     state === 'capturing' || state === 'canceling' || requested === 'cancel'
@@ -212,8 +216,8 @@ function isSentAgain({ state, requested }: OrderRecord): boolean {
 }
 
 /**
- * True when we now send the buyer's cancellation: a capture came first, and a
- * reorg undid it.
+ * True when the buyer's cancellation must be sent now, because a capture had
+ * come first and a reorg undid that capture.
  */
 function isToBeSent(
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
@@ -236,19 +240,19 @@ function stateWithout(
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
   const { state, unexpected, requested } = order
-  // An order whose goods were delivered is captured again, even if it was
-  // voided before.
+  // Capture an order again if its goods were delivered, even if it was voided
+  // before.
   const isOwed = state === 'captured' && isServed(order)
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
-  // The next poll then decides at once whether the order expired.
+  // If its window has ended, the next poll moves the order on to `expired`.
   if (!isOpen || !isReopened) return 'stored'
   if (state === 'canceled') return 'canceling'
   return isCancelDue ? 'stored' : 'capturing'
 }
 
 /**
- * Returns what is requested again: our capture, or the buyer's cancellation,
- * even if the order is voided.
+ * Returns what counts as requested again: our capture, or the buyer's
+ * cancellation, even if the order is voided.
  */
 function requestWithout(
   { state }: OrderRecord,

@@ -1,70 +1,76 @@
 import type { StoredValue } from '../../store/types.js'
 
-/** The stored account nonces of a submitter. */
+/** What the store keeps about the account nonces of a submitter. */
 export type SubmitterValue = {
-  /** Account nonce for the next transaction of an order. */
+  /** Account nonce of the next transaction for an order. */
   nextNonce: number
   /**
-   * `true`: the wallet once used a nonce of its own choice; this never changes
-   * back. `false`: so far it has used the nonces that we gave it.
+   * Who chooses the account nonces of a wallet that sends by itself. `true`:
+   * the wallet once used another nonce than the one we gave it; this never
+   * changes back. `false`: so far it has used ours.
    */
   ignoresNonce?: boolean | undefined
-  /** Highest nonce that we reported as used by someone else. */
+  /** Highest account nonce that we reported as used by someone else. */
   sharedNonce?: number | undefined
   /**
-   * Set after a restored backup. The lost database may have signed transactions
-   * that this one does not know, so we fill those account nonces before we sign
-   * anything. `true` until the chain shows which nonces; then the first nonce
-   * after them.
+   * Set after a backup was restored. The lost database may have signed
+   * transactions that this one lacks, so we use up their account nonces with
+   * empty transactions before we sign anything else. `true` until the chain
+   * shows which nonces these are; then the first nonce after them.
    */
   fillTo?: number | true | undefined
 }
 
 /**
- * An account nonce that the node reports and none of our stored transactions
- * explains: someone else used the account, or the answer is wrong.
+ * An account nonce that the node reports and that none of our stored
+ * transactions explains: either someone else used the account, or the answer is
+ * wrong.
  */
 export type NonceClaim = {
   nonce: number
-  /** Number of polls in a row that showed this nonce. */
+  /** Number of polls in a row in which the node reported this nonce. */
   looks: number
 }
 
 type Noticed = {
   looks: number
-  /** `performance.now()` at the first of these polls. */
+  /** `performance.now()` at the first poll that found these gaps. */
   since: number
 }
 
 export type AccountNonces = {
   readonly value: SubmitterValue
-  /** A nonce that the node reports and no stored transaction explains. */
+  /**
+   * An account nonce that the node reports and no stored transaction explains.
+   */
   readonly claim: NonceClaim | undefined
   keep(value: SubmitterValue): void
-  /** Sets the next nonce. It is stored with the next transaction. */
+  /**
+   * Sets the account nonce of the next transaction. It is stored together with
+   * that transaction.
+   */
   continueFrom(nonce: number): void
   rememberClaim(claim: NonceClaim | undefined): void
   /**
-   * Number of polls that found the account's transaction count past the nonce,
-   * and no receipt of our transactions at it.
+   * Number of polls that found the account's transaction count past this nonce,
+   * but no receipt of our transactions at it.
    */
   lostLooks(nonce: number): number
-  /** Counts one more poll for `lostLooks`. */
+  /** Counts one more poll in which a nonce was passed without a receipt. */
   noticeLost(nonce: number): Noticed
   /**
-   * Forgets what `noticeLost` counted for all other nonces: their transactions
+   * Forgets the counts of `noticeLost` for all other nonces: their transactions
    * are mined or pending.
    */
   forgetLostExcept(nonces: ReadonlySet<number>): void
   /**
-   * Forgets what `noticeLost` counted for a nonce at which nothing can happen
-   * any more.
+   * Forgets the count of `noticeLost` for a nonce at which nothing more can
+   * happen.
    */
   forgetLost(nonce: number): void
   /**
-   * Counts a poll for these gaps (unused nonces below used ones) and forgets
-   * all other gaps.
-   *
+   * Counts one more poll that found these gaps (unused nonces below used ones),
+   * and forgets all other gaps.
    * @param now milliseconds of `performance.now()`.
    */
   noticeGaps(
@@ -124,7 +130,7 @@ function noticeAgain(before: Noticed | undefined, now: number): Noticed {
 }
 
 /**
- * Parses the stored value of a submitter. Malformed fields get defaults. Pure.
+ * Parses what the store keeps about a submitter. Malformed fields get defaults.
  */
 export function parseSubmitterValue(
   stored: StoredValue | undefined,

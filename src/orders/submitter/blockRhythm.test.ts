@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { learnRhythm } from './blockRhythm.js'
 
-/** Shows heads, each as `[number, timestamp, milliseconds]`. */
+/**
+ * Shows blocks to a new rhythm, each as `[number, timestamp, milliseconds]`.
+ */
 function showHeads(heads: readonly [number, number, number][]) {
   const rhythm = learnRhythm()
   for (const [number, timestamp, at] of heads)
@@ -15,7 +17,9 @@ test('the next block of a steady chain is expected when the quickest look would 
     [11, 1002, 2430],
     [13, 1006, 6900],
   ])
-  // Block 11 was seen 430 ms after 2,000: the chain's second 1,002.
+  // Block 11 was seen 430 ms after its timestamp, the shortest delay of all
+  // blocks. So the next one is expected 430 ms, and 20 ms of margin, after its
+  // own timestamp.
   expect(rhythm.untilMore(1, 7000)).toBe(8430 + 20 - 7000)
   expect(rhythm.untilMore(2, 7000)).toBe(10_430 + 20 - 7000)
   expect(rhythm.untilMore(1, 9000)).toBe(0)

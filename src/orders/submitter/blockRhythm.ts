@@ -1,35 +1,45 @@
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 
-/** When the blocks of a chain come. */
+/** Predicts when a chain's next blocks come. */
 export type BlockRhythm = {
-  /** @param now `performance.now()` when a poll showed the block. */
+  /**
+   * Records a block.
+   * @param now `performance.now()` when a poll showed the block.
+   */
   note(head: Pick<BlockHead, 'number' | 'timestamp'>, now: number): void
   /**
-   * Milliseconds until so many more blocks have come; 0 while they are late.
-   * `undefined` unless the last blocks came at a steady pace.
+   * Milliseconds until this many more blocks have come; 0 if they are late.
+   * `undefined` if the last blocks did not come at a steady pace.
    */
   untilMore(blocks: number, now: number): number | undefined
 }
 
 type SeenHead = { number: bigint; timestamp: bigint; at: number }
 
-/** Number of seen blocks to remember. */
+/** Number of last blocks to remember. */
 const most = 8
 
-/** Fewest seen blocks, and fewest blocks between them, that show a pace. */
+/**
+ * Fewest seen blocks, and fewest blocks between first and last, that show a
+ * pace.
+ */
 const enough = 3
 
-/** Milliseconds. Timestamps in whole seconds do not show a faster pace. */
+/**
+ * Milliseconds. Block timestamps are in whole seconds, so they cannot show a
+ * faster pace.
+ */
 const fastest = 1000
 
-/** Milliseconds to wait after a block is due, so that the node has it. */
+/**
+ * Milliseconds to wait after a block is due, so that the node has received it.
+ */
 const margin = 20
 
 /**
- * Learns when blocks come from the newest blocks that polls show.
- *
- * A chain that mines on demand is not steady, even if its timestamps are: its
- * blocks come faster than these say.
+ * Learns at which pace blocks come, from the newest blocks that polls find. A
+ * chain that mines a block for each transaction is not steady, even if its
+ * timestamps look so: its blocks come faster than the timestamps say.
  */
 export function learnRhythm(): BlockRhythm {
   let heads: readonly SeenHead[] = []
@@ -38,7 +48,7 @@ export function learnRhythm(): BlockRhythm {
       const last = heads.at(-1)
       if (last?.number === number && last.timestamp === timestamp) return
       const seen = { number, timestamp, at }
-      // After a reorganization or a jump in time, it learns from the start.
+      // After a reorganization or a jump in time, forget the earlier blocks.
       const isNext = last && last.number < number && last.timestamp < timestamp
       heads = isNext ? [...heads, seen].slice(-most) : [seen]
     },
@@ -53,11 +63,13 @@ export function learnRhythm(): BlockRhythm {
           (number - first.number) * seconds,
       )
       const period = ms(seconds) / Number(blocks)
-      // The first may have been seen a block late.
+      // Check the real time too. It may be shorter by a block, because the
+      // first block may have been seen late.
       const isReal = last.at - first.at >= period * (Number(blocks) - 1.5)
       if (blocks < enough || period < fastest) return undefined
       if (!isSteady || !isReal) return undefined
-      // The block that was seen soonest after its time shows when to look.
+      // Poll with the smallest delay that any block had between its timestamp
+      // and its first sight.
       const delays = heads.map(({ at, timestamp }) => at - ms(timestamp))
       const delay = Math.min(...delays) + margin
       return Math.max(0, ms(last.timestamp) + more * period + delay - now)

@@ -5,7 +5,7 @@ import { judgeNextNonce } from './continueNonces.js'
 
 type Look = { count: number; pendingCount: number }
 
-/** Returns what each of these polls decides, one after the other. */
+/** Returns the decision of each poll, one after the other. */
 function decide(
   nextNonce: number,
   looks: readonly Look[],

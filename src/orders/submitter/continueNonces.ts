@@ -7,10 +7,10 @@ import type { InFlight } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Sets `nonces.value.nextNonce` to the account nonce on which the node and the
- * stored transactions agree.
- *
- * @returns `false` while the nonce is unclear; then this poll sends nothing.
+ * Sets `nonces.value.nextNonce` to the account nonce that follows from the
+ * node's answers and the stored transactions.
+ * @returns `false` while the two contradict each other; then this poll sends
+ * nothing.
  */
 export async function continueNonces(
   context: OrdersContext,
@@ -46,8 +46,8 @@ export async function continueNonces(
 }
 
 /**
- * True when a transaction of ours has this nonce. A node that reports it as the
- * next free one then lags.
+ * True when a transaction of ours has this account nonce. A node that reports
+ * the nonce as unused is then behind.
  */
 async function wasUsed(
   { store }: OrdersContext,
@@ -61,22 +61,22 @@ async function wasUsed(
 }
 
 /**
- * Number of polls in a row that must show the same unexpected nonce before we
- * use it.
+ * Number of polls in a row that must report the same unexpected account nonce
+ * before we use it.
  */
 const looksToBelieveNonce = 3
 
 /**
- * If the node's pending count is ahead of our stored transactions by more than
- * this, the node is probably wrong.
+ * If the node reports more foreign pending transactions than this, its answer
+ * is probably wrong.
  */
 export const mostForeign = 16
 
 /**
- * Decides which account nonce the submitter uses next. Pure.
- *
+ * Decides which account nonce the submitter uses next.
  * @returns `next: undefined` while the node's answers contradict each other or
- * our stored transactions, or have not been repeated often enough.
+ * our stored transactions, or while an unexpected answer has not been repeated
+ * often enough.
  */
 export function judgeNextNonce(
   {
@@ -95,8 +95,8 @@ export function judgeNextNonce(
   const reported = Math.max(count, pendingCount)
   if (reported > own) return confirm(nonces.claim, reported)
   const isUsed = inFlight.rows.some(({ nonce }) => nonce >= reported)
-  // Our nonce is far ahead of the chain, and no transaction of ours explains
-  // it.
+  // Our next nonce is far ahead of the chain's, and no transaction of ours
+  // explains that.
   if (own > reported + mostForeign && !isUsed)
     return confirm(nonces.claim, reported)
   return { next: own, claim: undefined }

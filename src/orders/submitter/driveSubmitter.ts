@@ -22,8 +22,8 @@ import {
 } from './workSubmitter.js'
 
 /**
- * True while the loop should go on: a worker runs it (`holdDriver`),
- * `keepDriver` keeps it, or a caller waits for an order of its submitter.
+ * True while the submitter's loop is needed: a worker runs it (`holdDriver`),
+ * `keepDriver` keeps it, or a caller waits for an order of this submitter.
  */
 export function isWanted(
   { stopping, waits }: SharedByDrivers,
@@ -35,8 +35,8 @@ export function isWanted(
 }
 
 /**
- * Starts the loop or wakes it. The loop looks at the chain at once, and goes on
- * while `isWanted`.
+ * Starts the loop of a submitter, or wakes it. The loop polls the chain at
+ * once, and continues while `isWanted`.
  */
 export function startDriver(shared: SharedByDrivers, driver: Driver): void {
   driver.isCalled = true
@@ -45,11 +45,11 @@ export function startDriver(shared: SharedByDrivers, driver: Driver): void {
 }
 
 /**
- * Makes the driver poll again because the store changed, unless its next poll
- * comes soon anyway.
+ * Makes the submitter poll again because the store changed, unless its next
+ * poll comes soon anyway.
  *
  * @param by key of the lease under which this process wrote the change, if any.
- * The driver ignores what it wrote itself.
+ * A submitter ignores what it wrote itself.
  */
 export function noticeChange(driver: Driver, by: string | undefined): void {
   if (by !== undefined && by === driver.kept?.held?.key) return
@@ -58,7 +58,7 @@ export function noticeChange(driver: Driver, by: string | undefined): void {
   if (driver.rest) driver.running?.wake()
 }
 
-/** Keeps the driver going until the signal aborts. */
+/** Keeps the submitter's loop running until the signal aborts. */
 export async function holdDriver(
   shared: SharedByDrivers,
   driver: Driver,
@@ -78,8 +78,9 @@ export async function holdDriver(
 }
 
 /**
- * Keeps the driver running for a while. While it holds the submitter's lease,
- * it sends all orders that are due, also those of other processes.
+ * Keeps the submitter's loop running for a while. While it holds the
+ * submitter's lease, it sends all due orders, including those that other
+ * processes accepted.
  */
 export function keepDriver(
   shared: SharedByDrivers,
@@ -91,9 +92,8 @@ export function keepDriver(
 }
 
 /**
- * Waits until the loop ends, if nobody needs it any more. If its requests to
- * nodes take too long, aborts them, unless someone needs the loop again by
- * then.
+ * Waits until the loop ends, if nobody needs it any more. Aborts its requests
+ * to nodes if they take too long, unless someone needs the loop again by then.
  */
 export async function finishDriver(
   shared: SharedByDrivers,
@@ -108,8 +108,7 @@ export async function finishDriver(
 }
 
 /**
- * Name in `aside`, the list of paused steps, for a failure of the whole
- * submitter.
+ * Name under which the list of failures has a failure of the whole submitter.
  */
 const wholeSubmitter = 'submitter'
 
@@ -127,8 +126,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
   const untilOver = (next: number) => Math.min(next, restOf(own, driver))
   const loop = startLoop(
     {
-      // Wait for a free worker slot first: a lease taken before could expire
-      // during that wait.
+      // First wait until a slot for concurrent work is free. A lease that was
+      // taken before could expire during that wait.
       limit: (work) => driver.limit(work),
       look: async () => {
         driver.rest = undefined
@@ -157,10 +156,10 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
       observeFailure(own.context, 'submitter.failed', { about, error })
     })
     await leave(driver)
-    // Aborts requests that a poll started and did not wait for.
+    // Abort the requests that a poll started without waiting for them.
     letGo.abort()
     driver.running = undefined
-    // The driver may be wanted again since the loop released the lease.
+    // Someone may need the loop again since it released the lease.
     if (isWanted(shared, driver)) startDriver(shared, driver)
   }
   const { wake } = loop
@@ -170,8 +169,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
 const never = Number.POSITIVE_INFINITY
 
 /**
- * True when the driver must poll before its pause is over. If it waits for a
- * block, asks only the store whether an order has become due.
+ * True when the submitter must poll before its pause is over. If it only waits
+ * for the next block, asks the store alone whether an order is due now.
  */
 async function isLookDue(
   { context }: SharedByDrivers,
@@ -181,7 +180,7 @@ async function isLookDue(
   return hasDue(context, submitter)
 }
 
-/** Milliseconds until the loop may end, unless a caller extends it. */
+/** Milliseconds until the loop may end, unless a caller needs it longer. */
 function restOf({ waits }: SharedByDrivers, driver: Driver): number {
   const { wallet, holders, keptUntil, joins } = driver
   const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
@@ -190,8 +189,7 @@ function restOf({ waits }: SharedByDrivers, driver: Driver): number {
 }
 
 /**
- * Looks at the chain and does the submitter's work once.
- *
+ * Polls the chain and does the submitter's work once.
  * @returns milliseconds until the next poll.
  */
 async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
@@ -201,10 +199,11 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   const isIdle = looked?.rest === 'idle'
   const longest = isIdle ? idlePauseOf(own, driver, looked) : next
   const pause = Math.min(next, longest)
-  // No event tells that a store is no longer suspended.
+  // No event reports that sending is allowed again after `suspend`, so keep
+  // polling.
   driver.isCalm = isIdle && !driver.isChanged && !looked.isSuspended
   driver.rest = looked?.rest
-  // The store changed during this poll.
+  // The store changed during this poll, so poll again at once.
   if (driver.rest && driver.isChanged) driver.running?.wake()
   if (looked) driver.aside.clear(wholeSubmitter)
   await driver.aside.save(driver.kept?.held)
@@ -214,19 +213,22 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   return takeEvery
 }
 
-/** Milliseconds between two polls if the store has no `onChange`. */
+/**
+ * Milliseconds between two polls if the store cannot report changes
+ * (`onChange`).
+ */
 const askEvery = 1000
 
 /**
  * Number of quiet intervals between two polls of an idle submitter. The store
- * reports changes; these polls find what it failed to report.
+ * reports changes by itself; these polls find any that it missed.
  */
 const idleQuiets = 4
 
 /**
- * Most milliseconds until the next poll of an idle submitter. If the store
- * reports changes, long pauses begin only after the second poll without news:
- * another shop may have claimed the submitter between the two.
+ * Most milliseconds until the next poll of an idle submitter. Even if the store
+ * reports changes, long pauses begin only after a second poll without news:
+ * between the two, another shop may have asked for the submitter.
  */
 function idlePauseOf(
   { context: { store } }: SharedByDrivers,
@@ -239,9 +241,9 @@ function idlePauseOf(
 }
 
 /**
- * Drops the state after a failed poll, so that the next poll loads it from the
- * store. If another process waits for the submitter, releases it: that process
- * may succeed.
+ * Drops the state in memory after a failed poll, so that the next poll loads it
+ * from the store. If another process waits for the submitter, releases the
+ * lease, because that process may succeed.
  *
  * @returns milliseconds until the next poll.
  */
@@ -268,7 +270,7 @@ type OwnLook = SubmitterLook & SubmitterPauses
 
 /**
  * Does the submitter's work once. Returns `undefined` while another process
- * holds the lease, or just after this one gave it up.
+ * holds the lease, or shortly after this process released it for another.
  */
 async function takeTurn(
   own: SharedByDrivers,
@@ -291,8 +293,8 @@ async function takeTurn(
   driver.kept = submitter?.kept
   if (submitter !== before) driver.takenAt = performance.now()
   if (!submitter) {
-    // A claim costs a few reads of the store, so claim only at every fourth
-    // failed try.
+    // Asking the holder to release the lease costs a few reads of the store, so
+    // do it only at every fourth failed try.
     const isTime = driver.denied++ % 4 === 1
     if (isTime) await claimSubmitter(context, wallet).catch(() => undefined)
     return undefined
@@ -309,13 +311,16 @@ async function takeTurn(
   return submitter.kept.during(work, { most: longestTurn(context, submitter) })
 }
 
-/** Finds the wallet in this context, whose end aborts the wallet's requests. */
+/**
+ * Finds the same wallet in this context. When the context ends, it aborts the
+ * wallet's requests.
+ */
 function findWallet({ wallets }: OrdersContext, known: OrderWallet) {
   const found = wallets.find(({ submitter }) => submitter === known.submitter)
   return found ?? known
 }
 
-/** Milliseconds between two polls until the chain's interval is known. */
+/** Milliseconds between two polls until the chain's own interval is known. */
 const usualInterval = 1000
 
 function pausesOf(
@@ -323,7 +328,8 @@ function pausesOf(
   { wallet, pace, reader }: SubmitterState,
 ): SubmitterPauses {
   const { chainId } = wallet.submitter
-  // Detecting the network takes a few requests, so wait until it may save some.
+  // Detecting the kind of network takes a few requests, so wait until the
+  // result may save some.
   const isWorthIt =
     pace.untilBlock !== undefined ||
     (pace.idle >= 5 && policy.pollingInterval === undefined)
@@ -340,8 +346,8 @@ function pausesOf(
 }
 
 /**
- * True when nothing due is left to send, or this process held the lease for too
- * long.
+ * True when all due orders were sent, or when this process has held the lease
+ * for so long that another one should get it.
  */
 function mayYield(
   { policy }: OrdersContext,
@@ -353,7 +359,7 @@ function mayYield(
 }
 
 /**
- * Releases the lease for the processes that claimed it. The next holder settles
+ * Releases the lease for processes that asked for it. The next holder settles
  * the transactions in flight.
  */
 async function yieldSubmitter(
@@ -361,8 +367,8 @@ async function yieldSubmitter(
   driver: Driver,
 ): Promise<void> {
   const { kept, wallet } = driver
-  // Let the other processes take the lease first, even if this driver is woken
-  // early.
+  // Leave the other processes time to take the lease, even if this loop is
+  // woken early.
   driver.notBefore = performance.now() + 2 * takeEvery
   const lease = kept?.held
   if (lease) await dropClaims(context, { lease, wallet })
@@ -381,7 +387,7 @@ async function yieldIfClaimed(
   if (isWaitedFor) await yieldSubmitter(context, driver)
 }
 
-/** Releases the submitter's lease. */
+/** Releases the submitter's lease, so that another process can take it. */
 async function leave(driver: Driver): Promise<void> {
   const { submitter, kept } = driver
   driver.submitter = undefined

@@ -9,7 +9,7 @@ import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
 import type { SubmitterLook } from './workSubmitter.js'
 
-/** State that all drivers of one instance share. */
+/** State that the loops of all submitters of one instance share. */
 export type SharedByDrivers = {
   context: OrdersContext
   waits: OrderWaits
@@ -17,7 +17,7 @@ export type SharedByDrivers = {
   stopping: AbortSignal
 }
 
-/** A loop that drives a submitter. */
+/** The running loop of a submitter. */
 type RunningLoop = {
   wake(): void
   /** Resolves once the loop has ended and released the lease. */
@@ -29,46 +29,53 @@ type RunningLoop = {
 export type Driver = {
   readonly wallet: OrderWallet
   /**
-   * Failed work that waits for its next try: the whole submitter, a step, a
-   * nonce or an order.
+   * Work that failed and waits for its next try: the whole submitter, a step,
+   * an account nonce or an order.
    */
   readonly aside: Aside
-  /** Captures whose request and transaction are stored in one write. */
+  /**
+   * Captures whose request is stored together with their transaction, in one
+   * write.
+   */
   readonly joins: Joins
   /**
    * Number of `holdDriver` calls that keep the loop running. Callers that wait
-   * for an order are not counted.
+   * for an order are not included.
    */
   holders: number
   /**
-   * Set by `keepDriver`: time of `performance.now()` until which the loop goes
-   * on even if nobody waits.
+   * Set by `keepDriver`: the loop continues until this time of
+   * `performance.now()`, even if nobody waits.
    */
   keptUntil: number
   limit: Limit
   isReady: (recipient: Address) => boolean
   submitter: SubmitterState | undefined
-  /** The submitter's lease. It stays when a failed poll drops `submitter`. */
+  /**
+   * The submitter's lease. It is kept when a failed poll drops the state
+   * `submitter`.
+   */
   kept: KeptLease | undefined
-  /** Time of `performance.now()` when we took the lease. */
+  /** `performance.now()` when this process took the lease. */
   takenAt: number
   /**
-   * Time of `performance.now()` from which we may take the lease again after we
-   * gave it to a process that claimed it.
+   * After this process released the lease for another: the time of
+   * `performance.now()` from which it may take the lease again.
    */
   notBefore: number
   /** Number of tries in a row that found the lease held by another process. */
   denied: number
-  /** What may end the current pause early; from the last poll. */
+  /** What may end the current pause early, as the last poll decided. */
   rest: SubmitterLook['rest']
-  /** True when this process asked for a poll since the last one began. */
+  /** True when this process has asked for a poll since the last one began. */
   isCalled: boolean
   /**
-   * True when the last poll found nothing and the store has not changed since.
+   * True when the last poll found nothing to do and the store has not changed
+   * since.
    */
   isCalm: boolean
   /** True when the store changed during the current poll. */
   isChanged: boolean
-  /** The loop that runs, if any. */
+  /** The running loop, if there is one. */
   running: RunningLoop | undefined
 }

@@ -53,7 +53,7 @@ const rows = [
   rowOf({ hash: hashOf(3), bump: 2, kind: 'filler' }),
 ]
 
-/** A submitter whose wallet signs and sends. */
+/** A submitter whose wallet signs and sends by itself. */
 const submitterOf = (ignoresNonce: boolean) => ({
   inFlight: { rows },
   nonces: { value: { nextNonce: 6, ignoresNonce } },

@@ -24,29 +24,35 @@ import {
   type SubmitterState,
 } from './submitterState.js'
 
-/** An account nonce, our transactions at it, and what the chain shows. */
+/**
+ * An account nonce, our transactions at it, and what the chain shows about
+ * them.
+ */
 export type JudgedNonce = {
   nonce: number
   /**
-   * Our transactions in flight at the nonce, sorted by `bump`, which counts
-   * replacements.
+   * Our transactions in flight at the nonce, sorted by `bump`, the number of
+   * replacements before each.
    */
   rows: readonly [TransactionRecord, ...TransactionRecord[]]
 } & (
   | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
   /**
-   * The account's count is past the nonce, and none of our hashes has a
-   * receipt.
+   * The account's transaction count is past the nonce, but none of our
+   * transactions at it has a receipt.
    */
   | { kind: 'passed' }
-  /** A wallet that sends by itself may have sent this, and gave us no hash. */
+  /**
+   * A wallet that sends by itself may have sent this transaction, but returned
+   * no hash.
+   */
   | { kind: 'unknown' }
   | { kind: 'pending' }
 )
 
 /**
- * Groups transactions in flight by account nonce and tells what became of each
- * nonce: mined, passed, unknown or pending. Pure.
+ * Groups transactions in flight by account nonce, and decides what happened to
+ * each nonce: mined, passed without a receipt, unknown or pending.
  */
 export function judgeNonces(
   submitter: NonceChoice & { inFlight: Pick<InFlight, 'rows'> },
@@ -57,8 +63,8 @@ export function judgeNonces(
     const [{ nonce }] = rows
     const mined = findMined(rows, receipts, keepsNonce)
     if (mined) return { nonce, rows, kind: 'mined', ...mined }
-    // The wallet may choose its own nonces, so the count proves nothing about
-    // ours.
+    // The wallet may use another nonce than ours, so the account's transaction
+    // count proves nothing about this one.
     if (!keepsNonce) return { nonce, rows, kind: 'unknown' }
     if (nonce < count) return { nonce, rows, kind: 'passed' }
     const isUnknown = rows.some(({ hash }) => hash === undefined)
@@ -69,10 +75,10 @@ export function judgeNonces(
 type Mined = { row: TransactionRecord; receipt: ProofReceipt }
 
 /**
- * Finds the mined row at a nonce. If the wallet may choose its own nonces,
- * several rows can be mined. Then a row that only fills the nonce counts only
- * if there is no other, and a failure counts only once every other row is mined
- * too.
+ * Finds the mined transaction at a nonce. If the wallet chooses its own nonces,
+ * several of our rows can be mined. Then a filler (a transaction that only uses
+ * up the nonce) counts only if no other row is mined, and a failure counts only
+ * once all rows are mined.
  */
 function findMined(
   rows: readonly TransactionRecord[],
@@ -94,27 +100,34 @@ export type NonceFate = {
   judged: JudgedNonce
   stored: StoredOrder | undefined
   evidence?: Evidence | undefined
-  /** Why no transaction at the nonce decided the order, and none will. */
+  /**
+   * Why no transaction at this nonce captured or canceled the payment, and none
+   * can any more.
+   */
   failure?: { reason: OrderReason; isRevert: boolean } | undefined
-  /** True when nothing can happen at this nonce any more. */
+  /** True when nothing more can happen at this nonce. */
   isOver: boolean
   isForeign?: boolean | undefined
   /**
-   * True when the payment nonce is unused, so that the order may use another
-   * account nonce.
+   * True when the payment nonce is unused, so that the order may be sent with
+   * another account nonce.
    */
   isFree?: boolean | undefined
 }
 
-/** Milliseconds by which receipts can lag behind the account's count. */
+/**
+ * Milliseconds by which a node's receipts may appear later than its transaction
+ * count.
+ */
 const receiptLag = 2000
 
-/** A check that needs several requests runs only at every eighth poll. */
+/** Checks that need several requests run only at every eighth poll. */
 const looksApart = 8
 
 /**
  * Finds out what the chain shows about an account nonce. Needs no request if a
- * receipt proves it. Never guesses: returns `undefined` while it is unclear.
+ * receipt shows it. Returns `undefined` while the answers do not prove
+ * anything.
  */
 export async function explainNonce(
   submitter: SubmitterState,
@@ -172,10 +185,10 @@ async function explainMined(
   }
   const { carried } = kindOf(submitter, stored.order)
   const isSuccess = receipt.status === 'success'
-  // Without the time of its block, we cannot tell yet what the receipt proves.
+  // Without the time of its block, it is not clear yet what the receipt proves.
   if (carried && isSuccess && time === undefined) return undefined
-  // A charge can need several transactions, such as an approval first. Send the
-  // next one.
+  // A charge of a subscription can need several transactions, such as an
+  // approval first. Send the next one.
   if (carried && isSuccess)
     return { judged, stored, isFree: true, isOver: true }
   const payment = paymentOf(submitter, stored.order, stored.attempt)
@@ -194,15 +207,15 @@ async function explainMined(
 }
 
 /**
- * Milliseconds. Once the pause between tries is longer, we stop asking for the
- * reason of a failure.
+ * Milliseconds. Once the pause between tries is longer than this, stop asking
+ * the node for the reason of a failure.
  */
 const longestWait = 3000
 
 /**
- * Makes a nonce wait because the node did not give the reason of a failure.
- * Returns `undefined` to try again later, and `simulationFailed` once that took
- * too long.
+ * Makes a nonce wait for its next try, because the node did not return the
+ * reason of a failure. Returns `undefined` to try again later, and
+ * `simulationFailed` once that took too long.
  */
 function postponeReason(
   submitter: SubmitterState,
@@ -214,8 +227,9 @@ function postponeReason(
 }
 
 /**
- * Explains a nonce below the account's count without a receipt of ours. Either
- * someone else used the nonce, or one node lags behind another.
+ * Explains an account nonce that is below the account's transaction count,
+ * without a receipt of our transactions. Either someone else used the nonce, or
+ * the node's answers are from different blocks.
  */
 async function explainPassed(
   submitter: SubmitterState,
@@ -226,16 +240,16 @@ async function explainPassed(
   const { nonce } = judged
   const { nonces, reader } = submitter
   const lost = nonces.noticeLost(nonce)
-  // Receipts can appear later than the account's count, and nodes behind one
-  // URL can differ by a block.
+  // A node's receipts can appear later than its transaction count, and nodes
+  // behind one URL can differ by a block. So wait.
   if (lost.looks < 2 || performance.now() - lost.since < receiptLag)
     return undefined
   await checkChain(reader, submitter.wallet.submitter.chainId)
   const { safe, safeCount = 0 } = await view.safe()
   const isSafe = safe !== undefined && safeCount > nonce
   const unsure = judged.rows.filter(({ hash }) => hash === undefined)
-  // A transaction that only fills the nonce, and whose hash only the wallet
-  // knows, may have used it.
+  // A filler whose hash only the wallet knows may have used the nonce. Then the
+  // account was not used by someone else.
   const isFiller = unsure.some(({ kind }) => kind === 'filler')
   const isForeign = !isFiller && nonce > (nonces.value.sharedNonce ?? -1)
   if (!isSafe && !isForeign && lost.looks % looksApart !== 0) return undefined
@@ -246,8 +260,9 @@ async function explainPassed(
     kinds: submitter.kinds,
   })
   if (evidence) {
-    // The wallet sent these, so we hold no bytes to send again. If our account
-    // sent the transaction that decided the order, the nonce is done.
+    // The wallet sent these transactions itself, so we have no bytes to send
+    // again. If our account sent the transaction that decided the order, the
+    // nonce is done.
     const isHashless = judged.rows.every(({ hash }) => hash === undefined)
     const isSentByUs = isHashless && isSentBy(evidence, judged.rows[0].account)
     const isReported = isForeign && !isSentByUs
@@ -259,14 +274,14 @@ async function explainPassed(
       isOver: isSafe || isSentByUs,
     }
   }
-  // Without its hash, we do not know that a transaction has this nonce.
+  // Without the transaction's hash, we do not know whether it has this nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || view.head.timestamp >= endOf(judged, stored)
   const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
   return { judged, stored, isForeign, isFree, isOver: isFree }
 }
 
-/** True while the order is in flight and this attempt is its newest. */
+/** True while the order is in flight and this attempt is its newest one. */
 function isUndecided({ order, attempt }: StoredOrder): boolean {
   return order.attempt === attempt.number && isInFlight(order)
 }
@@ -278,8 +293,9 @@ export function isSentBy(evidence: Evidence, account: Address): boolean {
 }
 
 /**
- * The wallet may have sent the transaction, so an undecided order does not fail
- * before its window ends.
+ * Explains a nonce whose transaction the wallet may have sent. An undecided
+ * order does not fail before its window ends, because that transaction may
+ * still be mined.
  */
 async function explainUnknown(
   submitter: SubmitterState,
@@ -292,8 +308,8 @@ async function explainUnknown(
   if (broadcasts.sentAt(nonce) === pace.looks) return undefined
   if (!isTimeToLook(submitter, nonce, count)) return undefined
   const keepsNonce = choosesNonce(submitter)
-  // If the wallet chooses its own nonces, nothing waits for a transaction that
-  // only fills a nonce.
+  // If the wallet chooses its own nonces, no later transaction waits for this
+  // filler.
   if (!stored) return keepsNonce ? undefined : { judged, stored, isOver: true }
   const evidence = isUndecided(stored)
     ? await findEvidence(submitter.reader, {
@@ -301,27 +317,29 @@ async function explainUnknown(
         kinds: submitter.kinds,
       })
     : undefined
-  // The wallet uses the nonces we choose, so this one stays ours: if nothing
-  // uses it, `fillGaps` sends an empty transaction later.
+  // The wallet uses the nonces that we give it, so this nonce stays reserved.
+  // If no transaction uses it, `fillGaps` sends an empty one later.
   if (keepsNonce) return evidence && { judged, stored, evidence, isOver: false }
   if (evidence || !isUndecided(stored))
     return { judged, stored, evidence, isOver: true }
-  // The window is over at `head`, and `isUnused` reads this block or a later
-  // one, so the payment cannot be captured any more.
+  // The window has ended at `head`, and `isUnused` checks the nonce at this
+  // block or a later one. So the payment cannot be captured any more.
   if (head.timestamp < endOf(judged, stored)) return undefined
   if (!(await isUnused(submitter, stored, head))) return undefined
   const failure = { reason: 'expired', isRevert: false } as const
   return { judged, stored, failure, isOver: true }
 }
 
-/** Unix seconds from which the transaction at a nonce is too late. */
+/**
+ * Returns the Unix second from which the transaction at a nonce is too late.
+ */
 function endOf({ rows }: JudgedNonce, { attempt }: StoredOrder): bigint {
   return endsOf(attempt)[rows[0].kind === 'cancel' ? 'cancel' : 'capture']
 }
 
 /**
- * True soon after the account's count has passed a nonce, and at every eighth
- * poll.
+ * True soon after the account's transaction count has passed a nonce, and then
+ * at every eighth poll.
  */
 function isTimeToLook(
   { nonces, pace }: Pick<SubmitterState, 'nonces' | 'pace'>,
@@ -334,8 +352,8 @@ function isTimeToLook(
 }
 
 /**
- * True when the payment nonce is unused at the newest block, and so at `below`
- * too. The node may no longer have the state of `below`.
+ * True when the payment nonce is unused at the newest block. Then it was unused
+ * at the earlier block `below` too, whose state the node may no longer have.
  */
 async function isUnused(
   submitter: SubmitterState,
@@ -345,7 +363,7 @@ async function isUnused(
   const payment = paymentOf(submitter, order, attempt)
   const kind = kindOf(submitter, order)
   // A charge has no payment nonce on chain. `findEvidence` has just searched
-  // for the charge, up to the newest block.
+  // for the charge up to the newest block, and found none.
   if (kind.carried) return true
   const spentCall = kind.spentCall(payment)
   const { consumed, head } = await readSpent(
@@ -357,10 +375,10 @@ async function isUnused(
 }
 
 /**
- * Failures with these reasons do not count against the payer's other orders. A
- * payer who signs late can cause those about time. All other reasons count,
- * even `simulationFailed`: a payer's contract wallet can revert without a
- * reason.
+ * Failures with these reasons do not count against the payer's other orders,
+ * because others cause them. (A payer who signs late can cause those about
+ * time.) All other reasons count, even `simulationFailed`: a payer's contract
+ * wallet can revert without a reason.
  */
 const othersReasons: readonly OrderReason[] = [
   'paused',
@@ -375,16 +393,16 @@ const othersReasons: readonly OrderReason[] = [
 ]
 
 /**
- * True when a capture failed on chain after its rehearsal passed, and the payer
- * caused it.
+ * True when the payer caused a capture to fail on chain, although its
+ * simulation had succeeded.
  */
 export async function blamesPayer(
   submitter: SubmitterState,
   { judged, stored, failure, evidence }: NonceFate,
 ): Promise<boolean> {
-  // The payer of a refund is the merchant.
+  // A refund is paid by the merchant, who is not blamed.
   if (stored?.order.refundOf !== undefined) return false
-  // The schedule of a subscription counts its failures itself.
+  // The schedule of a subscription counts failed charges itself.
   if (stored && isScheduled(stored.order)) return false
   if (!failure) {
     const isReverted =
@@ -394,7 +412,7 @@ export async function blamesPayer(
   const { reason, isRevert } = failure
   if (!isRevert || othersReasons.includes(reason)) return false
   if (reason !== 'gasTooHigh' || !stored) return true
-  // Only the payer's own code can use more gas than the rehearsal showed.
+  // Only code of the payer can use more gas than the simulation did.
   const { from } = paymentOf(submitter, stored.order, stored.attempt).message
   const found = await hasCode(submitter.reader, from).catch(() => undefined)
   return found ?? true

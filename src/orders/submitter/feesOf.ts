@@ -3,18 +3,20 @@ import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
 import type { SubmitterView } from './getSubmitterView.js'
 
-/** Fee fields of a transaction, and the fees to store with it. */
+/** Fee fields for sending a transaction, and the fees to store with it. */
 export type SubmitterFees = {
   fields: DecidedFees
-  /** Wei per gas; the gas price on a chain without a base fee. */
+  /**
+   * Highest fee in wei per gas; on a chain without a base fee, the gas price.
+   */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
 }
 
-/** Tip in wei per gas if the node suggests none. */
+/** Priority fee in wei per gas if the node suggests none. */
 const usualTip = 1_000_000n
 
-/** Computes fees that still suffice if the base fee doubles. Pure. */
+/** Computes fees that are still enough if the base fee doubles. */
 export function feesOf(
   { head: { baseFeePerGas } }: Pick<SubmitterView, 'head'>,
   { tip = usualTip, gasPrice }: Pick<SendingCosts, 'tip' | 'gasPrice'>,
@@ -24,8 +26,8 @@ export function feesOf(
 }
 
 /**
- * Computes fees with which nodes accept a replacement: both an eighth higher
- * than the last ones, and not below the current ones. Pure.
+ * Computes fees with which nodes accept a replacement: an eighth higher than
+ * the last ones, and not below the current ones.
  */
 export function raiseFees(
   last: Pick<SubmitterFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
@@ -40,10 +42,10 @@ export function raiseFees(
   return dynamicFees(larger(maxFeePerGas, tip), tip)
 }
 
-/** Multiple of the current fee above which we raise no transaction. */
+/** Fees are raised up to this multiple of the current fee. */
 const most = 10n
 
-/** True when a raised fee is far above the current one. Pure. */
+/** True when a raised fee exceeds that multiple of the current fee. */
 export function isExcessive(
   raised: SubmitterFees,
   now: SubmitterFees,
@@ -51,7 +53,7 @@ export function isExcessive(
   return raised.maxFeePerGas > most * now.maxFeePerGas
 }
 
-/** Fee fields without `type`, for rehearsals and wallets. */
+/** Fee fields without `type`, for simulated calls and for wallets. */
 export function callFeesOf({ fields }: SubmitterFees): CallFees {
   const { type: _, ...fees } = fields
   return fees
@@ -70,7 +72,10 @@ function dynamicFees(maxFeePerGas: bigint, tip: bigint): SubmitterFees {
   return { fields: { type: 'eip1559', ...fees }, ...fees }
 }
 
-/** Nodes accept a replacement at an eighth more; some want 1 wei above that. */
+/**
+ * Nodes accept a replacement whose fee is an eighth higher; some require 1 wei
+ * more than that.
+ */
 const raised = (wei: bigint) => (wei * 9n + 7n) / 8n + 1n
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)

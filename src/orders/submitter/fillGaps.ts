@@ -22,9 +22,10 @@ import {
 } from './submitterState.js'
 
 /**
- * Fills unused account nonces below used ones, because later transactions wait
- * behind them. Sends the transaction that a reorganization removed from that
- * nonce, or a transfer to the account itself.
+ * Fills gaps, which are unused account nonces below used ones: later
+ * transactions cannot be mined before these. Sends the transaction that a
+ * reorganization removed from the nonce, or else an empty transfer to the
+ * account itself (a filler).
  */
 export async function fillGaps(
   context: OrdersContext,
@@ -45,12 +46,13 @@ export async function fillGaps(
       isActive ||= isFilled
       submitter.aside.clear(name)
     } catch (error) {
-      // A signer may refuse all calls except to the token. Other work goes on.
+      // A signer that allows only calls of the token refuses this empty
+      // transfer. Other work continues.
       putAside(submitter.aside, name, error)
-      // A signer that hangs must cost one wait per poll, not one per nonce.
+      // A signer that hangs may delay a poll once, but not once per nonce.
       break
     }
-    // Stop if the wallet failed, or proved to choose its own nonces.
+    // Stop if the wallet failed, or has turned out to choose its own nonces.
     if (submitter.walletMemory.isResting('filler') || !choosesNonce(submitter))
       break
   }
@@ -79,7 +81,7 @@ async function fillGap(
     await reopen(context, submitter, signed)
     return true
   }
-  // Dropped transactions do not leave so many gaps: the node may be wrong.
+  // Dropped transactions never leave so many gaps, so the node may be wrong.
   if (isWide) return false
   const draft: RowDraft = {
     ...(await fillerCall(submitter)),
@@ -105,8 +107,8 @@ async function fillGap(
 }
 
 /**
- * True when a transaction only fills its nonce, is in flight, or has a stored
- * proof. Any other could capture an order that was voided since. Pure.
+ * True if the transaction may be sent again: it is a filler, is in flight, or
+ * has a stored proof. Any other could capture an order that was voided since.
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
@@ -121,7 +123,9 @@ function mayReopen(
   )
 }
 
-/** Puts transactions in flight again. The same poll then sends their bytes. */
+/**
+ * Marks transactions as in flight again. The same poll then sends their bytes.
+ */
 async function reopen(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -136,20 +140,20 @@ async function reopen(
   )
 }
 
-/** Number of polls, and milliseconds, after which an unused nonce is a gap. */
+/** An unused nonce counts as a gap after this many polls and milliseconds. */
 const gapLooks = 3
 const gapTime = 1000
 
-/** Nonces that have to be used before later ones can be mined. */
+/** Account nonces that have to be used before later ones can be mined. */
 type Gaps = {
   nonces: number[]
-  /** True when there are too many to fill, so the node may be wrong. */
+  /** True when there are so many gaps that the node may be wrong. */
   isWide: boolean
 }
 
 /**
- * Finds nonces below `nextNonce` at which neither the node nor the submitter
- * has a transaction. All later ones would wait behind them.
+ * Finds account nonces below `nextNonce` at which neither the node nor the
+ * submitter has a transaction. All later transactions would wait behind them.
  */
 async function findGaps(
   submitter: NonceChoice & {
@@ -170,7 +174,7 @@ async function findGaps(
     }
     return unused
   }
-  // Nearly always there is none, and the pool need not be asked.
+  // Nearly always there is no gap. Then the node's pool need not be asked.
   const unused =
     unusedFrom(count).length > 0
       ? unusedFrom(Math.max(count, await pendingCount()))
@@ -186,13 +190,14 @@ async function findGaps(
 }
 
 /**
- * Gas of a transfer to an account without code, before any fee of a rollup's
- * first layer.
+ * Gas of a transfer to an account without code, without the gas that a rollup
+ * adds for L1.
  */
 const plainGas = 21_000n
 
 /**
- * Builds a transfer of 0 wei to the account itself, which only uses a nonce.
+ * Builds a filler: a transfer of 0 wei to the account itself, which only uses
+ * up an account nonce.
  */
 export async function fillerCall({ reader, wallet }: SubmitterState): Promise<{
   call: { to: Address; data: Hex }
@@ -205,7 +210,8 @@ export async function fillerCall({ reader, wallet }: SubmitterState): Promise<{
   const estimate = /^0x[\da-f]{1,16}$/i.test(String(result))
     ? BigInt(String(result))
     : plainGas
-  // Rollups add gas for their first layer, and the account may have code.
+  // The estimate is higher if the chain is a rollup, which adds gas for L1, or
+  // the account has code. Then allow a quarter more.
   const gas = estimate > plainGas ? (estimate * 5n) / 4n : plainGas
   return { call: { to, data: '0x' }, gas }
 }

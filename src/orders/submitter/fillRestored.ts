@@ -5,22 +5,22 @@ import type { SubmitterValue } from './accountNonces.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
- * Most nonces to fill at once: if a node shows more gaps, `fillGaps` takes it
- * to be wrong.
+ * Most account nonces to use up at once. If a node shows more gaps, `fillGaps`
+ * assumes that the node is wrong.
  */
 const mostAtOnce = 16
 
-/** The account nonce at `latest` and at `pending`. */
+/** The account's transaction count at the blocks `latest` and `pending`. */
 export type SubmitterCounts = { count: number; pendingCount: number }
 
 /**
- * After a restored backup, `fillGaps` sends empty transactions at the account
- * nonces that the lost database may have used. Nothing else is signed before. A
- * charge has no payment nonce on chain, so nothing else would stop a lost
- * transaction from charging twice.
+ * After a backup was restored, lets `fillGaps` send empty transactions at the
+ * account nonces that the lost database may have used. Nothing else is signed
+ * before that: a charge has no payment nonce on chain, so a lost transaction
+ * could charge a second time.
  *
- * @returns `true` once those nonces are used in a safe block, or if no backup
- * was restored.
+ * @returns `true` once those account nonces are used in a safe block, or if no
+ * backup was restored.
  */
 export async function fillRestored(
   { store, policy }: OrdersContext,
@@ -49,7 +49,8 @@ export async function fillRestored(
   if (fault) return false
   const used = await requestQuantity(reader, 'eth_getTransactionCount', [
     submitter.account,
-    // If neither node nor policy names a safe block, the newest one counts.
+    // If neither the node nor the policy defines a safe block, use the newest
+    // one.
     encodeBlock((safe ?? latest).number),
   ])
   if (Number(used) < end) return false

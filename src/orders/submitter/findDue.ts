@@ -18,13 +18,16 @@ import { roomOf } from './planSending.js'
 import { isResting } from './signDrafts.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
-/** Most orders to take over at one poll. Other submitters may take the rest. */
+/**
+ * Most orders of removed wallets to take over in one poll. Other submitters may
+ * take the rest.
+ */
 const mostAdopted = 100
 
 /**
- * Takes over the due orders of removed wallets if this submitter may send for
- * their recipients, unless the store is suspended. Transactions in flight stay
- * with the removed wallet; the chain decides them.
+ * Takes over due orders whose wallet was removed, if this submitter may send
+ * for their recipients. Does nothing while sending is suspended. Transactions
+ * in flight stay with the removed wallet; the chain decides them.
  */
 export async function adoptOrders(
   context: OrdersContext,
@@ -67,9 +70,11 @@ async function findAdoptable(
     const ids: string[] = []
     if (await isSuspended(tables)) return ids
     for (const orphan of await findOrphans(context, tables, chainId)) {
-      // The lease is held: another process still uses that wallet.
+      // Another process holds the lease of that account, so it still has the
+      // wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
-      // Includes orders that are due later: no wallet would send those either.
+      // Include orders that are due later, because no wallet would send those
+      // either.
       const due = {
         sendDue: orphan,
         recipients,
@@ -86,7 +91,10 @@ async function findAdoptable(
   })
 }
 
-/** True when the order is due, not in flight, and anyone may submit it. */
+/**
+ * True when the order is due and not in flight, and any account may submit its
+ * payment.
+ */
 function isAdoptable({
   sendDue,
   primaryType,
@@ -101,28 +109,35 @@ function isAdoptable({
 
 type SubmitterWork = {
   suspended: boolean
-  /** True when transactions are in flight, or a capture waits to be joined. */
+  /**
+   * True when transactions are in flight, or a requested capture waits to be
+   * stored with its transaction.
+   */
   isBusy: boolean
   /**
-   * Unix seconds of the chain at which the first order is due; 0 if that is
+   * Chain time, in Unix seconds, at which the first order is due; 0 if that is
    * unclear. `undefined` when no order is due, or `isBusy`.
    */
   due: bigint | undefined
   /**
-   * True when enough orders are due to load them while we wait for the chain.
+   * True when so many orders are due that they are loaded while we wait for the
+   * chain.
    */
   isMuch: boolean
   /**
-   * True when another shop, whose orders we do not send, waits for the
+   * True when another shop, whose orders we do not send, waits for this
    * submitter.
    */
   isClaimed: boolean
 }
 
-/** Number of due orders from which `peekDue` loads them in parallel. */
+/**
+ * Number of due orders from which `peekDue` loads them in parallel with
+ * requests to the chain.
+ */
 const much = 16
 
-/** Milliseconds after which transactions in flight are loaded again. */
+/** Milliseconds after which the transactions in flight are loaded again. */
 const maxAge = 2000
 
 /**
@@ -158,12 +173,13 @@ export async function findWork(
     const isMuch = due.length === much
     const times = due.flatMap(({ sendDue }) => sendDue ?? [])
     const [first] = times.sort((one, other) => (one < other ? -1 : 1))
-    // The others may be due earlier: they are sorted by their deadline.
+    // Orders are sorted by deadline, so one that was not read may be due
+    // earlier.
     return { ...nothing, due: isMuch ? 0n : first, isMuch }
   })
 }
 
-/** True when an order is due now. Asks the database alone. */
+/** True when an order is due now. Asks only the database. */
 export async function hasDue(
   { store }: Pick<OrdersContext, 'store'>,
   { wallet, orders: { recipients }, pace: { time = 0n } }: SubmitterState,
@@ -204,14 +220,14 @@ export const mostDue = 500
 
 export type PeekedDue = {
   storedOrders: readonly StoredOrder[]
-  /** True when there may be more than were loaded. */
+  /** True when more orders may be due than were loaded. */
   isCut: boolean
 }
 
 /**
  * Loads the orders that a submitter with nothing in flight will send, before
- * the chain's time is known. Ignores failures: `findDue` loads the orders
- * again.
+ * the chain's time is known. Ignores failures, because `findDue` loads the
+ * orders again.
  */
 export async function peekDue(
   context: OrdersContext,
@@ -219,7 +235,7 @@ export async function peekDue(
 ): Promise<PeekedDue | undefined> {
   const limit = Math.min(roomOf(submitter, context.policy), mostDue)
   if (limit === 0) return undefined
-  // Let the requests to the chain go out first: they take longest.
+  // Let the requests to the chain be sent first, because they take longest.
   await wait(1)
   const storedOrders = await loadSendDue(
     context,
@@ -237,8 +253,8 @@ export async function peekDue(
 
 /**
  * Finds the orders that are due by the chain's time, the soonest deadline
- * first. Uses those that `peekDue` loaded if they are enough. Adds the orders
- * whose capture was requested just now (`joins`).
+ * first. Uses those that `peekDue` loaded, if they are enough. Adds the orders
+ * in `joins`, whose capture was requested just now.
  */
 export async function findDue(
   context: OrdersContext,
@@ -249,7 +265,8 @@ export async function findDue(
     peeked,
   }: { until: bigint; most: number; peeked: PeekedDue | undefined },
 ): Promise<readonly StoredOrder[]> {
-  // Load more, because orders that wait for their next try are left out.
+  // Load more than needed, because orders that wait for their next try are left
+  // out.
   const limit = most + submitter.aside.size() + submitter.openings.late()
   const due = peeked?.storedOrders.filter(
     ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
@@ -268,14 +285,14 @@ export async function findDue(
     .slice(0, most)
 }
 
-/** True when an order does not wait for its next try. */
+/** True when an order does not wait for its next try after a failure. */
 function isReady({ aside }: SubmitterState, { order }: StoredOrder): boolean {
   return !aside.isWaiting(order.id) && !isResting(aside, order.id)
 }
 
 /**
- * True when this instance has the module for the order's kind of payment.
- * Otherwise the order waits, and the failure is reported.
+ * True when this process has the module for the order's kind of payment.
+ * Otherwise reports that, and the order waits.
  */
 function isReadable(submitter: SubmitterState, order: OrderRecord): boolean {
   try {

@@ -20,42 +20,43 @@ import type { InFlight } from './inFlight.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
 export type SubmitterView = SubmitterHead & {
-  /** Receipts of transactions in flight, in mined blocks only. */
+  /** Receipts of our transactions in flight that are in mined blocks. */
   receipts: ReadonlyMap<Hash, ProofReceipt>
-  /** Receipts of transactions in flight, in the pending block. */
+  /** Receipts of our transactions in flight that are in the pending block. */
   preconfirmed: ReadonlyMap<Hash, ProofReceipt>
-  /** Times of the receipts' blocks in Unix seconds, by block number. */
+  /** Times of the blocks of these receipts in Unix seconds, by block number. */
   blockTimes: ReadonlyMap<bigint, bigint>
   /**
-   * True when we requested no receipts yet, because each poll shows more mined
-   * transactions.
+   * True when no receipts were requested yet, because more transactions are
+   * mined with each poll and it is better to wait.
    */
   isEarly: boolean
 } & SubmitterQuestions
 
 /**
- * What only some looks need. Each is requested when first asked for, at most
- * once a look.
+ * What only some polls need. Each is requested when first asked for, and at
+ * most once a poll.
  */
 type SubmitterQuestions = {
   /**
-   * The account nonce at `pending`: some nodes count their mempool, others
-   * pre-confirmed transactions.
+   * The account's transaction count at `pending`. Some nodes include their
+   * mempool in it, others pre-confirmed transactions.
    */
   pendingCount(): Promise<number>
   costs(): Promise<SendingCosts>
   safe(): Promise<SubmitterSafe>
 }
 
-/** Most receipts to request before we know whether there are any. */
+/** Most receipts to request before we know whether they exist. */
 const guesses = 16
 
 /**
- * Requests the newest block, the account's count and receipts. Requests a few
- * receipts in the same turn of the event loop, but many only once the count
- * shows that they exist.
+ * Requests the newest block, the account's transaction count and receipts.
+ * Requests a few receipts in the same turn of the event loop, but many only
+ * once the count shows that they exist.
  *
- * If the node cannot give a receipt, asks about its nonce again later.
+ * If the node cannot return a receipt, its account nonce waits for the next
+ * try.
  *
  * @param isSending true to request in the same turn what sending needs.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -83,7 +84,8 @@ export async function getSubmitterView(
       })
     }),
   }
-  // Who needs an answer handles its failure.
+  // Start these requests now, so that they join the same batch. The code that
+  // needs an answer handles its failure.
   if (isSending)
     for (const ask of [questions.pendingCount, questions.costs])
       ask().catch(() => undefined)
@@ -122,7 +124,7 @@ function once<answer>(ask: () => Promise<answer>): () => Promise<answer> {
 }
 
 /**
- * True when so many transactions are in flight that we request receipts only
+ * True when so many transactions are in flight that receipts are requested only
  * once they exist.
  */
 export function isMany({
@@ -143,7 +145,8 @@ function findPassed(
 
 /**
  * True while the count rises and fewer than half of the transactions are mined.
- * Waiting lets hundreds settle in a few steps instead of one per block.
+ * If we wait, hundreds are settled in a few steps instead of one step per
+ * block.
  */
 function isFilling(
   { inFlight, pace: { count: before } }: SubmitterState,
@@ -161,9 +164,9 @@ type AskedReceipt = {
 }
 
 /**
- * Requests each receipt separately, because the node may be unable to give one
- * of them; all in one turn of the event loop, so that a transport can batch
- * them. Leaves out nonces that wait after a failure.
+ * Requests each receipt separately, because the node may be unable to return
+ * one of them. Sends all requests in one turn of the event loop, so that a
+ * transport can batch them. Leaves out nonces that wait after a failure.
  */
 function askReceipts(
   { reader, aside }: SubmitterState,
@@ -182,8 +185,8 @@ function askReceipts(
 }
 
 /**
- * Makes a nonce wait if a request for a receipt failed, and no other
- * transaction at the nonce has a receipt.
+ * Makes a nonce wait for its next try if a request for a receipt failed and no
+ * other transaction at the nonce has a receipt.
  */
 function putFailedAside(
   { aside }: SubmitterState,
@@ -202,10 +205,10 @@ function putFailedAside(
 const mostShown = 100
 
 /**
- * Requests receipts of the pending block. The node executes in nonce order, so
- * this asks about the lowest nonce whose receipt no poll has found, and about
- * the next ones only while it finds receipts: a chain without pre-confirmed
- * receipts costs one request a poll.
+ * Requests receipts of the pending block. A node executes transactions in nonce
+ * order, so this asks about the lowest nonce whose receipt no poll has found,
+ * and continues only while it finds receipts. On a chain without such receipts
+ * this costs one request a poll.
  */
 async function askPreconfirmed(
   submitter: SubmitterState,
@@ -232,7 +235,8 @@ function lower(hash: Hash): Hash {
 }
 
 /**
- * Some nodes omit the time of the block in their receipts: ask for the block.
+ * Gets the times of blocks. Some nodes omit the time in receipts; then requests
+ * the block.
  */
 async function timeBlocks(
   { reader }: SubmitterState,

@@ -1,14 +1,19 @@
 import { addAll } from '../../core/addAll.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** Orders per group. The first is smaller, so that signing starts early. */
+/**
+ * Orders per group. The first group is smaller, so that signing starts early.
+ */
 const firstGroup = 100
 const groupSize = 200
 
 /** Most orders of one payer in a group. */
 const mostOfPayer = 250
 
-/** Groups orders. Keeps a payer's orders together: they draw on one balance. */
+/**
+ * Groups orders. Keeps a payer's orders in one group, because all are paid from
+ * one balance.
+ */
 export function groupByPayer(
   storedOrders: readonly StoredOrder[],
 ): StoredOrder[][] {

@@ -2,38 +2,39 @@ import type { Hash } from 'viem'
 import type { AttemptRecord, TransactionRecord } from '../../store/types.js'
 import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
-/** The stored transactions of a submitter that are not settled. */
+/** The stored transactions of a submitter that are not settled yet. */
 export type InFlight = {
   /** Sorted by account nonce and `bump`. */
   readonly rows: readonly TransactionRecord[]
   /** `performance.now()` when the rows were loaded. */
   readonly loadedAt: number
   /**
-   * True when the account has code. Then only one transaction may be in flight.
+   * True when the account has code. Nodes then accept only one pending
+   * transaction of it.
    */
   readonly hasCode: boolean | undefined
   /**
    * Ends of the windows of the row's attempt, in Unix seconds of the chain;
-   * `undefined` if not known.
+   * `undefined` if they were not loaded.
    */
   endsOf(row: OfAttempt): AttemptEnds | undefined
-  /** True when `endsOf` is not known for some row. */
+  /** True when `endsOf` returns `undefined` for some row. */
   lacksEnds(): boolean
   load(rows: readonly TransactionRecord[], now: number): void
-  /** Remembers `endsOf` for the transactions of an attempt. */
+  /** Keeps the ends of the attempt's windows, for `endsOf`. */
   rememberEnds(attempt: AttemptRecord): void
   rememberCode(hasCode: boolean): void
-  /** True when the store says that the pending block showed the transaction. */
+  /** True when it is stored that the pending block showed this transaction. */
   isShown(hash: Hash): boolean
   rememberShown(hash: Hash): void
   add(rows: readonly TransactionRecord[]): void
   update(before: TransactionRecord, after: TransactionRecord): void
   remove(row: TransactionRecord): void
-  /** Removes all rows of nonces at which nothing can happen any more. */
+  /** Removes all rows of account nonces at which nothing more can happen. */
   close(groups: readonly (readonly TransactionRecord[])[]): void
 }
 
-/** The fields of a transaction that name its attempt. */
+/** The fields of a transaction that identify its attempt. */
 type OfAttempt = Pick<TransactionRecord, 'orderId' | 'attempt'>
 
 const attemptKey = ({ orderId, attempt }: OfAttempt): string =>
@@ -97,42 +98,46 @@ export function openInFlight(): InFlight {
   }
 }
 
-/** The transactions that we sent to the node, and its answers. */
+/** The transactions that we sent to the node, and the node's answers. */
 export type Broadcasts = {
   /**
-   * Most transactions that the node's pool takes, from the account's count on.
+   * Most transactions that the node's pool accepts, counted from the account's
+   * transaction count.
    */
   readonly admitted: number
-  /** Resolves once the node has answered all requests of `handOver`. */
+  /** Resolves once the node has answered all requests given to `handOver`. */
   readonly sending: Promise<unknown>
   /** Number of the poll that last sent bytes for a nonce. */
   sentAt(nonce: number): number | undefined
-  /** True when another transaction should replace the one at this nonce. */
+  /**
+   * True when the transaction at this nonce should be replaced by another one.
+   */
   isRefused(nonce: number): boolean
   /**
-   * Remembers the poll that sent bytes for the nonces, or could not open them.
+   * Records that this poll sent the bytes for these nonces, or could not
+   * decrypt them.
    */
   noteSent(nonces: readonly number[], look: number): void
   /**
-   * Marks bytes for replacement: the node refused them, or their seal is
-   * broken.
+   * Marks the bytes at a nonce for replacement: the node refused them, or they
+   * cannot be decrypted.
    */
   refuse(nonce: number): void
   /**
-   * Removes the mark of `refuse`: a replacement is on its way, or there will be
-   * none.
+   * Removes the mark of `refuse`: the replacement is being sent, or there will
+   * be none.
    */
   clearRefusal(nonce: number): void
   /**
-   * Lowers `admitted` because the node's pool is full at this nonce. The bytes
-   * are sent again once `admitted` covers them.
+   * Lowers `admitted`, because the node's pool is full at this nonce. The bytes
+   * are sent again once `admitted` includes the nonce.
    */
   admitBelow(nonce: number, count: number): void
-  /** Raises `admitted` by a quarter, for a node whose pool was full. */
+  /** Raises `admitted` by a quarter, after the node's pool was full. */
   admitMore(): void
-  /** Remembers requests that the node has not answered yet. */
+  /** Keeps requests that the node has not answered yet, for `sending`. */
   handOver(requests: readonly Promise<void>[]): void
-  /** Forgets a nonce at which nothing can happen any more. */
+  /** Forgets an account nonce at which nothing more can happen. */
   forget(nonce: number): void
 }
 
@@ -168,7 +173,8 @@ export function openBroadcasts(): Broadcasts {
     },
     handOver: (requests) => {
       sending = Promise.all(requests)
-      // Awaited later; without this handler an early failure is unhandled.
+      // The result is awaited later. Without this handler, a failure before
+      // that would be an unhandled rejection.
       sending.catch(() => undefined)
     },
     forget: (nonce) => {
@@ -191,8 +197,8 @@ export function groupByNonce(
 }
 
 /**
- * Returns the transaction with the highest `bump`, the last replacement at its
- * nonce. Pure.
+ * Returns the transaction with the highest `bump`: the last replacement at its
+ * nonce.
  */
 export function newestOf(
   rows: readonly [TransactionRecord, ...TransactionRecord[]],
@@ -201,8 +207,8 @@ export function newestOf(
 }
 
 /**
- * The `bump` of the next transaction at a nonce. Counts also transactions that
- * are no longer in flight. Pure.
+ * Returns the `bump` (number of earlier transactions at the same nonce) of the
+ * next transaction. Transactions that are no longer in flight count too.
  */
 export function nextBump(
   rows: readonly Pick<TransactionRecord, 'bump'>[],

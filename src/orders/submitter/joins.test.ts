@@ -5,7 +5,7 @@ import { type Joins, openJoins } from './joins.js'
 
 type Offered = Parameters<Joins['offer']>[0]
 
-/** Joins know an order by its id alone. */
+/** An offered capture, of which `joins` reads only the order's id. */
 const captureOf = (id: string) => ({ stored: { order: { id } } }) as Offered
 const written = { id: 'one' } as OrderRecord
 

@@ -6,63 +6,65 @@ import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**
- * A capture that is requested in the unit of work that stores its transaction,
- * so that both cost one write.
+ * A capture whose request is stored in the same database transaction as its
+ * signed transaction, which saves a write.
  */
 export type JoinedCapture = {
-  /** The order as it was written last. */
+  /** The order as it was last written to the store. */
   stored: StoredOrder
   /**
-   * Limits of an early answer, which needs only the pending block; absent if
-   * none is wanted.
+   * Limits for answering as soon as the pending block shows the capture; absent
+   * if the caller waits for a block.
    */
   early: EarlyLimits | undefined
-  /** Notes of the caller to update in the same unit of work. */
+  /** Notes of the caller to update in the same database transaction. */
   notes: readonly NoteRecord[]
 }
 
 type PlannedJoin = JoinedCapture & {
-  /** The event that reports the request. `stored` has the request already. */
+  /**
+   * The event that reports the request. The order in `stored` contains the
+   * request already.
+   */
   event: NewEvent
 }
 
 /**
- * Captures of one submitter that wait to be stored together with their
+ * Captures of one submitter that wait to be stored together with their signed
  * transaction.
  */
 export type Joins = {
-  /** True while a caller waits. */
+  /** True while a caller waits for one of its captures. */
   readonly isAwaited: boolean
   /**
    * Offers a capture to the next poll. Resolves to the order once its
-   * transaction is stored; to `undefined` when nothing was written, and then
-   * nothing will be.
+   * transaction is stored; to `undefined` if nothing was written, and nothing
+   * will be.
    */
   offer(capture: PlannedJoin): Promise<OrderRecord | undefined>
   /**
-   * The offered orders, in the state that they will have once the capture is
-   * requested.
+   * The orders of the offered captures, in the state that they get once the
+   * capture is requested.
    */
   offered(): StoredOrder[]
   /**
-   * Restarts the callers' time limit for these orders, because the poll makes
-   * progress on them.
+   * Restarts the time limit of the callers for these orders, because the poll
+   * makes progress with them.
    */
   prolong(orderIds: readonly string[]): void
   has(orderId: string): boolean
   /**
    * Returns the captures offered for these orders. From now on their callers
    * cannot withdraw them.
-   *
    * @throws {@link StaleRecordError} when a caller has withdrawn one.
    */
   begin(orderIds: readonly string[]): PlannedJoin[]
   settle(orders: readonly OrderRecord[]): void
-  /** Answers callers that nothing will be written. */
+  /** Tells the callers for these orders that nothing will be written. */
   refuse(orderIds: readonly string[]): void
   /**
-   * Begins a poll. The returned function ends it, and answers the callers whose
-   * captures were offered before the poll but not written by it.
+   * Begins a poll. Call the returned function at its end: it answers the
+   * callers whose captures were offered before the poll and not written by it.
    */
   startLook(): () => void
 }
@@ -71,12 +73,12 @@ type Join = {
   capture: PlannedJoin
   isOpen: boolean
   isWriting: boolean
-  /** Restarts the time after which the caller no longer waits. */
+  /** Restarts the time after which the caller stops waiting. */
   prolong(): void
   end(order: OrderRecord | undefined): void
 }
 
-/** Milliseconds without progress after which a caller no longer waits. */
+/** Milliseconds without progress after which a caller stops waiting. */
 const patience = 1_000
 
 export function openJoins(): Joins {
@@ -148,7 +150,8 @@ export function openJoins(): Joins {
 
 /**
  * Writes the notes that callers want written with their captures, and reserves
- * early answers. Returns the orders by id, for the caller to write.
+ * answers at `preconfirmed` for them. Returns the orders by id, for the caller
+ * to write.
  */
 export async function writeJoined(
   context: OrdersContext,
@@ -158,8 +161,8 @@ export async function writeJoined(
   const wanted = captures.flatMap(({ stored: { order }, early }) =>
     early ? [{ order, limits: early }] : [],
   )
-  // All writers take this lock before any row, so that none waits for another
-  // forever.
+  // Every writer takes this lock before it locks any row, so that two writers
+  // cannot wait for each other forever.
   if (wanted.length > 0) await tables.lock(atRiskLock)
   const reserved = await reserveEarly(context, tables, wanted)
   const notes = captures.flatMap((one) => one.notes)

@@ -3,8 +3,9 @@ import { nextBump } from './inFlight.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Loads for each nonce the number (`bump`) of the next transaction at it, in
- * the order of `nonces`. Closed transactions count too.
+ * Loads, for each account nonce, the `bump` of the next transaction: the number
+ * of earlier ones at the nonce, closed ones included. Keeps the order of
+ * `nonces`.
  */
 export async function loadBumps(
   tables: StoreReader,

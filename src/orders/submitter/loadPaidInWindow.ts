@@ -5,8 +5,8 @@ import type { OrdersContext } from '../model/types.js'
 const mostRead = 100
 
 /**
- * Sums what captures of a subscription took within the window of one of its
- * charges, in token units.
+ * Adds up, in token units, the captured charges of a subscription within the
+ * window of one charge.
  */
 export function loadPaidInWindow(
   { store }: Pick<OrdersContext, 'store'>,

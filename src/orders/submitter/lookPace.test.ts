@@ -3,7 +3,7 @@ import { openLookPace } from './lookPace.js'
 
 /**
  * Shows blocks with these times one after the other. Returns for each whether
- * it is believed.
+ * it was trusted.
  */
 function believed(times: readonly bigint[]): boolean[] {
   const pace = openLookPace()

@@ -2,8 +2,8 @@ import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { type BlockRhythm, learnRhythm } from './blockRhythm.js'
 
 /**
- * How often to look at a submitter's chain, and whether to believe the newest
- * block that a poll finds.
+ * Decides how often to poll a submitter's chain, and whether to trust the
+ * newest block that a poll finds.
  */
 export type LookPace = {
   readonly looks: number
@@ -14,22 +14,22 @@ export type LookPace = {
    */
   readonly isQuick: boolean
   /**
-   * True when the last poll sent transactions, and the transactions sent before
-   * were mined by the next poll: these may be mined as fast.
+   * True when the last poll sent transactions, and those sent before were
+   * already mined by the following poll. The new ones may be mined as fast.
    */
   readonly expectsMined: boolean
   readonly count: number | undefined
-  /** Unix seconds of the last block that we believed. */
+  /** Time, in Unix seconds, of the last block that we trusted. */
   readonly time: bigint | undefined
-  /** Milliseconds since then. */
+  /** Milliseconds since we saw that block. */
   readonly headAge: number
   /**
    * Milliseconds until the next block to wait for, if blocks come at a steady
-   * pace: the next one, and every second one after many polls without news.
+   * pace. After many polls without news, waits for every second block only.
    */
   readonly untilBlock: number | undefined
   /**
-   * Milliseconds until the chain's time is `due`, in Unix seconds, if its clock
+   * Milliseconds until the chain's time is `due` (Unix seconds), if its clock
    * runs like ours; `undefined` before the first block.
    */
   untilTime(due: bigint): number | undefined
@@ -37,50 +37,50 @@ export type LookPace = {
   /** True when the block's time is far ahead of the last one's. */
   isFarAhead: BelieveHead
   /**
-   * Decides whether to rely on the newest block. If its time is far ahead of
-   * the last one's, it may be of another network, and by its time all payments
+   * Decides whether to trust the newest block. If its time is far ahead of the
+   * last one's, it may be from another network, and by its time all payments
    * would have expired.
    */
   believeHead: BelieveHead
   rememberCount(count: number): void
   rememberQuick(isQuick: boolean): void
-  /** Remembers whether a poll sent transactions, and whether it settled any. */
+  /** Records whether a poll sent transactions, and whether it settled any. */
   rememberMined(look: { sent: boolean; settled: boolean }): void
   /**
-   * Sets `idle`. The more idle polls, the longer the pause until the next one.
-   *
-   * @param idle number of polls in a row without news.
+   * Records the number of polls in a row without news. The more, the longer the
+   * pause until the next poll.
    */
   rememberIdle(idle: number): void
   /**
    * Chain time, in Unix seconds, since when this account nonce has been the
-   * lowest in flight; `undefined` if another one is.
+   * lowest in flight; `undefined` if another nonce is the lowest.
    */
   waitsSince(nonce: number | undefined): bigint | undefined
-  /** Remembers since when this account nonce has been the lowest in flight. */
+  /** Records since when this account nonce has been the lowest in flight. */
   watchLowest(nonce: number | undefined, timestamp: bigint): void
-  /**
-   * Restarts the time for which the lowest account nonce has been in flight.
-   */
+  /** Counts the time in flight of the lowest account nonce from now again. */
   restartWait(): void
 }
 
-/** @param now Unix seconds of this machine, for the first look. */
+/** @param now Unix seconds by this machine's clock, for the first poll. */
 type BelieveHead = (
   head: Pick<BlockHead, 'number' | 'timestamp'>,
   now: bigint,
 ) => boolean
 
 /**
- * Seconds. We believe a block at once if its time is at most this far ahead of
+ * Seconds. A block is trusted at once if its time is at most this far ahead of
  * the last one's.
  */
 const usualStep = 600n
 
-/** Number of polls in a row that must find such a time before we believe it. */
+/**
+ * Number of polls in a row that must find a time further ahead before it is
+ * trusted.
+ */
 const looksToBelieveHead = 3
 
-/** Number of polls in a row without news from which we poll less often. */
+/** Number of polls in a row without news after which we poll less often. */
 const patient = 8
 
 export function openLookPace(): LookPace {
@@ -147,7 +147,7 @@ export function openLookPace(): LookPace {
       isQuick = quick
     },
     rememberMined: ({ sent, settled }) => {
-      // Only the first poll after a send shows how fast the chain mines.
+      // Only the first poll after sending shows how fast the chain mines.
       if (hasSent) isMinedAtOnce = settled
       hasSent = sent
     },

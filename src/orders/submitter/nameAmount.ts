@@ -9,11 +9,12 @@ import { writeCaptureRequests } from './requestCaptures.js'
 type Rejected = Extract<CaptureResult, { status: 'rejected' }>
 
 /**
- * Fixes the amount to capture of an order, and requests the capture in the same
- * unit of work. So the amount is stored before anything is signed, and the
- * first of two callers decides.
+ * Stores the amount to capture of an order, and requests the capture in the
+ * same database transaction. The amount is thus stored before anything is
+ * signed, and the first of two callers decides it.
  *
- * @returns why the amount is refused; `undefined` if it is the order's.
+ * @returns why the amount is refused; `undefined` if it is now the order's
+ * amount.
  * @throws {@link InvalidAmountError} when the amount is malformed.
  * @throws {@link OrderNotFoundError} when there is no such order.
  */

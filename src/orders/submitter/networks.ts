@@ -6,18 +6,19 @@ import {
 
 type Network = Pick<Preconfirmations, 'kind' | 'pollingInterval'>
 
-/** What the networks show between two blocks. */
+/** What each network shows between two blocks, such as a pending block. */
 export type Networks = {
   known(chainId: number): Network | undefined
   /**
-   * Returns what is known, and asks the network in the background: again from
-   * time to time, because a node can lose its view of the next block for a
-   * while.
+   * Returns what is known, and asks the network in the background. Asks again
+   * from time to time, because a node can lose its pending block for a while.
    */
   find(chainId: number, client: Client): Network | undefined
 }
 
-/** Milliseconds for which an answer counts, and between two tries to get one. */
+/**
+ * Milliseconds for which an answer is used, and between two tries to get one.
+ */
 const askEvery = 600_000
 const tryEvery = 10_000
 
@@ -33,7 +34,7 @@ export function watchNetworks(): Networks {
       known.set(chainId, asked)
       detectPreconfirmations(client).then(
         (network) => known.set(chainId, { network, askAt: now + askEvery }),
-        // The next try follows.
+        // Ignore the failure: another try follows.
         () => undefined,
       )
       return asked.network

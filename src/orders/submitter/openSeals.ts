@@ -19,9 +19,9 @@ export type SealedSecret = { sealed: string; place: SealContext }
 const longestWait = 500
 
 /**
- * Decrypts secrets at the same time, and waits for them up to `longestWait`.
- *
- * @returns secrets that were decrypted or failed. The others are late.
+ * Decrypts secrets in parallel, and waits for them up to `longestWait`.
+ * @returns secrets that were decrypted or failed. The rest are still being
+ * decrypted.
  */
 export async function openSecrets<secret extends SealedSecret>(
   context: OrdersContext,
@@ -40,8 +40,8 @@ export async function openSecrets<secret extends SealedSecret>(
 }
 
 /**
- * Returns a decrypted secret, `undefined` if its seal is broken. Decrypts it
- * now unless `openSecrets` did.
+ * Returns a decrypted secret, or `undefined` if it cannot be decrypted.
+ * Decrypts it now unless `openSecrets` did.
  */
 export function takeSecret(
   context: OrdersContext,
@@ -62,18 +62,17 @@ function begin(
 }
 
 /**
- * The key includes the context, so that a secret copied to another row is not
- * found under it.
+ * The key includes the context of the secret, so that a secret copied to
+ * another row does not match.
  */
 function keyOf({ sealed, place }: SealedSecret): string {
   return JSON.stringify([sealed, place])
 }
 
 /**
- * Decrypts the secrets of orders together, so that their rehearsals fit into
- * one request.
- *
- * @returns the orders that can be rehearsed now.
+ * Decrypts the secrets of several orders first, so that their captures can be
+ * simulated in one request.
+ * @returns the orders that can be simulated now.
  */
 export async function openSeals(
   context: OrdersContext,
@@ -98,9 +97,9 @@ export function isOpening(
 }
 
 /**
- * Decrypts the secret of an order in the background if the key service did not
- * answer the last try. Only the first try may delay other orders.
- *
+ * If the key service did not answer the first try, decrypts the secret of an
+ * order in the background, so that a slow key service delays other orders only
+ * once.
  * @returns false while the secret is not decrypted.
  */
 export function openBeside(
@@ -126,15 +125,15 @@ function secretOf(
   const isCancel = order.requested === 'cancel'
   const sealed = isCancel ? attempt.cancellation : attempt.signature
   if (sealed === undefined) return undefined
-  // To cancel a subscription, the spender revokes the permission; that takes no
-  // signature.
+  // To cancel a subscription, the spender revokes the spend permission. That
+  // takes no signature of the payer.
   if (isCancel && kindOf(context, order).carried) return undefined
   const kind = isCancel ? 'cancellation' : 'payment'
   return { sealed, place: sealContextOf(kind, order, attempt) }
 }
 
 /**
- * Returns the signed payment of an attempt; `undefined` if its signature was
+ * Returns the signed payment of an attempt, or `undefined` if its signature was
  * erased or cannot be decrypted.
  */
 export async function takePayment(

@@ -15,9 +15,8 @@ import {
 } from './submitterState.js'
 
 /**
- * Takes or prolongs the lease of the submitter. If the lease was lost in
- * between, returns an empty state, which `findWork` fills from the store.
- *
+ * Takes or renews the lease of the submitter. If the lease was lost meanwhile,
+ * returns an empty state, which `findWork` fills from the store.
  * @returns `undefined` while another process holds the lease.
  */
 export async function openSubmitter(
@@ -49,9 +48,8 @@ export async function openSubmitter(
 }
 
 /**
- * Prolongs the lease of a submitter once a third of it has passed. Call it
- * before each step of long work.
- *
+ * Renews the lease of a submitter once a third of it has passed. Call it before
+ * each step of long work.
  * @throws {@link LeaseLostError} when the lease was lost.
  */
 export async function keepSubmitter({
@@ -63,14 +61,15 @@ export async function keepSubmitter({
 }
 
 /**
- * Longest work under one lease, as a multiple of its length. Work that hangs
- * for longer stops prolonging the lease, so that others can take over.
+ * Longest work under one lease, as a multiple of the lease's length. Work that
+ * takes longer no longer renews the lease, so that another process can take
+ * over.
  */
 const mostLeases = 3
 
 /**
- * Most milliseconds of such work; longer if a person may have to confirm in a
- * wallet.
+ * Milliseconds of the longest work under one lease; longer if a person may have
+ * to confirm in a wallet.
  */
 export function longestTurn(
   { policy: { lease, walletTimeout } }: Pick<OrdersContext, 'policy'>,
@@ -81,9 +80,10 @@ export function longestTurn(
 }
 
 /**
- * The key of a submitter's claims. Two shops can share a store and an account.
- * The shop that waits lists its recipients here; the holder does not send for
- * them, so it gives up the lease.
+ * Key of the stored request to release a submitter's lease. Two shops can share
+ * a store and an account. The shop that waits stores its recipients under this
+ * key. If the holder of the lease does not send for these recipients, it
+ * releases the lease.
  */
 const claimKey = (submitter: Submitter): string =>
   `claim:${submitterKey(submitter)}`
@@ -122,8 +122,8 @@ export async function dropClaims(
 }
 
 /**
- * Claims a submitter whose lease another process holds, if orders of ours wait
- * for it. A holder that sends for the same recipients ignores the claim.
+ * Asks the holder of a submitter's lease to release it, if orders of ours wait.
+ * A holder that sends for the same recipients ignores this.
  */
 export async function claimSubmitter(
   context: OrdersContext,
@@ -145,11 +145,14 @@ export async function claimSubmitter(
 }
 
 /**
- * Most orders to read when looking for recipients that wait for a submitter.
+ * Most orders to read in the search for recipients that wait for a submitter.
  */
 const mostRead = 100
 
-/** Our recipients whose orders on the submitter are due or stuck in flight. */
+/**
+ * Finds our recipients with orders on the submitter that are due, or stuck in
+ * flight.
+ */
 async function findWaiting(
   context: OrdersContext,
   { submitter }: OrderWallet,
@@ -167,7 +170,8 @@ async function findWaiting(
     return ids.length > 0 ? orders.find({ ids }) : []
   })
   const later = await find(endOfTime)
-  // Orders that become due later need the chain's time, which costs a request.
+  // To find orders that become due later, we need the chain's time, which costs
+  // a request.
   const isLater = later.some(({ sendDue = 0n }) => sendDue > 0n)
   const head = isLater
     ? await getBlockHead(readerOf(context, submitter.chainId), 'latest')

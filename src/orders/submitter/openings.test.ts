@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startOpenings } from './openings.js'
 
-/** A secret that is decrypted when the test says so. */
+/** Creates a secret that is decrypted when the test calls `open`. */
 function hold() {
   let open: (secret: string) => void = () => undefined
   let fail: (error: Error) => void = () => undefined
@@ -46,7 +46,8 @@ test.each([true, false])(
     if (isOpened) open('secret')
     else fail(new Error('silent'))
     await opening.catch(() => undefined)
-    // It was decrypted during this poll, too late for it.
+    // The secret was decrypted during this poll, but too late for the poll to
+    // use it.
     openings.endLook()
     const again = openings.begin('key', never)
     if (isOpened) expect(await again).toBe('secret')

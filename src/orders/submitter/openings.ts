@@ -1,23 +1,24 @@
-/** The secrets of a submitter that are being decrypted. */
+/** The secrets of one submitter that are being decrypted. */
 export type Openings = {
-  /** Returns the decryption in progress for the key, or starts one. */
+  /**
+   * Returns the running decryption of the secret with this key, or starts one.
+   */
   begin(
     key: string,
     open: () => Promise<string | undefined>,
   ): Promise<string | undefined>
   /**
-   * Notes that a poll has waited for a secret. Later polls do not wait for it.
+   * Records that a poll has waited for a secret. Later polls do not wait for
+   * it.
    */
   noteWaited(key: string): void
-  /**
-   * True when a poll has waited for a secret, and it is still not decrypted.
-   */
+  /** True when a poll has waited for a secret that is still not decrypted. */
   isLate(key: string): boolean
-  /** Notes that a poll has used a secret, so that `endLook` forgets it. */
+  /** Records that a poll has used a secret, so that `endLook` forgets it. */
   take(key: string): void
   late(): number
   /**
-   * Forgets secrets that were used or decrypted in time. A late secret stays
+   * Forgets secrets that were used, or decrypted in time. A late secret is kept
    * for one more poll after it was decrypted.
    */
   endLook(): void
@@ -28,7 +29,7 @@ type Opening = {
   isSettled: boolean
   isWaited: boolean
   isTaken: boolean
-  /** True while the secret is kept for the next poll only. */
+  /** True when the secret is kept only until the next poll ends. */
   isLast: boolean
 }
 
@@ -49,7 +50,7 @@ export function startOpenings(): Openings {
       const settle = () => {
         opening.isSettled = true
       }
-      // The caller that takes the secret reports the failure.
+      // A failure is reported by the code that uses the secret.
       opening.secret.then(settle, settle)
       openings.set(key, opening)
       return opening.secret

@@ -2,56 +2,58 @@ import type { Address } from 'viem'
 import type { OrderReason, OrderRecord } from '../../store/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** A submitter's memory of orders that it refused or may refuse. */
+/**
+ * What a submitter remembers about orders that it refused or may refuse to
+ * send.
+ */
 type RefusalMemory = {
   /**
-   * Notes a reason to refuse an order.
-   *
-   * @returns true when the last poll gave the same reason, which makes it
+   * Records a reason to refuse an order.
+   * @returns true when the last poll found the same reason, so that it is
    * certain.
    */
   confirmDoubt(orderId: string, reason: OrderReason): boolean
   /**
    * Returns the seconds for which a refused order waits; longer with each
    * refusal in a row.
-   *
    * @param now Unix seconds of the chain.
    */
   nextPause(orderId: string, now: bigint): bigint
   /** Forgets pauses that ended long ago. */
   dropPauses(now: bigint): void
-  /** Forgets the noted reason, because the order can be sent. */
+  /** Forgets the recorded reason, because the order can be sent. */
   forgetDoubt(orderId: string): void
 }
 
-/** A submitter's memory of orders from one step or poll to the next. */
+/**
+ * What a submitter remembers about orders from one step or poll to the next.
+ */
 export type OrderMemory = RefusalMemory & {
   /**
-   * We send orders of these recipients only, but settle all transactions in
-   * flight.
+   * Only orders of these recipients are sent. Transactions in flight are
+   * settled for all recipients.
    */
   readonly recipients: readonly Address[]
   sendFor(recipients: readonly Address[]): void
   /**
-   * True when it is time to look for orders of removed wallets; then restarts
-   * the pause.
+   * True when it is time to search for orders of removed wallets. Returns true
+   * at most once per pause.
    */
   isTimeToAdopt(): boolean
   /**
-   * Remembers orders as they were found due, until their transactions are
-   * stored.
+   * Keeps orders as they were found due, until their transactions are stored.
    */
   rememberDue(storedOrders: readonly StoredOrder[]): void
   forgetDue(): void
   rememberRecorded(orders: readonly OrderRecord[]): void
   /**
-   * Returns an order as we wrote it. Forgets it, because the store may have a
-   * newer version by the next call.
+   * Returns an order as we last wrote it. Forgets it then, because the store
+   * may have a newer version at the next call.
    */
   takeRecorded(orderId: string): StoredOrder | undefined
   /**
-   * Forgets all other orders that `rememberRecorded` has kept: they have
-   * nothing in flight any more.
+   * Forgets all other orders that `rememberRecorded` has kept, because they
+   * have nothing in flight any more.
    */
   forgetRecordedExcept(orderIds: readonly string[]): void
 }
@@ -61,7 +63,7 @@ const adoptEvery = 10_000
 
 export function openOrderMemory(initial: readonly Address[]): OrderMemory {
   let recipients = initial
-  /** `performance.now()` at the last search. */
+  /** `performance.now()` at the last search for orders of removed wallets. */
   let adoptedAt = Number.NEGATIVE_INFINITY
   let due: ReadonlyMap<string, StoredOrder> = new Map()
   const recorded = new Map<string, StoredOrder>()
@@ -89,7 +91,8 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
       for (const order of orders) {
         const found = due.get(order.id)
         const written = { ...order, version: order.version + 1 }
-        // If the order changed since, its other rows may be outdated too.
+        // If the order changed since, its attempts and proofs may be outdated
+        // too.
         if (found?.order.version === order.version)
           recorded.set(order.id, { ...found, order: written })
       }
@@ -108,7 +111,9 @@ export function openOrderMemory(initial: readonly Address[]): OrderMemory {
 
 function openRefusalMemory(): RefusalMemory {
   const pauses: RefusalPauses = new Map()
-  /** Reasons to refuse orders that the next poll has to confirm. */
+  /**
+   * Reasons to refuse orders that the next poll has to confirm, by order id.
+   */
   const doubts = new Map<string, OrderReason>()
   return {
     confirmDoubt: (orderId, reason) => {
@@ -126,20 +131,21 @@ function openRefusalMemory(): RefusalMemory {
 }
 
 /**
- * By order id: the length in seconds and the end in Unix seconds of the chain.
+ * Pause of each refused order, by order id: its length in seconds, and its end
+ * in Unix seconds of the chain.
  */
 export type RefusalPauses = Map<string, { pause: bigint; until: bigint }>
 
-/** Seconds of the first pause and of the longest. */
+/** Length in seconds of the first pause and of the longest. */
 const first = 2n
 const longest = 30n
 
 /**
- * Returns the seconds before an order is tried again. They double while
- * refusals follow each other closely. Pure except that it updates `pauses`.
+ * Returns the seconds before a refused order is tried again. They double while
+ * refusals follow each other closely. Updates `pauses`.
  *
- * A process that takes the submitter over starts with the first pause again,
- * which costs a few rehearsals and no gas.
+ * A process that takes over the submitter starts with the first pause again,
+ * which costs a few simulations and no gas.
  *
  * @param now Unix seconds of the chain.
  */

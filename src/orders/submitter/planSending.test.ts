@@ -5,7 +5,10 @@ import {
 } from '../../../test/unit/support/storedOrder.js'
 import { judgeSending } from './planSending.js'
 
-/** The attempt was signed until 900 first, and then again until 200. */
+/**
+ * The buyer signed the attempt twice: first with a window until 900, then with
+ * one until 200.
+ */
 test.each([
   ['capture', 179n, undefined],
   ['capture', 180n, { reason: 'deadlinePassed' }],

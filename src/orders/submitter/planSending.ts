@@ -11,7 +11,7 @@ import type { OrderMemory } from './orderMemory.js'
 import { choosesNonce, type NonceChoice } from './submitterState.js'
 import type { WalletMemory } from './walletMemory.js'
 
-/** How many more transactions the submitter may have in flight. Pure. */
+/** Returns how many more transactions the submitter may have in flight. */
 export function roomOf(
   submitter: NonceChoice & {
     inFlight: Pick<InFlight, 'rows' | 'hasCode'>
@@ -20,8 +20,8 @@ export function roomOf(
   },
   { maxInFlight }: Pick<SettledPolicy, 'maxInFlight'>,
 ): number {
-  // A wallet gets one transaction at a time until it has used a nonce that we
-  // gave it.
+  // A wallet that sends by itself may choose other account nonces than ours.
+  // Until it has used one that we gave it, send only one transaction at a time.
   const { inFlight, broadcasts, walletMemory } = submitter
   const isSingle = inFlight.hasCode || !choosesNonce(submitter)
   const most = isSingle ? 1 : maxInFlight
@@ -30,12 +30,14 @@ export function roomOf(
   return Math.max(0, Math.min(most, broadcasts.admitted) - taken.length)
 }
 
-/** Why a due order is not sent. No reason: nothing is left to send. */
+/**
+ * Why a due order is not sent. Without a reason, there is nothing left to send.
+ */
 type Unsendable = { reason: OrderReason | undefined }
 
 /**
- * Returns why the stored facts about a due order forbid sending it; `undefined`
- * if it can be sent. Pure.
+ * Checks by the stored facts whether a due order may be sent. Returns why not,
+ * or `undefined` if it may.
  */
 export function judgeSending(
   {
@@ -51,16 +53,18 @@ export function judgeSending(
     requested === 'cancel' ? attempt.cancellation : attempt.signature
   const isOpen =
     state === 'stored' || (state === 'voided' && requested === 'cancel')
-  // Only a capture waits for the merchant's review.
+  // Only a capture waits for the merchant's review; a cancellation is sent
+  // anyway.
   const isInReview = needsReview && requested !== 'cancel'
   if (!isOpen || isInReview || requested === 'void')
     return { reason: undefined }
-  // The secret was erased when a final block settled the order, and a reorg
-  // undid that.
+  // The signature was erased when a final block settled the order. A reorg then
+  // undid that block, so the order cannot be sent again.
   if (secret === undefined) return { reason: 'sealBroken' }
   const end = endsOf(attempt)[requested === 'cancel' ? 'cancel' : 'capture']
   if (timestamp >= end) return { reason: 'expired' }
-  // A reorg can make an older attempt payable again. Then both could be paid.
+  // A reorg can make the payment of an older attempt valid again. Then both
+  // payments could be captured, so send neither now.
   const isPayable = (one: AttemptRecord) =>
     one.number < attempt.number &&
     one.spendable &&
@@ -74,9 +78,9 @@ export function judgeSending(
 
 /**
  * Returns when to try a refused order again, in Unix seconds of the chain. A
- * manual capture and a buyer's cancellation are not tried again. A capture by
- * policy and a scheduled revocation are, after growing pauses, until their
- * window ends. Pure except that it updates the pauses.
+ * capture by the policy and the revocation of a spend permission are tried
+ * again after growing pauses, until their window ends. A capture that you
+ * requested and a buyer's cancellation are not. Updates the pauses.
  */
 export function againAt(
   { orders }: { orders: Pick<OrderMemory, 'nextPause'> },
@@ -103,7 +107,7 @@ export function againAt(
 }
 
 /**
- * Reasons for which a new try is useless: the payment itself would have to
+ * Reasons that make a new try useless, because the payment itself would have to
  * change.
  */
 const finalReasons: readonly OrderReason[] = [
@@ -116,8 +120,8 @@ const finalReasons: readonly OrderReason[] = [
 ]
 
 /**
- * Counts how many more transactions the submitter can pay for, by their gas.
- * Pure.
+ * Returns for how many more transactions the submitter's balance covers the
+ * gas.
  */
 export function canPay(
   { inFlight }: { inFlight: Pick<InFlight, 'rows'> },

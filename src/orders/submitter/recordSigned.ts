@@ -23,10 +23,11 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 /**
  * Stores signed transactions with their orders, before any is sent. In the same
  * write, stores the requests of captures offered in `joins`. If an order
- * changed in between, or a nonce already has a row, stores nothing: the drafts
- * must be signed again, without the offered ones if an order changed.
+ * changed meanwhile, or an account nonce already has a row, stores nothing and
+ * returns the drafts that must be signed again; offered captures are left out
+ * if an order changed.
  *
- * @param isLastTry `true`: throws instead of returning drafts to sign again.
+ * @param isLastTry true to throw instead of returning drafts to sign again.
  */
 export async function recordSigned(
   context: OrdersContext,
@@ -50,7 +51,8 @@ export async function recordSigned(
       const fresh = await dropStale(context, own)
       return { recorded: [], left: { drafts: fresh, bumps: drafts.bumps } }
     }
-    // The store may have a closed transaction at one of these nonces.
+    // The store may have an older, closed transaction at one of these nonces,
+    // so load the `bump` of each.
     const { nextNonce } = submitter.nonces.value
     const nonces = again.map((_, place) => nextNonce + place)
     const bumps = await context.store.read((tables) =>
@@ -107,7 +109,9 @@ function withOrder(
   return order ? { ...draft, stored: { ...stored, order } } : draft
 }
 
-/** Returns the drafts whose orders have not changed since they were found. */
+/**
+ * Returns the drafts whose orders have not changed since they were found due.
+ */
 async function dropStale(
   { store }: OrdersContext,
   drafts: readonly DueDraft[],
@@ -121,8 +125,7 @@ async function dropStale(
 }
 
 /**
- * Builds the changes that store transactions and set the states of their
- * orders. Pure.
+ * Plans the changes that store transactions and set the states of their orders.
  */
 export function planRecord(
   drafts: readonly DueDraft[],

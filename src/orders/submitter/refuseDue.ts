@@ -16,17 +16,22 @@ import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * A due order that is not sent. Without a reason, there is nothing left to
- * send.
+ * A due order that is not sent, and why. Without a reason, there is nothing
+ * left to send.
  */
 export type DueRefusal = {
   stored: StoredOrder
   reason: OrderReason | undefined
-  /** Set if a transaction of someone else has already decided the order. */
+  /**
+   * Set if a transaction that someone else sent has already decided the order.
+   */
   evidence?: Evidence | undefined
 }
 
-/** Reasons that follow from the stored order, without the node. */
+/**
+ * Reasons that follow from the stored order alone, without an answer of the
+ * node.
+ */
 const ownReasons: readonly OrderReason[] = [
   'otherPayment',
   'sealBroken',
@@ -34,8 +39,8 @@ const ownReasons: readonly OrderReason[] = [
 ]
 
 /**
- * True when an order may be refused now. A reason that comes from the node must
- * be the same at two polls in a row, because one answer may be wrong.
+ * True when an order may be refused now. The node must give the same reason at
+ * two polls in a row, because a single answer may be wrong.
  */
 export function isCertain(
   { orders }: SubmitterState,
@@ -49,8 +54,8 @@ export function isCertain(
 }
 
 /**
- * Looks for evidence if the payment nonce is used: its transaction may have
- * paid the order.
+ * If the payment nonce was used, searches for the transaction that used it,
+ * because it may have paid the order.
  */
 async function explainRefusal(
   { reader, aside, kinds }: SubmitterState,
@@ -67,13 +72,13 @@ async function explainRefusal(
       problem: 'contradicts an earlier answer about a payment nonce',
     })
   } catch (error) {
-    // This order is checked again later; the others are refused now.
+    // This order is tried again later. The rest are refused now.
     putAside(aside, id, error, id)
     return undefined
   }
 }
 
-/** Saves why orders are not sent. */
+/** Stores why orders are not sent. */
 export async function refuseDue(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -110,7 +115,8 @@ export async function refuseDue(
       const findConflict = conflictsOf(recorded)
       for (const [id, { stored: judged, reason, evidence, again }] of byId) {
         const stored = collected.find(id)
-        // Skip orders that changed since. They are checked again if still due.
+        // Skip orders that changed meanwhile. If they are still due, the next
+        // poll checks them again.
         if (stored?.order.version !== judged.order.version) continue
         const proofs = [...stored.proofs, ...strays]
         const conflict = findConflict(id, evidence)
@@ -136,7 +142,7 @@ export async function refuseDue(
 
 function endDue({ order }: StoredOrder): Changes {
   const { state, requested } = order
-  // Ends the wait for a requested capture that will not happen.
+  // The capture will not happen, so end the wait of its caller.
   const left = state === 'stored' ? undefined : requested
   const ended = { ...order, sendDue: undefined, requested: left }
   return { ...noChanges(), orders: [ended] }

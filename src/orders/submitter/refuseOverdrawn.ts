@@ -1,11 +1,14 @@
 import type { StoredOrder } from '../model/storedOrder.js'
 
-/** What a rehearsed capture takes from its payer, in token units. */
+/** What a simulated capture takes from its payer, in token units. */
 export type Taken = {
   payer: string
   /** The payer's balance before all captures. */
   balance: bigint
-  /** The balance that the capture needs: the amount, or the ceiling. */
+  /**
+   * The balance that the capture needs: its amount, or the ceiling that the
+   * payer signed.
+   */
   pulled: bigint
   amount: bigint
 }
@@ -17,15 +20,16 @@ type Due = {
 }
 
 /**
- * Refuses captures that their payer cannot cover after the earlier ones.
- * Rehearsals of different recipients or kinds are separate calls, which do not
- * see each other's transfers.
+ * Refuses captures that their payer's balance cannot cover after the earlier
+ * ones. Captures of different recipients or kinds are simulated in separate
+ * calls, which do not see each other's transfers.
  */
 export function refuseOverdrawn<due extends Due>(
   all: readonly due[],
   refuse: (stored: StoredOrder) => due,
 ): due[] {
-  // One of these captures may pay a payer, who then has enough.
+  // A capture may pay an account that is itself a payer here, and that has
+  // enough balance then.
   const paid = new Set(
     all.map(({ stored: { order } }) =>
       accountOf(order, order.refundTo ?? order.recipient),

@@ -1,9 +1,14 @@
 import type { RehearsalMemory, RehearsedPayment } from '../model/types.js'
 
-/** Most payments to remember: the oldest are rehearsed again. */
+/**
+ * Most payments to remember. The captures of older ones are simulated again.
+ */
 const most = 1_000
 
-/** Milliseconds after which a payment is dropped, since it is a credential. */
+/**
+ * Milliseconds after which a payment is forgotten, because its signature should
+ * not stay in memory.
+ */
 const longest = 5_000
 
 export function openRehearsalMemory(): RehearsalMemory {

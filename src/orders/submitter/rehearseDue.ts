@@ -24,7 +24,7 @@ import type { DueRefusal } from './refuseDue.js'
 import { refuseOverdrawn, type Taken } from './refuseOverdrawn.js'
 import type { SubmitterState } from './submitterState.js'
 
-/** A transaction that may be sent for an order. */
+/** A transaction for an order whose simulation succeeded. */
 export type DueDraft = {
   stored: StoredOrder
   kind: 'capture' | 'cancel'
@@ -35,7 +35,7 @@ export type DueDraft = {
 type RehearsedDue = { stored: StoredOrder } & (
   | { draft: DueDraft; reason?: undefined; failure?: undefined }
   | { reason: OrderReason; draft?: undefined; failure?: undefined }
-  /** The node or a key service failed, so we know nothing about the order. */
+  /** The node or a key service failed, so nothing is known about the order. */
   | { failure: CountersignError; draft?: undefined; reason?: undefined }
 )
 
@@ -45,16 +45,17 @@ type RehearsedGroup = {
   drafts: readonly DueDraft[]
   refused: readonly DueRefusal[]
   /**
-   * True when only charges of subscriptions are left. Drafts need not wait for
-   * them.
+   * True when only charges of subscriptions are left to simulate. Finished
+   * drafts are sent without waiting for them.
    */
   isLast: boolean
 }
 
 /**
- * Rehearses due orders in groups and yields each group as soon as it is ready,
- * so that its orders are signed while the next ones are rehearsed. Orders for
- * which the node or the key service failed are tried again later.
+ * Simulates due orders in groups with `eth_call`, and yields each group as soon
+ * as it is ready, so that its orders are signed while the next group is
+ * simulated. Orders for which the node or the key service failed are tried
+ * again later.
  */
 export async function* rehearseGroups(
   context: OrdersContext,
@@ -68,13 +69,14 @@ export async function* rehearseGroups(
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
-    // Let the requests of the last group go out before preparing the next
-    // group.
+    // Let the requests of the last group be sent before the next group is
+    // prepared.
     if (coming.length > 0) await wait(1)
     const rehearsing = openSeals(context, submitter, group).then((open) =>
       rehearseDue(context, submitter, open, fees),
     )
-    // Awaited below; without this handler an early failure would be unhandled.
+    // The result is awaited below. Without this handler, a failure before that
+    // would be an unhandled rejection.
     rehearsing.catch(() => undefined)
     coming.push(rehearsing)
   }
@@ -91,8 +93,8 @@ export async function* rehearseGroups(
 }
 
 /**
- * Separates the orders whose kind has its own rehearsal (charges). It may read
- * many old blocks, and captures must not wait for that.
+ * Separates charges of subscriptions, whose kind has its own simulation. It may
+ * read many old blocks, and captures must not wait for that.
  */
 function splitCarried(
   context: OrdersContext,
@@ -107,8 +109,8 @@ function splitCarried(
 }
 
 /**
- * Yields each result, and its position, as soon as it is ready, so that slow
- * ones come last.
+ * Yields each result with its position as soon as it is ready, so that slow
+ * ones delay no others.
  */
 async function* asTheyEnd<result>(
   works: readonly Promise<result>[],
@@ -147,8 +149,8 @@ function sortRehearsed(
 }
 
 /**
- * Rehearses due orders, captures of the same token, recipient and type in one
- * call.
+ * Simulates due orders without sending them. Captures of the same token,
+ * recipient and type share one call, to save requests.
  */
 export async function rehearseDue(
   context: OrdersContext,
@@ -179,7 +181,7 @@ export async function rehearseDue(
     ),
   ])
   const byId = new Map(done.flat().map((due) => [due.stored.order.id, due]))
-  // Keep the order of `storedOrders`: the soonest deadline first.
+  // Keep the order of `storedOrders`, with the soonest deadline first.
   return refuseOverdrawn<TakenDue>(
     storedOrders.flatMap(({ order }) => byId.get(order.id) ?? []),
     (stored) => ({ stored, reason: 'insufficientFunds' }),
@@ -206,13 +208,16 @@ function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
   return [...groups.values()]
 }
 
-/** How often a group is halved: enough to find one payment among hundreds. */
+/**
+ * How often a group is split in half: enough to find one payment among
+ * hundreds.
+ */
 const mostSplits = 10
 
 /**
- * Rehearses captures in one call. If the node fails, asks about each half, to
- * find a payment that always makes the call fail. Only that payment waits for
- * its next try. Payments that are not reached are due again at the next poll.
+ * Simulates captures in one call. If the node fails, tries each half, to find a
+ * payment that always makes the call fail. Only that payment waits for its next
+ * try. Payments that were not reached are due again at the next poll.
  */
 async function rehearseTogether(
   context: OrdersContext,
@@ -246,7 +251,10 @@ async function rehearseTogether(
   }
 }
 
-/** Rethrows errors of other classes: they are bugs or database faults. */
+/**
+ * Returns a failure of our own error classes as the result for an order. Throws
+ * all other errors, because they are bugs or database faults.
+ */
 function failedWith(stored: StoredOrder, error: unknown): RehearsedDue {
   if (!(error instanceof CountersignError)) throw error
   return { stored, failure: error }
@@ -318,8 +326,8 @@ async function rehearseCaptures(
 }
 
 /**
- * Returns the decrypted secret, `undefined` if the seal is broken, or the error
- * if its sealer or key is unavailable for now.
+ * Returns the decrypted secret, `undefined` if it cannot be decrypted, or the
+ * error if the sealer or its key is unavailable for now.
  */
 async function openOrWait<secret>(
   opening: Promise<secret | undefined>,
@@ -332,7 +340,7 @@ async function openOrWait<secret>(
   }
 }
 
-/** Finds payers that have code, if the policy refuses contracts. */
+/** Finds payers that are contracts, if the policy refuses those. */
 async function findContracts(
   { policy }: OrdersContext,
   { reader }: SubmitterState,
@@ -386,7 +394,7 @@ async function rehearseCancellation(
   return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
 }
 
-/** Rehearses a payment of a kind with its own rehearsal (a charge). */
+/** Simulates a charge of a subscription, whose kind has its own simulation. */
 async function rehearseCarried(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -396,8 +404,9 @@ async function rehearseCarried(
   const { account } = submitter.wallet.submitter
   if (order.recipient !== account) return { stored, reason: 'wrongSubmitter' }
   const action = order.requested === 'cancel' ? 'cancel' : 'capture'
-  // To cancel a subscription, the spender revokes the permission; that takes no
-  // signature, so a broken seal stops nothing.
+  // To cancel a subscription, the spender revokes the spend permission. That
+  // takes no signature of the payer, so a signature that cannot be decrypted
+  // does not matter.
   const payment =
     action === 'cancel'
       ? unsignedOf(context, stored)
@@ -431,7 +440,8 @@ function draftOf(
 ): RehearsedDue {
   if (!rehearsal) return { stored, reason: 'simulationFailed' }
   if (!rehearsal.ok) {
-    // The payment is for the right chain, so the node is wrong: try again.
+    // The payment names the right chain, so the node itself is on another one:
+    // try again later.
     if (rehearsal.reason === 'wrongChain') throw wrongChain(rehearsal)
     return { stored, reason: rehearsal.reason }
   }

@@ -35,7 +35,7 @@ test.each([
   ['void', undefined, true, { state: 'voided', ...rests }, voided],
   ['void', undefined, false, { state: 'voided', ...rests }, voided],
   ['cancel', kept, true, { state: 'stored', ...sent }, rejected],
-  // Set aside first, as without a capture, and then approved.
+  // The cancellation was stored first without sending it, and then approved.
   ['cancel', kept, false, { state: 'voided', ...sent }, voided],
   ['void', kept, true, { state: 'voided', ...sent }, voided],
   ['void', kept, false, { state: 'voided', ...rests }, voided],

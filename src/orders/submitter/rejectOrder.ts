@@ -16,9 +16,12 @@ import type { OrdersContext } from '../model/types.js'
 
 export type Refused = {
   reason: OrderReason
-  /** When the submitter tries again, Unix seconds of the chain. */
+  /**
+   * When the submitter tries again, in Unix seconds of the chain; absent if
+   * never.
+   */
   again?: bigint | undefined
-  /** Unix milliseconds. */
+  /** Now, in Unix milliseconds. */
   at: bigint
   /**
    * True when buyers' cancellations are sent without the merchant's approval.
@@ -29,8 +32,8 @@ export type Refused = {
 type Undecided = { order: OrderRecord; attempt: AttemptRecord }
 
 /**
- * Ends a capture or cancellation that will not happen, and applies a request
- * that was made meanwhile. Pure.
+ * Ends a capture or cancellation that will not happen. Then applies a void or
+ * cancellation that was requested meanwhile.
  */
 export function rejectOrder(
   undecided: Undecided,
@@ -46,7 +49,8 @@ function planRejected(
   const { state, requested } = order
   const isCancel =
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
-  // A permission stays `canceling` until its revocation is sent.
+  // A subscription stays `canceling` until the revocation of its spend
+  // permission is sent.
   const isTriedAgain = isCancel && isScheduled(order) && again !== undefined
   const isRepeated = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
@@ -54,7 +58,7 @@ function planRejected(
     requested: isTriedAgain ? 'cancel' : undefined,
     sendDue: again,
   }
-  // Report repeated failures with the same reason only once.
+  // Report a repeated failure with the same reason only once.
   if (isRepeated) return { orders: [{ ...order, ...fields }], events: [] }
   const rejected = withEvent(
     order,
@@ -90,7 +94,7 @@ function planRejected(
 
 /**
  * True when an order becomes voided if its transaction in flight fails: the
- * merchant voided it, or the buyer's cancellation needs approval. Pure.
+ * merchant voided it, or the buyer canceled and we need approval to send that.
  */
 export function isGivenUp(
   { state, requested }: Pick<OrderRecord, 'state' | 'requested'>,
@@ -101,8 +105,8 @@ export function isGivenUp(
 }
 
 /**
- * Makes the submitter send an order again, because its transaction can no
- * longer be mined, unless the order was voided in between. Pure.
+ * Makes the submitter send an order again, because its last transaction can no
+ * longer be mined. Does nothing if the order was voided meanwhile.
  */
 export function reopenOrder(
   stored: Undecided,
@@ -130,8 +134,8 @@ export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
 }
 
 /**
- * True while our own transaction will decide the order. Includes voided orders
- * whose cancellation we are sending.
+ * True while our own transaction will decide the order. This includes voided
+ * orders whose cancellation we are sending.
  */
 export function isInFlight({
   state,

@@ -24,7 +24,10 @@ import {
 
 type Replacement = {
   last: TransactionRecord
-  /** `late`: its window is over. `stuck`: no block includes it. */
+  /**
+   * `late`: the payment's window has ended. `stuck`: no block includes the
+   * transaction.
+   */
   why: 'late' | 'stuck'
 }
 
@@ -32,10 +35,10 @@ type Replacement = {
 const mostReplaced = 20
 
 /**
- * Plans which transactions to replace: those that can no longer succeed, those
- * that the node refused as too cheap, the lowest one if it has waited for
- * `bumpAfter`, and then also those behind it that pay less than the base fee.
- * Pure.
+ * Plans which transactions to replace: those that can no longer succeed; those
+ * that the node refused as too cheap; and the one with the lowest nonce if it
+ * has waited for `bumpAfter`, together with those behind it that pay less than
+ * the base fee.
  */
 function planReplacements(
   submitter: SubmitterState,
@@ -58,14 +61,16 @@ function planReplacements(
       const ends = inFlight.endsOf(last)
       if (kind !== 'filler' && ends && head.timestamp >= ends[kind])
         return walletMemory.isResting('filler') ? [] : [{ last, why: 'late' }]
-      // Without its hash, a transaction may be mined beside its replacement.
-      // That is safe only for one that just fills its nonce.
+      // A transaction whose hash we do not know may be mined beside its
+      // replacement. That is safe only for a filler, which does nothing but use
+      // up its nonce.
       if (hash === undefined)
         return kind === 'filler' && !walletMemory.isResting('filler')
           ? [{ last, why: 'stuck' }]
           : []
       const isCheap = maxFeePerGas < (head.baseFeePerGas ?? 0n)
-      // Raise the fee of a refused transaction at once, but only once.
+      // Raise the fee of a refused transaction at once, but only for the first
+      // time.
       const isRefused = broadcasts.isRefused(nonce) && last.bump === 0
       const isBehind = isRefused || (isStuck && (nonce === lowest || isCheap))
       return isBehind ? [{ last, why: 'stuck' }] : []
@@ -74,11 +79,11 @@ function planReplacements(
 }
 
 /**
- * Replaces stuck transactions by ones with higher fees, and transactions that
- * can no longer succeed by a transfer to the account itself, at the same
- * nonces. Fills gaps first.
+ * Replaces transactions at the same account nonce: stuck ones with higher fees,
+ * and those that can no longer succeed by an empty transfer to the account
+ * itself. Fills gaps first.
  *
- * @throws {@link StaleRecordError} when an order was written in between.
+ * @throws {@link StaleRecordError} when an order was written meanwhile.
  */
 export async function replaceTransactions(
   context: OrdersContext,
@@ -117,21 +122,23 @@ export async function replaceTransactions(
       if (draft) submitter.aside.clear(name)
       isActive ||= draft !== undefined
     } catch (error) {
-      // A signer may refuse all calls except to the token. Other work goes on.
+      // A signer may allow only calls of the token, and so refuse the empty
+      // transfer. Other work continues.
       putAside(submitter.aside, name, error, orderId)
-      // A signer that hangs must cost one wait per poll, not one per nonce.
+      // A signer that hangs may delay a poll once, but not once per nonce.
       break
     }
-    // Stop if the wallet failed, or proved to choose its own nonces.
+    // Stop if the wallet failed, or has turned out to choose its own nonces.
     if (submitter.walletMemory.isResting('filler') || !choosesNonce(submitter))
       break
   }
-  // Wait the full time before the next try, whatever the result.
+  // Wait for all of `bumpAfter` before the next try, whatever the result of
+  // this one.
   submitter.pace.restartWait()
   return isActive
 }
 
-/** Remembers since when this account nonce has been the lowest in flight. */
+/** Records since when this account nonce has been the lowest in flight. */
 function watchLowest(
   { inFlight, pace }: SubmitterState,
   { count, head }: Pick<SubmitterView, 'count' | 'head'>,
@@ -141,7 +148,7 @@ function watchLowest(
 }
 
 /**
- * A replacement, with the reason why the order's transaction cannot succeed.
+ * A replacement. `reason` says why the order's own transaction cannot succeed.
  */
 type Drafted = RowDraft & { reason?: OrderReason | undefined }
 
@@ -166,7 +173,7 @@ async function draftReplacement(
   const isTooDear = isExcessive(raised, now)
   if (isTooDear && last.hash !== undefined) return undefined
   // Without a hash, the wallet may never have sent the last transaction. Then
-  // the chain's current fees are enough.
+  // there is nothing to outbid, and the current fees are enough.
   const fees = isTooDear ? now : raised
   const shared = {
     nonce,
@@ -197,8 +204,8 @@ async function draftReplacement(
 }
 
 /**
- * Decides whether to send a stuck transaction with higher fees or to give it
- * up.
+ * Decides whether to send a stuck transaction again with higher fees, or to
+ * give it up.
  */
 async function judgeStuck(
   context: OrdersContext,
@@ -215,14 +222,15 @@ async function judgeStuck(
   },
 ): Promise<{
   reason?: OrderReason | undefined
-  /** The same call, with the gas that it needs now. */
+  /** The same call, with the gas limit that it needs now. */
   again?: Pick<RowDraft, 'call' | 'gas'> | undefined
 }> {
   if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
-  // A reorg undid the cancellation of an older attempt: send it again.
+  // A reorg undid the cancellation of an older attempt, so that one must be
+  // sent again.
   const isOlder = last.kind === 'cancel' && order.attempt > attempt.number
   if (!isCurrent && !(isOlder && attempt.spendable))
     return { reason: 'replaced' }
@@ -233,8 +241,8 @@ async function judgeStuck(
     return { reason: 'voided' }
   const again = { ...stored, order: { ...order, requested: last.kind } }
   const [due] = await rehearseDue(context, submitter, [again], fees)
-  // Keep the transaction until the node answers and the seal can be opened.
-  // Another shop on this submitter may have the key.
+  // Keep the transaction until the node answers and its secret can be
+  // decrypted. Another shop with this submitter may have the key.
   if (due?.failure) {
     submitter.aside.put(nonceName('replace', last.nonce), due.failure, order.id)
     return {}
@@ -271,8 +279,8 @@ async function replaceOne(
 }
 
 /**
- * Keeps the reason with the order until the transaction that fills the nonce is
- * mined. Pure.
+ * Stores the reason with the order until the filler (the empty transaction at
+ * its nonce) is mined.
  */
 function planChange(
   row: Omit<TransactionRecord, 'version'>,

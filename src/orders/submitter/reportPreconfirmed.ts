@@ -10,11 +10,12 @@ import type { SubmitterView } from './getSubmitterView.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Reports captures in the pending block. They decide nothing: the order stays
- * in flight until a mined block has the capture. Returns the changed orders:
- * from now on the answers that are reserved for them may be given.
+ * Adds an event to orders whose capture the pending block shows. This decides
+ * nothing: the order stays in flight until a mined block has the capture.
+ * Returns the changed orders. For those with a reserved early answer, the
+ * caller may now be answered.
  *
- * @throws {@link StaleRecordError} when an order was written in between.
+ * @throws {@link StaleRecordError} when an order was written meanwhile.
  */
 export async function reportPreconfirmed(
   context: OrdersContext,
@@ -43,7 +44,7 @@ export async function reportPreconfirmed(
   return collected.written().filter(({ order }) => isChanged.has(order.id))
 }
 
-/** Reports one capture, and notes that its answer may be given. */
+/** Reports one capture, and records that its caller may be answered early. */
 function reportOne(
   context: Pick<OrdersContext, 'kinds' | 'now'>,
   { order, attempt }: StoredOrder,

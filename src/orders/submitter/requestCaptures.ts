@@ -11,10 +11,9 @@ import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**
- * Writes the request to capture an order, in one write with other requests.
- *
- * @param early limits of an early answer, which needs only the pending block;
- * absent if none is wanted.
+ * Stores the request to capture an order, in one write with other requests.
+ * @param early limits for answering as soon as the pending block shows the
+ * capture; absent if the caller waits for a block.
  */
 export type CaptureRequest = (
   orderId: string,
@@ -28,10 +27,13 @@ type Requested = {
   fail(error: unknown): void
 }
 
-/** Most requests in one unit of work. */
+/** Most requests in one database transaction. */
 const most = 500
 
-/** Collects requests, so that a thousand at once need only a few writes. */
+/**
+ * Collects requests to capture, so that a thousand at once need only a few
+ * writes.
+ */
 export function requestCaptures(context: OrdersContext): CaptureRequest {
   let queue: Requested[] = []
   let isWriting = false
@@ -80,13 +82,14 @@ async function writeRequests(
 }
 
 /**
- * Requests captures in the caller's unit of work. Returns the orders as they
- * are then, by id; without those that do not exist or are not of this instance.
+ * Requests captures as part of the caller's database transaction. Returns the
+ * orders after that, by id. Leaves out orders that do not exist or belong to
+ * other recipients.
  *
- * @param options.skipsReview true to leave orders alone that wait for the
- * merchant's review. Otherwise the request ends the review.
- * @param options.early limits of answers at `preconfirmed`, by order id. Those
- * that fit are reserved.
+ * @param options.skipsReview true to skip orders that wait for the merchant's
+ * review. Otherwise the request ends the review.
+ * @param options.early limits for answers at `preconfirmed`, by order id. An
+ * answer is reserved where the limits allow it.
  */
 export async function writeCaptureRequests(
   context: OrdersContext,
@@ -130,8 +133,8 @@ export async function writeCaptureRequests(
 }
 
 /**
- * Plans the request to capture an order, and its event; `undefined` when there
- * is nothing to request.
+ * Plans the request to capture an order, and its event. Returns `undefined`
+ * when there is nothing to request.
  */
 export function planCaptureRequest(
   context: OrdersContext,
@@ -152,15 +155,15 @@ export function planCaptureRequest(
       sendDue: 0n,
       needsReview: false,
       reason: undefined,
-      // If the order's wallet was removed, another wallet sends the order.
+      // If the order's wallet was removed, another wallet sends its capture.
       submitter: senderOf(context, order)?.submitter.account ?? order.submitter,
     },
   )
 }
 
 /**
- * False while a capture or cancellation is in flight, or is already requested,
- * and while the amount is not known.
+ * False while a capture or cancellation is in flight or already requested, and
+ * while the amount to capture is not known.
  */
 function isToBeAsked(order: OrderRecord): boolean {
   const { state, requested, needsReview, sendDue } = order

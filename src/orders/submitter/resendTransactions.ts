@@ -11,14 +11,14 @@ import { sendRecorded } from './sendRecorded.js'
 import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
-/** Number of polls before the same bytes are sent again. */
+/** Number of polls after which the same bytes are sent again. */
 const sendEvery = 4
 
 /** Most transactions to send again in one poll. */
 const most = 100
 
 /**
- * Sends the stored bytes of transactions again if the node's pool lacks them.
+ * Sends the stored bytes of transactions again if the node does not have them.
  */
 export async function resendTransactions(
   context: OrdersContext,
@@ -36,7 +36,8 @@ export async function resendTransactions(
     const place = sealOfRow(sealOf(row, stored), row)
     return { row, stored, sealed: row.raw, place }
   })
-  // Transactions whose secrets open late are sent at a later poll.
+  // Transactions whose bytes are not decrypted in time are sent in a later
+  // poll.
   const open = await openSecrets(context, submitter, secrets)
   const bytes = await Promise.all(
     open.map(async (secret): Promise<SignedBytes | undefined> => {
@@ -49,8 +50,9 @@ export async function resendTransactions(
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
-      // The bytes cannot be opened. Replace them, unless the node already has
-      // the transaction, or another shop that owns the order may have the key.
+      // These bytes cannot be decrypted. Mark them for replacement, unless the
+      // node already has the transaction, or the order belongs to another shop,
+      // which may have the key.
       submitter.broadcasts.noteSent([nonce], submitter.pace.looks)
       const isOwnOrder =
         !stored || context.recipients.includes(stored.order.recipient)
@@ -70,7 +72,8 @@ export async function resendTransactions(
 type SignedRecord = TransactionRecord & { hash: Hash; raw: string }
 
 /**
- * Finds transactions that the node does not count and that were not just sent.
+ * Finds transactions that the node's pending count does not include and that
+ * were not just sent.
  */
 async function planResend(
   { inFlight, broadcasts, pace, aside }: SubmitterState,
@@ -86,7 +89,8 @@ async function planResend(
       (row): row is SignedRecord =>
         row.hash !== undefined && row.raw !== undefined,
     )
-  // We have not sent these since we took the lease, so send each once.
+  // Send each transaction once after taking the lease, because we do not know
+  // what the last holder sent.
   const isNew = ({ nonce }: SignedRecord) =>
     broadcasts.sentAt(nonce) === undefined
   const isDue = ({ nonce }: SignedRecord) =>

@@ -2,28 +2,35 @@ import type { OrderRecord, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * The limits of an early answer (`answerAt: 'preconfirmed'`), as decimals in
- * whole tokens.
+ * Limits for answering a capture at `preconfirmed`, as decimals in whole
+ * tokens.
  */
 export type EarlyLimits = {
-  /** The largest payment that may be answered so. */
+  /** The largest payment that may be answered early. */
   upTo: string
-  /** The name of what is limited by `most`, such as an offer. */
+  /** Name of what `most` limits, such as an x402 offer. */
   name?: string | undefined
-  /** Largest sum under that name that may be at risk at once. */
+  /**
+   * Largest total of early answers under that name whose capture is in no block
+   * yet.
+   */
   most?: string | undefined
 }
 
-/** Name of the lock under which sums at risk are read and raised. */
+/**
+ * Name of the lock under which totals of early answers are read and raised, so
+ * that two writers together cannot exceed a limit.
+ */
 export const atRiskLock = 'early'
 
 /**
- * Reserves answers at `preconfirmed` in the caller's unit of work, which holds
- * `atRiskLock`. Returns the orders, with `early` set where the limits allow it:
- * the others are answered at `included`.
+ * Reserves answers at `preconfirmed`, as part of the caller's database
+ * transaction, which holds the lock `atRiskLock`. Returns the orders, with
+ * `early` set where the limits allow it. The others are answered at `included`.
  *
- * A reserved answer counts against the limits like one that was given. So the
- * limits hold for all answers without a capture in a block, also after a crash.
+ * A reserved answer counts against the limits as if it had been given, so the
+ * limits hold for all answers whose capture is in no block yet, even after a
+ * crash.
  */
 export async function reserveEarly(
   { policy, destinations }: Pick<OrdersContext, 'policy' | 'destinations'>,
@@ -72,7 +79,8 @@ export async function reserveEarly(
 }
 
 /**
- * True while a capture is requested, and no answer was reserved for it before.
+ * True while a capture is requested or in flight, and no answer at
+ * `preconfirmed` was reserved for it.
  */
 function canReserve({ early, state, requested }: OrderRecord): boolean {
   const isRequested = state === 'stored' && requested === 'capture'
@@ -85,8 +93,8 @@ const amountOf = ({ value, captureValue }: Summed): bigint =>
   captureValue ?? value
 
 /**
- * The sums that a payment counts toward: of all payments, of its payer, and of
- * its name.
+ * The totals that a payment counts toward: of all payments, of its payer, and
+ * of its name.
  */
 function keysOf(
   place: string,
@@ -96,7 +104,7 @@ function keysOf(
   return [place, `${place} of ${payer}`, ...named]
 }
 
-/** Token units that a limit allows. */
+/** Converts a limit to token units. */
 function unitsOf(limit: string, decimals: number): bigint {
   const [whole = '', fraction = ''] = limit.split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals))

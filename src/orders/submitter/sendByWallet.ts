@@ -21,9 +21,9 @@ import { type SubmitterState, submitterKey } from './submitterState.js'
 import { judgeWallet } from './watchWallet.js'
 
 /**
- * Asks the wallet to sign and send one draft after the other. Stores each draft
- * with its nonce before asking. Never asks twice for the same draft unless the
- * wallet clearly refused.
+ * Asks a wallet that signs and sends by itself for one draft after the other.
+ * Stores each draft with its nonce before it asks. Never asks twice for the
+ * same draft, unless the wallet clearly sent nothing.
  */
 export async function sendByWallet(
   context: OrdersContext,
@@ -39,7 +39,7 @@ export async function sendByWallet(
     sent++
     if (!(await askToSend(context, submitter, row, { ...draft, fees }))) break
     // Until the wallet has used a nonce that we gave it, ask for one
-    // transaction only.
+    // transaction only, because later ones could get wrong nonces.
     const { nonces, walletMemory } = submitter
     if (nonces.value.ignoresNonce !== false || walletMemory.isResting('order'))
       break
@@ -47,7 +47,7 @@ export async function sendByWallet(
   return sent
 }
 
-/** Stores a transaction before the wallet is asked for it. */
+/** Stores a transaction before the wallet is asked to send it. */
 async function recordUnsent(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -65,7 +65,7 @@ async function recordUnsent(
       const [now] = await tables.orders.find({ ids: [order.id] })
       if (now?.version !== order.version) return undefined
       // If the wallet refused this nonce before, the store has a row at it
-      // already.
+      // already, so use the next `bump`.
       const bump = nextBump(await tables.transactions.find({ at, nonce }))
       const row = rowOf(
         {
@@ -97,7 +97,7 @@ async function recordUnsent(
 }
 
 /**
- * Asks the wallet once for a transaction that is stored already. Returns
+ * Asks the wallet once to send a transaction that is stored already. Returns
  * `false` when the wallet clearly sent nothing.
  */
 export async function askToSend(
@@ -121,8 +121,8 @@ export async function askToSend(
     if (!isRefused) throw error
     return undefined
   })
-  // From here on the wallet has sent the transaction, so a failure does not
-  // free the nonce.
+  // The wallet has sent the transaction. A failure after this line must not
+  // make the nonce available again.
   if (hash && hash !== 'maybe') {
     submitter.walletMemory.endRests()
     await recordHash(context, submitter, row, hash)
@@ -134,7 +134,8 @@ const askedFor = ({ kind }: TransactionRecord) =>
   kind === 'filler' ? 'filler' : 'order'
 
 /**
- * Asks the wallet to send. After a timeout the wallet may still have sent it.
+ * Asks the wallet to send a transaction. A wallet that does not answer in time
+ * may still have sent it.
  */
 function sendByAccount(
   { policy: { walletTimeout } }: OrdersContext,
@@ -170,8 +171,8 @@ async function recordHash(
 }
 
 /**
- * Stores that the wallet sent nothing. If the transaction was alone at its
- * nonce, nonce and order are free again.
+ * Stores that the wallet sent nothing. If there is no other transaction at its
+ * nonce, the nonce and the order can be used again.
  */
 async function recordRefusal(
   context: OrdersContext,
@@ -181,7 +182,7 @@ async function recordRefusal(
 ): Promise<void> {
   const { nonces, inFlight } = submitter
   const { nextNonce } = nonces.value
-  // An earlier transaction at the nonce may still decide the order.
+  // An earlier transaction at the same nonce may still decide the order.
   const isReplacement = inFlight.rows.some(
     (one) => one !== row && one.nonce === row.nonce,
   )
@@ -212,7 +213,8 @@ async function recordRefusal(
   )
   nonces.keep(value)
   inFlight.remove(row)
-  // Pause, or the next poll would ask the wallet again at once.
+  // Pause before the next request: the next poll would otherwise ask the wallet
+  // again at once.
   if (reason === undefined || row.kind === 'filler')
     submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
   context.observe({
@@ -224,7 +226,9 @@ async function recordRefusal(
   })
 }
 
-/** Returns why a wallet sent nothing; `undefined` if the next try may work. */
+/**
+ * Returns why a wallet sent nothing; `undefined` if another try may succeed.
+ */
 function refusalOf(error: unknown): OrderReason | undefined {
   if (error instanceof SigningDeclinedError) return 'signingDeclined'
   const isPoor = /funds|balance/i.test(String(Object(error).message))

@@ -5,9 +5,8 @@ import type { SignedBytes } from './signDrafts.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Sends the bytes of transactions that the store has by now, and remembers the
- * node's answers. Bytes that the node does not accept stay in flight and are
- * sent again.
+ * Sends the bytes of stored transactions, and keeps the node's answers. Bytes
+ * that the node does not accept stay in flight and are sent again later.
  */
 export async function sendRecorded(
   context: Pick<OrdersContext, 'observe'>,
@@ -27,7 +26,7 @@ export async function sendRecorded(
     tally[status] = (tally[status] ?? 0) + 1
     if (status === 'underpriced' || status === 'replacementUnderpriced')
       broadcasts.refuse(nonce)
-    // The node's pool is full: later nonces would be refused too.
+    // The node's pool is full, so it would refuse later nonces too.
     if (status === 'poolFull') broadcasts.admitBelow(nonce, count)
   }
   context.observe({

@@ -5,8 +5,8 @@ import type { NonceFate } from './explainNonce.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
 /**
- * Makes account nonces wait whose payment is stored for another order, so that
- * the next try settles the others.
+ * Finds account nonces whose payment is stored for another order, and makes
+ * them wait, so that the next try settles the rest.
  */
 export async function setConflictsApart(
   { store }: Pick<OrdersContext, 'store'>,

@@ -34,11 +34,11 @@ import {
 } from './submitterState.js'
 
 /**
- * Saves what the chain decided about transactions in flight. Returns the
- * changed orders; `undefined` when it decided nothing.
+ * Stores what the chain decided about transactions in flight. Returns the
+ * changed orders, or `undefined` if nothing was decided.
  *
- * @throws {@link StaleRecordError} when an order was written in between; then
- * the caller can repeat the call.
+ * @throws {@link StaleRecordError} when an order was written meanwhile; the
+ * caller can then repeat the call.
  */
 export async function settleTransactions(
   context: OrdersContext,
@@ -68,8 +68,8 @@ export async function settleTransactions(
   const known = new Map([...taken, ...reviewed])
   const at = context.now()
   const relays = isRelaying(context)
-  // Compute this outside `applyFates`, which may run twice: each call counts
-  // one refusal.
+  // Compute this outside `applyFates`, which may run twice, because each call
+  // counts one refusal.
   const again = new Map(
     fates.map((fate) => [
       fate,
@@ -94,7 +94,7 @@ export async function settleTransactions(
   ).catch(async (error: unknown) => {
     if (!(error instanceof DuplicateRecordError)) throw error
     await setConflictsApart(context, submitter, fit)
-    // If someone else stored the proof first, the order has changed too.
+    // Another process stored the proof first, so it has changed the order too.
     throw new StaleRecordError({ table: 'proofs' })
   })
   forgetNonces(submitter, fit)
@@ -102,8 +102,8 @@ export async function settleTransactions(
 }
 
 /**
- * Returns orders as we wrote them last, or loads them from the store. If one
- * has changed since, the write fails, and the next try loads them.
+ * Returns orders as we last wrote them, or else loads them from the store. If
+ * one has changed since, the write fails, and the next try loads it.
  */
 async function takeOrders(
   { store }: OrdersContext,
@@ -146,7 +146,7 @@ async function explainAll(
     judged.map((one) => {
       const { orderId, attempt } = one.rows[0]
       const stored = collected.find(orderId, attempt)
-      // If one nonce cannot be explained now, the others go on.
+      // If the node cannot explain this nonce now, continue with the rest.
       return explainNonce(submitter, view, one, stored).catch(
         (error: unknown) => {
           submitter.aside.put(nonceName('settle', one.nonce), error, orderId)
@@ -159,8 +159,8 @@ async function explainAll(
 }
 
 /**
- * Applies what became of the account nonces, except where it contradicts stored
- * proofs.
+ * Changes orders by what happened to the transactions at their account nonces.
+ * Ignores what contradicts stored proofs of payment.
  */
 function applyFates(
   submitter: SubmitterState,
@@ -202,7 +202,10 @@ async function findBlamed(
   return fates.filter((_, at) => blames[at])
 }
 
-/** Loads the other stored orders of payers whose captures failed on chain. */
+/**
+ * Loads the other orders of payers who made a capture fail on chain, because
+ * these orders now need the merchant's review.
+ */
 async function loadForReview(
   context: OrdersContext,
   blamed: readonly NonceFate[],
@@ -225,8 +228,8 @@ async function loadForReview(
 }
 
 /**
- * Loads the transactions of orders with `withdrawn` evidence. That evidence is
- * final at once, so their secrets are erased.
+ * Loads the transactions of orders that a final block shows as ended by the
+ * payer (`withdrawn`), because their secrets are erased now.
  */
 async function loadWithdrawn(
   { store }: OrdersContext,
@@ -240,9 +243,9 @@ async function loadWithdrawn(
 }
 
 /**
- * Returns when to try a failed capture again, by the rules for captures refused
- * before sending. Never if the payer caused the failure or the gas was used up:
- * it could happen every time.
+ * Returns when to try a failed capture again, by the rules for captures that
+ * were refused before sending. Returns never if the payer caused the failure or
+ * the gas was used up, because that could happen each time.
  */
 function againOf(
   { policy }: OrdersContext,
@@ -282,16 +285,16 @@ function applyFate(
 }
 
 /**
- * Marks transactions as closed. Adds the hash that the chain shows, if the
- * wallet sent the transaction without reporting its hash.
+ * Marks transactions as closed. Adds the hash found on chain if the wallet sent
+ * the transaction without returning its hash.
  */
 function closeRows({
   judged,
   evidence,
   stored,
 }: NonceFate): TransactionRecord[] {
-  // The order's secrets are erased. The transaction bytes contain them, so
-  // erase these too.
+  // The order's secrets are erased. The transaction's bytes contain the same
+  // signature, so erase these too.
   const isFinal =
     stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn'
   const erased = isFinal ? { raw: undefined } : {}
@@ -307,8 +310,8 @@ function closeRows({
 }
 
 /**
- * Marks an order for the merchant's review; the merchant has to capture it
- * again.
+ * Marks an order for the merchant's review. It is captured only if the merchant
+ * calls `capture` again.
  */
 function markForReview(
   collected: ChangeSet,
@@ -317,7 +320,7 @@ function markForReview(
 ): void {
   const order = collected.find(orderId)?.order
   if (!order?.payer || order.needsReview || order.state !== 'stored') return
-  // A requested cancellation captures nothing, so it is still sent.
+  // A requested cancellation takes nothing from the payer, so it is still sent.
   if (order.requested === 'cancel') return
   const marked = withEvent(
     order,

@@ -16,14 +16,14 @@ import type { DueDraft } from './rehearseDue.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
- * Signed bytes. Send them only once they are stored: a crash could otherwise
- * lose a transaction that may be mined.
+ * Bytes of a signed transaction. Send them only after they are stored:
+ * otherwise a crash could lose a transaction that may be mined.
  */
 export type SignedBytes = { nonce: number; hash: Hash; raw: Hex }
 
 /**
- * A signed transaction: the row to store, with encrypted bytes, and the bytes
- * to send.
+ * A signed transaction: the row to store, which has encrypted bytes, and the
+ * bytes to send.
  */
 type SignedRow = {
   row: Omit<TransactionRecord, 'version'>
@@ -33,35 +33,35 @@ type SignedRow = {
 export type DraftsLeft = {
   drafts: readonly DueDraft[]
   /**
-   * The number (`bump`) of each draft at its nonce, in the order of `drafts`; 0
-   * if missing.
+   * For each draft the number of earlier transactions at its nonce, in the
+   * order of `drafts`; 0 if missing.
    */
   bumps: readonly number[]
 }
 
 export type SignedDrafts = {
-  /** Transactions with consecutive nonces from `nextNonce` on. */
+  /**
+   * Signed transactions with consecutive account nonces from `nextNonce` on.
+   */
   signed: readonly SignedRow[]
   ready: readonly DueDraft[]
   bumps: readonly number[]
   /**
-   * Drafts to sign again: all after the first failure, as nonces must have no
-   * gap.
+   * Drafts to sign again: all after the first failure, because the nonces must
+   * have no gap.
    */
   left: DraftsLeft
 }
 
 type Unsigned = { draft: DueDraft; error: unknown }
 
-/**
- * Number of drafts to sign in a row before other work of the process may run.
- */
+/** Number of drafts to sign before other work of the process may run. */
 const groupSize = 10
 
 /**
- * Signs and seals drafts in parallel, under consecutive nonces from `nextNonce`
- * on. Sends nothing. Orders whose transactions were not signed are tried again
- * later.
+ * Signs and encrypts drafts in parallel, with consecutive account nonces from
+ * `nextNonce` on. Sends nothing. Orders whose transactions were not signed are
+ * tried again later.
  *
  * @param now Unix seconds of the chain.
  */
@@ -121,13 +121,13 @@ export async function signDrafts(
  */
 const repeated = 400
 
-/** The name under which a failure to sign for an order is listed. */
+/** Name under which the list of failures has a failure to sign for an order. */
 export const signingOf = (orderId: string): string => `sign:${orderId}`
 
 /**
  * True while an order waits because its signer failed for the first time. After
- * more failures the order becomes due later instead, unless someone requests
- * its capture again.
+ * further failures the order gets a later due time instead, until someone
+ * requests its capture again.
  */
 export function isResting(
   aside: Pick<Aside, 'isWaiting'>,
@@ -137,8 +137,9 @@ export function isResting(
 }
 
 /**
- * Makes orders wait whose transactions were not signed or sealed. An order that
- * fails repeatedly waits longer each time, so that it does not block the rest.
+ * Makes orders wait whose transactions were not signed or encrypted. An order
+ * that fails repeatedly waits longer each time, so that it does not block the
+ * rest.
  */
 async function putOffUnsigned(
   context: OrdersContext,
@@ -148,7 +149,7 @@ async function putOffUnsigned(
     now,
     took,
   }: {
-    /** Unix seconds of the chain. */
+    /** Chain time in Unix seconds. */
     now: bigint
     /** Milliseconds that the failed signing took. */
     took: number
@@ -158,7 +159,8 @@ async function putOffUnsigned(
     one,
     pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
   }))
-  // A caller that waits for its capture in `joins` requests it again itself.
+  // Leave out captures in `joins`, because their callers request them again
+  // themselves.
   const late = paused.filter(
     ({ one, pause }) =>
       pause >= repeated && !submitter.joins.has(one.draft.stored.order.id),
@@ -196,7 +198,8 @@ async function postponeUnsigned(
       const orders = await tables.orders.find({ ids: [...dues.keys()] })
       const changes: Changes = {
         ...noChanges(),
-        // The next poll decides again about orders that were changed since.
+        // Leave out orders that changed meanwhile: the next poll decides about
+        // them again.
         orders: orders
           .filter(({ id, version }) => versions.get(id) === version)
           .map((order) => ({ ...order, sendDue: dues.get(order.id) })),
@@ -208,7 +211,8 @@ async function postponeUnsigned(
 }
 
 /**
- * A transaction to sign, and the context that its sealed bytes are bound to.
+ * A transaction to sign, and the context to which its encrypted bytes are
+ * bound.
  */
 export type RowDraft = Pick<
   TransactionRecord,
@@ -220,8 +224,9 @@ export type RowDraft = Pick<
 }
 
 /**
- * Signs and seals one transaction. Writes and sends nothing, so a signer that
- * never answers can be abandoned: nobody sends what it signs later.
+ * Signs and encrypts one transaction. Writes and sends nothing, so a signer
+ * that never answers can be abandoned: if it signs later, nobody sends the
+ * result.
  *
  * @throws {@link SendError} when the signer fails, or takes longer than
  * `policy.signTimeout`.
@@ -258,7 +263,7 @@ function lateSigner(milliseconds: number): SendError {
   return new SendError({ words, retryable: true, maybeSent: false })
 }
 
-/** Builds the row of a transaction whose bytes are not known. Pure. */
+/** Builds the row of a transaction whose bytes are not known. */
 export function rowOf(
   draft: RowDraft,
   { chainId, account }: { chainId: number; account: Address },
@@ -282,7 +287,9 @@ export function rowOf(
   }
 }
 
-/** Builds the context that the bytes of a transaction are bound to. Pure. */
+/**
+ * Builds the context to which the encrypted bytes of a transaction are bound.
+ */
 export function sealOf(
   {
     chainId,
@@ -304,8 +311,8 @@ export function sealOf(
 }
 
 /**
- * Binds the encrypted bytes of a transaction to its account nonce and action
- * too, so that bytes of the same attempt cannot be swapped. Pure.
+ * Binds the encrypted bytes of a transaction also to its account nonce and
+ * action, so that they cannot be exchanged for other bytes of the same attempt.
  */
 export function sealOfRow(
   seal: SealContext,

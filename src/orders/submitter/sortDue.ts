@@ -5,8 +5,8 @@ import { judgeSending } from './planSending.js'
 import type { DueRefusal } from './refuseDue.js'
 
 /**
- * Splits due orders into those to rehearse and those that the stored facts
- * refuse. Pure.
+ * Splits due orders into those to simulate and those that the stored facts
+ * refuse.
  */
 export function sortDue(
   storedOrders: readonly StoredOrder[],

@@ -25,20 +25,20 @@ import { submitterKey } from './submitterState.js'
 import { waitForOrders } from './waitForOrders.js'
 
 /**
- * Runs the submitters of one instance, each in one loop that all callers share.
+ * Runs the submitters of one instance. Each has one loop, which all callers
+ * share.
  */
 export type SubmitterEngine = {
   requestCapture: CaptureRequest
   /**
-   * Requests a capture in the unit of work that stores its transaction.
-   * Resolves to the order as it was written; to `undefined` when nothing was
-   * written, because this process cannot send it now. Then request it in a unit
-   * of its own.
+   * Requests a capture in the database transaction that stores its signed
+   * transaction. Resolves to the order as it was written, or to `undefined` if
+   * nothing was written, because this process cannot send it now. Then request
+   * the capture with `requestCapture`.
    */
   joinCapture(capture: JoinedCapture): Promise<OrderRecord | undefined>
   /**
    * Runs the order's submitter until the order is decided or the time is over.
-   *
    * @param answerAt as in `OrderWaits`.
    */
   waitFor(
@@ -61,17 +61,17 @@ export type SubmitterEngine = {
   ): Promise<void>
   /**
    * Takes a submitter's lease and keeps it for a second, because a capture will
-   * be requested soon. A further call prolongs it.
+   * be requested soon. Another call extends that time.
    */
   prepare(submitter: Submitter): void
-  /** Makes a submitter look for due orders at once. */
+  /** Makes a submitter search for due orders at once. */
   wake(submitter: Submitter): void
   stop(): Promise<void>
   /** Aborts when `stop` is called. */
   stopping: AbortSignal
 }
 
-/** Milliseconds for which a prepared submitter is kept. */
+/** Milliseconds for which `prepare` keeps a submitter's lease. */
 const preparedFor = 1_000
 
 export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
@@ -110,8 +110,8 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       const { order, event } = planned
       const { chainId, submitter: account } = order
       const driver = driverOf({ chainId, account })
-      // Do not wait for a submitter whose lease another process has, or for a
-      // wallet that sends what it signs.
+      // Do not wait for a submitter whose lease another process has, nor for a
+      // wallet that signs and sends by itself.
       if (driver?.wallet.account.type !== 'local' || driver.denied > 0)
         return undefined
       const asked = { ...stored, order }
@@ -121,7 +121,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
     },
     waitFor: (order, timeout, answerAt) => {
       const { chainId, submitter: account } = order
-      // Nothing reports outcomes after `stop`.
+      // After `stop`, nothing reports outcomes, so do not wait.
       if (stopped.aborted) return Promise.resolve(undefined)
       const driver = driverOf({ chainId, account })
       const found = waits.wait(order, timeout, answerAt)

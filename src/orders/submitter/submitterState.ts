@@ -20,18 +20,20 @@ import { openWalletMemory, type WalletMemory } from './walletMemory.js'
 
 /**
  * State of a submitter while we hold its lease: a cache of the store, and
- * results of the last polls of the chain. Each concern owns its fields and
- * changes them in its own file; all other code reads them and calls its
- * methods.
+ * results of the last polls of the chain. Each member changes its fields in its
+ * own file; other code only reads them and calls its methods.
  */
 export type SubmitterState = {
   readonly wallet: OrderWallet
   readonly reader: Client
   readonly kinds: OrderKinds
   readonly aside: Aside
-  /** Captures to store together with their requests. */
+  /** Captures whose request is stored together with their transaction. */
   readonly joins: Joins
-  /** The lease under which the state was loaded; it keeps its fence. */
+  /**
+   * The lease under which the state was loaded, with its fence (a number that
+   * rises each time the lease is taken).
+   */
   readonly lease: Lease
   readonly kept: KeptLease
   readonly nonces: AccountNonces
@@ -43,7 +45,7 @@ export type SubmitterState = {
   readonly openings: Openings
 }
 
-/** Creates the state after taking the lease, before anything is loaded. */
+/** Creates the empty state after the lease was taken. */
 export function createSubmitter(
   context: OrdersContext,
   wallet: OrderWallet,
@@ -74,12 +76,15 @@ export function submitterKey({ chainId, account }: Submitter): string {
 }
 
 /**
- * The kinds of work on an account nonce; each waits for its own next try if it
- * fails.
+ * Kinds of work on an account nonce. Each has its own retry timer, so a failing
+ * `resend` does not delay a `settle`. `fill` uses up a nonce that would block
+ * later ones.
  */
 const nonceWorks = ['settle', 'resend', 'replace', 'fill'] as const
 
-/** The name under which a failure of work on an account nonce is listed. */
+/**
+ * Name under which the list of failures has failed work on an account nonce.
+ */
 export function nonceName(
   work: (typeof nonceWorks)[number],
   nonce: number,
@@ -87,7 +92,9 @@ export function nonceName(
   return `${work} nonce ${nonce}`
 }
 
-/** Forgets the failures of an account nonce that is done. */
+/**
+ * Forgets the failures of an account nonce at which nothing more can happen.
+ */
 export function clearNonce({ aside }: SubmitterState, nonce: number): void {
   for (const work of nonceWorks) aside.clear(nonceName(work, nonce))
 }
@@ -98,8 +105,8 @@ export type NonceChoice = {
 }
 
 /**
- * True when we, and not the wallet, choose the account nonces, as far as we
- * know. Then we may replace a transaction at its nonce. Pure.
+ * True when we choose the account nonces, and not the wallet, as far as we
+ * know. Then we may replace a transaction at its nonce.
  */
 export function choosesNonce({ wallet, nonces }: NonceChoice): boolean {
   return wallet.account.type === 'local' || nonces.value.ignoresNonce === false

@@ -29,7 +29,7 @@ type Given = {
   refusesContracts?: boolean
 }
 
-/** The number of orders that need no second rehearsal. */
+/** Returns the number of orders whose capture need not be simulated again. */
 function countTaken({
   at = head,
   policy = {},

@@ -6,8 +6,8 @@ import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 
 /**
- * Separates due orders whose payment was accepted, and so rehearsed, at this
- * very block. They need no second rehearsal.
+ * Separates due orders whose payment was accepted at this very block. Accepting
+ * simulated their capture, so it need not be simulated again.
  */
 export function takeRehearsed(
   { policy, rehearsals }: Pick<OrdersContext, 'policy' | 'rehearsals'>,

@@ -6,15 +6,14 @@ import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from './submitterState.js'
 
 /**
- * Callers that wait until their orders are decided: until no requested capture
- * is left to wait for. One read of the store serves all of them.
+ * Callers that wait until their orders are decided, which means that no
+ * requested capture is pending. One read of the store serves all callers.
  */
 export type OrderWaits = {
   /**
    * Resolves to the decided order, or to `undefined` after the timeout (ms).
-   *
-   * @param answerAt `preconfirmed` to resolve early for orders that may be
-   * answered early: as soon as the pending block shows the capture.
+   * @param answerAt `preconfirmed` to resolve as soon as the pending block
+   * shows the capture, for orders that may be answered early.
    */
   wait(
     order: OrderRecord,
@@ -42,24 +41,27 @@ type Waiter = {
   settle(found: StoredOrder | undefined): void
 }
 
-/** Milliseconds between two reads for orders that other processes wrote. */
+/**
+ * Milliseconds between two reads of orders that other processes may have
+ * written.
+ */
 const lookEvery = 250
 
 /**
- * Milliseconds between two reads of the awaited orders that do not wait for the
- * submitter of this process: it may hang at its node while another process
- * captures the order.
+ * Milliseconds between two reads of awaited orders, independent of this
+ * process's submitter: its node may hang while another process captures the
+ * order.
  */
 const ownLookEvery = 1_000
 
-/** Milliseconds after which a read without an answer is repeated. */
+/** Milliseconds after which a read that got no answer is repeated. */
 const longestLook = 10_000
 
 type Group = {
   waiters: Set<Waiter>
   /**
-   * Milliseconds of `performance.now()` when the last finished read and the
-   * current read began.
+   * When the last finished read and the current read began, as milliseconds of
+   * `performance.now()`.
    */
   looked: number
   looking: number | undefined
@@ -135,7 +137,7 @@ function keepLooking(context: OrdersContext, group: Group): void {
     const { looked, looking = -longestLook } = group
     const now = performance.now()
     if (now - looked < lookEvery || now - looking < longestLook) return
-    // If the store fails, the next read tries again.
+    // Ignore a failure of the store, because the next read tries again.
     look(context, group).catch(() => undefined)
   }, ownLookEvery)
 }
@@ -158,7 +160,7 @@ function reportTo(
   }
 }
 
-/** True when a caller that waits for `answerAt` can be answered. Pure. */
+/** True when a caller that waits for `answerAt` can get an answer. */
 export function isAnswerable(order: OrderRecord, answerAt: AnswerAt): boolean {
   return (
     isDecided(order) || (answerAt === 'preconfirmed' && isPreconfirmed(order))
@@ -166,8 +168,8 @@ export function isAnswerable(order: OrderRecord, answerAt: AnswerAt): boolean {
 }
 
 /**
- * True when the pending block shows the capture, and the order may be answered
- * early. Pure.
+ * True when the pending block shows the capture and the order may be answered
+ * early.
  */
 export function isPreconfirmed({
   state,
@@ -178,7 +180,7 @@ export function isPreconfirmed({
   return state === 'capturing' && isAnswered
 }
 
-/** True when there is no requested capture left to wait for. Pure. */
+/** True when no requested capture is pending. */
 export function isDecided({ state, requested }: OrderRecord): boolean {
   if (state === 'capturing' || state === 'canceling') return false
   return state !== 'stored' || requested === undefined || requested === 'void'

@@ -1,42 +1,46 @@
 import type { Hash } from 'viem'
 
 /**
- * The two kinds of request to a wallet: an order, or a filler of an account
- * nonce.
+ * What we ask a wallet to send: the transaction of an order, or a filler, which
+ * only uses up an account nonce.
  */
 type AskedFor = 'order' | 'filler'
 
 export type WalletMemory = {
   /**
-   * True while we do not ask the wallet for this. A failed order does not pause
-   * fillers, because other transactions wait until a gap in the nonces is
-   * filled.
+   * True while we do not ask the wallet for this kind of transaction. A failed
+   * order does not pause fillers, because other transactions wait until a gap
+   * in the nonces is filled.
    */
   isResting(what: AskedFor): boolean
   /**
-   * Pauses requests to a wallet that declined or failed, for longer each time:
-   * it would probably fail at the next request too.
-   *
+   * Pauses requests to a wallet that declined or failed, for longer each time,
+   * because it would probably fail again.
    * @param seconds the first pause.
    */
   rest(what: AskedFor, seconds: number): void
-  /** Ends all pauses: the wallet has sent something. */
+  /** Ends all pauses, because the wallet has sent something. */
   endRests(): void
-  /** True when a transaction is known to have the nonce we gave the wallet. */
+  /**
+   * True when this transaction is known to have the nonce that we gave the
+   * wallet.
+   */
   hasKeptNonce(hash: Hash): boolean
   rememberKept(hash: Hash): void
   /**
-   * Account nonces whose transactions have no outcome, and for which other
+   * Account nonces whose transactions have no outcome yet, but for which other
    * orders no longer wait.
    */
   readonly passedOver: ReadonlySet<number>
-  /** Lets other orders go on although a nonce has no outcome. */
+  /**
+   * Lets other orders be sent although the transaction at this nonce has no
+   * outcome.
+   */
   passOver(nonce: number): void
-  /** Forgets those of these nonces that are not in flight any more. */
+  /** Removes all nonces from `passedOver` except these. */
   forgetPassedExcept(nonces: ReadonlySet<number>): void
   /**
-   * Remembers that the node lacks the transaction of a nonce.
-   *
+   * Records that the node lacks the transaction of a nonce.
    * @returns `performance.now()` when this was first noticed.
    */
   noticeMissing(nonce: number, now: number): number
@@ -44,11 +48,14 @@ export type WalletMemory = {
   forgetMissing(nonce: number): void
 }
 
-/** The longest pause, as a multiple of the first. */
+/** The longest pause, as a multiple of the first one. */
 const longest = 16
 
 export function openWalletMemory(): WalletMemory {
-  /** The end of each pause, as a time of `performance.now()`. */
+  /**
+   * End of each pause as a time of `performance.now()`, and the number of
+   * failed tries.
+   */
   const rests = new Map<AskedFor, { until: number; tries: number }>()
   const kept = new Set<Hash>()
   const passedOver = new Set<number>()

@@ -13,8 +13,8 @@ import {
 const looksApart = 8
 
 /**
- * Checks the transactions of a wallet that signs and sends itself: which
- * account nonce the wallet used, and whether the node still has them.
+ * Checks the transactions of a wallet that signs and sends by itself: which
+ * account nonces it used, and whether the node still has the transactions.
  */
 export async function watchWallet(
   context: OrdersContext,
@@ -28,8 +28,8 @@ export async function watchWallet(
 }
 
 /**
- * Checks transactions that may show that we are wrong about who chooses the
- * account nonces: we or the wallet.
+ * Checks transactions that may contradict what we assume about who chooses the
+ * account nonces, we or the wallet.
  */
 async function reviseWallet(
   context: OrdersContext,
@@ -42,8 +42,8 @@ async function reviseWallet(
     if (hash === undefined || walletMemory.hasKeptNonce(hash)) continue
     const isMined = receipts.has(hash)
     const isPassed = nonce < count
-    // The transaction is mined although the chain shows our nonce as unused, or
-    // the reverse.
+    // This transaction is mined although the chain shows our nonce as unused,
+    // or the reverse, so the wallet may have used another nonce.
     const isOdd = isMined !== isPassed
     if (!isOdd && ignoresNonce === false) continue
     const isNew = isMined || (isPassed && nonces.lostLooks(nonce) < 2)
@@ -54,8 +54,8 @@ async function reviseWallet(
 }
 
 /**
- * Stops waiting for a transaction without an outcome if the wallet may use
- * nonces of its own, so that other orders go on. The transaction stays in the
+ * Stops waiting for a transaction without an outcome if the wallet may choose
+ * its own nonces, so that other orders are sent. The transaction stays in the
  * store and is not sent again.
  */
 async function passOver(
@@ -73,7 +73,8 @@ async function passOver(
     if (walletMemory.passedOver.has(nonce)) continue
     const hashes = rows.flatMap(({ hash }) => hash ?? [])
     const isHashless = hashes.length === 0
-    // The wallet may still use our nonces: later ones would wait for this one.
+    // The wallet may still use our nonces. Then later transactions would wait
+    // for this one anyway.
     if (isHashless && ignoresNonce === undefined) continue
     const isLost =
       isHashless ||
@@ -88,7 +89,7 @@ async function passOver(
 }
 
 /**
- * True when the node has lacked the transactions for long enough. The time
+ * True when the node has lacked the transactions for long enough. That time
  * doubles with each nonce that is passed over.
  */
 async function isLostFor(
@@ -121,10 +122,10 @@ async function isLostFor(
 }
 
 /**
- * Compares the account nonce that a wallet used with the one we gave it. A
+ * Compares the account nonce that a wallet used with the one that we gave it. A
  * different nonce proves that the wallet chooses its own. The same nonce proves
- * nothing, as it was the next one anyway: we assume that the wallet keeps ours
- * until it uses another.
+ * nothing, because it was the next one anyway; we assume that the wallet uses
+ * ours until it uses another.
  */
 export async function judgeWallet(
   { store, observe }: OrdersContext,
@@ -137,7 +138,7 @@ export async function judgeWallet(
   const sent = await getSentNonce(reader, hash)
   if (sent === undefined || sent === null) return
   const ignoresNonce = sent !== nonce
-  // Asked twice, because the result is kept for good and one answer may be
+  // Ask twice, because the result is never revised and a single answer may be
   // wrong.
   if (ignoresNonce && (await getSentNonce(reader, hash)) !== sent) return
   if (!ignoresNonce) submitter.walletMemory.rememberKept(hash)
@@ -156,8 +157,8 @@ export async function judgeWallet(
 }
 
 /**
- * Reads the account nonce of a transaction: `null` when the node does not know
- * the transaction, `undefined` when it gives no answer.
+ * Reads the account nonce of a transaction. Returns `null` if the node does not
+ * have the transaction, `undefined` if it does not answer.
  */
 async function getSentNonce(
   client: Client,

@@ -48,20 +48,20 @@ import { watchWallet } from './watchWallet.js'
  *  1. `getSubmitterView`     asks the chain about the account and its receipts,
  *  2. `settleTransactions`   saves what the chain decided,
  *  3. `replaceTransactions`  replaces stuck or late transactions,
- *  4. `resendTransactions`   sends again those the node lost,
+ *  4. `resendTransactions`   sends those again that the node lost,
  *
  * and then, in `sendDue`, sends due orders:
  *
  *  5. `findDue`              finds them, also captures requested just now,
  *  6. `continueNonces`       sets the next account nonce,
- *  7. `sortDue`              sorts out those that the stored facts refuse,
- *  8. `rehearseGroups`       runs the calls of the others in `eth_call`,
- *                            except those run just before, on acceptance;
+ *  7. `sortDue`              leaves out those that the stored facts forbid,
+ *  8. `rehearseGroups`       simulates the others with `eth_call`,
+ *                            except those that `accept` just simulated;
  *
  * for each chunk of drafts, in `sendDrafts`:
  *
- *  9. `canPay`               keeps as many as the account can pay for,
- * 10. `signDrafts`           signs and seals the transactions,
+ *  9. `canPay`               keeps as many as the account can pay gas for,
+ * 10. `signDrafts`           signs and encrypts the transactions,
  * 11. `recordSigned`         stores them; their orders are `capturing`. Stores
  *                            captures requested just now with them,
  * 12. `sendRecorded`         sends them (`eth_sendRawTransaction`);
@@ -90,8 +90,8 @@ export type SubmitterLook = {
    */
   isClaimed: boolean
   /**
-   * True when the limit of transactions in flight was reached: orders may still
-   * be due.
+   * True when the limit of transactions in flight was reached, so that more
+   * orders may be due.
    */
   isFull: boolean
   /**
@@ -108,31 +108,36 @@ export type SubmitterLook = {
 
 /** Milliseconds between two polls of a submitter. */
 export type SubmitterPauses = {
-  /** While something is in flight or due. */
+  /** While a transaction is in flight or an order is due. */
   interval: number
-  /** While orders are due later: these polls read the time of the chain. */
+  /**
+   * While orders are due only later; these polls read the time of the chain.
+   */
   quiet: number
-  /** True on a chain that shows nothing new between two blocks. */
+  /**
+   * True on a chain that has no pending block, so that nothing changes between
+   * two blocks.
+   */
   isBlockwise: boolean
 }
 
-/** Milliseconds until the next poll, of a step that needs none. */
+/** Pause of a step that needs no further poll. */
 const never = Number.POSITIVE_INFINITY
 
 /**
  * Milliseconds until the first poll after something was sent or settled. Longer
- * with many transactions in flight, because each poll costs requests.
+ * with many transactions in flight, because each poll then costs many requests.
  */
 const soonAfter = (submitter: SubmitterState): number =>
   isMany(submitter) ? 16 : 8
 
 /**
- * Does all current work of a submitter, under its lease: settles what the chain
+ * Does all current work of a submitter, under its lease: stores what the chain
  * decided, replaces stuck transactions, sends lost ones again, and sends due
  * orders.
  *
  * @throws {@link LeaseLostError} when the lease was lost. The caller must then
- * drop `submitter`: another process may have changed its orders.
+ * drop `submitter`, because another process may have changed its orders.
  */
 export async function workSubmitter(
   context: OrdersContext,
@@ -178,8 +183,8 @@ export async function workSubmitter(
   const shown = await step('preconfirmations', () =>
     retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
-  // The node's answers to earlier sends decide which transactions to replace or
-  // send again.
+  // Wait for the node's answers to earlier sends, because they decide which
+  // transactions to replace or send again.
   await broadcasts.sending
   const replaced = await step('replacements', () =>
     retryStale(() => replaceTransactions(context, submitter, view)),
@@ -193,10 +198,11 @@ export async function workSubmitter(
   const looked = await sent?.looked
   const first = looked && (await settle(looked))
   pace.rememberQuick(first !== undefined)
-  // Wait until the node has all transactions: the next poll, which follows at
-  // once, can then show them mined.
+  // Wait until the node has all transactions. The next poll follows at once,
+  // and can then find them mined.
   if (pace.isQuick) await broadcasts.sending
-  // If the node's pool was full, offer it a few more transactions at each poll.
+  // After the node's pool was full, offer it a few more transactions at each
+  // poll.
   broadcasts.admitMore()
   const isNews = sent !== undefined && sent.refused > 0
   const all = [...(settled ?? []), ...(shown ?? []), ...(first ?? [])]
@@ -216,7 +222,10 @@ export async function workSubmitter(
   return { ...done, next }
 }
 
-/** True when only a new block can show news of what is in flight. */
+/**
+ * True when nothing can happen to our transactions in flight before the next
+ * block.
+ */
 function waitsForBlock(
   submitter: SubmitterState,
   { count, isEarly }: SubmitterView,
@@ -228,9 +237,9 @@ function waitsForBlock(
 }
 
 /**
- * Milliseconds until there is something to do at the chain; 0 for now. If an
- * order is due later, looks at the chain from time to time, because its clock
- * need not run like ours.
+ * Milliseconds until there is work on the chain; 0 if there is some now. If an
+ * order is due later, polls the chain from time to time, because its clock may
+ * not run like ours.
  */
 function untilWork(
   { headAge, untilTime }: SubmitterState['pace'],
@@ -247,10 +256,10 @@ function untilWork(
 type SentDue = {
   sent: number
   refused: number
-  /** Milliseconds until sending is worth another try. */
+  /** Milliseconds until sending may succeed again. */
   next: number
   /**
-   * The submitter's state on the chain, asked for while the last of many
+   * The submitter's state on the chain. It is requested while the last of many
    * transactions are signed.
    */
   looked?: Promise<SubmitterView | undefined> | undefined
@@ -260,10 +269,10 @@ type SentDue = {
 const chunkSize = 100
 
 /**
- * Sends orders that are due, the soonest deadline first: rehearses them, and
- * signs, stores and sends the first ones while the next are rehearsed. With
- * many in flight, it returns before the node answers; `broadcasts.sending`
- * resolves then.
+ * Sends orders that are due, the soonest deadline first. Simulates them in
+ * groups, and signs, stores and sends the first ones while the next are
+ * simulated. With many transactions in flight, returns before the node answers;
+ * `broadcasts.sending` resolves when it has.
  */
 async function sendDue(
   context: OrdersContext,
@@ -296,11 +305,11 @@ async function sendDue(
   })
   const sends: Promise<void>[] = []
   const sendReady = async (isLast: boolean) => {
-    // Wait for a full chunk while more drafts may come.
+    // While more drafts may come, sign only full chunks.
     while (ready.length >= (isLast ? 1 : chunkSize)) {
       const chunk = ready.splice(0, chunkSize)
-      // The node is idle while we sign, so ask it for the submitter's state
-      // now. If that fails, the next poll asks again.
+      // The node is idle while we sign, so request the submitter's state now.
+      // If that fails, the next poll requests it again.
       if (isLast && ready.length === 0 && isMany(submitter))
         done.looked = getSubmitterView(context, submitter, false).catch(
           () => undefined,
@@ -321,15 +330,15 @@ async function sendDue(
       await sendReady(isLast)
     }
     await sendReady(true)
-    // A caller that waits for a capture in `joins` requests it again itself, so
-    // its refusal is not saved.
+    // Do not store the refusal of a capture in `joins`, because its caller
+    // requests it again itself.
     const certain = refusals.filter(
       (refusal) =>
         isCertain(submitter, refusal) &&
         !submitter.joins.has(refusal.stored.order.id),
     )
-    // A refusal that may be temporary is saved only if the next poll finds it
-    // too.
+    // A refusal that may be temporary is stored only if the next poll finds it
+    // too. So poll again at once.
     if (certain.length < refusals.length) done.next = 0
     done.refused = certain.length
     await refuseDue(context, submitter, certain, now)
@@ -342,7 +351,10 @@ async function sendDue(
   return done
 }
 
-/** Waits for the answers to `sends`, unless many transactions are in flight. */
+/**
+ * Waits for the node's answers to `sends`, unless many transactions are in
+ * flight.
+ */
 async function endSending(
   submitter: SubmitterState,
   sends: readonly Promise<void>[],
@@ -354,9 +366,9 @@ async function endSending(
 }
 
 /**
- * Stores and sends as many drafts as the account can pay for. Adds the sends
- * that the node has not answered yet to `sends`, so that the caller can sign
- * the next drafts meanwhile.
+ * Stores and sends as many drafts as the account can pay gas for. Adds the
+ * requests that the node has not answered yet to `sends`, so that the caller
+ * can sign the next drafts meanwhile.
  *
  * @returns number of transactions sent.
  */
@@ -394,22 +406,21 @@ async function sendDrafts(
     now: view.head.timestamp,
   })
   sends.push(sendRecorded(context, submitter, view, recorded))
-  // Signing the next drafts blocks the event loop, so let these requests go out
-  // first.
+  // Signing the next drafts blocks the event loop, so let these requests be
+  // sent first.
   await nextTurn()
   return recorded.length
 }
 
 /**
  * Most rounds of signing and storing. Each round after the first takes the
- * drafts that the round before could not store.
+ * drafts that the last round could not store.
  */
 const mostRounds = 5
 
 /**
  * Signs transactions and stores them before any is sent. Leaves out orders that
- * changed in between or whose transaction was not signed.
- *
+ * changed meanwhile or whose transaction was not signed.
  * @returns the bytes of stored transactions that may be sent.
  */
 async function signAndRecord(
@@ -432,7 +443,7 @@ async function signAndRecord(
 
 /**
  * Runs the steps of a poll. If a node or signer fails in one step, that step
- * pauses for a while and the others go on.
+ * pauses for a while and the other steps continue.
  */
 function openSteps({ aside }: SubmitterState) {
   return async <result>(

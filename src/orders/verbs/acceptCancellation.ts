@@ -24,7 +24,7 @@ import {
   writeCancel,
 } from './writeCancel.js'
 
-/** Parameters of `acceptCancellation`. */
+/** Parameters of `acceptCancellation`: an order and its signed cancellation. */
 export type AcceptCancellationParameters = {
   orderId: string
   /** The cancellation that the buyer signed. */
@@ -92,8 +92,9 @@ function withSecret(found: StoredOrder, cancellation: string): StoredOrder {
 }
 
 /**
- * Returns why a cancellation is not worth its gas: the rehearsal fails, or the
- * payment can no longer be captured.
+ * Returns the reason why sending a cancellation would waste its gas: its
+ * simulation fails, or the payment can no longer be captured anyway. Otherwise
+ * returns `undefined`.
  */
 async function judgeCancel(
   context: OrdersContext,
@@ -110,11 +111,13 @@ async function judgeCancel(
       },
     )
   const rehearsal = await rehearseCancel(client, cancellation, {
-    // The token accepts a cancellation from any account.
+    // The token accepts a cancellation from any account, so without a wallet
+    // simulate it from the order's submitter.
     origin: wallet?.submitter.account ?? submitter,
     maxGas: context.policy.maxCaptureGas,
   })
-  // The payment has the order's chain, so the node is on the wrong chain.
+  // The cancellation names the order's chain, so the node itself is on another
+  // chain: a configuration error, not the buyer's fault.
   if (!rehearsal.ok && rehearsal.reason === 'wrongChain')
     throw wrongChain(rehearsal)
   checkChainClock(context, rehearsal.head)
@@ -123,14 +126,16 @@ async function judgeCancel(
   return rehearsal.ok ? undefined : rehearsal.reason
 }
 
-/** Refusals that are not the signer's fault. */
+/**
+ * Refusals that the signer did not cause, so they do not count as failed tries.
+ */
 const blameless: readonly string[] = ['consumed', 'expired', 'paused']
 
 /**
- * Verifies a cancellation, and counts a refusal against the order's limit of
- * refused tries (`mostTries`). Counts before it asks the node, and takes the
- * count back if the cancellation is good, so that parallel requests cannot
- * exceed the limit.
+ * Verifies a cancellation. A refused one counts against the order's limit
+ * (`mostTries`), because each costs us requests to the node. Counts before it
+ * asks the node, and takes the count back if the cancellation is good, so that
+ * parallel requests cannot exceed the limit.
  */
 async function countForged(
   context: OrdersContext,

@@ -13,11 +13,11 @@ import { judgeAccept } from './judgeAccept.js'
 import { loadShown } from './orderLoader.js'
 import { storeAccepted } from './storeAccepted.js'
 
-/** Parameters of `accept`. */
+/** Parameters of `accept`: an order and its signed payment. */
 export type AcceptPaymentParameters = {
   orderId: string
   /**
-   * The payment as received: JSON text, its parsed value, or a `SignedPayment`.
+   * The payment as received: JSON text, the parsed JSON, or a `SignedPayment`.
    */
   payment: unknown
 }
@@ -28,8 +28,8 @@ const members: MembersOf<AcceptPaymentParameters> = {
 }
 
 /**
- * Refusals that the payment does not cause. They do not count against
- * `mostTries`.
+ * Reasons of refusals that are not the fault of the payment. They do not count
+ * against `mostTries`.
  */
 const ownTrouble: readonly string[] = [
   'submitterFunds',
@@ -40,9 +40,9 @@ const ownTrouble: readonly string[] = [
 /**
  * Implements `accept` of `DestinationOrders`.
  *
- * Each process asks the chain about one payment of an order at a time, so a
- * buyer cannot start many requests. Two processes may ask about the same order;
- * the store lets only one of them write.
+ * Each process verifies only one payment of an order at a time, so that a buyer
+ * cannot make it send many requests to the node. Two processes may verify
+ * payments of the same order at once; the store lets only one of them write.
  */
 export async function acceptPayment(
   context: OrdersContext,
@@ -91,7 +91,8 @@ async function acceptAlone(
 }
 
 /**
- * Compares the payment with its order. Counts a refusal against `mostTries`.
+ * Compares the payment with its order, without asking a node. A refusal counts
+ * against `mostTries`.
  */
 async function checkRecord(
   context: OrdersContext,
@@ -113,13 +114,17 @@ async function countTry(
   })
 }
 
-/** Accepts JSON text, its parsed value, or the result of `signPayment`. */
+/**
+ * Parses a signed payment: JSON text, the parsed JSON, or the result of
+ * `signPayment`.
+ */
 function parseSignedPayment(
   kind: PaymentKind,
   given: unknown,
 ): AnySignedPayment {
   const { value } = Object(Object(given).message)
-  // A bigint cannot come from JSON, so this is an object from `signPayment`.
+  // JSON has no bigint, so a bigint shows that this object comes from
+  // `signPayment`.
   const payment =
     typeof value === 'bigint' ? kind.parse(given) : kind.decode(given)
   if (isSigned(payment)) return payment

@@ -15,7 +15,7 @@ import { storeSigned } from '../model/storeSigned.js'
 import type { OrdersContext } from '../model/types.js'
 import { findRefund } from './refundToSign.js'
 
-/** Parameters of `acceptRefund`. */
+/** Parameters of `acceptRefund`: a refund and its signature. */
 export type AcceptRefundParameters = {
   orderId: string
   refundId: string

@@ -42,35 +42,39 @@ export type AcceptUndraftedParameters = {
    * A `TransferWithAuthorization` payment with a nonce that the payer chose.
    */
   payment: SignedPayment
-  /** The token that the payment must use, as the chain shows it. */
+  /**
+   * The token that the payment must use, with the EIP-712 domain and decimals
+   * read from the chain.
+   */
   token: Pick<Token, 'domain' | 'decimals'>
-  /** The expected recipient. */
+  /** The account that the payment must pay. */
   recipient: Address
-  /** The expected value, in token units. */
+  /** The value that the payment must have, in token units. */
   value: bigint
   metadata?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Most payments of one payer that can be captured at once, including this
-   * one.
+   * Most payments of one payer that may be open (accepted and still
+   * capturable), including this one.
    */
   mostOpen?: number | undefined
   /**
-   * `now`: requests the capture in the same unit of work. `later`: sends
-   * nothing until someone calls `capture`, whatever `policy.capture` is.
+   * `now`: stores the request to capture together with the order. `later`:
+   * sends nothing until someone calls `capture`, whatever `policy.capture` is.
    */
   capture: 'now' | 'later'
   /**
-   * With `now`: limits of an early answer, which needs only the pending block;
-   * absent if none is wanted.
+   * Only with `now`: limits for answering as soon as the pending block shows
+   * the capture; absent if the caller waits for a block.
    */
   early?: EarlyLimits | undefined
   /**
-   * Runs while the node verifies the payment. The order is written after both.
+   * Runs while the node verifies the payment. The order is written after both
+   * have ended.
    */
   meanwhile?: ((order: OrderRecord) => Promise<void>) | undefined
   /**
-   * Writes more in the unit of work that creates the order, or adds notes to
-   * `rows`, to be inserted with it.
+   * Writes more in the database transaction that creates the order, or adds
+   * notes to `rows`, to be inserted with it.
    */
   also?:
     | ((
@@ -82,14 +86,15 @@ export type AcceptUndraftedParameters = {
 }
 
 /**
- * Whether the order was created. `tooManyOpen`: more than `mostOpen` payments.
+ * Whether the order was created. The reason `tooManyOpen` says that the payer
+ * has more than `mostOpen` open payments.
  */
 export type AcceptUndraftedVerdict =
   | {
       ok: true
       order: Order
       at: VerifiedAt | undefined
-      /** The order as it was written. */
+      /** The order as it was written to the store. */
       stored: StoredOrder
     }
   | Extract<AcceptVerdict, { ok: false }>
@@ -101,13 +106,13 @@ export type AcceptUndraftedVerdict =
 
 /**
  * Creates an order from a payment that was not drafted: the payer chose the
- * nonce, as in x402. Drafts and accepts in one unit of work, so it writes the
- * order with its payment or nothing.
+ * nonce, as in x402. Drafts and accepts in one database transaction, so it
+ * writes the order together with its payment, or nothing.
  *
  * Only the first call for an order id and a payment nonce creates an order.
- * Others are refused with `otherPayment`, so `also` runs for one caller only.
- *
- * Takes the expected values from the caller, never from the payment.
+ * Later calls are refused with `otherPayment`, so `also` runs for one caller
+ * only. The expected token, recipient and value come from the caller, never
+ * from the payment.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} {@link ClockSkewError} as
  * `accept` does.
@@ -126,7 +131,8 @@ export async function acceptUndrafted(
     )
 
   const meanwhile = parameters.meanwhile?.(found.order)
-  // Awaited below; without this handler an early failure would be unhandled.
+  // The result is awaited below. Without this handler, a failure before that
+  // would be an unhandled rejection.
   meanwhile?.catch(() => undefined)
   const judged = await judgeAccept(
     context,
@@ -179,7 +185,7 @@ function planUndrafted(
   const { from, nonce, validAfter, validBefore } = payment.message
   const draft = fillDraft(context, {
     id: parseNewId(parameters.orderId),
-    // A random token that nobody gets: only the payment shows who paid.
+    // No buyer gets this random token: only the payment shows who paid.
     buyerTokenHash: hashBuyerToken(drawBuyerToken(), context.keccak256),
     token,
     time: 0n,
@@ -224,7 +230,8 @@ function checkUndrafted(
     token: order.token,
     primaryType: order.primaryType,
     to: order.recipient,
-    // Compares no decimal amount: the value is compared below, in token units.
+    // An empty amount skips the check of the decimal amount; the value in token
+    // units is compared below.
     amount: '',
   })
   if (refusal) return refusal
@@ -286,9 +293,8 @@ async function storeUndrafted(
       ...asked,
       early: state,
       earlyFor,
-      // Check the order again only at its deadline: a check before would
-      // capture by `policy.capture`, and here only the caller may request the
-      // capture.
+      // Check the order next at its deadline. An earlier check would capture it
+      // by `policy.capture`, but here only the caller may request the capture.
       lookDue: order.deadline,
     }
     const { version: first, ...attempt } = planned.attempt
@@ -340,7 +346,9 @@ function duesOf(
     : { requested: undefined, sendDue: undefined }
 }
 
-/** Counts the payments that can still be captured. Pure. */
+/**
+ * Counts the payments that can still be captured at this time (Unix seconds).
+ */
 function countOpen(others: readonly AttemptRecord[], time: bigint): number {
   return others.filter(({ spendableUntil }) => (spendableUntil ?? 0n) > time)
     .length

@@ -9,7 +9,7 @@ import {
   relayCancel,
 } from './writeCancel.js'
 
-/** Parameters of `approveCancellation`. */
+/** Parameters of `approveCancellation`: the order to cancel. */
 export type ApproveCancellationParameters = { orderId: string }
 
 const members: MembersOf<ApproveCancellationParameters> = { orderId: true }

@@ -23,13 +23,19 @@ import {
 } from './auditRange.js'
 import { auditPace, auditPage, planAudit } from './planAudit.js'
 
-/** Parameters of `audit`. */
+/** Parameters of `audit`: which blocks to compare. */
 export type AuditParameters = {
-  /** @default the block of the oldest order or of the oldest stored payment */
+  /**
+   * First block to compare.
+   * @default the block of the oldest order or of the oldest stored payment
+   */
   fromBlock?: bigint | undefined
-  /** At most the newest block. @default the newest block */
+  /** Last block to compare, at most the newest. @default the newest block */
   toBlock?: bigint | undefined
-  /** Ends the audit, which then rejects with the signal's reason. */
+  /**
+   * Ends the audit when it aborts; the audit then rejects with the signal's
+   * reason.
+   */
   signal?: AbortSignal | undefined
 }
 
@@ -39,27 +45,28 @@ const members: MembersOf<AuditParameters> = {
   signal: true,
 }
 
-/** The transfers to one recipient in one token, compared with the store. */
+/**
+ * All transfers to one recipient in one token, compared with the stored
+ * payments.
+ */
 export type DestinationAudit = {
   destination: Destination
   fromBlock: bigint
   toBlock: bigint
-  /** All transfers to the recipient. */
+  /** Count and sum of all transfers to the recipient on chain. */
   chain: AuditSum
-  /** Stored payments of orders. */
+  /** Count and sum of the stored payments of orders. */
   captured: AuditSum
-  /** Stored payments without an order. */
+  /** Count and sum of the stored payments that belong to no order. */
   unmatched: AuditSum
-  /** Stored refunds of orders. */
+  /** Count and sum of the stored refunds of orders. */
   refunded: AuditSum
   differences: readonly AuditDifference[]
 }
 
-/** The transfers to all recipients, compared with the store. */
+/** Result of `audit`: the transfers on chain compared with the store. */
 export type AuditReport = {
-  /**
-   * True when chain and store agree exactly, in the blocks of each destination.
-   */
+  /** True when chain and store agree exactly, in the compared blocks. */
   ok: boolean
   destinations: readonly DestinationAudit[]
 }
@@ -130,12 +137,12 @@ async function auditDestination(
   return { destination, fromBlock, toBlock, ...tally }
 }
 
-/** Ranges that are compared at the same time. */
+/** Block ranges that are compared at the same time. */
 const mostRanges = 4
 
 /**
- * Compares range by range, so that memory does not grow with the number of
- * payments.
+ * Compares block range by block range, a few at the same time, so that memory
+ * does not grow with the number of payments.
  */
 async function auditRanges(
   context: OrdersContext,
@@ -172,7 +179,8 @@ async function auditRanges(
       })
       .finally(() => running.delete(work))
     running.add(work)
-    // Awaited below; without this handler an early failure is unhandled.
+    // The result is awaited below. Without this handler, a failure before that
+    // would be an unhandled rejection.
     work.catch(() => undefined)
     if (running.size >= mostRanges) await Promise.race(running)
   }
@@ -186,12 +194,15 @@ function inChainOrder(one: AuditDifference, other: AuditDifference): number {
   )
 }
 
-/** How often we ask for the newest block while a stored payment is above it. */
+/**
+ * How often we ask for the newest block while the store has a payment in a
+ * later block.
+ */
 const mostLooks = 4
 
 /**
- * The last block to read. If the node lags behind a stored payment, waits for
- * it, up to 2 seconds.
+ * Returns the last block to read. If the node has not yet reached the block of
+ * a stored payment, waits for it, up to 2 seconds.
  */
 async function findLast(
   { policy, signal }: OrdersContext,
@@ -200,8 +211,8 @@ async function findLast(
 ): Promise<bigint> {
   for (let look = 1; ; look++) {
     const { number } = (await getHeads(client, policy)).latest
-    // Never above the newest block: blocks that do not exist yet would cost
-    // request after request.
+    // Never read past the newest block: blocks that do not exist yet would cost
+    // many requests.
     if (wanted !== undefined && wanted <= number) return wanted
     if (recorded <= number || look === mostLooks) return number
     await wait(125 * 2 ** look, signal)

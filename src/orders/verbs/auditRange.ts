@@ -11,21 +11,27 @@ import { isRefundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import { findPayment } from '../watcher/adoptUnknown.js'
 
-/** A number of transfers, and their sum in token units. */
+/** Number of transfers, and their sum in token units. */
 export type AuditSum = { count: number; value: bigint }
 
-/** A transfer that only the chain or only the store has, or that differs. */
+/**
+ * A transfer that only the chain has, or only the store, or that differs
+ * between the two.
+ */
 export type AuditDifference = {
   transactionHash: Hash
   logIndex: number
   blockNumber: bigint
   orderId: string | undefined
-  /** Token units; absent if there is no transfer. */
+  /**
+   * Value in token units on chain and in the store; each is absent if that side
+   * has no transfer.
+   */
   onChain: bigint | undefined
   onRecord: bigint | undefined
 }
 
-/** The sums of chain and store, and their differences. */
+/** Sums on chain and in the store for some blocks, and their differences. */
 export type AuditTally = {
   chain: AuditSum
   captured: AuditSum
@@ -44,16 +50,16 @@ export type RangeAudit = {
   client: Client
   destination: Destination
   /**
-   * Resolves when this caller may compute: audits take turns, so that they do
-   * not block the event loop for long.
+   * Resolves when this caller may compute. Callers take turns, so that large
+   * audits do not block the event loop for long.
    */
   turn: () => Promise<void>
 }
 
 /**
- * Compares the stored payments of a range with the chain, which it reads
- * afterwards. Loads payments that differ once more, because a worker may have
- * written them meanwhile.
+ * Compares the stored payments of a block range with the chain, which it reads
+ * second. Loads payments that differ again, because a worker may have written
+ * them meanwhile.
  */
 export async function auditRange(
   context: Pick<OrdersContext, 'store' | 'signal'>,
@@ -76,9 +82,7 @@ export async function auditRange(
   return compareRows(context, destination, { moved, recorded, isMeant })
 }
 
-/**
- * Compares the stored payments with the transfers on chain, and adds both up.
- */
+/** Compares stored payments with the transfers on chain, and sums up both. */
 export async function compareRows(
   { store }: Pick<OrdersContext, 'store'>,
   { chainId }: Destination,
@@ -103,8 +107,8 @@ export async function compareRows(
 }
 
 /**
- * True for a stored payment to the destination, or its refund, that no reorg
- * removed.
+ * True if the row stands for a transfer in a block: a payment to the
+ * destination or a refund of it, not removed by a reorg.
  */
 export function isTransfer(
   row: ProofRecord,
@@ -133,7 +137,7 @@ type Movement = Pick<
   'transactionHash' | 'logIndex' | 'blockNumber' | 'value'
 > & {
   blockHash: Hash | undefined
-  /** True when the recipient paid it. */
+  /** True for a transfer that the recipient sent, to refund a payment. */
   isRefund?: boolean | undefined
 }
 
@@ -148,8 +152,8 @@ function movementOf(log: ReadLog): Movement[] {
 }
 
 /**
- * Picks the refunds of our orders from the transfers that the recipient paid,
- * whether or not the store has these refunds.
+ * Picks the refunds of our orders from the transfers that the recipient sent,
+ * even if the store lacks these refunds.
  */
 async function pickRefunds(
   context: Pick<OrdersContext, 'store'>,
@@ -198,8 +202,8 @@ function sumOf(rows: readonly { value: bigint }[]): AuditSum {
 }
 
 /**
- * Finds transfers that are not equal on both sides. Equal transfers have the
- * same value, log index and block.
+ * Finds transfers that are not equal on chain and in the store. Equal transfers
+ * have the same value, log index and block.
  */
 function findDifferences(
   moved: readonly Movement[],

@@ -8,7 +8,7 @@ import type {
 } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `cancellationToSign`. */
+/** Parameters of `cancellationToSign`: the order to cancel. */
 export type CancellationToSignParameters = { orderId: string }
 
 const members: MembersOf<CancellationToSignParameters> = {

@@ -16,27 +16,31 @@ import {
   isPreconfirmed,
 } from '../submitter/waitForOrders.js'
 
-/** Parameters of `capture`. */
+/** Parameters of `capture`: which order, how much, and when to answer. */
 export type CaptureOrderParameters = {
   orderId: string
   /**
    * The amount to capture of an order with a ceiling, such as `'42.10'`, in
-   * whole tokens. The first call fixes it; later calls may leave it out. For an
-   * exact order, only its own amount.
+   * whole tokens. The first call stores it; later calls may omit it. For an
+   * order with an exact amount, only that amount is allowed.
    */
   amount?: string | undefined
-  /** Milliseconds to wait for a result. @default 60_000 */
+  /**
+   * Milliseconds to wait for a result; then the status is `unknown`. @default
+   * 60_000
+   */
   timeout?: number | undefined
   /**
-   * When to answer. `preconfirmed`: once the pending block shows the capture.
-   * The chain can still drop it, so this needs `policy.mostAtRisk`; where the
-   * limits do not allow it, or the node shows no pending block, the answer
-   * waits for a block. @default 'included'
+   * When to answer. `preconfirmed`: once the node's pending block shows the
+   * capture. The chain can still drop it, so this needs `policy.mostAtRisk`.
+   * Where the limits do not allow it, or the node has no pending block, the
+   * answer waits until a block includes the capture.
+   * @default 'included'
    */
   answerAt?: AnswerAt | undefined
   /**
    * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
-   * Required with `preconfirmed`.
+   * Required with `answerAt: 'preconfirmed'`.
    */
   preconfirmedUpTo?: string | undefined
 }
@@ -49,7 +53,10 @@ const members: MembersOf<CaptureOrderParameters> = {
   preconfirmedUpTo: true,
 }
 
-/** The longest time that a timer can wait; longer timers fire at once. */
+/**
+ * The longest time in milliseconds that a timer can wait; with a longer time it
+ * would fire at once.
+ */
 const longest = 2_147_483_647
 
 /**
@@ -83,8 +90,7 @@ export async function captureOrder(
 
 /**
  * Waits until the capture of an order is decided, or can be answered early.
- *
- * @param asked the order as it was when its capture had been requested.
+ * @param asked the order as it was when its capture was requested.
  */
 export async function waitForCapture(
   context: OrdersContext,
@@ -103,7 +109,7 @@ export async function waitForCapture(
 }
 
 /**
- * Loads the result from the store, if the caller does not wait or the wait
+ * Reads the result from the store when the caller does not wait, or the wait
  * timed out.
  */
 async function loadResult(
@@ -155,7 +161,7 @@ function resolverOf(
 ): 'worker' | 'chain' | 'window' {
   if (state === 'stored') return 'worker'
   const open = sent.filter((row) => row.inFlight)
-  // The wallet gave no hash, but may have sent the transaction: we do not send
-  // again, and only the end of the window decides.
+  // The wallet returned no hash, but may have sent the transaction. We must not
+  // send another one, so only the end of the payment's window decides.
   return open.some(({ hash }) => hash === undefined) ? 'window' : 'chain'
 }

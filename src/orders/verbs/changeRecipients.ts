@@ -15,11 +15,11 @@ import {
   sortOthers,
 } from './registerShop.js'
 
-/** Parameters of `changeRecipients`. */
+/** Parameters of `changeRecipients`: recipients to add and remove. */
 export type ChangeRecipientsParameters = {
-  /** Accounts that are paid from now on, in every token of this instance. */
+  /** Accounts to add as recipients, in every token of this instance. */
   add?: readonly Address[] | undefined
-  /** Recipients of the shop that get no new orders from now on. */
+  /** Recipients to remove: they get no new orders from now on. */
   remove?: readonly Address[] | undefined
 }
 
@@ -86,8 +86,7 @@ export async function changeRecipients(
 }
 
 /**
- * Returns the rows of the shop that change.
- *
+ * Returns the shop's recipient rows that change.
  * @throws {@link InvalidFieldError} when the shop lacks a recipient to remove.
  */
 function changeRemoved(

@@ -14,21 +14,21 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 
 /**
- * Number of refused payments and cancellations after which an order takes no
- * more.
+ * Number of refused payments and cancellations after which an order accepts no
+ * further one, so that nobody can cause requests to the node without end.
  */
 export const mostTries = 10
 
 /** The result of comparing a payment with its order, without asking a node. */
 export type AcceptCheck =
-  /** No objection: ask the node next. */
+  /** The payment matches the order: the node verifies it next. */
   | { verdict?: undefined }
   /** @param isTry true when the refusal counts against `mostTries`. */
   | { verdict: AcceptVerdict; isTry: boolean }
 
 /**
- * Compares a payment with its order, without a node. Takes the expected values
- * from the stored order, never from the payment.
+ * Compares a payment with its order, without asking a node. The expected values
+ * come from the stored order, never from the payment.
  */
 export function checkAccept(
   context: Pick<OrdersContext, 'keccak256' | 'kinds'>,
@@ -74,8 +74,8 @@ export function checkAccept(
 }
 
 /**
- * Hashes a signature and its window. Every form of a signature has the same
- * hash.
+ * Hashes a signature with its window, to recognize a payment that was sent
+ * again. All encodings of a signature have the same hash.
  */
 export function hashSigned(
   { message, signature }: AnySignedPayment,
@@ -90,8 +90,8 @@ export function hashSigned(
 }
 
 /**
- * True when the order is drafted, or `reauthorize` set another window than the
- * signed one.
+ * True when the order waits for a signature: it is drafted, or `reauthorize`
+ * offered another window than the signed one.
  */
 export function takesPayment({ order, attempt }: StoredOrder): boolean {
   if (isScheduled(order)) return false
@@ -111,7 +111,8 @@ function checkAgainst(
 ): MessageRefusal | undefined {
   const { domain, message } = draftedPaymentOf(context, order, attempt)
   const { recipient, operator } = kindOf(context, order).accounts(payment)
-  // The message of some kinds names a contract instead of the recipient.
+  // In some kinds, such as `checkout`, the message names a contract as `to`.
+  // The comparison below expects the recipient there.
   const paid = { ...payment, message: { ...payment.message, to: recipient } }
   const refusal = checkMessage(paid, signature, {
     chainId: order.chainId,
@@ -120,7 +121,8 @@ function checkAgainst(
     nonce: message.nonce,
     from: order.payer,
     to: order.recipient,
-    // Compares no decimal amount: the value is compared below, in token units.
+    // An empty amount skips the check of the decimal amount; the value in token
+    // units is compared below.
     amount: '',
   })
   if (refusal) return refusal
@@ -129,7 +131,8 @@ function checkAgainst(
       reason: 'wrongDomain',
       details: { found: redactDomain(payment.domain), expected: domain },
     }
-  // Only the terms of a payment with a ceiling name an operator.
+  // Only a payment with a ceiling has terms, which name its operator: the only
+  // account that can capture it.
   if (attempt.terms && operator !== order.submitter)
     return {
       reason: 'wrongOperator',
@@ -143,7 +146,10 @@ function checkAgainst(
       }
 }
 
-/** Redacts the names: a client can put any text into them, even a signature. */
+/**
+ * Redacts name and version before they appear in a refusal: a client can put
+ * any text into them, even a signature.
+ */
 function redactDomain({ name, version, ...rest }: TokenDomain): TokenDomain {
   return { name: redact(name), version: redact(version), ...rest }
 }

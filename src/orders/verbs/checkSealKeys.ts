@@ -2,8 +2,7 @@ import { OrdersSetupError } from '../model/errors.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Checks that there is a key for every secret of these orders.
- *
+ * Checks that the sealer has a key for every encrypted secret of these orders.
  * @throws {@link OrdersSetupError} when a key is missing. The error names it.
  */
 export async function checkSealKeys({

@@ -13,40 +13,52 @@ import type {
 import { checkChainClock } from '../model/checkChainClock.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Parameters of `draft`. */
+/** Parameters of `draft`: what to sell, for how much and to whom. */
 export type DraftOrderParameters = {
   /**
-   * Up to 128 characters; must not begin with `countersign-test-`, which marks
-   * orders that are never fulfilled. @default a random id
+   * Your id of the order, up to 128 characters. It must not begin with
+   * `countersign-test-`, which marks test orders that are never fulfilled.
+   * @default a random id
    */
   orderId?: string | undefined
-  /** @default the only one configured */
+  /**
+   * Id of the chain on which the buyer pays. @default the only one configured
+   */
   chainId?: number | undefined
-  /** @default the only one configured */
+  /** Contract address of the token. @default the only one configured */
   token?: Address | undefined
-  /** @default the only one configured */
+  /** Account that is paid. @default the only one configured */
   recipient?: Address | undefined
-  /** A decimal such as `'12.50'`, in whole tokens; or `atMost` instead. */
+  /**
+   * A decimal such as `'12.50'`, in whole tokens. Pass either `amount` or
+   * `atMost`.
+   */
   amount?: string | undefined
   /**
-   * The most that `capture` may take, such as `'50.00'`, in whole tokens. Needs
-   * `payer`, and a kind such as `checkout` in `kinds`.
+   * The ceiling: the most that `capture` may take, such as `'50.00'`, in whole
+   * tokens. Needs `payer`, and a kind such as `checkout` in `kinds`.
    */
   atMost?: string | undefined
-  /** Who has to pay. @default anyone */
+  /** The only account that may pay. @default any account may */
   payer?: Address | undefined
   /**
    * Seconds from now until the payment expires; more than
    * `policy.safetyMargin`. @default `policy.window`
    */
   window?: bigint | undefined
-  /** @default 'ReceiveWithAuthorization' */
+  /**
+   * Type of the EIP-3009 message to sign. Only the recipient can submit a
+   * `ReceiveWithAuthorization`.
+   * @default 'ReceiveWithAuthorization'
+   */
   primaryType?: PrimaryType | undefined
-  /** Plain JSON to keep with the order, up to 8 kB. */
+  /** JSON object to store with the order, up to 8 kB. */
   metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Parameters of `draft` for an exact amount, which EIP-3009 pays. */
+/**
+ * Parameters of `draft` for an exact amount, which an EIP-3009 payment pays.
+ */
 export type ExactDraftParameters = DraftOrderParameters & { amount: string }
 
 export const draftMembers: MembersOf<DraftOrderParameters> = {
@@ -62,7 +74,10 @@ export const draftMembers: MembersOf<DraftOrderParameters> = {
   metadata: true,
 }
 
-/** The facts of a new order, from its parameters and from the chain. */
+/**
+ * What a new order is made from: checked parameters, and values read from the
+ * chain.
+ */
 export type DraftFacts = {
   token: Pick<Token, 'domain' | 'decimals'>
   time: bigint
@@ -73,12 +88,16 @@ export type DraftFacts = {
   primaryType: OrderRecord['primaryType']
   metadata: OrderRecord['metadata']
   kind: PaymentKind
-  /** The payer's next permit nonce, if the kind has permits. */
+  /**
+   * The payer's next nonce for permits of the token, if payments of this kind
+   * use permits.
+   */
   permitNonce: bigint | undefined
 }
 
 /**
- * Checks the chain's id and clock. Returns the chain's time in Unix seconds.
+ * Checks that the node is on the right chain and its clock agrees with ours.
+ * Returns the time of the newest block in Unix seconds.
  */
 export function checkHead(
   context: Pick<OrdersContext, 'now' | 'policy'>,
@@ -104,10 +123,10 @@ type Choice = {
 }
 
 /**
- * Chooses the token and the recipient of something new: the given ones, or the
- * only ones configured. Only its recipient can submit a Receive payment, so
- * that must be a wallet of ours.
- *
+ * Chooses the token and the recipient of a new order or subscription: the given
+ * ones, or the only ones configured. A `ReceiveWithAuthorization` payment can
+ * be submitted only by its recipient, so that recipient must have a wallet
+ * here.
  * @throws {@link InvalidFieldError}
  */
 export function chooseDestination(
@@ -153,9 +172,8 @@ function chooseToken(
 
 /**
  * Returns the recipient of a draft: the given one, or the only one configured.
- * For a Receive payment, it must be a wallet of ours, because nobody else can
- * submit it.
- *
+ * A `ReceiveWithAuthorization` payment can be submitted only by its recipient,
+ * so that recipient must have a wallet here.
  * @throws {@link InvalidFieldError}
  */
 function chooseRecipient(

@@ -40,8 +40,8 @@ export async function draftOrder(
 
 /**
  * Drafts a test order: it is paid and captured like any other, but never
- * fulfilled, and no webhook reports its events. No method and no route calls
- * this, so that nobody sells such an order.
+ * fulfilled, and no webhook reports its events. No public method and no HTTP
+ * route calls this, so nobody can sell goods with such an order.
  */
 export function draftTestOrder(
   context: OrdersContext,
@@ -82,7 +82,8 @@ async function writeDraft(
   if (known) return redraft(context, tables, known, draft)
   await checkRecipient(context, tables, draft.order)
   const { value, nonce, validBefore } = draft.attempt
-  // The store assigns position and version; neither is shown.
+  // The store sets position and version when it inserts the order. Nothing
+  // shows these placeholders.
   const blank = { ...draft.order, version: 1, position: 0n }
   const changed = withEvent(blank, {
     type: 'drafted',
@@ -126,7 +127,10 @@ async function redraft(
   return { order, attempt }
 }
 
-/** The fields that must be equal when an id is drafted again. */
+/**
+ * The contents of an order that must be equal when `draft` gets the same id
+ * again.
+ */
 function contentsOf(
   order: Draft['order'],
   { validAfter, validBefore }: Draft['attempt'],

@@ -1,13 +1,17 @@
 import type { ChainHealth } from './nodeHealth.js'
 
-/** Most blocks by which a healthy replica lags behind another one. */
+/**
+ * Most blocks by which a healthy node may lag behind the newest block that the
+ * database knows. A larger lag means another chain.
+ */
 const mostBehind = 16n
 
 type Seen = { chainId: number; reconciledTo: bigint | undefined }
 
 /**
- * Adds the fault of a chain that ends far below a block that the database has
- * seen: usually a development chain that was reset under an old database.
+ * Adds a fault if the node's newest block is far below one that the database
+ * has seen. The usual cause is a development chain that was reset while its
+ * database stayed.
  */
 export function findBehind(
   chain: ChainHealth,

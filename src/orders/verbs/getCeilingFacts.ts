@@ -37,10 +37,12 @@ export async function getCeilingFacts(
   const window = parseWindow(context.policy, parameters.window)
   const { client, recipient, ...chosen } = chooseDestination(context, {
     ...parameters,
-    // The operator sends the capture, so the recipient needs no wallet.
+    // The operator sends the capture, so the recipient needs no wallet here.
+    // Only this primary type allows a recipient without one.
     primaryType: 'TransferWithAuthorization',
   })
-  // The terms that the payer signs name the payer.
+  // The payer signs terms that name the payer, so it must be known at the
+  // draft.
   const payer = parseCheckedAddress(parameters.payer, 'payer')
   if (payer === recipient)
     throw new InvalidFieldError(
@@ -66,7 +68,7 @@ export async function getCeilingFacts(
   }
 }
 
-/** The facts about a token that a kind of payment needs. */
+/** What a kind of payment needs to know about a token. */
 type KindToken = {
   token: Pick<Token, 'domain' | 'decimals'>
   permitNonce: bigint | undefined
@@ -76,9 +78,8 @@ type KindToken = {
 type Holding = { token: Address; payer: Address }
 
 /**
- * Finds the first kind that the token supports.
- *
- * @throws {@link UnsupportedTokenError} when it supports none.
+ * Finds the first of the configured kinds that supports the token.
+ * @throws {@link UnsupportedTokenError} when none does.
  */
 async function findKind(
   client: Client,
@@ -99,9 +100,9 @@ async function findKind(
 }
 
 /**
- * Gets the facts about a token that payments of a kind need.
- *
- * @throws {@link UnsupportedTokenError} when it does not support them.
+ * Reads what payments of this kind need to know about a token.
+ * @throws {@link UnsupportedTokenError} when the kind does not support the
+ * token.
  */
 export async function getKindToken(
   client: Client,

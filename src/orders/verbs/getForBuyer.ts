@@ -8,10 +8,10 @@ import type { AnyDraftedPayment, Order, OrdersContext } from '../model/types.js'
 import { takesPayment } from './checkAccept.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `getForBuyer`. */
+/** Parameters of `getForBuyer`: an order and the token of its buyer. */
 export type GetForBuyerParameters = {
   orderId: string
-  /** The token that `draft` returned. */
+  /** The `buyerToken` that `draft` returned for this order. */
   buyerToken: string
 }
 
@@ -20,7 +20,7 @@ const members: MembersOf<GetForBuyerParameters> = {
   buyerToken: true,
 }
 
-/** The part of an order that a buyer with its token may see. */
+/** What a buyer who has the order's token may see. */
 export type OrderForBuyer = {
   order: Order
   /** The payment to sign; absent when the order takes no payment now. */
@@ -34,7 +34,8 @@ export async function getForBuyer(
 ): Promise<OrderForBuyer> {
   checkMembers(parameters, members)
   const { orderId, buyerToken } = parameters
-  // A value that is not text is a wrong token, not an error.
+  // Treat a value that is not a string as a wrong token: it gets the same
+  // answer, not another error.
   const hash = hashBuyerToken(
     typeof buyerToken === 'string' ? buyerToken : '',
     context.keccak256,
@@ -53,12 +54,18 @@ export async function getForBuyer(
   }
 }
 
-/** Creates a random token that proves who the buyer is. */
+/**
+ * Creates the random token by which the buyer proves to be the buyer of this
+ * order.
+ */
 export function drawBuyerToken(): string {
   return drawNonce().slice(2)
 }
 
-/** Hashes a buyer's token, because only the hash is stored. */
+/**
+ * Hashes a buyer's token. The store keeps only the hash, so a stolen database
+ * contains no usable token.
+ */
 export function hashBuyerToken(buyerToken: string, keccak256: Keccak256): Hash {
   return bytesToHex(keccak256(stringToBytes(buyerToken)))
 }

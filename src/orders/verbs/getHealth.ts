@@ -32,11 +32,20 @@ import {
 
 /** Result of `health`: the state of orders, submitters and chains. */
 export type OrdersHealth = {
-  /** Names the physical database. */
+  /**
+   * Identity of the physical database; it changes when the database is
+   * replaced.
+   */
   identity: string | undefined
-  /** True: nothing is sent until `resume`. */
+  /**
+   * True after `suspend`, or after the database was replaced: no transaction is
+   * sent until you call `resume`.
+   */
   suspended: boolean
-  /** Stored sealed secrets, counted by the name of the key. */
+  /**
+   * Number of stored secrets, by the name of the sealing key that encrypted
+   * them.
+   */
   sealKeys: Readonly<Record<string, number>>
   chains: readonly ChainHealth[]
   destinations: readonly DestinationHealth[]
@@ -47,86 +56,105 @@ export type OrdersHealth = {
 export type DestinationHealth = Destination & {
   counts: Partial<Record<OrderState, number>>
   /**
-   * The store has every payment before this block. Absent before the first
-   * poll. With more than 4,000 open orders, cancellations may be found later.
+   * The store has every payment in blocks before this one. Absent before the
+   * first poll of the chain. With more than 4,000 open orders, cancellations
+   * may be found later.
    */
   reconciledTo: bigint | undefined
   /** Number of blocks from `reconciledTo` to the newest block. */
   lag: bigint | undefined
   /**
-   * Token units at risk: of payments answered at `preconfirmed`, or that may
-   * still be, whose capture no block shows yet.
+   * Token units of payments that were, or may still be, answered at
+   * `preconfirmed`, and whose capture is in no block yet.
    */
   atRisk: bigint
   /**
-   * Token units whose captures were answered at `preconfirmed`, and that were
-   * not paid in the end.
+   * Token units of captures that were answered at `preconfirmed`, and were
+   * never paid because the chain dropped them.
    */
   servedUnpaid: bigint
   /**
-   * Parts of the watch, and of the schedules of subscriptions, that failed and
-   * wait for their next try.
+   * Tasks of watching the chain, or of charging subscriptions, that failed. A
+   * worker tries each again after a pause.
    */
   putAside: readonly PutAside[]
 }
 
-/** Something that failed and that a worker tries again after a pause. */
+/** A task that failed and that a worker tries again after a pause. */
 type PutAside = {
   /**
-   * An order's id, or what failed: `submitter`, `sign:` and the id of an order
-   * for which the account does not sign or the sealer does not seal, work on an
-   * account nonce (`replace nonce 7`), or a part of watching the chain:
-   * `watch`, `head`, `finality`, `reorganizations`, `expiry`, `drafts`,
-   * `reconciliation`, `fulfilment`, `finalityRaised`, `refunds`; or of charging
-   * subscriptions: a subscription's id, `revocation` and the id, `charges`,
-   * `schedule`.
+   * What failed. One of:
+   * - an order's id
+   * - `submitter`: all work on the submitter
+   * - `sign:` and an order's id: the account did not sign, or the sealer did
+   *   not seal
+   * - work on an account nonce, such as `replace nonce 7`
+   * - a task of watching the chain: `watch`, `head`, `finality`,
+   *   `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
+   *   `finalityRaised`, `refunds`
+   * - a task of charging subscriptions: a subscription's id, `revocation` and
+   *   the id, `charges`, `schedule`
    */
   what: string
-  /** The name of the error. */
+  /** The name of the error, such as `NodeError`. */
   reason: string
-  /** Unix milliseconds of the first failure in a row. */
+  /** Unix milliseconds of the first failure since the task last succeeded. */
   since: bigint
 }
 
-/** The state of one submitter. */
+/**
+ * The state of one submitter: an account that sends transactions on a chain.
+ */
 export type SubmitterHealth = {
   chainId: number
   account: Address
-  /** Wei. */
+  /** The account's balance in wei, which pays for gas. */
   balance: bigint | undefined
-  /** Wei per gas. */
+  /** Current gas price in wei. */
   gasPrice: bigint | undefined
-  /** Transactions that are not mined as far as we know. */
+  /**
+   * Transactions that the store has, and that are in no block yet as far as we
+   * know.
+   */
   openTransactions: number
-  /** Lowest account nonce without a transaction of ours. */
+  /** Lowest account nonce for which the store has no transaction. */
   nextNonce: number
-  /** The lease of the instance that works on the submitter, if any. */
+  /**
+   * The lease of the instance that works on the submitter; absent if none does.
+   */
   lease: SubmitterLease | undefined
   /**
-   * Orders that failed and wait for their next try, or the submitter itself.
+   * Orders that failed and wait for their next try, or all work on the
+   * submitter.
    */
   putAside: readonly PutAside[]
-  /** What is wrong with the node, or that the wallet was removed. */
+  /**
+   * What is wrong with the node, or that the submitter's wallet was removed.
+   */
   fault: string | undefined
-  /** The kind of fault, as a code without the node's words. */
+  /** The fault as a code, without text from the node. */
   faultKind: NodeFault | undefined
 }
 
-/** The right of one instance to work on a submitter. */
+/**
+ * The right of one instance to work on a submitter, until it expires or is
+ * renewed.
+ */
 type SubmitterLease = {
-  /** Names one instance of one process. */
+  /** Random name of the instance that has the lease. */
   owner: string
   /** True when the lease belongs to the instance that you called. */
   thisInstance: boolean
-  /** Unix milliseconds of the database's clock. */
+  /** End of the lease in Unix milliseconds, by the database's clock. */
   until: bigint
 }
 
 /** Implements `health` of `DestinationOrders`. */
 export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   const { store, tokens, recipients, shop } = context
-  // For the whole shop, show all its wallets: an account that is a recipient of
-  // another shop still sends for this one.
+  // A shop limited by `within` shows the wallets of its recipients. The whole
+  // shop shows all wallets, because an account that is a recipient of another
+  // shop may send for this one.
   const isWhole = recipients === shop.recipients
   const wallets = context.wallets.filter(
     ({ submitter }) => isWhole || recipients.includes(submitter.account),
@@ -226,7 +254,7 @@ const tokenWord = ({ chainId, token }: TokenOf): string => `${chainId} ${token}`
 
 type Counts = ReadonlyMap<Address, DestinationHealth['counts']>
 
-/** What the store has about the destinations of a token, by recipient. */
+/** What the store has about the destinations (recipients) of one token. */
 type TokenHealth = TokenOf & {
   destinations: readonly Destination[]
   counts: Counts | undefined
@@ -240,14 +268,15 @@ function showDestinations(
   { destinations, counts, reconciled, atRisk, unpaid, asidesOf }: TokenHealth,
   head: bigint | undefined,
 ): DestinationHealth[] {
-  // Most destinations share a cursor, so their lag is computed once.
+  // Most destinations were reconciled to the same block, so compute their lag
+  // once and reuse it.
   let last: Pick<DestinationHealth, 'reconciledTo' | 'lag'> = {
     reconciledTo: undefined,
     lag: undefined,
   }
   return destinations.map((destination) => {
-    // No object spread: for thousands of destinations, it takes most of the
-    // time.
+    // Copy field by field: for thousands of destinations, object spread would
+    // take most of the time.
     const { chainId, token, recipient } = destination
     const reconciledTo = reconciled.of(recipient)
     if (reconciledTo !== last.reconciledTo)
@@ -266,7 +295,7 @@ function showDestinations(
   })
 }
 
-/** Counts the orders of destinations by state, by token and recipient. */
+/** Counts the orders of each recipient and token by state. */
 async function countOrders(
   { orders }: Pick<StoreReader, 'orders'>,
   destinations: readonly Destination[],
@@ -281,12 +310,16 @@ async function countOrders(
   return tokens
 }
 
-/** What a worker does for the destinations of a chain. */
+/**
+ * Leases under which a worker serves the destinations of a chain: to watch it,
+ * and to charge subscriptions.
+ */
 const kinds = ['watch', 'schedule'] as const
 
 /**
- * Loads the failures of the watch and of the schedules in a token. Returns a
- * function that finds those that concern a destination, its token or its chain.
+ * Loads the failed tasks of watching a chain and of charging subscriptions in a
+ * token. Returns a function that finds the failures that concern a destination,
+ * its token or its chain.
  */
 async function loadAsides(
   context: OrdersContext,
@@ -314,8 +347,8 @@ async function loadAsides(
 }
 
 /**
- * Sums payments of a token by recipient: those answered early, while only the
- * pending block showed the capture.
+ * Sums, by recipient, the payments of a token that were answered while only the
+ * pending block showed their capture.
  */
 async function sumEarly(
   { orders }: Pick<StoreReader, 'orders'>,
@@ -357,12 +390,10 @@ async function loadSubmitter(
   }
 }
 
-/** Most waiting orders to count on a submitter whose wallet was removed. */
+/** Most waiting orders to count for a submitter whose wallet was removed. */
 const mostCounted = 1000
 
-/**
- * Reports a submitter whose wallet was removed if orders of ours wait for it.
- */
+/** Reports a submitter whose wallet was removed, if our orders wait for it. */
 async function findOrphan(
   context: OrdersContext,
   tables: StoreReader,
@@ -372,7 +403,8 @@ async function findOrphan(
   const due = await tables.orders.find({
     sendDue: submitter,
     recipients,
-    // Orders that are due later wait for the wallet too.
+    // Count orders that are due in the future too: they also wait for the
+    // wallet.
     until: endOfTime,
     limit: mostCounted,
   })
@@ -382,7 +414,8 @@ async function findOrphan(
   const own = (await tables.orders.find({ ids })).filter((order) =>
     isInDestinations(order, context.destinations),
   )
-  // With a lease, another process still has the wallet and uses it.
+  // A lease shows that another process still has the wallet and serves the
+  // submitter.
   if (known.lease || due.length + own.length === 0) return []
   const fault = `the wallet was removed: ${due.length} orders wait for it, and it has ${own.length} in flight`
   return [

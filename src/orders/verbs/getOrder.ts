@@ -3,7 +3,7 @@ import { showOrder } from '../model/showOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `get`. */
+/** Parameters of `get`: the order to load. */
 export type GetOrderParameters = { orderId: string }
 
 const members: MembersOf<GetOrderParameters> = {

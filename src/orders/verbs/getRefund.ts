@@ -6,7 +6,7 @@ import { showRefund } from '../model/showRefund.js'
 import type { OrdersContext } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `getRefund`. */
+/** Parameters of `getRefund`: the order and the refund to load. */
 export type GetRefundParameters = { orderId: string; refundId: string }
 
 const members: MembersOf<GetRefundParameters> = {

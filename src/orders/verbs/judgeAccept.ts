@@ -18,27 +18,29 @@ import type {
 import type { rehearseGathered } from './rehearseGathered.js'
 import { getSubmitterFunds, keepGas } from './submitterFunds.js'
 
-/** The chain's verdict on a payment, and the gas reserved for it. */
+/** The node's verdict on a payment, and the gas reserved for its capture. */
 export type AcceptJudgement =
   | {
       ok: true
       at: VerifiedAt
-      /** Token units the payer has. */
+      /** The payer's balance in token units. */
       balance: bigint
       /** The account that sends the payment's capture. */
       submitter: Address
-      /** The block at which the rehearsal passed. */
+      /** The block at which the simulated capture succeeded. */
       head: Rehearsal['head']
-      /** Gas limit of its capture. */
+      /** Gas limit of the payment's capture. */
       gas: bigint
-      /** Releases the gas that was reserved for its capture. */
+      /**
+       * Frees the gas that was reserved for the capture, for other payments.
+       */
       release: () => void
     }
   | Extract<AcceptVerdict, { ok: false }>
 
 /**
- * Rehearses the capture of a payment and reads the balance that pays its gas. A
- * batching transport sends all as one request.
+ * Simulates the capture of a payment, and reads the balance of the account that
+ * would pay its gas. With a batching transport, all this is one HTTP request.
  *
  * @throws {@link ClockSkewError} when chain and wall clock differ by over 120
  * s.
@@ -64,7 +66,7 @@ export async function judgeAccept(
       origin: wallet.submitter.account,
       maxGas: policy.maxCaptureGas,
     }),
-    // Read now, so that the request is part of the same batch.
+    // Start this request now, so that it joins the same batch as the others.
     getSubmitterFunds(context, wallet, client),
     policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
   ])
@@ -98,13 +100,15 @@ function checkRehearsal(
   const { at } = rehearsal
   if (!rehearsal.ok) {
     const { reason, words } = rehearsal
-    // The payment has the order's chain, so the node is on the wrong chain.
+    // The payment names the order's chain, so the node itself is on another
+    // chain: a configuration error, not the buyer's fault.
     if (reason === 'wrongChain') throw wrongChain(rehearsal)
     return { ok: false, reason, details: { at, ...(words ? { words } : {}) } }
   }
   const remaining = message.validBefore - at.time
   const minRemaining = policy.safetyMargin
-  // With this little time left, it would be accepted but never sent.
+  // With less time than this until it expires, the payment would be accepted
+  // but never sent.
   return remaining <= minRemaining
     ? {
         ok: false,
@@ -115,11 +119,11 @@ function checkRehearsal(
 }
 
 /**
- * Returns the client for an order, and the wallet that sends for it. If the
- * wallet of the draft was removed, returns another wallet that may send it, if
- * there is one.
+ * Returns the client of an order's chain, and the wallet that sends for the
+ * order. If the wallet chosen at the draft was removed, returns another one
+ * that may send for it, if there is one.
  *
- * @throws {@link OrdersSetupError} when this instance does not have its token.
+ * @throws {@link OrdersSetupError} when this instance lacks the order's token.
  */
 export function serverOf(
   context: OrdersContext,

@@ -10,13 +10,17 @@ import type { OrdersContext } from '../model/types.js'
 /** Parameters of `events`: which events to return. */
 export type ListEventsParameters = {
   /**
-   * The `cursor` of the last page. `'latest'` returns no events, and the cursor
-   * of the newest one. @default 0n, the beginning
+   * The `cursor` of the last page: returns the events after it. `'latest'`
+   * returns no events, and the cursor of the newest one.
+   * @default 0n, the beginning
    */
   after?: bigint | 'latest' | undefined
-  /** At most 1000. @default 100 */
+  /** Most events to return, up to 1000. @default 100 */
   limit?: number | undefined
-  /** @default all orders, and events without an order */
+  /**
+   * Return only events of this order.
+   * @default all orders, and events without an order
+   */
   orderId?: string | undefined
 }
 
@@ -51,8 +55,8 @@ export async function listEvents(
     const last = rows.at(-1)?.cursor ?? 0n
     if (after === 'latest') return { events: [], cursor: last }
     const events = rows.filter(({ cursor }) => cursor > after).slice(0, limit)
-    // An event at or after the cursor shows that the cursor is not ahead, so
-    // check only if none was found.
+    // If any event is at or after the cursor, the cursor comes from this
+    // database. So check the cursor only if none was found.
     if (last < after) await checkCursor(tables, after)
     return {
       events: events.map(showEvent),
@@ -87,8 +91,8 @@ async function findOrderEvents(
 }
 
 /**
- * All shops of a store share its cursors, so compare with the newest event of
- * all shops.
+ * Checks that the cursor is not ahead of all events. All shops of a store share
+ * one sequence of cursors, so compare with the newest event of any shop.
  */
 async function checkCursor(
   { events }: StoreReader,
@@ -101,8 +105,8 @@ async function checkCursor(
 }
 
 /**
- * The only place where stored events get their types. A store keeps them as
- * JSON; only orders write them, and `NewEvent` types what they write.
+ * Gives a stored event its type. The cast is safe: only the orders write
+ * events, and `NewEvent` types what they write.
  */
 function showEvent(row: EventRecord): OrderEvent {
   return row as OrderEvent

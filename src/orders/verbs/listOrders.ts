@@ -17,9 +17,9 @@ export type ListOrdersParameters = {
   chainId?: number | undefined
   token?: Address | undefined
   recipient?: Address | undefined
-  /** The `cursor` of the previous page. */
+  /** The `cursor` of the previous page. @default the newest orders */
   before?: bigint | undefined
-  /** At most 200. @default 50 */
+  /** Most orders to return, up to 200. @default 50 */
   limit?: number | undefined
 }
 

@@ -6,7 +6,7 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { sumSpentSince } from './sumSpentSince.js'
 
-/** A payer to load, and the payment that is to be accepted. */
+/** A payer to load, and the block at which its payment was verified. */
 export type AskedPayer = {
   context: Pick<OrdersContext, 'destinations'>
   found: Pick<StoredOrder, 'order' | 'attempt'>
@@ -15,23 +15,23 @@ export type AskedPayer = {
   at: VerifiedAt
 }
 
-/** What the store knows about a payer. */
+/** What the store knows about a payer before its payment is accepted. */
 export type KnownPayer = {
-  /** The other payments that this payer could be charged for. */
+  /** The payer's other payments that can still be captured. */
   others: readonly AttemptRecord[]
-  /** Token units that the payer paid since the balance was read. */
+  /** Token units that the payer has paid since its balance was read. */
   spent: bigint
   /**
-   * True when one of the payer's orders in this instance waits for the merchant
-   * because a capture failed on chain. Then a new order waits too.
+   * True if one of the payer's orders waits for the merchant because its
+   * capture failed on chain. A new order of this payer then waits too.
    */
   isHeld: boolean
 }
 
-/** Returns what was loaded for one of the payers. */
+/** Returns what was loaded for one payer of the list. */
 export type LoadedPayers = (asked: AskedPayer) => KnownPayer
 
-/** Loads several payers in a few statements. */
+/** Loads several payers in a few database queries. */
 export async function loadPayers(
   tables: StoreWriter,
   asked: readonly AskedPayer[],
@@ -48,8 +48,9 @@ export async function loadPayers(
       all.filter((attempt) => attempt.nonce !== nonce),
     )
   }
-  // Sum after loading the open payments: a payment that settles in between
-  // counts twice, which is safe, instead of never.
+  // Sum after loading the open payments: a payment that is captured between the
+  // two then counts twice, which is safe. In the other sequence it would not
+  // count at all.
   const spent = await sumSpentSince(tables, asked)
   const ids = [...exposures.values()].flat().map(({ orderId }) => orderId)
   const needReview = [...new Set(ids)]

@@ -7,8 +7,8 @@ import { draftedPaymentOf } from '../model/paymentOf.js'
 import type { SettledPolicy } from '../model/types.js'
 
 /**
- * Creates the fields of a payment attempt with a new payment nonce and no
- * signature.
+ * Creates the fields of an attempt (one payment that the buyer is asked for),
+ * with a new payment nonce and no signature.
  */
 export function newAttempt(
   fields: Pick<
@@ -32,8 +32,8 @@ export function newAttempt(
 }
 
 /**
- * Gives an attempt the payment nonce that follows from its terms, if its kind
- * has such nonces.
+ * For kinds whose payment nonce is computed from the signed terms, sets that
+ * nonce. Otherwise returns the attempt unchanged.
  */
 export function withOwnNonce<attempt extends Omit<AttemptRecord, 'version'>>(
   context: HasKinds,
@@ -45,19 +45,23 @@ export function withOwnNonce<attempt extends Omit<AttemptRecord, 'version'>>(
   return { ...attempt, nonce }
 }
 
-/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
+/**
+ * Seconds by which `validAfter` lies before now, because the chain's clock may
+ * be behind ours.
+ */
 const secondsBefore = 60n
 
 /**
- * Parses the seconds that a buyer has, by default those of the policy.
- *
+ * Returns how many seconds the buyer has to pay: the given number, or the
+ * policy's default.
  * @throws {@link InvalidFieldError}
  */
 export function parseWindow(
   policy: SettledPolicy,
   window: bigint = policy.window,
 ): bigint {
-  // `accept` refuses a payment with only the margin left.
+  // `accept` refuses a payment that expires within `safetyMargin`, so the
+  // window must be longer.
   const least = policy.safetyMargin + 1n
   if (typeof window !== 'bigint')
     throw new InvalidFieldError('window', shown(window), 'a bigint of seconds')
@@ -70,7 +74,10 @@ export function parseWindow(
   return window
 }
 
-/** Returns the window of this many seconds from this time of the chain. */
+/**
+ * Returns the window of this many seconds that starts at this time of the
+ * chain.
+ */
 export function windowFrom(
   time: bigint,
   window: bigint,

@@ -12,19 +12,19 @@ import { readerOf } from '../evidence/clientOf.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { findFinalityFault } from '../watcher/believeFinality.js'
 
-/** The health of one chain's node. */
+/** The state of the node of one chain. */
 export type ChainHealth = {
   chainId: number
-  /** The newest block; absent where the node did not answer. */
+  /** Number of the newest block; absent if the node did not answer. */
   block: bigint | undefined
-  /** Unix seconds. */
+  /** Time of the newest block in Unix seconds. */
   time: bigint | undefined
   /**
-   * What is wrong with the node. This includes a node without a safe block when
-   * `policy.blocks` is not set: then no order is fulfilled.
+   * What is wrong with the node. A node without a `safe` block counts as faulty
+   * if `policy.blocks` is not set, because then no order is fulfilled.
    */
   fault: string | undefined
-  /** The kind of fault, as a code without the node's words. */
+  /** The fault as a code, without text from the node. */
   faultKind: NodeFault | undefined
 }
 
@@ -36,14 +36,20 @@ export type NodeFault =
   /** The node answered with an error. */
   | 'refused'
   | 'malformedAnswer'
-  /** The node has no safe block, and `policy.blocks` is not set. */
+  /** The node has no `safe` block, and `policy.blocks` is not set. */
   | 'noSafeBlock'
-  /** The newest block is far below one that the database has seen. */
+  /**
+   * The newest block is far below one that the database has seen, as after a
+   * reset of a development chain.
+   */
   | 'behindDatabase'
   /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
 
-/** Gets the newest block of a chain. Returns a fault instead of throwing. */
+/**
+ * Gets the newest block of a chain. Reports a failure in `fault` instead of
+ * throwing.
+ */
 export async function getChainHealth(
   context: OrdersContext,
   chainId: number,
@@ -71,11 +77,11 @@ export async function getChainHealth(
 
 type Fault = Pick<ChainHealth, 'fault' | 'faultKind'>
 
-/** A submitter's balance and the gas price, or the fault. */
+/** A submitter's balance and the gas price, or why they could not be read. */
 export type Funds = Fault & {
-  /** Wei. */
+  /** Balance in wei. */
   balance: bigint | undefined
-  /** Wei per gas. */
+  /** Gas price in wei per gas. */
   gasPrice: bigint | undefined
 }
 
@@ -84,8 +90,8 @@ export function noFunds(fault: Fault): Funds {
 }
 
 /**
- * Gets a submitter's balance and gas price. Returns a fault instead of
- * throwing.
+ * Gets a submitter's balance and the gas price. Reports a failure in `fault`
+ * instead of throwing.
  */
 export async function getFunds(
   context: OrdersContext,
@@ -107,7 +113,7 @@ export async function getFunds(
   }
 }
 
-/** Milliseconds that a node has to answer. */
+/** Milliseconds that a node has to answer; then it counts as unreachable. */
 const patience = 5000
 
 function inTime<value>(work: Promise<value>): Promise<value> {
@@ -115,8 +121,8 @@ function inTime<value>(work: Promise<value>): Promise<value> {
 }
 
 /**
- * Describes a failure for `health`: the message of our own errors, otherwise
- * only `failed`, because other messages may contain secrets.
+ * Describes a failure for `health`. Shows the message of our own errors; for
+ * others only `failed`, because their messages may contain secrets.
  */
 function faultOf(error: unknown): Fault {
   if (Object(error).name === 'TimeoutError')

@@ -8,19 +8,19 @@ import type { OrdersContext } from '../model/types.js'
 import { isRegistered, registerShop } from './registerShop.js'
 
 /**
- * Key under which the store keeps the identity of the database in which this
- * recipient was last opened.
+ * Key of the stored value that names the database in which this recipient was
+ * last opened. Another name shows that the database was replaced.
  */
 const seenKey = ({ chainId, token, recipient }: Destination): string =>
   `${storeKey}:${chainId}:${token}:${recipient}`
 
 /**
- * Opens the store. If the identity that was stored differs from that of the
- * database, this is a copy or a restored backup and may miss newer data: sends
- * nothing until someone calls `resume`. Reports this once for each recipient.
+ * Opens the store. If its stored identity differs from that of the database,
+ * the database is a copy or a restored backup and may lack newer data: nothing
+ * is sent until someone calls `resume`. Reports this once for each recipient.
  *
- * Writes nothing to an attached store: a tool may see the file through another
- * mount, with another identity, and must not suspend the workers.
+ * Writes nothing to an attached store: a tool may open the same file through
+ * another mount, with another identity, and must not suspend the workers.
  *
  * @throws {@link StoreError} when the store cannot be opened.
  * @throws {@link OrdersSetupError} when a recipient belongs to another shop.
@@ -49,9 +49,9 @@ export async function openStore(context: OrdersContext): Promise<void> {
         )
     for (const destination of told) {
       const key = seenKey(destination)
-      // The instance that first opened the replaced database reported only its
-      // own recipients. Another instance may report this recipient at this
-      // moment, so read again whether it did.
+      // The instance that first opened the replaced database reported this only
+      // for its own recipients. Another instance may report it for this
+      // recipient right now, so read again whether it did.
       const isUntold = !isReplaced && seenIn.has(key)
       const seen = isUntold ? await tables.getValue(key) : known
       if (isUntold && seen?.identity === identity) continue

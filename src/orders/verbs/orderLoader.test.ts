@@ -11,7 +11,9 @@ import { orderLoader } from './orderLoader.js'
 
 const always = () => true
 
-/** A store with orders of these ids that counts its reads. */
+/**
+ * Opens a store that has orders with these ids and counts how often it is read.
+ */
 async function openStore(ids: readonly string[]) {
   const inner = memoryStore()
   const { version: _, position: __, ...order } = storedOrder

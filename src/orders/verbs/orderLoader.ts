@@ -11,12 +11,15 @@ import type {
 } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Most orders of one unit of work, so that it does not block for long. */
+/**
+ * Most orders to load in one database transaction, so that it does not block
+ * other queries for long.
+ */
 const mostOrders = 32
 
 /**
- * Creates a loader that loads all orders requested in one turn of the event
- * loop in one unit of work.
+ * Creates a loader. All orders that are requested in one turn of the event loop
+ * are loaded in one database transaction.
  */
 export function orderLoader(store: PaymentStore): OrderLoader {
   type Batch = {
@@ -49,7 +52,7 @@ export function orderLoader(store: PaymentStore): OrderLoader {
     const { wanted, loaded } = open
     wanted.set(orderId, [...(wanted.get(orderId) ?? []), isWanted])
     const found = await loaded.catch((error: unknown) => {
-      // A row that cannot be read must not hide the other orders: load each
+      // One row that cannot be read must not fail the other orders: load each
       // alone.
       if (wanted.size === 1 || Object(error).retryable) throw error
       return load(new Map([[orderId, [isWanted]]]))
@@ -62,10 +65,10 @@ export function orderLoader(store: PaymentStore): OrderLoader {
 /**
  * Loads an order of this instance's destinations, for reading.
  *
- * @param isShown decides by the order alone, before anything else is loaded: an
- * order hidden from the caller then takes no longer than a missing one, so the
- * time does not tell whether it exists.
- * @throws {@link OrderNotFoundError} for any other.
+ * @param isShown decides by the order alone, before anything else is loaded. An
+ * order that is hidden from the caller then takes no longer than a missing one,
+ * so the response time does not tell whether it exists.
+ * @throws {@link OrderNotFoundError} when the order is missing or hidden.
  */
 export async function loadShown(
   { loader, destinations }: Pick<OrdersContext, 'loader' | 'destinations'>,

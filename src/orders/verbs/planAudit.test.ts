@@ -15,7 +15,7 @@ const proofAt = (blockNumber: bigint): ProofRecord => ({
   version: 1,
 })
 
-/** The proofs in pages, as the store has them. */
+/** Yields stored payments page by page, as the store does. */
 async function* pagesOf(proofs: readonly ProofRecord[], size: number) {
   for (let at = 0; at < proofs.length; at += size)
     yield proofs.slice(at, at + size)

@@ -3,31 +3,40 @@ import type { ProofRecord } from '../../store/types.js'
 import type { RecordedRange } from './auditRange.js'
 
 /**
- * Blocks of the first range, when we do not know yet how many transfers they
- * have.
+ * Number of blocks in the first range, before we know how many transfers the
+ * blocks contain.
  */
 const firstBlocks = 256n
 
-/** Most blocks of a range: most providers serve so many in one request. */
+/**
+ * Most blocks in a range: most providers return the logs of so many in one
+ * request.
+ */
 const mostBlocks = 2000n
 
 /**
- * Proofs on a page, and transfers that a range should have. Comparing so many
- * blocks the event loop for some milliseconds.
+ * Number of stored payments on a page, and of transfers that a range should
+ * have. Comparing this many blocks the event loop for some milliseconds.
  */
 export const auditPage = 150
 
-/** No block of any chain is higher. */
+/** Upper end of a range without limit: no chain reaches this block number. */
 const lastBlock = 2n ** 64n
 
-/** How many blocks the next range of an audit takes. */
+/**
+ * Decides how many blocks the next range of an audit contains, by the number of
+ * transfers found so far.
+ */
 export type AuditPace = {
   blocks: bigint
-  /** Adapts to the number of transfers found in this many blocks. */
+  /**
+   * Adapts the width to the number of transfers that were found in these
+   * blocks.
+   */
   note(found: number, blocks: bigint): void
 }
 
-/** Makes ranges wider after few transfers, and narrower after many. */
+/** Makes the next ranges wider after few transfers, and narrower after many. */
 export function auditPace(): AuditPace {
   const pace: AuditPace = {
     blocks: firstBlocks,
@@ -42,10 +51,10 @@ export function auditPace(): AuditPace {
 }
 
 /**
- * Cuts blocks into ranges, each with its stored proofs. A range ends where a
- * page of proofs ends, so that no range is large.
+ * Cuts blocks into ranges, each with its stored payments. A range ends where a
+ * page of payments ends, so that no range is large.
  *
- * @param record pages of proofs in the order of blocks, each proof once.
+ * @param record pages of stored payments, sorted by block, each payment once.
  * @param pace read before each range.
  */
 export async function* planAudit(
@@ -54,8 +63,8 @@ export async function* planAudit(
   pace: Pick<AuditPace, 'blocks'>,
 ): AsyncGenerator<RecordedRange> {
   let rows: ProofRecord[] = []
-  // The last block of which all rows are loaded: a later block may have more
-  // rows on the next page.
+  // The last block whose rows are all loaded. A later block may have more rows
+  // on the next page.
   let known = fromBlock - 1n
   let from = fromBlock
   do {

@@ -29,7 +29,7 @@ const primaryTypes: readonly string[] = [
   'TransferWithAuthorization',
 ]
 
-/** An order and its first attempt, ready to insert. */
+/** The rows of a new order and its first attempt, ready to insert. */
 export type Draft = {
   order: Omit<OrderRecord, 'version' | 'position'>
   attempt: Omit<AttemptRecord, 'version'>
@@ -152,8 +152,8 @@ export function fillDraft(
 }
 
 /**
- * Chooses the account that sends: the recipient if it is a wallet, otherwise
- * one of the relayers.
+ * Chooses the account that sends the capture: the recipient if its wallet is
+ * configured, otherwise one of the relayers.
  */
 export function chooseSubmitter(
   context: Pick<OrdersContext, 'wallets' | 'relayers'>,

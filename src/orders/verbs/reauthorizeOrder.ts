@@ -33,7 +33,7 @@ import {
 } from './newAttempt.js'
 import { chooseSubmitter } from './planDraft.js'
 
-/** Parameters of `reauthorize`. */
+/** Parameters of `reauthorize`: the order to sign again. */
 export type ReauthorizeOrderParameters = {
   orderId: string
   /**
@@ -50,7 +50,7 @@ const members: MembersOf<ReauthorizeOrderParameters> = {
 
 type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
 
-/** What the buyer signs again, and who submits it. */
+/** What the buyer signs again, and which account submits the payment. */
 type Renewal = Window &
   Pick<AttemptRecord, 'terms'> &
   Partial<Pick<OrderRecord, 'submitter'>>
@@ -80,8 +80,8 @@ export async function reauthorizeOrder(
 }
 
 /**
- * The operator and terms of a payment to sign again. Reads the permit nonce,
- * which may have changed.
+ * Gets the operator and terms of a payment to sign again. Reads the payer's
+ * permit nonce anew, because it may have changed.
  */
 async function getNewTerms(
   context: OrdersContext,
@@ -100,11 +100,13 @@ async function getNewTerms(
 
 function mayRenew(found: StoredOrder): boolean {
   const { state, requested, total } = found.order
-  // For a subscription, the payer signed a spend permission and no payment.
+  // A subscription's charge has no payment to sign: the payer signed a spend
+  // permission once.
   if (isScheduled(found.order)) return false
-  // The nonce of a payment with a ceiling follows from its terms, and these
-  // name the window. Signatures for two windows have two nonces, so both could
-  // be captured.
+  // The nonce of a payment with a ceiling is computed from its terms, which
+  // contain the window. Signatures for two windows would have two nonces, and
+  // both could be captured. So allow it only if no signature exists that can be
+  // captured.
   if (total === 'atMost') return isDead(found) || isUnsigned(found)
   return state === 'stored'
     ? requested !== 'cancel'
@@ -136,7 +138,8 @@ async function renewAttempt(
 ): Promise<ReauthorizeVerdict> {
   const { order } = found
   const window = otherThanSigned(asked, found.attempt)
-  // The buyer may have signed the old offer without sending it to us.
+  // The buyer may have signed the old offer without sending it to us, so its
+  // window still counts.
   const spendableUntil = lastSecondOf(found.attempt)
   const attempt = withOwnNonce(context, order, {
     ...found.attempt,
@@ -148,7 +151,8 @@ async function renewAttempt(
   const { lookDue = near } = order
   const isHeld = order.state === 'stored'
   const changed = renewOrder(context, found, attempt, {
-    // A stored payment keeps its deadline.
+    // A payment that is already stored keeps its deadline, because `capture`
+    // still uses it until a new signature is accepted.
     submitter,
     lookDue: isHeld ? lookDue : lastSecondOf(attempt),
     ...(isHeld ? { deadline: order.deadline } : {}),
@@ -170,8 +174,8 @@ async function renewAttempt(
 }
 
 /**
- * If the new window equals the signed one, moves its start by a second, so that
- * the two differ.
+ * If the new window equals the signed one, starts it a second later, so that
+ * the two can be told apart.
  */
 function otherThanSigned(
   { validAfter, validBefore }: Window,

@@ -29,19 +29,20 @@ import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 import { loadIdentity } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** Parameters of `refund`. */
+/** Parameters of `refund`: which order to refund, how much, and why. */
 export type RefundOrderParameters = {
   orderId: string
   /**
    * Your id for this refund, unique in the order; up to 128 characters. It
-   * pays back the payment that settled the order. To pay back the payment of a
-   * `refundDue` or `overpaid` event, pass the `refundId` of the event, or for
-   * further parts an id that begins with it and a `/`.
+   * refunds the payment that settled the order. To refund the payment of a
+   * `refundDue` or `overpaid` event, pass the `refundId` of the event. To
+   * refund that payment in parts, use ids that begin with that `refundId` and a
+   * `/`.
    */
   refundId: string
   /**
-   * A decimal such as `'12.50'`, in whole tokens. @default all that is left of
-   * the payment
+   * A decimal such as `'12.50'`, in whole tokens.
+   * @default all that can still be refunded of the payment
    */
   amount?: string | undefined
   reason?: RefundReason | undefined
@@ -54,14 +55,17 @@ const members: MembersOf<RefundOrderParameters> = {
   reason: true,
 }
 
-/** Decides inside the unit of work whether a request may reserve its amount. */
+/**
+ * Decides whether a new request may reserve its amount, in the same database
+ * transaction. Returns a refusal if it may not.
+ */
 export type AdmitRefund<refusal> = (
   tables: StoreWriter,
   order: OrderRecord,
   value: bigint,
 ) => Promise<refusal | undefined>
 
-/** A verdict of `refund` that can also have the refusals of `admit`. */
+/** A verdict of `refund` that can also contain a refusal by `admit`. */
 export type AdmittedRefundVerdict<refusal> =
   | Extract<RefundVerdict, { ok: true }>
   | {
@@ -88,8 +92,9 @@ export function refundOrder(
 }
 
 /**
- * Requests a refund that `admit` allows. Calls `admit` before it reserves an
- * amount, but not for a refund whose amount is reserved already.
+ * Requests a refund that `admit` allows. Calls `admit` before a new refund
+ * reserves its amount. Does not call it when the call is repeated for a refund
+ * whose amount is reserved already.
  */
 export async function requestRefund<refusal extends string>(
   context: OrdersContext,
@@ -130,7 +135,7 @@ async function writeRefund<refusal extends string>(
   const refusal = known
     ? await repeatRefund(context, tables, { found, known, value, admit })
     : await addRefund(context, tables, { found, wanted, value, admit })
-  // A unit of work reads its own writes, so this finds the new refund.
+  // A database transaction reads its own writes, so this finds the new refund.
   const after = await loadOrder(tables, context, orderId)
   const order = showOrder(after)
   if (refusal !== undefined) return { ok: false, reason: refusal, order }
@@ -181,8 +186,9 @@ async function addRefund<refusal extends string>(
 }
 
 /**
- * Handles a refund whose id is stored already. Returns why the request is
- * refused. Requests the refund again if it failed and can no longer be paid.
+ * Handles a refund whose id is stored already. Requests it again if it failed
+ * and can no longer be paid. Otherwise returns it, or the reason why this
+ * request is refused.
  */
 async function repeatRefund<refusal extends string>(
   context: OrdersContext,
@@ -217,8 +223,8 @@ async function repeatRefund<refusal extends string>(
 }
 
 /**
- * Writes the order with the event, so that two calls at once cannot both use
- * the amount that is left: the second one finds another version of the order
+ * Writes the event together with a new version of the order. If two calls try
+ * to reserve the same remaining amount, the second one finds another version
  * and fails.
  */
 async function reportRequest(
@@ -251,8 +257,8 @@ async function reportRequest(
 }
 
 /**
- * Chooses the payment that a refund pays back: the one that its id names, as
- * `refundDue` and `overpaid` do, or else the one that settled the order.
+ * Chooses the payment to refund: the one that the refund's id names, such as an
+ * id from `refundDue` or `overpaid`, otherwise the one that settled the order.
  */
 function choosePayment(
   stored: StoredOrder,

@@ -15,7 +15,7 @@ import { prepareRefund, type RefundView } from '../watcher/prepareRefund.js'
 import { parseWindow } from './newAttempt.js'
 import { loadShown } from './orderLoader.js'
 
-/** Parameters of `refundToSign`. */
+/** Parameters of `refundToSign`: which refund to sign, and for how long. */
 export type RefundToSignParameters = {
   orderId: string
   refundId: string
@@ -46,7 +46,8 @@ export async function refundToSign(
   if (await isSuspended(context)) return refused(found, 'suspended')
   const view = await viewChain(context, clientOf(context, row))
   const end = found.stored.attempt.validBefore
-  // An offer stays the same until its window is over.
+  // Return the same payment until its window has ended, so that two calls do
+  // not produce two payments.
   if (hasNonce(found.stored.attempt))
     return view.time + policy.safetyMargin < end
       ? toSign(found)
@@ -82,7 +83,8 @@ async function isSuspended({ store }: OrdersContext): Promise<boolean> {
 }
 
 /**
- * Asks for the final block twice, because a node's single answer may be wrong.
+ * Reads the final block twice, because a single answer of the node may be
+ * wrong.
  */
 async function viewChain(
   context: OrdersContext,

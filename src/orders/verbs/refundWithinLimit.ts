@@ -10,11 +10,13 @@ import {
 export type LimitedRefundVerdict = AdmittedRefundVerdict<'refundLimit'>
 
 /**
- * Like `refund`, but the requests of one recipient, token and day in UTC may
- * not exceed the limit together. Counts in the unit of work of the request, so
- * the limit holds for all processes. A request stays counted if it fails.
+ * Like `refund`, but all requests for one recipient and token on one day (UTC)
+ * must not exceed a limit together. Counts in the database transaction of the
+ * request, so the limit holds across processes. A request that fails later
+ * stays counted.
  *
- * @param limitOf returns the limit in token units, for a token's decimals.
+ * @param limitOf gets the token's decimals and returns the limit in token
+ * units.
  */
 export function refundWithinLimit(
   context: OrdersContext,
@@ -56,10 +58,10 @@ async function writeNote(
   else await notes.update([{ ...note, version }])
 }
 
-/** Milliseconds. */
+/** Length of a day in milliseconds. */
 const dayLength = 86_400_000n
 
-/** The day in UTC, such as `2026-11-23`. */
+/** Returns the current day in UTC, such as `2026-11-23`. */
 function dayOf({ now }: Pick<OrdersContext, 'now'>): string {
   return new Date(Number(now())).toISOString().slice(0, 10)
 }

@@ -15,7 +15,7 @@ import {
 } from '../model/openShop.js'
 import type { OrdersContext, Shop } from '../model/types.js'
 
-/** Name of the lock for changes of recipients, in all shops. */
+/** Name of the lock that every change of recipients takes, in all shops. */
 export const shopsLock = 'shops'
 
 /**
@@ -23,8 +23,8 @@ export const shopsLock = 'shops'
  * true when the store already has the recipients and settings that the
  * configuration gives to its own shop.
  *
- * If an account of `wallets` is a recipient of another shop, it sends for this
- * shop but is not paid here.
+ * An account of `wallets` that is a recipient of another shop is no error: it
+ * sends for this shop, but is not paid here.
  *
  * @throws {@link OrdersSetupError} when one of `recipients` belongs to another
  * shop.
@@ -34,7 +34,8 @@ export async function isRegistered(
   tables: StoreReader,
 ): Promise<boolean> {
   const { shop } = context
-  // A store without named shops needs no further reads.
+  // If neither this shop nor any other in the store has a name, nothing can
+  // conflict.
   const shops = await tables.findValues(shopPrefix)
   if (shop.name === undefined && shops.length === 0) return true
   const { others, missing } = await compareRows(context, tables)
@@ -45,9 +46,8 @@ export async function isRegistered(
 }
 
 /**
- * Writes to the shop its recipients, `fulfilAt` and kinds of payments, as far
- * as the configuration names them.
- *
+ * Stores the shop's recipients, `fulfilAt` and kinds of payments, as far as the
+ * configuration names them.
  * @throws {@link OrdersSetupError} as {@link isRegistered} does.
  */
 export async function registerShop(context: OrdersContext): Promise<void> {
@@ -71,8 +71,8 @@ export async function registerShop(context: OrdersContext): Promise<void> {
 }
 
 /**
- * Moves recipients that their shops removed, and that never had an order, to
- * the shop `name`.
+ * Moves recipients to the shop `name`, if their former shop removed them and
+ * they never had an order.
  */
 export async function moveAbandoned(
   tables: StoreWriter,
@@ -83,7 +83,8 @@ export async function moveAbandoned(
   await tables.recipients.update(
     abandoned.map((row) => ({ ...row, shop: name, removed: false })),
   )
-  // Tell the processes of the former shops to stop serving these recipients.
+  // Mark the former shops as changed, so that their processes stop serving
+  // these recipients.
   for (const shop of new Set(abandoned.map((row) => row.shop))) {
     const value = parseShopValue(await tables.getValue(shopKey(shop)))
     const changes = value.changes + 1
@@ -95,16 +96,19 @@ type Tables = Pick<StoreReader, 'recipients'> & {
   orders: Pick<StoreReader['orders'], 'find'>
 }
 
-/** Compares the recipients of the configuration with the rows of all shops. */
+/**
+ * Compares the recipients of the configuration with the stored ones of all
+ * shops.
+ */
 async function compareRows(
   context: OrdersContext,
   tables: Tables,
 ): Promise<{
-  /** Rows of other shops. */
+  /** Recipients of the configuration that belong to other shops. */
   others: RecipientRecord[]
-  /** Rows of other shops that never had an order and are removed. */
+  /** Recipients that other shops removed, and that never had an order. */
   abandoned: RecipientRecord[]
-  /** Destinations of the configuration that the shop lacks. */
+  /** Recipients of the configuration that the store lacks. */
   missing: Destination[]
 }> {
   const { configured, name } = context.shop
@@ -122,8 +126,8 @@ async function compareRows(
 }
 
 /**
- * Finds the rows of other shops. `abandoned` are those that may move to this
- * shop.
+ * Finds recipients that belong to other shops, and among them the `abandoned`
+ * ones, which may move to this shop.
  */
 export async function sortOthers(
   tables: Tables,
@@ -161,8 +165,8 @@ export function belongsElsewhere(
 }
 
 /**
- * Returns the new stored value of the shop, if the configuration differs from
- * the stored one.
+ * Returns the value to store for the shop, or `undefined` if the stored one
+ * agrees with the configuration.
  */
 function planValue(
   { configured: { fulfilAt, kinds } }: Shop,

@@ -15,14 +15,15 @@ type Rehearse = (rehearsal: OneRehearsal) => Promise<RehearsedPayments>
 
 const known = /* @__PURE__ */ new WeakMap<Client, Rehearse>()
 
-/** Most payments in one request, and most requests at once. */
+/** Most payments in one request to the node, and most requests at once. */
 const most = 100
 const atOnce = 4
 
 /**
- * Rehearses one payment like `rehearsePayments`, in one request with others
- * that wait for the same node. All payers in a request differ: otherwise one
- * rehearsal would lower the balance that the next one sees.
+ * Simulates the capture of one payment like `rehearsePayments`, in one request
+ * with others that wait for the same node. All payers in a request differ: the
+ * capture of one payment would lower the balance that another payment of the
+ * same payer finds.
  */
 export function rehearseGathered(
   client: Client,
@@ -59,12 +60,12 @@ function createRehearse(client: Client): Rehearse {
       })
     },
     atOnce,
-    // If the node is down, do not ask again for each payment.
+    // If the node is down, do not try each payment alone.
     isWorthAlone: (error) => !(error instanceof NodeError),
   })
 }
 
-/** True when both can be rehearsed in one request. */
+/** True when the captures of both can be simulated in one request. */
 function isLike(one: OneRehearsal, other: OneRehearsal): boolean {
   const [{ domain, primaryType, message }] = one.payments
   const [payment] = other.payments

@@ -13,7 +13,7 @@ import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { sealOf, sealOfRow } from '../submitter/signDrafts.js'
 
-/** Parameters of `reseal`. */
+/** Parameters of `reseal`: when to stop. */
 export type ResealParameters = {
   /** Ends `reseal` after the orders that it is working on. */
   signal?: AbortSignal | undefined
@@ -21,11 +21,11 @@ export type ResealParameters = {
 
 /** Result of `reseal`. */
 export type ResealReport = {
-  /** Secrets sealed again with the current key. */
+  /** Number of secrets encrypted again with the current key. */
   resealed: number
   /**
-   * Secrets that stay as they are: they do not open, or the sealer or its key
-   * was unavailable.
+   * Number of secrets left unchanged: they could not be decrypted, or the
+   * sealer or one of its keys was unavailable.
    */
   left: number
 }
@@ -34,7 +34,10 @@ const members: MembersOf<ResealParameters> = {
   signal: true,
 }
 
-/** Number of orders that are sealed again in one unit of work. */
+/**
+ * Number of orders whose secrets are encrypted again in one database
+ * transaction.
+ */
 const pageSize = 50
 
 /** Implements `reseal` of `Orders`. */
@@ -68,7 +71,7 @@ async function resealPage(
   ids: readonly string[],
 ): Promise<ResealReport> {
   const secrets = await loadSecrets(context, ids)
-  // Seal them at the same time: a key service may take long for each.
+  // Encrypt them in parallel, because a key service may take long for each.
   const texts = await Promise.all(
     secrets.map(({ sealed, place }) => sealAgain(context, sealed, place)),
   )
@@ -85,7 +88,7 @@ async function resealPage(
 
 type Secret = { sealed: string; place: SealContext }
 
-/** Loads the orders' secrets that are not sealed with the current key. */
+/** Loads the orders' secrets that were not encrypted with the current key. */
 async function loadSecrets(
   { store, sealer }: OrdersContext,
   ids: readonly string[],
@@ -122,8 +125,8 @@ function secretOf(
 }
 
 /**
- * Seals a secret with the current key. Returns `undefined` when the secret
- * cannot be opened, now or ever.
+ * Encrypts a secret with the current key. Returns `undefined` when the secret
+ * cannot be decrypted, now or ever.
  */
 async function sealAgain(
   context: OrdersContext,
@@ -136,16 +139,16 @@ async function sealAgain(
       ? undefined
       : await context.sealer.seal(secret, place)
   } catch (error) {
-    // The sealer or this key is unavailable: skip the secret, so that those of
-    // other keys need not wait.
+    // The sealer or this key is unavailable: skip the secret, so that secrets
+    // of other keys need not wait.
     if (isKeyAway(error)) return undefined
     throw error
   }
 }
 
 /**
- * Replaces secrets that have not changed since they were opened. Returns how
- * many it replaced.
+ * Replaces secrets that have not changed since they were read. Returns how many
+ * it replaced.
  */
 function writeSecrets(
   context: OrdersContext,
@@ -155,8 +158,8 @@ function writeSecrets(
   const replace = (sealed: string | undefined) =>
     sealed === undefined ? undefined : (changes.get(sealed) ?? sealed)
   return writeAgain(context, async (tables) => {
-    // Lock the orders before their rows, as every other write does: two writes
-    // in different sequences could deadlock.
+    // Lock the orders before their attempts, as every other write does. Two
+    // writes that lock in different sequences could deadlock.
     await tables.orders.find({ ids })
     const attempts = (await tables.attempts.find({ orderIds: ids })).map(
       (row): [AttemptRecord, AttemptRecord] => [

@@ -5,10 +5,12 @@ import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from '../submitter/submitterState.js'
 
 /**
- * Implements `resume` of `Orders`. No nonce on chain keeps a charge of a
- * subscription from being sent twice. So if the database may have lost
- * transactions, submitters of charges first use up, with empty transfers, each
- * account nonce that these may still use.
+ * Implements `resume` of `Orders`.
+ *
+ * A charge of a subscription has no payment nonce that keeps the chain from
+ * running it twice. If the database may have lost a transaction, each submitter
+ * of charges first uses up, with an empty transfer, every account nonce that a
+ * lost transaction may have, so that it can no longer be mined.
  */
 export async function resumeOrders(context: OrdersContext): Promise<void> {
   await writeAgain(context, async (tables) => {
@@ -16,8 +18,8 @@ export async function resumeOrders(context: OrdersContext): Promise<void> {
     if (value?.suspended !== true) return
     const { suspendedBy, ...state } = value
     await tables.setValue(storeKey, { ...state, suspended: false })
-    // The merchant suspended, and nothing was lost: no account nonce is in
-    // doubt.
+    // The merchant suspended and no database was replaced, so no transaction
+    // can have been lost.
     if (suspendedBy === 'merchant') return
     for (const key of await findCharging(context, tables)) {
       const known = await tables.getValue(key)
@@ -26,10 +28,10 @@ export async function resumeOrders(context: OrdersContext): Promise<void> {
   })
 }
 
-/** Most subscriptions to read at once. */
+/** Most subscriptions to read in one query. */
 const pageSize = 1000
 
-/** Finds the keys of submitters that charge subscriptions. */
+/** Finds the accounts that send the charges of subscriptions. */
 async function findCharging(
   { destinations }: Pick<OrdersContext, 'destinations'>,
   { subscriptions }: Pick<StoreReader, 'subscriptions'>,
@@ -42,8 +44,8 @@ async function findCharging(
     const found = await subscriptions.find({ listed, limit: pageSize })
     for (const one of found) keys.add(keyOf(one))
     if (found.length < pageSize) break
-    // Leave out recipients already found, so that one with many subscriptions
-    // does not delay the others.
+    // Skip recipients whose submitter was found, so that one with many
+    // subscriptions does not delay the others.
     listed = listed.filter((one) => !keys.has(keyOf(one)))
   }
   return keys

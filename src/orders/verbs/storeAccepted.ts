@@ -39,8 +39,8 @@ type Accepted = {
 }
 
 /**
- * Stores a payment that passed its rehearsal, if the payer can pay for all open
- * orders and the order has not changed meanwhile.
+ * Stores a payment whose simulated capture succeeded, if the payer's balance
+ * covers all its open payments and the order has not changed meanwhile.
  */
 export async function storeAccepted(
   context: OrdersContext,
@@ -48,7 +48,8 @@ export async function storeAccepted(
 ): Promise<AcceptVerdict> {
   const { found, payment } = accepted
   const signed = signAttempt(context, found.attempt, payment)
-  // Seal before the unit of work begins: sealing may call a slow key service.
+  // Encrypt before the database transaction begins, because a key service may
+  // be slow.
   const signature = await context.sealer.seal(
     payment.signature,
     sealContextOf('payment', found.order, signed),
@@ -77,7 +78,8 @@ export async function storeAccepted(
 type Sealed = Accepted & { signature: string; funds: PayerFunds }
 
 /**
- * Uses the order as it was loaded. The store refuses the write if it changed.
+ * Writes the order without loading it again. The store refuses the write if the
+ * order changed meanwhile.
  */
 async function writeLoaded(
   context: OrdersContext,
@@ -87,12 +89,13 @@ async function writeLoaded(
   const { found, payment } = accepted
   const verdict = await writeAccepted(context, tables, accepted)
   if (verdict.ok) return verdict
-  // Nothing was written, so the store has not checked the order's version.
+  // Nothing was written, so nothing has checked whether the order changed
+  // meanwhile: load it and check.
   const current = await loadOrder(tables, context, found.order.id)
   return checkAccept(context, current, payment).verdict ?? verdict
 }
 
-/** Loads the order again, and repeats the checks. */
+/** Loads the order again, because it changed, and repeats the checks. */
 async function writeChanged(
   context: OrdersContext,
   tables: StoreWriter,
@@ -129,7 +132,7 @@ async function writeAccepted(
   return { ok: true, order: planned.shown, at: planned.at }
 }
 
-/** The rows of an accepted payment to write. */
+/** The rows to write when a payment is accepted, or why it is refused. */
 type PlannedAccept =
   | {
       ok: true
@@ -142,7 +145,7 @@ type PlannedAccept =
   | Overdrawn
   | Extract<AcceptVerdict, { ok: false }>
 
-/** Checks the payer's other payments, and plans the rows to write. */
+/** Checks the payer's other open payments, and plans the rows to write. */
 export async function planAccepted(
   context: OrdersContext,
   tables: StoreWriter,
@@ -202,7 +205,8 @@ export async function planAccepted(
 }
 
 /**
- * Returns the attempt with the signed window and payer, without the signature.
+ * Returns the attempt with the window and payer of the signed payment, but
+ * without the signature.
  */
 export function signAttempt(
   { keccak256 }: Pick<OrdersContext, 'keccak256'>,
@@ -232,8 +236,8 @@ function sumUnconsumed(
 }
 
 /**
- * True when another open payment of this payer uses the same sequence of
- * nonces, as permits do: capturing one makes the other invalid.
+ * True when another open payment of this payer uses the same sequential nonce,
+ * as permits do: capturing one of the two makes the other invalid.
  */
 async function isNonceTaken(
   context: OrdersContext,
@@ -277,7 +281,8 @@ function duesOf(
 ): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
   const { requested, sendDue } = order
   const near = validBefore - policy.deadlineNear
-  // A payment with a ceiling waits until `capture` names the amount.
+  // A payment with a ceiling cannot be captured before `capture` names the
+  // amount.
   const capture =
     captureValueOf(order) === undefined ? 'manual' : policy.capture
   const byPolicy = {

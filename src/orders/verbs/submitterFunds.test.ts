@@ -21,7 +21,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A submitter whose orders are counted as given, and how often it was asked. */
+/**
+ * A submitter whose recipients have these numbers of orders, and a counter of
+ * requests to its node.
+ */
 function submitter(
   counts: Record<Address, Partial<Record<OrderState, number>>>,
 ) {
@@ -84,7 +87,7 @@ test('what waits for a submitter is what it may still have to send', async () =>
     [two]: { stored: 50 },
     [shop]: { stored: 5 },
   })
-  // Half of the five, rounded up, go through the other wallet.
+  // Half of the five orders, rounded up, are sent through the other wallet.
   expect(await read()).toEqual({ balance: 1_000n, gasPrice: 10n, open: 12 })
 })
 

@@ -4,12 +4,13 @@ import { getBalance } from '../../chain/state/getBalance.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 
 /**
- * An account's balance for gas, and the number of captures that wait for it.
+ * An account's balance for gas in wei, and the number of captures that it has
+ * to pay for.
  */
 type SubmitterFunds = {
   balance: bigint
   gasPrice: bigint
-  /** Raised by each reservation until the balance is read again. */
+  /** Counts up with each reservation until the balance is read again. */
   open: number
 }
 
@@ -21,8 +22,9 @@ const known = /* @__PURE__ */ new WeakMap<
 >()
 
 /**
- * Returns what a submitter can pay for. Reads it at most every ten seconds, in
- * the same batch as other requests of this tick.
+ * Returns how much gas a submitter can pay for. Reads the balance at most every
+ * ten seconds, in the same batch as other requests of this turn of the event
+ * loop.
  *
  * Assumes that payments to recipients without a wallet are spread evenly over
  * the relayers.

@@ -13,7 +13,10 @@ const destination: Destination = {
 }
 const payer = address('3')
 
-/** What is summed over these proofs, and how many rows were read for it. */
+/**
+ * Returns the sum for one payer over these payments, and how many rows were
+ * read for it.
+ */
 async function sum(
   proofs: readonly Partial<ProofRecord>[],
   at: { block: bigint; time: bigint },
@@ -56,7 +59,10 @@ const proofAt = (block: number, facts: Partial<ProofRecord> = {}) => ({
   ...facts,
 })
 
-/** A proof in each of so many blocks, five blocks a second. */
+/**
+ * Payments in this many blocks, one in each; the chain makes five blocks a
+ * second.
+ */
 const many = (count: number) =>
   Array.from({ length: count }, (_, block) => proofAt(block))
 

@@ -12,7 +12,7 @@ import { findStandingProofs } from '../watcher/findSettled.js'
 
 type Tables = { proofs: Reader<ProofRecord, ProofQuery> }
 
-/** A payer, and the block at which its balance of a token was read. */
+/** A payer, and the block at which its token balance was read. */
 type Spender = {
   context: Pick<OrdersContext, 'destinations'>
   found: { order: Pick<OrderRecord, 'chainId' | 'token'> }
@@ -24,8 +24,8 @@ type Spender = {
  * Sums, for each payer, the token units that it paid to our recipients since
  * its balance was read. Counts only payments that the store knows.
  *
- * Payers whose balances were read at the same block share a query. It loads the
- * proofs since then, those of other payers included.
+ * Payers whose balances were read at the same block share one query, which
+ * loads the payments of all payers since that block.
  */
 export async function sumSpentSince<spender extends Spender>(
   tables: Tables,
@@ -65,8 +65,8 @@ async function findSince(
 }
 
 /**
- * Compares times first: on some chains, the block number that contracts see is
- * that of another chain, such as the L1.
+ * Compares block times first, because block numbers may differ in kind: on some
+ * L2 chains, a contract sees the block number of the L1.
  */
 function isSince(
   { blockTime, blockNumber }: ProofRecord,
@@ -75,20 +75,25 @@ function isSince(
   return blockTime === time ? blockNumber > block : blockTime > time
 }
 
-/** Most removed proofs to skip in one query. */
+/**
+ * Most rows to read past in one query, because a reorg removed their payments.
+ */
 const mostRemoved = 20
 
 /**
- * Finds the first block from which on all proofs are newer than `time`. Usually
- * it is the block after `block`. A binary search finds it when `block` is a
- * block number of another chain.
+ * Finds the first block from which on all stored payments are newer than
+ * `time`. That is usually the block after `block`. Where `block` is the block
+ * number of another chain (the L1), a binary search finds it.
  */
 async function findYoung(
   { proofs }: Tables,
   destinations: readonly Destination[],
   { block, time }: VerifiedAt,
 ): Promise<bigint> {
-  /** Block of the first proof from this block on, if that proof is older. */
+  /**
+   * Returns the block of the first payment at or after this block, if that
+   * payment is older than `time`.
+   */
   const findOld = async (fromBlock: bigint): Promise<bigint | undefined> => {
     const rows = await proofs.find({
       destinations,

@@ -3,9 +3,9 @@ import { storeKey } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Implements `suspend` of `Orders`. Stores that the merchant asked for it, and
- * not a restored backup: no transaction is missing, so `resume` need not fill
- * account nonces.
+ * Implements `suspend` of `Orders`. Stores that the merchant suspended, and not
+ * the replacement of the database: no transaction can be lost, so `resume` need
+ * not use up any account nonces.
  */
 export async function suspendOrders(context: OrdersContext): Promise<void> {
   const { identity } = await context.store.open()

@@ -12,7 +12,7 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
 import { isGivenUp, isRelaying } from '../submitter/rejectOrder.js'
 
-/** Parameters of `void`. */
+/** Parameters of `void`: the order to give up. */
 export type VoidOrderParameters = { orderId: string }
 
 const members: MembersOf<VoidOrderParameters> = {
@@ -28,8 +28,7 @@ export async function voidOrder(
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
-    // A subscription's permission ends by `subscriptions.cancel`, not by
-    // `void`.
+    // A subscription ends by `subscriptions.cancel`, not by `void`.
     if (holdsPermission(found.order)) return notOpen(found)
     switch (found.order.state) {
       case 'drafted':
@@ -46,14 +45,18 @@ export async function voidOrder(
   })
 }
 
-/** Voids an order that is not in flight, in the caller's unit of work. */
+/**
+ * Voids an order that is not in flight, as part of the caller's database
+ * transaction.
+ */
 export async function writeVoid(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
 ): Promise<VoidVerdict> {
   const { order, attempt } = found
-  // A buyer's cancellation that is about to be sent is still sent.
+  // If the buyer's cancellation is about to be sent, it is sent despite the
+  // void.
   const isCanceled = order.state === 'canceling' || order.requested === 'cancel'
   const moved = moveOrder(
     order,
@@ -62,7 +65,8 @@ export async function writeVoid(
     {
       requested: isCanceled ? 'cancel' : undefined,
       sendDue: isCanceled ? order.sendDue : undefined,
-      // The buyer may have signed the offer without sending it to us.
+      // The buyer may have signed the offer without sending it to us, so keep
+      // checking until its window ends.
       lookDue: lastSecondOf(attempt),
     },
   )
@@ -85,15 +89,16 @@ function dataOf({
 }
 
 /**
- * Stores the request to void. The submitter applies it if the capture in flight
- * fails.
+ * Stores the request to void. If the capture in flight fails, the submitter
+ * voids the order.
  */
 async function keepRequested(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
 ): Promise<VoidVerdict> {
-  // Keep an approved cancellation: it voids the order too, and is also sent.
+  // Keep an approved cancellation: it voids the order as well, and is also
+  // sent.
   const isKept = isGivenUp(found.order, isRelaying(context))
   const requested = isKept ? found.order.requested : ('void' as const)
   const order = { ...found.order, requested }

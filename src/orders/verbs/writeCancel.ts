@@ -24,12 +24,16 @@ export function refuseCancel(
   return { ok: false, reason, order: showOrder(found) }
 }
 
-/** Returns why an order in this state takes no cancellation. */
+/**
+ * Returns the reason why an order in this state accepts no cancellation, or
+ * `undefined` if it does.
+ */
 export function findRefusal({
   order,
   attempt,
 }: StoredOrder): CancelRefusal | undefined {
-  // A subscription's order has no payment to cancel: its permission is revoked.
+  // A charge of a subscription has no payment to cancel; the buyer revokes the
+  // spend permission instead.
   if (isScheduled(order)) return 'notOpen'
   switch (order.state) {
     case 'captured':
@@ -41,14 +45,15 @@ export function findRefusal({
     case 'drafted':
       return 'notOpen'
     default:
-      // The order may have been voided before the buyer signed.
+      // A voided order without a payer was voided before the buyer signed, so
+      // no signature can be canceled.
       return attempt.payer === undefined ? 'notOpen' : undefined
   }
 }
 
 /**
- * Stores a cancellation that passed its checks, and acts by the order's state
- * and the policy.
+ * Stores a cancellation that was verified. The order's state and the policy
+ * decide what happens next.
  */
 export async function writeCancel(
   context: OrdersContext,
@@ -67,8 +72,8 @@ export async function writeCancel(
 }
 
 /**
- * Stores the request to cancel or void. The submitter applies it if the capture
- * in flight fails.
+ * Stores the request to cancel or void. If the capture in flight fails, the
+ * submitter carries the request out.
  */
 export async function keepRequested(
   context: OrdersContext,
@@ -77,8 +82,8 @@ export async function keepRequested(
   asked: 'cancel' | 'void',
 ): Promise<CancellationVerdict> {
   const { requested: before } = found.order
-  // If we send buyers' cancellations, we send this one after a void too: keep
-  // `void`.
+  // If we send buyers' cancellations, this one is sent after a void too, so
+  // `void` need not be replaced.
   const isVoided = before === 'void' && isRelaying(context)
   const requested = isVoided || before === 'cancel' ? before : asked
   if (before === requested && wasKept(found))
@@ -97,7 +102,7 @@ export async function keepRequested(
   return refuseCancel({ ...found, order }, 'captureInFlight')
 }
 
-/** True when the store had a cancellation before this one. */
+/** True when the store already had a cancellation of this attempt. */
 function wasKept({ order, attempts }: StoredOrder): boolean {
   const known = attempts.find(({ number }) => number === order.attempt)
   return known?.cancellation !== undefined
@@ -129,7 +134,10 @@ export async function relayCancel(
   return accept({ ...found, order: changed.order })
 }
 
-/** Voids the order. We do not send the cancellation, but the buyer may. */
+/**
+ * Voids the order and stores the cancellation. We do not send it, but the buyer
+ * may.
+ */
 async function setAside(
   context: OrdersContext,
   tables: StoreWriter,
@@ -169,19 +177,26 @@ function accept(found: StoredOrder): CancellationVerdict {
   return { ok: true, order: showOrder(found) }
 }
 
-/** Cancellations of one payer in a day that we send without approval. */
+/** Most cancellations of one payer in a day that are sent without approval. */
 const mostOfPayer = 3
 
-/** Seconds after its draft in which an order counts toward `mostOfPayer`. */
+/**
+ * Seconds: orders that were drafted within this time count toward
+ * `mostOfPayer`.
+ */
 const day = 86_400n
 
-/** Most orders to read; no payer has so many waiting for a cancellation. */
+/**
+ * Most orders to read for one payer; none has so many orders with
+ * cancellations.
+ */
 const manyOrders = 200
 
 /**
- * True when the policy sends the cancellation without approval. False once
- * three other orders of this payer, drafted within a day, are canceled or about
- * to be: each costs us gas, and a signature costs the payer nothing.
+ * True if the policy sends this cancellation without approval. False once three
+ * other orders of this payer, drafted within a day, are canceled or about to
+ * be: each cancellation costs us gas, while the signature costs the payer
+ * nothing.
  */
 async function mayRelay(
   context: OrdersContext,
@@ -191,7 +206,8 @@ async function mayRelay(
   if (!isRelaying(context)) return false
   const payer = attempt.payer ?? order.payer
   if (payer === undefined) return true
-  // Lock, so that cancellations that arrive at the same time count one by one.
+  // Take a lock, so that cancellations that arrive at the same time are counted
+  // one after the other.
   await tables.lock(`relay:${order.chainId}:${payer}`)
   const listed = context.destinations.filter(
     ({ chainId }) => chainId === order.chainId,

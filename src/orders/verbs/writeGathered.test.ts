@@ -3,7 +3,10 @@ import { memoryStore } from '../../store/memoryStore.js'
 import type { PaymentStore } from '../../store/types.js'
 import { writeGathered } from './writeGathered.js'
 
-/** A store that notes how many notes each statement inserts, unit by unit. */
+/**
+ * Opens a store that records how many notes each statement inserts, for each
+ * database transaction.
+ */
 async function openNoting() {
   const kept = memoryStore()
   await kept.open()
@@ -24,7 +27,7 @@ async function openNoting() {
   return { store, units }
 }
 
-/** Adds a note, and tells whether it saw those before it. */
+/** Adds a note, and returns whether the notes before it were visible. */
 function addNote(store: PaymentStore, key: string, locks: readonly string[]) {
   return writeGathered(
     { store },
@@ -42,7 +45,7 @@ function addNote(store: PaymentStore, key: string, locks: readonly string[]) {
 test('rows of different locks are inserted together, and rows of a shared lock one after another', async () => {
   const { store, units } = await openNoting()
   const seen = await Promise.all([
-    // The first one is written alone, while the others wait.
+    // The first write runs alone, while the others wait and are gathered.
     addNote(store, 'a', ['one']),
     addNote(store, 'b', ['one']),
     addNote(store, 'c', ['two']),

@@ -10,11 +10,14 @@ type Inserted<table extends 'orders' | 'attempts' | 'notes'> = Parameters<
   StoreWriter[table]['insert']
 >[0][number]
 
-/** Rows to insert at the end of a unit of work, in a few statements. */
+/** Rows to insert at the end of a database transaction, in a few statements. */
 export type NewRows = {
   orders: Inserted<'orders'>[]
   attempts: Inserted<'attempts'>[]
-  /** Runs once orders and attempts are inserted, and may add notes. */
+  /**
+   * Callbacks that run once orders and attempts are inserted, and may add
+   * notes.
+   */
   also: (() => Promise<void>)[]
   notes: Inserted<'notes'>[]
   events: NewEvent[]
@@ -22,11 +25,13 @@ export type NewRows = {
 
 type GatheredWrite<result> = {
   /**
-   * The payer whose open payments are loaded for `write`, once locks are taken.
+   * The payer whose open payments are loaded for `write`, after the locks are
+   * taken.
    */
   payer?: AskedPayer | undefined
   /**
-   * Writes something, adds to the rows to insert at the end, or does nothing.
+   * Writes at once, or adds to the rows that are inserted at the end, or does
+   * nothing.
    */
   write: (
     tables: StoreWriter,
@@ -35,8 +40,8 @@ type GatheredWrite<result> = {
   ) => Promise<result>
   /**
    * Names of the locks that `write` needs, taken in this order. If an earlier
-   * write of the same unit takes one of them, its rows are inserted first, so
-   * that this one sees them.
+   * write of the same transaction needs one of them too, the rows of that
+   * earlier write are inserted first, so that this one sees them.
    */
   locks: readonly string[]
 }
@@ -45,13 +50,16 @@ type Write = (one: GatheredWrite<unknown>) => Promise<unknown>
 
 const known = /* @__PURE__ */ new WeakMap<PaymentStore, Write>()
 
-/** Most writes in one unit, so that other writers wait only for a moment. */
+/**
+ * Most writes in one database transaction, so that other writers wait only
+ * briefly.
+ */
 const most = 25
 
 /**
- * Runs the writes of several callers in one unit of work, because each unit
- * costs a commit. If the unit fails, each write runs in a unit of its own,
- * except after a database failure.
+ * Runs the writes of several callers in one database transaction, because each
+ * commit takes time. If the transaction fails, runs each write in one of its
+ * own, unless the database itself failed.
  */
 export async function writeGathered<result>(
   { store }: Pick<OrdersContext, 'store'>,
@@ -78,14 +86,15 @@ function createWrite(store: PaymentStore): Write {
         for (const round of roundsOf(group)) await writeRound(tables, round)
         return group
       }),
-    // Take several locks in the same order everywhere, to avoid deadlocks.
+    // Sort by lock: transactions that take locks in the same order cannot
+    // deadlock.
     choose: (waiting) =>
       waiting
         .slice(0, most)
         .sort((one, other) => (one.locks.join() < other.locks.join() ? -1 : 1)),
     atOnce: 1,
-    // After a database failure, nobody knows whether the unit was committed: do
-    // not write again.
+    // After a failure of the database, nobody knows whether the transaction was
+    // committed: do not write again.
     isWorthAlone: (error) => !(error instanceof StoreError && error.retryable),
   })
 }
@@ -93,8 +102,8 @@ function createWrite(store: PaymentStore): Write {
 type Round = readonly GatheredWrite<unknown>[]
 
 /**
- * Splits writes into rounds, so that no two writes of a round take the same
- * lock. Pure.
+ * Splits writes into rounds, so that no two writes of a round need the same
+ * lock.
  */
 function roundsOf(group: Round): Round[] {
   const rounds: GatheredWrite<unknown>[][] = []
@@ -132,7 +141,7 @@ const noRows = (): NewRows => ({
   events: [],
 })
 
-/** Inserts the rows, and removes them from the list. */
+/** Inserts the gathered rows, and empties the lists of them. */
 async function insertRows(
   tables: StoreWriter,
   { orders, attempts, also, notes, events }: NewRows,

@@ -11,30 +11,33 @@ import { checkChainClock } from '../model/checkChainClock.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
 import { serverOf } from './judgeAccept.js'
 
-/** What a payer has at one block. */
+/** What the token shows about a payer at one block. */
 export type PayerFunds = {
   at: VerifiedAt
-  /** Token units. */
+  /** Balance in token units. */
   balance: bigint
-  /** Nonces that are known to be consumed at that block. */
+  /** Payment nonces that were already used at that block. */
   consumed: ReadonlySet<Hex>
 }
 
-/** A refusal because the payer's open payments exceed the balance. */
+/** A refusal because the payer's open payments together exceed its balance. */
 export type Overdrawn = Extract<AcceptVerdict, { ok: false }> & {
   /** Nonces of the payer's stored payments that can still be captured. */
   openNonces: readonly Hex[]
 }
 
-/** Most payments to ask about in one request. More stay counted as open. */
+/**
+ * Most nonces to ask about in one request. Payments beyond this still count as
+ * open.
+ */
 const mostAsked = 250
 
 /**
- * Writes an accepted payment. If the payer's open payments exceed the balance,
- * asks the token which of them are consumed, and writes again: a capture that
- * the store does not know yet may have lowered the balance already.
+ * Writes an accepted payment. If the payer's open payments exceed its balance,
+ * asks the token which of their nonces were used, and writes again: a capture
+ * that the store does not know yet may have lowered the balance already.
  *
- * Asks again only about payments that were accepted meanwhile.
+ * If further payments were accepted meanwhile, asks again about those only.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} {@link ClockSkewError} as
  * `accept` does.
@@ -67,9 +70,10 @@ export async function writeWithinFunds<verdict extends object>(
 }
 
 /**
- * Reads the balance and the nonces in one call, so both are from one block.
- * Asks about the newest block, not about `judged.at`: on some chains that is a
- * block number of the L1, and after a reorg a number can mean another block.
+ * Reads the balance and the nonces in one call, so that both are from one
+ * block. Reads at the newest block, not at `judged.at`: on some chains that is
+ * a block number of the L1, and after a reorg the same number can mean another
+ * block.
  */
 async function getPayerFunds(
   context: OrdersContext,

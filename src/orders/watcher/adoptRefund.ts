@@ -22,19 +22,22 @@ type Unknown = {
   payment: RefundedPayment
   next: {
     nonce: Hex
-    /** The attempt that is stored with this nonce, but did not spend it. */
+    /**
+     * The stored attempt that was planned with this nonce, although another
+     * transfer used the nonce.
+     */
     holder: AttemptRecord | undefined
   }
 }
 
 /**
- * Writes a refund that only the chain knows, with the chain's amount: another
- * database signed it, or a backup was restored since. If a refund of that
- * amount was requested in the earlier database and still waits, settles that
- * refund. Otherwise the new refund's `refundId` is its nonce.
+ * Writes a refund that only the chain has, with the amount on chain: another
+ * database signed it, or this database was restored from an older backup. If a
+ * stored refund of the same amount still waits, marks that one as paid.
+ * Otherwise adds a refund whose `refundId` is its nonce.
  *
- * @returns `false` if the chain does not show it at one block, or the stored
- * rows changed meanwhile. Then a later poll decides.
+ * @returns `false` if the chain does not show the refund at one block, or the
+ * stored rows changed meanwhile. Then a later poll decides.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its logs lack the transaction that used the nonce.
  */
@@ -73,7 +76,7 @@ export async function adoptRefund(
 }
 
 /**
- * Takes the nonce from a stored refund, because another transfer used that
+ * Removes the nonce from a stored refund, because another transfer used that
  * nonce.
  */
 async function freeNonce(
@@ -103,8 +106,9 @@ async function freeNonce(
 type Transfer = { planned: PlannedRefund; evidence: Evidence }
 
 /**
- * Finds the oldest refund that the lost database may have paid by this
- * transfer: paying it here as well would pay it twice.
+ * Finds the oldest waiting refund of this amount that was requested in the lost
+ * database. That database may have paid it by this transfer, so paying it here
+ * could pay it twice.
  */
 async function findWaiting(
   tables: StoreWriter,
@@ -177,7 +181,7 @@ async function findTransfer(
   if (!head || head.hash !== receipt.blockHash) return undefined
   const { token, recipient } = found.order
   const moved = transferOf(receipt, { token, authorizer: recipient, nonce })
-  // Tokens that went to another account are no refund.
+  // A transfer to another account than the payer is no refund.
   if (moved?.to !== proof.payer) return { planned: nothing, evidence }
   const planned = plan(moved.value)
   const proven = proofRecordOf(

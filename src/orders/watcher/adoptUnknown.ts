@@ -12,8 +12,9 @@ import { nonceOf, type RefundedPayment } from './planRefundNonce.js'
 import type { TokenWatch } from './watchState.js'
 
 /**
- * Writes refunds in a range of blocks that the store does not have, for example
- * after a backup was restored. A refund that fails is tried again later.
+ * Finds refunds on chain, in a range of blocks, that the store lacks, for
+ * example after a backup was restored, and writes them. A refund that cannot be
+ * written is tried again later.
  */
 export async function adoptUnknown(
   context: OrdersContext,
@@ -50,10 +51,13 @@ async function dropKnown(
 
 const pageSize = 200
 
-/** Most refunds of one payment that the store may lack. */
+/**
+ * Most refunds of one payment that the store may lack: the search computes this
+ * many nonces beyond the stored ones.
+ */
 const mostUnknown = 32
 
-/** Finds which payment of an account a refund's nonce belongs to. */
+/** Finds the payment of an account from which a refund's nonce was computed. */
 export async function findPayment(
   { store }: Pick<OrdersContext, 'store'>,
   destination: Destination,

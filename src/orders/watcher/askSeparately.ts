@@ -16,16 +16,16 @@ import { writeFindings } from './writeFindings.js'
 const pageSize = 500
 
 type Part = {
-  /** Position, in the list of orders, after which to begin. */
+  /** Position in the list of orders after which to begin. */
   after: bigint | undefined
-  /** Maximum number of open orders, of any kind. @default 4000 */
+  /** Most open orders to read, of any kind. @default 4000 */
   most?: number | undefined
 }
 
 /**
- * Asks the chain about a part of the open orders: those whose payment nonce is
- * not in events of the token, such as a permit. Writes their ends. If the node
- * does not answer about an order, asks about it again later.
+ * Asks the chain about open orders whose payment nonce no token log contains,
+ * such as orders paid by a permit. Writes the outcome of those that ended. If
+ * the node does not answer about an order, asks about it again later.
  */
 export async function askSeparately(
   context: OrdersContext,
@@ -47,13 +47,13 @@ export async function askSeparately(
       written.push(await writeFindings(context, watch, { findings }))
     after = page.after
     if (after === undefined) break
-    // Pages in a row without a pause would block the event loop.
+    // Pause between pages: without it, many pages would block the event loop.
     await nextTurn()
   }
   return joinChanges([noChanges(), ...written])
 }
 
-/** Loads the next open orders, and keeps those to ask the chain about. */
+/** Loads the next open orders, and returns those to ask the chain about. */
 function loadPage(
   context: OrdersContext,
   { destinations, aside }: TokenWatch,
@@ -68,7 +68,7 @@ function loadPage(
     const orders = await tables.orders.find(query)
     const ids = orders.filter(isAsked).map(({ id }) => id)
     const found = [...(await loadOrders(tables, { ids })).values()]
-    // Nobody can have captured a payment that we hold no signature for.
+    // Without a signature from the payer, nobody can have captured the payment.
     const asked = found.filter(
       ({ attempt }) => attempt.signatureHash !== undefined,
     )
@@ -78,7 +78,8 @@ function loadPage(
 }
 
 /**
- * The orders whose payment nonces are used; none if the node does not answer.
+ * Returns the orders whose payment nonces were used; none if the node does not
+ * answer.
  */
 async function findSpent(
   context: OrdersContext,
@@ -114,7 +115,7 @@ async function findEnd(
     const asked = { order, attempt, kinds, block }
     const evidence = await findEvidence(client, asked)
     aside.clear(order.id)
-    // `expireDue` decides about the end of the window.
+    // A payment whose window ended is left to `expireDue`.
     if (!evidence || evidence.kind === 'expired') return []
     return [{ orderId: order.id, attempt: attempt.number, evidence }]
   } catch (error) {

@@ -4,17 +4,20 @@ import { type ChainHeads, isSameBlock } from '../../chain/state/getHeads.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SeenFinality, SureHeads, WatchMemory } from './watchState.js'
 
-/** Numbers of the blocks that the next poll reads again to confirm them. */
+/**
+ * Numbers of the blocks that the last poll named as `safe` and `finalized`. The
+ * next poll reads them again to confirm them.
+ */
 export function findUnconfirmed({ finality }: WatchMemory): bigint[] {
   const claims = [finality?.safe.claimed, finality?.finalized.claimed]
   return claims.flatMap((claimed) => claimed?.number ?? [])
 }
 
 /**
- * Confirms safe and final blocks by two polls in a row: the first names a
- * block; the second names the same or a higher block and finds the first by its
- * number with the same hash. One wrong answer of a node therefore makes nothing
- * final.
+ * Confirms the `safe` and `finalized` blocks by two polls in a row. The first
+ * poll names a block. The second one must name the same or a higher block, and
+ * find the first block by its number with the same hash. So a single wrong
+ * answer of a node makes no order final.
  *
  * @param memory state of the last poll; this function updates it.
  */
@@ -51,7 +54,10 @@ function compare(
   return { claimed: isKnown ? undefined : named, believed: next }
 }
 
-/** Omits a confirmed block that is above the one this poll names. */
+/**
+ * Leaves out a confirmed block that is higher than the one this poll names: the
+ * node is behind.
+ */
 function reached(
   believed: BlockHead | undefined,
   named: BlockHead | undefined,
@@ -60,7 +66,10 @@ function reached(
   return isReached ? believed : undefined
 }
 
-/** The error if orders cannot reach the finality that the policy asks for. */
+/**
+ * Returns an error if the node cannot show the finality at which the policy
+ * fulfils orders.
+ */
 export function findFinalityFault(
   { blocks, fulfilAt }: Pick<SettledPolicy, 'blocks' | 'fulfilAt'>,
   {

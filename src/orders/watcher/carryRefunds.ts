@@ -25,18 +25,18 @@ export const refundsStep = 'refunds'
 
 const pageSize = 100
 
-/** Most milliseconds that a poll waits for the signatures it asked for. */
+/** Most milliseconds that a poll waits for the signatures that it requested. */
 const longestWait = 1000
 
 /**
- * Prepares requested refunds: gives each its nonce and window once its capture
- * is final, and has the recipient's wallet sign it. From then on the submitter
- * sends it like a capture. A refund that fails is tried again later; the others
- * go on.
+ * Prepares requested refunds: once the capture is final, gives each refund its
+ * nonce and window, and has the recipient's wallet sign it. The submitter then
+ * sends it like a capture. A refund that fails is tried again later and stops
+ * no other.
  *
- * Slow nodes and wallets go on in the background, so that many refunds do not
- * stop the watch. While the store waits for `resume`, signs nothing, and only
- * writes refunds that the chain shows and the store lacks.
+ * Slow nodes and wallets continue in the background, so that many refunds do
+ * not stop the polls. While sending is suspended (until `resume`), signs
+ * nothing, and only writes refunds that the chain shows and the store lacks.
  */
 export async function carryRefunds(
   context: OrdersContext,
@@ -80,8 +80,8 @@ export async function carryRefunds(
       ? []
       : beginSigning(context, view, { signable: own, parts, memory }),
   )
-  // Wait only for a second: a signer or sealer may hang, and a person may take
-  // minutes.
+  // Wait for at most a second: a signer or sealer may hang, and a person who
+  // signs may take minutes.
   if (begun.length)
     await inTime<unknown>(Promise.all(begun), longestWait, () => undefined)
 }
@@ -98,7 +98,10 @@ function groupByRecipient(
   return groups
 }
 
-/** Has one wallet sign its refunds, while polls and other wallets go on. */
+/**
+ * Starts signing the refunds of one wallet. Polls and other wallets continue
+ * meanwhile.
+ */
 function beginSigning(
   context: OrdersContext,
   view: RefundView,
@@ -129,8 +132,8 @@ async function isSuspended(
 type Signable = { row: RefundRow; wallet: OrderWallet }
 
 /**
- * Asks for one signature after the other. Gives each refund its window just
- * before, so that a slow signer does not use up the windows of the others.
+ * Signs one refund after the other. Sets the window of each just before it is
+ * signed, so that a slow signer does not use up the windows of the rest.
  */
 async function signAll(
   context: OrdersContext,
@@ -144,7 +147,10 @@ async function signAll(
     signable: readonly Signable[]
     parts: Apart
     storing: Set<string>
-    /** Receives the promise of each signature that is being stored. */
+    /**
+     * Gets the promise of each signature that is being stored, so that the
+     * caller can wait for all.
+     */
     stored: Promise<void>[]
   },
 ): Promise<void> {
@@ -152,7 +158,7 @@ async function signAll(
   const limit = limitTo(mostStored, longestWait)
   let isLost = false
   const put = (row: RefundRow, error: unknown) => {
-    // Another process has the lease and signs the refunds now.
+    // Another process has taken over the lease, and signs the refunds.
     if (error instanceof LeaseLostError) isLost = true
     else parts.put(row.id, error, { destination: row })
   }
@@ -165,7 +171,8 @@ async function signAll(
         { ...view, time: await getTime() },
         one,
       )
-      // Stores it while the next one is signed, because the sealer may be slow.
+      // Store this signature while the next refund is signed, because the
+      // sealer may be slow.
       storing.add(id)
       const ended = limit(store)
         .then(
@@ -180,20 +187,24 @@ async function signAll(
   }
 }
 
-/** Most signatures that are sealed and stored at the same time. */
+/** Most signatures that are encrypted and stored at the same time. */
 const mostStored = 50
 
 /**
- * Seals and stores the signature of a refund, or writes that it is declined.
+ * Encrypts and stores the signature of a refund, or writes that the signer
+ * declined.
  */
 type StoreSignature = () => Promise<void>
 
 const nothingToStore: StoreSignature = async () => undefined
 
-/** Milliseconds for which the time of a block is new enough. */
+/** Milliseconds after which the time of a block must be read again. */
 const newEnough = 1000
 
-/** Returns a function that reads the chain's time again once it is old. */
+/**
+ * Returns a function that gives the chain's time, and reads it again when the
+ * last reading is too old.
+ */
 function openClock({ client, time: first }: RefundView): () => Promise<bigint> {
   let time = first
   let readAt = performance.now()
@@ -209,8 +220,8 @@ function openClock({ client, time: first }: RefundView): () => Promise<bigint> {
 }
 
 /**
- * Loads a refund again, gives it a nonce and a window if necessary, and has it
- * signed.
+ * Loads a refund again, gives it a nonce and a window if it has none, and has
+ * it signed.
  */
 async function signOne(
   context: OrdersContext,
@@ -237,9 +248,9 @@ async function signOne(
 }
 
 /**
- * Returns the refund if a wallet of this instance can sign it now. If its nonce
- * is used up or the store is suspended, only writes transfers that the store
- * lacks.
+ * Returns the refund if a wallet of this instance can sign it now. If the
+ * refund's nonce was used, or sending is suspended, only writes transfers that
+ * the store lacks.
  */
 async function carryOne(
   context: OrdersContext,
@@ -261,8 +272,8 @@ async function carryOne(
 }
 
 /**
- * Writes what spent the nonce of a refund in a final block: a transfer of
- * another amount, which another database signed.
+ * Writes the transfer that used a refund's nonce in a final block. Another
+ * database signed it, with another amount.
  */
 async function adoptConsumed(
   context: OrdersContext,

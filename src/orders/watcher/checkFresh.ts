@@ -17,20 +17,23 @@ import { type Displaced, takeBack } from './takeBack.js'
 import type { Apart } from './tryStep.js'
 import type { FreshProof, Watch, WatchMemory } from './watchState.js'
 
-/** Number of polls that must find a new proof in the chain. */
+/**
+ * Number of polls that must find a new payment or cancellation in the chain.
+ */
 const looksNeeded = 2
 
-/** Maximum number of events per query. */
+/** Most events per query. */
 const pageSize = 200
 
 /**
- * Compares the proofs that were written since the last poll with the chain, in
- * this poll and again in the next. The blocks that polls have seen do not show
- * whether a block was replaced before any poll saw it; after these two polls,
- * they do.
+ * Finds payments and cancellations (proofs) that were stored since the last
+ * poll, and compares them with the chain in this poll and in the next. Without
+ * that, a reorg could replace a proof's block before any poll has seen the
+ * block, and no poll would notice.
  *
- * A block that the node does not have, or that is above the newest block of
- * this poll, decides nothing. The next poll asks about its proof again.
+ * If the node does not have the block of a proof, or the block is above the
+ * newest block of this poll, this poll decides nothing, and the next one asks
+ * again.
  */
 export async function checkFresh(
   context: OrdersContext,
@@ -99,8 +102,8 @@ export function addFresh(
 }
 
 /**
- * Cursor of the newest event of the destinations. The first poll reads on from
- * it.
+ * Returns the cursor of the newest event of these destinations. The first poll
+ * reads the events after it.
  */
 export async function findNewest(
   { events }: Pick<StoreReader, 'events'>,
@@ -136,7 +139,7 @@ async function findAdded(
 ): Promise<Omit<FreshProof, 'looks'>[]> {
   const named = events.flatMap(({ type, orderId, data }) => {
     const { transactionHash, blockHash } = data
-    // An event without a block number names a transaction that proves nothing.
+    // An event that names a transaction but no block proves nothing on chain.
     if (typeof transactionHash !== 'string' || data.blockNumber === undefined)
       return []
     return [
@@ -152,7 +155,8 @@ async function findAdded(
 }
 
 /**
- * Finds the transactions of refunds that failed: their events do not name them.
+ * Finds the transactions of failed refunds, because the events of these refunds
+ * name no transaction.
  */
 async function findEndedRefunds(
   tables: Pick<StoreReader, 'orders' | 'proofs'>,
@@ -177,7 +181,7 @@ type Fresh = {
   blockNumber: bigint
   blockHash: Hash | undefined
   proof?: ProofRecord | undefined
-  /** A consumed order, which has no proof. */
+  /** An order in the state `consumed`. It has no stored proof. */
   order?: OrderRecord | undefined
 }
 
@@ -185,7 +189,8 @@ const nameOf = ({ proof, order, transactionHash }: Fresh): string =>
   order?.id ?? proof?.orderId ?? transactionHash
 
 /**
- * Loads the new proofs that are still valid: not removed, or still `consumed`.
+ * Loads the new proofs that still count: those not removed by a reorg, and
+ * orders that are still `consumed`.
  */
 async function loadFresh(
   tables: Pick<StoreReader, 'orders' | 'proofs'>,
@@ -232,11 +237,11 @@ async function loadFresh(
 }
 
 /**
- * Asks which block the chain has at each number: `none` if the node has none,
- * absent if it does not answer about that block.
+ * Asks the node for the block at each number. The answer is `none` if the node
+ * has no such block, and absent if it does not answer.
  *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node answers about
- * none of several blocks.
+ * @throws {@link NodeError} {@link NodeAnswerError} when there are several
+ * blocks and the node answers about none.
  */
 export async function askBlocks(
   client: Client,
@@ -266,9 +271,8 @@ function displacedOf(checked: Recheck<Fresh>): Displaced[] {
 }
 
 /**
- * Writes what became of all these proofs in one unit of work, or each in its
- * own if that fails.
- *
+ * Writes what a reorg did to these proofs in one database transaction. If that
+ * fails, writes each proof in one of its own.
  * @returns the proofs that were written.
  */
 async function takeBackApart(
@@ -300,9 +304,9 @@ async function takeBackApart(
 }
 
 /**
- * Forgets the proofs that are gone or that enough polls have found. Keeps in
- * `held` the orders whose proof this poll did not find: they are not fulfilled
- * now.
+ * Stops tracking the proofs that are gone, or that enough polls have found.
+ * Keeps in `held` the orders whose proof this poll did not find, so that they
+ * are not fulfilled now.
  */
 function remember(
   memory: WatchMemory,

@@ -13,23 +13,21 @@ import { type Apart, openApart } from './tryStep.js'
 import type { Watch, WatchMemory } from './watchState.js'
 
 /**
- * Number of polls in a row for which we assume that a node without a seen block
- * only lags.
+ * Number of polls in a row for which a node may lack a block that was seen
+ * before. Up to then we assume that the node is only behind.
  */
 export const mostBehind = 5
 
 /**
- * Compares the chain with the blocks seen before. After a reorganization,
- * checks every proof in the replaced blocks: a proof that is gone no longer
- * settles its order, and a proof that moved is stored with its new block.
- *
- * Compares proofs that were written since the last poll as well, see {@link
- * checkFresh}.
+ * Compares the chain with the blocks that earlier polls saw. After a
+ * reorganization, checks every payment and cancellation (proof) in the replaced
+ * blocks: if it is gone, its order is no longer settled; if it moved, its new
+ * block is stored. Also compares proofs that were stored since the last poll,
+ * see {@link checkFresh}.
  *
  * A missing receipt alone undoes nothing. A newest block counts as seen once
- * the next poll finds it by its number. If the node no longer knows a seen
- * block, the watch forgets that block after several polls during which the
- * chain grows.
+ * the next poll finds it by its number. If the node lacks a seen block in
+ * several polls while the chain grows, the block is forgotten.
  *
  * @returns `behind` while the node's newest block is older than a seen block.
  * The node's answers then prove nothing about the chain.
@@ -69,7 +67,7 @@ export async function checkReorg(
   return reorg.isReorged ? 'reorged' : 'same'
 }
 
-/** The error of a node that is behind a block seen before. */
+/** Returns the error that a node is behind a block that was seen before. */
 export function behindError({
   heads: { latest },
   memory: { behind },
@@ -84,13 +82,16 @@ type Reorg = {
   canonical: readonly SeenBlock[]
   isReorged: boolean
   /**
-   * True when the node does not know the newest block of the last poll, which
-   * no poll has confirmed.
+   * True when the node lacks the block that was the newest one in the last
+   * poll, which no other poll has found.
    */
   isLost: boolean
 }
 
-/** Finds the seen blocks that are still in the chain, and any reorg. */
+/**
+ * Finds which seen blocks are still in the chain, and whether a reorg replaced
+ * others.
+ */
 async function findReorg(
   { client, memory: { head }, heads: { blocks } }: Watch,
   seen: readonly SeenBlock[],
@@ -112,8 +113,8 @@ async function findReorg(
 
 /**
  * True once the node has lacked a seen block for more than `mostBehind` polls
- * while its own chain grew. A replica that only lags has caught up by then, or
- * its chain does not grow.
+ * while its own chain grew. A node that is only behind would have caught up by
+ * then, or its chain would not grow.
  */
 function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
   const { number } = heads.latest
@@ -127,7 +128,7 @@ function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
 }
 
 /**
- * Loads the blocks that the previous process saw, and schedules a check of
+ * Loads the blocks that the previous process saw, and makes this poll check
  * every proof that is not final.
  */
 async function startSeen(
@@ -140,14 +141,14 @@ async function startSeen(
   }))
   memory.freshTo = newest
   // A block that is final now may have replaced a seen block since the last
-  // poll.
+  // poll, so start below all seen blocks.
   memory.recheckFrom = below(highestSettled(heads), seen) + 1n
   return seen
 }
 
 /**
- * The given block if it is below all seen blocks; otherwise a block far below
- * the lowest of them.
+ * Returns the given block if it is below all seen blocks; otherwise a block far
+ * below the lowest seen one.
  */
 function below(number: bigint, seen: readonly SeenBlock[]): bigint {
   const [first] = seen
@@ -156,9 +157,9 @@ function below(number: bigint, seen: readonly SeenBlock[]): bigint {
 }
 
 /**
- * The highest block that counts as safe from reorganizations: the final block,
- * or the block 64 below the newest if that is lower, because one answer of the
- * node may be wrong.
+ * Returns the highest block that no reorganization can replace: the final
+ * block, or the block 64 below the newest if that is lower, because a single
+ * answer of the node about finality may be wrong.
  */
 function highestSettled({ latest, finalized }: ChainHeads): bigint {
   const near = latest.number > 64n ? latest.number - 64n : -1n
@@ -166,8 +167,8 @@ function highestSettled({ latest, finalized }: ChainHeads): bigint {
 }
 
 /**
- * Checks all proofs from a block on. If the node shows no clear answer about a
- * proof, later polls ask about it again as about a new one.
+ * Checks all proofs from a block on. If the node's answer about a proof is
+ * unclear, later polls ask again, as they do for new proofs.
  */
 async function recheckFrom(
   context: OrdersContext,

@@ -38,14 +38,14 @@ test('no block is left out for any open order, however the walk is cut, and from
   const pick = (count: number) => Math.floor(random() * count)
   for (let run = 0; run < 200; run++) {
     const orders = 1 + pick(12)
-    /** By order: the block up to which it was asked about. */
+    /** For each order, the last block in which the chain was asked about it. */
     const asked = Array.from({ length: orders }, () => 0n)
     let walk: OpenWalk | undefined
     let last = 0n
     for (let step = 0; step < 60; step++) {
       const isAll = random() < 0.05
       const head = last + BigInt(1 + pick(20))
-      // A reorganization makes a reconciliation begin further back.
+      // After a reorganization, a reconciliation begins further back.
       const back = BigInt(random() < 0.1 ? pick(30) : 3)
       const fromBlock = last > back ? last - back : 0n
       if (back > 3n)
@@ -64,7 +64,7 @@ test('no block is left out for any open order, however the walk is cut, and from
       walk = nextWalk(walk, { fromBlock, after, isAll: start === undefined })
       last = head
     }
-    // No order is left out: each was asked about lately.
+    // Each order was asked about, so none was left out.
     expect(asked.every((block) => block > 0n)).toBe(true)
   }
 })

@@ -15,37 +15,52 @@ import type { SeenBlock } from '../evidence/findCanonical.js'
 import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
-/** Up to which block a destination is reconciled with the chain. */
+/**
+ * The last block of a destination that a reconciliation has read, and what the
+ * next one needs.
+ */
 export type DestinationCursor = {
-  /** The first block that a reconciliation ever read. */
+  /** The first block that any reconciliation of this destination read. */
   from: bigint
-  /** No payment is missing up to this block, inclusive. */
+  /** The last block read: the store has every payment up to it, inclusive. */
   last: SeenBlock
-  /** Heads seen earlier, lowest first; they show where a reorg began. */
+  /**
+   * Newest blocks that earlier polls saw, lowest first. They show where a reorg
+   * began.
+   */
   seen: readonly SeenBlock[]
-  /** Absent while each reconciliation asks about all open orders. */
+  /**
+   * Position in the list of open orders, if one reconciliation cannot ask about
+   * all of them. Absent while each asks about all.
+   */
   walk?: OpenWalk | undefined
 }
 
 /**
- * How far the chain was asked about the nonces of all open orders. If there are
- * too many orders for one reconciliation, several ask about them in turn: a
- * round.
+ * How far the chain was asked about the payment nonces of open orders. If there
+ * are too many orders for one reconciliation, several ask about one part each;
+ * together they are a round.
  */
 export type OpenWalk = {
-  /** Position of the last order asked about; absent before the first. */
+  /**
+   * Position of the last order that was asked about; absent before the first.
+   */
   after: bigint | undefined
-  /** First block that this round asks about. */
+  /** First block in which this round (one pass over all orders) searches. */
   since: bigint
-  /** First block of the next round; absent before the first part. */
+  /**
+   * First block in which the next round will search; absent before the first
+   * part of this round.
+   */
   again: bigint | undefined
 }
 
 /**
- * Returns where the next reconciliation continues the round. Pure.
+ * Returns where the next reconciliation continues the round.
  *
  * @param done.fromBlock first block of this reconciliation.
- * @param done.after position of the last order asked about; absent at the end.
+ * @param done.after position of the last order asked about; absent after the
+ * last order.
  * @param done.isAll true when this reconciliation began at the first open
  * order.
  */
@@ -58,8 +73,8 @@ export function nextWalk(
   }: { fromBlock: bigint; after: bigint | undefined; isAll: boolean },
 ): OpenWalk | undefined {
   const since = lowerOf(walk?.since, fromBlock)
-  // This round does not ask again about the orders that it has passed. The next
-  // round does, from the first block of this reconciliation on.
+  // This round does not return to the orders before `after`. The next round
+  // asks about them, from the first block of this reconciliation on.
   const again = lowerOf(walk?.again, fromBlock)
   if (after !== undefined) return { after, since, again }
   return isAll ? undefined : { after, since: again, again: undefined }
@@ -69,7 +84,7 @@ export function lowerOf(one: bigint | undefined, other: bigint): bigint {
   return one !== undefined && one < other ? one : other
 }
 
-/** The cursor as stored; `seen` has pairs of block number and hash. */
+/** The cursor as it is stored; `seen` has pairs of block number and hash. */
 type StoredCursor = {
   from: string
   block: string
@@ -79,25 +94,26 @@ type StoredCursor = {
 }
 
 /**
- * The row of a destination that is read together with others of its token: only
- * the first block is its own. `shared` is the key of the row with the rest.
+ * Stored value of a destination that is read together with others of its token.
+ * Only the first block is its own. `shared` is the key of the cursor that they
+ * share.
  */
 type StoredPlace = { from: string; shared: string }
 
 type StoredWalk = { since: string; after?: string; again?: string }
 
 /**
- * Number of blocks below the newest for which every seen head is kept, to find
+ * Number of blocks below the newest for which every seen block is kept, to find
  * where a reorganization began.
  */
 export const traced = 64n
 
-/** Maximum number of seen heads to keep. */
+/** Most seen blocks to keep. */
 const mostSeen = 80
 
 /**
- * Adds a head to the seen ones. Keeps only one head at least 64 blocks below
- * it.
+ * Adds a newest block to the seen ones. Of those at least 64 blocks below it,
+ * keeps only the highest.
  */
 export function addSeen(
   seen: readonly SeenBlock[],
@@ -113,7 +129,8 @@ export function addSeen(
 type Values = Pick<StoreReader, 'getValue'>
 
 /**
- * Loads how far a destination is read, from its own cursor or the shared one.
+ * Loads the cursor of a destination (the last block read): its own or the
+ * shared one.
  */
 export async function loadCursor(
   tables: Values,
@@ -126,17 +143,19 @@ export async function loadCursor(
 }
 
 /**
- * The cursor of the destinations of a token that are read together. `alone` has
- * the recipients that are read separately; absent in rows that older releases
- * wrote.
+ * The cursor that destinations of a token share because they are read together.
+ * `alone` lists the recipients that are read separately; absent in rows that
+ * older releases wrote.
  */
 export type SharedCursor = DestinationCursor & {
   alone?: readonly Address[] | undefined
-  /** `changes` of the shop when `alone` was last complete. */
+  /**
+   * Number of changes of the shop's recipients when `alone` was last complete.
+   */
   changes?: number | undefined
 }
 
-/** Loads the cursor that destinations of a token share. */
+/** Loads the cursor that the destinations of a token share. */
 export async function loadSharedCursor(
   tables: Values,
   sharedKey: string,
@@ -149,17 +168,17 @@ export async function loadSharedCursor(
     : parseCursor(value)
 }
 
-/** Up to which block no payment is missing. */
+/** For each recipient, the block up to which the store has every payment. */
 export type Reconciled = {
   of(recipient: Address): bigint | undefined
-  /** The highest of all recipients. */
+  /** The highest such block of all recipients. */
   highest: bigint | undefined
 }
 
 /**
- * Loads up to which block no payment to these destinations of a token is
- * missing. Destinations with the shared cursor share an answer, because there
- * may be thousands.
+ * Loads, for destinations of a token, the block up to which the store has every
+ * payment. Destinations with a shared cursor get one answer, because there may
+ * be thousands of them.
  */
 export async function loadReconciled(
   tables: Pick<StoreReader, 'getValue' | 'findValues'>,
@@ -168,8 +187,8 @@ export async function loadReconciled(
 ): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
   if (shared?.alone && shared.changes !== changes) {
-    // The shop has new recipients, and no poll has decided yet which of them
-    // share the cursor.
+    // The shop has new recipients, and no poll has decided yet whether they use
+    // the shared cursor. So load the cursor of each.
     const rows = await loadCursors(tables, destinations)
     return reconciledOf(
       [...rows].map(([recipient, { cursor }]) => [recipient, cursor]),
@@ -211,42 +230,43 @@ function maxOf(numbers: readonly bigint[]): bigint {
 }
 
 /**
- * How far the recipients of a token are read. Those read together share a
- * cursor.
+ * The last block read for the recipients of a token. Recipients that are read
+ * together share a cursor.
  */
 export type Places = {
   /**
-   * Recipients that are read separately: each has a cursor of its own, or none.
+   * Recipients that are read separately: each has its own cursor, or none yet.
    */
   alone: Set<Address>
   /**
-   * Destinations that use the shared cursor, but whose rows in the store do not
-   * say so yet.
+   * Destinations that use the shared cursor, although their rows in the store
+   * do not say so yet.
    */
   joining: Joining[]
-  /** The shared cursor, until its first move writes it. */
+  /** The shared cursor to start from, until it is first moved and written. */
   start: DestinationCursor | undefined
-  /** `changes` of the shop whose recipients these are. */
+  /** Number of changes of the shop's recipients when these were loaded. */
   changes: number
 }
 
-/** A destination that begins to use the shared cursor of its token. */
+/** A destination that starts to use the shared cursor of its token. */
 export type Joining = Destination & {
   /**
-   * The first block that was ever read for it: `new` if that is the first block
-   * of this read. Absent if the store has it.
+   * The first block that was ever read for the destination: `new` if that is
+   * the first block of the current read. Absent if it is stored already.
    */
   from?: bigint | 'new' | undefined
 }
 
 /**
- * Finds which destinations of a token are read together: those that are read as
- * far as the shared cursor, and those without open orders, which have nothing
- * to read. Without a shared cursor, the highest cursor of a destination takes
- * its place.
+ * Decides which destinations of a token are read together: those that were read
+ * as far as the shared cursor, and those without open orders, which have
+ * nothing to catch up on. Without a shared cursor, uses the highest cursor of a
+ * destination instead.
  *
- * @param token.destinations all destinations of the watch in this token.
- * @param token.changes those of the shop that has them.
+ * @param token.destinations all watched destinations of this token.
+ * @param token.changes number of changes of the shop's recipients when
+ * `destinations` was read.
  */
 export async function placeRecipients(
   tables: Pick<StoreReader, 'getValue' | 'findValues' | 'orders'>,
@@ -336,7 +356,9 @@ const withFrom = (
 ): DestinationCursor | undefined =>
   cursor && { ...cursor, from: BigInt(String(from)) }
 
-/** Most orders to read at first to find the recipients that have open ones. */
+/**
+ * Most orders to read at first to find out which recipients have open orders.
+ */
 const mostRead = 1_000
 
 /** Finds which of these destinations of a token have open orders. */
@@ -359,7 +381,7 @@ async function findOpenRecipients(
  */
 const mostAsked = 20
 
-/** Loads the blocks that the last process saw: those of the highest cursor. */
+/** Loads the blocks that the previous process saw, from the highest cursor. */
 export async function loadSeen(
   context: Pick<OrdersContext, 'watches'>,
   tables: Values,
@@ -428,20 +450,20 @@ function parseSeen(pair: readonly unknown[]): SeenBlock {
   return { number: BigInt(String(pair[0])), hash: String(pair[1]) as Hash }
 }
 
-/** Where a reconciliation began, and up to where it read. */
+/** Where a reconciliation started, and the last block that it read. */
 export type CursorMove = {
   before: DestinationCursor | undefined
   after: DestinationCursor
 }
 
 /**
- * Writes how far a destination is reconciled. If another process has read
- * further in the meantime, its cursor stays. A destination with the shared
- * cursor keeps using it.
+ * Writes the last block that was read for a destination. If another process has
+ * read further meanwhile, keeps that process's cursor. A destination with the
+ * shared cursor keeps using it.
  *
  * @param cursors.before the cursor from which this reconciliation began.
- * @throws {@link LeaseLostError} when another process holds the lease of the
- * watch.
+ * @throws {@link LeaseLostError} when another process now holds the lease for
+ * watching the chain.
  */
 export async function moveCursor(
   { store }: { store: PaymentStore },
@@ -485,8 +507,8 @@ const encodeShared = (
  * Writes the shared cursor of a token, and which further destinations use it
  * from now on.
  *
- * @throws {@link LeaseLostError} when another process holds the lease of the
- * watch.
+ * @throws {@link LeaseLostError} when another process now holds the lease for
+ * watching the chain.
  */
 export async function moveSharedCursor(
   { store }: { store: PaymentStore },
@@ -526,7 +548,7 @@ export async function moveSharedCursor(
   )
 }
 
-/** The cursor to write; absent if the current one stays. */
+/** Returns the cursor to write, or `undefined` if the stored one is further. */
 function furtherOf(
   current: DestinationCursor | undefined,
   { before, after }: CursorMove,
@@ -539,8 +561,8 @@ function furtherOf(
 }
 
 /**
- * Gives a destination a cursor of its own, because it lacks blocks that the
- * others have read.
+ * Gives a destination its own cursor again, because it lacks blocks that the
+ * destinations with the shared cursor have read.
  */
 export async function leaveSharedCursor(
   { store }: { store: PaymentStore },
@@ -552,7 +574,7 @@ export async function leaveSharedCursor(
   }: {
     destination: Destination
     sharedKey: string
-    /** The recipients that are read separately, this one included. */
+    /** The recipients that are read separately, including this one. */
     alone: ReadonlySet<Address>
     lease: Lease | undefined
   },
@@ -566,8 +588,9 @@ export async function leaveSharedCursor(
       const known = await loadCursor(tables, destination)
       const from = known?.from ?? cursor.from
       await tables.setValue(key, encodeCursor({ ...cursor, from }))
-      // Write both rows in one unit of work: otherwise a process could still
-      // read this destination by the shared cursor.
+      // Write both rows in one database transaction: otherwise a process could
+      // still read this destination by the shared cursor, and miss its
+      // payments.
       if (shared) {
         const { changes } = shared
         await tables.setValue(

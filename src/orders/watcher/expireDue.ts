@@ -15,13 +15,13 @@ import { writeFindings } from './writeFindings.js'
 
 const pageSize = 200
 
-/** States of orders that need no further check. */
+/** States that the end of a payment window no longer changes. */
 const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
 
-/** Seconds until a second check confirms a draft as unpaid. */
+/** Chain seconds until a second check confirms that a draft was not paid. */
 const unpaidAgain = 2n
 
-/** Seconds after which we forget that one check found a draft unpaid. */
+/** Chain seconds after which we forget that one check found a draft unpaid. */
 const forgetAfter = 3600n
 
 export const expiryStep = 'expiry'
@@ -29,18 +29,19 @@ export const expiryStep = 'expiry'
 const draftsStep = 'drafts'
 
 /**
- * A poll of one token, with the safe and final blocks that two polls have
- * confirmed.
+ * A poll of one token, with the `safe` and `finalized` blocks that two polls
+ * have confirmed.
  */
 type SureTokenWatch = TokenWatch & { sure: SureHeads }
 
 /**
- * Asks the chain about every order that is due for a check: one block must show
- * that the window is over and the nonce unused; otherwise a transaction spent
- * the nonce. Also reports once that a deadline is near, which needs no answer
- * of the node. If the node gives no answer, asks again later.
+ * Asks the chain about every order that is due for a check. An order expires if
+ * one block shows that its window has ended and its nonce is unused. If the
+ * nonce was used, finds the transaction that used it. Also adds an event when a
+ * deadline is near, which needs no answer of the node. If the node does not
+ * answer, asks again later.
  *
- * Does not end transactions in flight: the submitter does.
+ * Does not decide about transactions in flight: the submitter does.
  */
 export async function expireDue(
   context: OrdersContext,
@@ -53,12 +54,12 @@ export async function expireDue(
   const read = new Set<Address>()
   let isAnswering = !parts.isWaiting(expiryStep)
   const again = timestamp + lookAgain
-  // Every order of a page gets a later `lookDue` or none, so the loop ends.
+  // Each order on a page gets a later `lookDue` or none, so the loop ends.
   for (;;) {
     const due = await loadLookDue(context, watch)
     if (!due.length) break
-    // All writes below rely on the newest block's time, so make sure that the
-    // node has this block.
+    // All decisions below depend on the newest block's time, so check that the
+    // node really has this block.
     await heads.confirm()
     const unpaid = due.filter(
       (stored) => !payerOf(stored) && isOver(stored, timestamp),
@@ -90,8 +91,8 @@ const recipientsOf = (due: readonly StoredOrder[]): Address[] => [
 ]
 
 /**
- * Writes the transfers to recipients. Returns the recipients whose transfers it
- * could read.
+ * Stores the transfers to recipients. Returns the recipients whose transfers
+ * could be read.
  */
 async function readTransfers(
   context: OrdersContext,
@@ -112,7 +113,9 @@ async function readTransfers(
   return read
 }
 
-/** Without an answer of the node, only sets when to check the order again. */
+/**
+ * The node did not answer about this order, so only set when to check it again.
+ */
 const unjudged = ({ order }: StoredOrder): Judged => ({
   order,
   evidence: undefined,
@@ -152,7 +155,7 @@ async function writePage(
 }
 
 /**
- * Sets when to check an open order again, and reports that its deadline is
+ * Sets when to check an open order again. Adds an event if its deadline is
  * near.
  */
 function postponeLook(
@@ -164,7 +167,8 @@ function postponeLook(
     if (order.lookDue === undefined || order.lookDue > timestamp)
       return noChanges()
     const end = lastSecondOf(attempt)
-    // Two polls must find a draft unpaid: a payment can become visible late.
+    // Two polls must find a draft unpaid, because a node may show a payment
+    // late.
     const pause = unpaid.get(order.id) === timestamp ? unpaidAgain : lookAgain
     const lookDue = end > timestamp ? end : timestamp + pause
     const isNear =
@@ -178,7 +182,8 @@ function postponeLook(
       policy.capture === 'beforeDeadline' &&
       order.total === 'amount' &&
       !order.needsReview &&
-      // Not after the buyer requested a cancellation, even if it was not sent.
+      // Do not capture if the buyer asked to cancel, even if that cancellation
+      // was not sent.
       attempt.cancellation === undefined
     const reported = withEvent(
       order,

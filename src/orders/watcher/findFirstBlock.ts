@@ -6,12 +6,12 @@ import type { OrdersContext } from '../model/types.js'
 import { loadCursor } from './destinationCursor.js'
 
 /**
- * Finds the first block that can matter for a destination: the lowest of the
- * blocks of its oldest order, its first proof and its first reconciliation.
- * Returns the head if the store has none of these.
+ * Finds the first block that can contain a payment to a destination: the lowest
+ * of the blocks of its oldest order, its first stored payment and its first
+ * reconciliation. Returns the newest block if the store has none of these.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or does not have a block below its head.
+ * answer, or lacks a block below its newest one.
  */
 export async function findFirstBlock(
   { store }: Pick<OrdersContext, 'store'>,
@@ -30,8 +30,8 @@ export async function findFirstBlock(
   const read = lowest(head.number, [cursor?.from, proof?.blockNumber])
   if (!order) return read
   const start = cursor && (await getBlockHead(client, cursor.from))
-  // Usually the first reconciliation began before the order. Then we save a
-  // search of dozens of requests.
+  // Usually the first reconciliation began before the oldest order. Then the
+  // search for the order's block is not needed, which saves dozens of requests.
   if (start && start.timestamp <= order.createdAt) return read
   return lowest(read, [await findBlockAt(client, order.createdAt, head)])
 }

@@ -7,27 +7,27 @@ import type { OrdersContext } from '../model/types.js'
 import type { WatchPace } from './paceOf.js'
 import type { WatchMemory } from './watchState.js'
 
-/** Maximum number of events per query. */
+/** Most events per query. */
 const pageSize = 200
 
 /**
- * Types of events after which to poll at once. Events that name a block have
- * the same effect.
+ * Types of events after which to poll the chain at once, besides those that
+ * name a block.
  */
 const urgentTypes: readonly string[] = ['refundRequested']
 
-/** Facts of the last poll that succeeded. */
+/** What the last successful poll found. */
 export type LastLook = {
-  /** Unix seconds of the newest block. */
+  /** Time of the newest block in Unix seconds. */
   time: bigint
   /** `performance.now()` at the end of the poll. */
   at: number
-  /** Cursor of the newest event that made us poll. */
+  /** Cursor of the newest event that started a poll. */
   calledBy: bigint
 }
 
 export type NextLook = {
-  /** Milliseconds from now: 0 once for each new proof. */
+  /** Milliseconds from now until the next poll; 0 once after each new event. */
   milliseconds: number
   /** True while no order waits for the chain. */
   isQuiet: boolean
@@ -35,15 +35,14 @@ export type NextLook = {
 }
 
 /**
- * Finds when to poll a chain again. Reads only the store.
- *
- * - At once after a new event that names a block: we compare its proof with the
- *   chain, and may fulfil its order. If a poll could not compare it, because
- *   the node lags, the next one follows after `interval`.
- * - After `interval` while we compare proofs.
- * - When an order's deadline nears or ends.
+ * Decides when to poll a chain again. Reads only the store.
+ * - At once after a new event that names a block: the poll compares the payment
+ *   with the chain, and may fulfil its order. If that was not possible because
+ *   the node is behind, the next poll follows after `interval`.
+ * - After `interval` while new payments are still compared with the chain.
+ * - When the deadline of an order is near or over.
  * - Otherwise after the quiet interval, even while transactions are in flight:
- *   the submitter waits for those, and writes an event with the block.
+ *   the submitter waits for those, and writes an event that names the block.
  */
 export async function findNextLook(
   context: Pick<OrdersContext, 'store'>,
@@ -79,7 +78,9 @@ export async function findNextLook(
 const isUrgent = ({ type, data }: EventRecord): boolean =>
   urgentTypes.includes(type) || data.blockNumber !== undefined
 
-/** Seconds ahead in which we search for the next order that must be checked. */
+/**
+ * Seconds from now in which to search for the next order that must be checked.
+ */
 const horizon = 3600n
 
 async function loadReasons(

@@ -8,7 +8,10 @@ import {
 } from '../../testing/storeCasesSamples.js'
 import { findSettled, findStandingProofs } from './findSettled.js'
 
-/** More than the stack holds as arguments of one call. */
+/**
+ * More rows than one function call can take as arguments: spreading them would
+ * overflow the stack.
+ */
 const many = 300_000
 
 const destination = drawDestination()

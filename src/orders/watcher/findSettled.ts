@@ -15,8 +15,8 @@ const pageSize = 500
 type Range = { fromBlock?: bigint | undefined; toBlock?: bigint | undefined }
 
 /**
- * All orders settled in these ranges, one range after the other, lowest block
- * first.
+ * Returns all orders settled in these block ranges, one range after the other,
+ * lowest block first.
  */
 export async function findSettled(
   { store }: Pick<OrdersContext, 'store'>,
@@ -57,8 +57,8 @@ export function findSettledPages(
 }
 
 /**
- * All proofs at or after `fromBlock` that no reorganization removed, in chain
- * order.
+ * Returns all stored payments and cancellations at or after `fromBlock` that no
+ * reorganization removed, in chain order.
  */
 export async function findStandingProofs(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
@@ -76,8 +76,8 @@ export async function findStandingProofs(
 }
 
 /**
- * All proofs at or after `fromBlock`, page by page, also those that a
- * reorganization removed.
+ * Yields all stored payments and cancellations at or after `fromBlock`, page by
+ * page, including those that a reorganization removed.
  */
 export function findProofPages(
   { proofs }: { proofs: Reader<ProofRecord, ProofQuery> },
@@ -97,8 +97,8 @@ export function findProofPages(
 }
 
 /**
- * Yields each row once. Each page starts with all rows of a block, so if a
- * block has more rows than a page, the page grows.
+ * Yields each row once. A page starts with all rows of one block, so if a block
+ * has more rows than fit, the page is made larger.
  */
 async function* findPages<row>(
   find: (fromBlock: bigint | undefined, limit: number) => Promise<row[]>,

@@ -9,17 +9,17 @@ import { watchKey } from './watchKeys.js'
 import type { FulfilledTo, Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
-/** Maximum number of events per query. */
+/** Most events per query. */
 const pageSize = 200
 
 /**
- * Reports the fulfilment of orders that a submitter or another process has
- * captured, if the policy fulfils at `included`. Follows the event stream, so
- * it reads each capture only once.
+ * Adds the `fulfil` event to orders that a submitter or another process has
+ * captured, if the policy fulfils at `included`. Reads captures from the
+ * events, so that each is read only once.
  *
  * Reads no further than `checkFresh` did, so that this poll has found the block
- * of each capture. An order whose block it did not find waits, and the others
- * go on.
+ * of each capture in the chain. An order whose block was not found waits,
+ * without delaying others.
  */
 export async function fulfilIncluded(
   context: OrdersContext,
@@ -52,8 +52,8 @@ export async function fulfilIncluded(
 }
 
 /**
- * Loads up to which event fulfilments are written. If nothing is stored, first
- * fulfils all orders that are already captured.
+ * Loads the event up to which orders were fulfilled. If none is stored, first
+ * fulfils all orders that are captured already.
  */
 async function loadPlace(
   context: OrdersContext,
@@ -100,7 +100,10 @@ function encodePlace({ after, waiting }: FulfilledTo): StoredValue {
   return { after: String(after), ...ids }
 }
 
-/** Writes the fulfilments and how far events are read in one unit of work. */
+/**
+ * Writes the `fulfil` events, and how far the events were read, in one database
+ * transaction.
+ */
 async function fulfil(
   context: OrdersContext,
   { chainId, destinations, lease, memory: { freshTo = 0n } }: Watch,
@@ -114,7 +117,7 @@ async function fulfil(
       const key = watchKey(context, { chainId }, 'fulfilled')
       if (place) await tables.setValue(key, encodePlace(place))
       // A submitter may have captured an order again, in a block that this poll
-      // has not checked.
+      // has not checked. Such an order must wait.
       const later = await tables.events.find({
         destinations,
         after: freshTo,

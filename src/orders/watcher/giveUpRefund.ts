@@ -6,9 +6,9 @@ import type { RefundRow } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Marks a refund that is not signed as failed. Its amount is free again, and
- * the same `refundId` requests it again. Does nothing if the refund changed
- * since it was loaded.
+ * Marks a refund that was never signed as failed. Its amount can then be
+ * refunded again, also by the same `refundId`. Does nothing if the refund
+ * changed since it was loaded.
  */
 export async function giveUpRefund(
   context: OrdersContext,

@@ -17,19 +17,19 @@ import type { StoredOrder } from '../model/storedOrder.js'
 import type { Apart } from './tryStep.js'
 import type { SureHeads, TokenMemory, TokenWatch } from './watchState.js'
 
-/** What a poll knows when it decides about the orders that are due. */
+/** What a poll knows when it decides about orders that are due for a check. */
 export type DueWatch = TokenWatch & {
   sure: SureHeads
   /** Recipients whose payments are all in the store, up to the newest block. */
   read: ReadonlySet<Address>
-  /** Makes a single order that fails wait for its next try. */
+  /** Single orders that failed; each waits for its own next try. */
   parts: Apart
 }
 
 /** States of orders that no longer wait for their payment. */
 const ended: readonly OrderState[] = ['expired', 'voided']
 
-/** The account whose nonce the attempt uses, if known. */
+/** Returns the account whose payment nonce the attempt uses, if known. */
 export function payerOf({
   order,
   attempt,
@@ -37,7 +37,7 @@ export function payerOf({
   return attempt.payer ?? order.payer
 }
 
-/** True once every payment signed for the attempt has expired. */
+/** True once every payment that was signed for the attempt has expired. */
 export function isOver(
   { attempt }: Pick<StoredOrder, 'attempt'>,
   time: bigint,
@@ -48,14 +48,14 @@ export function isOver(
 export type Judged = { order: OrderRecord; evidence: Evidence | undefined }
 
 /**
- * Finds what the newest block shows about the orders that are due. The node
- * must also return that block by its number. A nonce unused there was unused in
- * every earlier block, so this needs no old states, which most nodes do not
- * keep.
+ * Finds what the newest block shows about orders that are due for a check. The
+ * node must also return that block by its number. A nonce that is unused in the
+ * newest block was unused in every earlier one, so this needs no archive node.
  *
- * @throws {@link UnsupportedTokenError} when the token has no such state.
+ * @throws {@link UnsupportedTokenError} when the token cannot tell whether a
+ * nonce was used.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answer does not fit the request.
+ * answer, or its answer is malformed.
  */
 export async function judgeExpiry(
   context: HasKinds,
@@ -91,17 +91,19 @@ export async function judgeExpiry(
         ? askBeside(tokenMemory, stored, () => findEvidence(client, asked))
         : findEvidence(client, asked))
       if (evidence?.kind !== 'expired') return evidence
-      // One answer shows the nonce used, the next unused: a later poll decides.
+      // The node's answers contradict each other: one shows the nonce as used,
+      // the next as unused. A later poll decides.
       if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
         return undefined
-      // A long search may have ended below the block that is final now.
+      // A long search may have checked a block below the one that is final now.
+      // Then it does not show that the nonce is unused at the final block.
       const isFinal =
         finalized &&
         isFinallyOver(stored) &&
         evidence.blockNumber >= finalized.number
       return isFinal ? expiredAt(finalized, true) : evidence
     } catch (error) {
-      // One order that fails must not block the others.
+      // An order that fails must not stop the checks of others.
       parts.put(stored.order.id, error, aboutOf(stored))
       return undefined
     }
@@ -109,14 +111,14 @@ export async function judgeExpiry(
   const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
     const { order, attempt } = stored
     if (kindOf(context, order).carried) {
-      // A search reads the order's whole period. For an order that has ended,
-      // search again only once the end is final.
+      // A search reads all blocks of the order's lifetime. For an order that
+      // has ended, search again only once its end is final.
       const waits = ended.includes(order.state) && !isFinallyOver(stored)
       return waits ? undefined : explain(stored, true)
     }
     if (spent.has(attempt.nonce)) return explain(stored)
-    // Without a payer, there is no account whose nonce we could check: only the
-    // transfers to the recipient show a payment.
+    // Without a known payer, there is no account whose nonce could be checked.
+    // Then only the transfers to the recipient can show a payment.
     if (!payerOf(stored))
       return read.has(order.recipient) &&
         isStillUnpaid(tokenMemory, order, latest.timestamp)
@@ -124,7 +126,7 @@ export async function judgeExpiry(
         : undefined
     const answered = unused.get(attempt.nonce)
     if (answered === undefined) return undefined
-    // The node may answer at an older block than the requested one.
+    // The node may answer from an older block than the requested one.
     const isOlder = answered < latest.timestamp
     const timestamp = isOlder ? answered : latest.timestamp
     const isFinal =
@@ -144,21 +146,23 @@ export async function judgeExpiry(
   )
 }
 
-/** Milliseconds that a poll waits for a search. */
+/**
+ * Milliseconds that a poll waits for a search; the search then continues in the
+ * background.
+ */
 const patience = 500
 
 /**
- * Searches in the background: a search through a long history goes on after
- * this poll, and the next check of the order gets its result.
- *
- * @throws {@link NodeAnswerError} while the search goes on.
+ * Searches in the background. A search through many blocks continues after this
+ * poll, and the next check of the order gets its result.
+ * @throws {@link NodeAnswerError} while the search is not finished.
  */
 async function askBeside(
   { searches }: TokenMemory,
   { order: { id, state } }: StoredOrder,
   search: () => Promise<Evidence | undefined>,
 ): Promise<Evidence | undefined> {
-  // In another state, the same order needs another search.
+  // An order that changed its state needs another search.
   const key = `${id} ${state}`
   const searching = searches.get(key) ?? search()
   searches.set(key, searching)
@@ -176,8 +180,8 @@ function throwUnfinished(): never {
 }
 
 /**
- * True when an earlier poll, at an earlier block, found no payment either.
- * Otherwise a node that omits a log once would end a paid draft.
+ * True when an earlier poll, at an earlier block, found no payment either. With
+ * one poll alone, a node that once omits a log would make a paid draft expire.
  */
 function isStillUnpaid(
   { unpaid }: TokenMemory,

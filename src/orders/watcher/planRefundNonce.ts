@@ -4,15 +4,15 @@ import { refundNonce } from '../model/refundNonce.js'
 import { isPayment, isReleased, sumRefunds } from '../model/refundRow.js'
 import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 
-/** The payment that a refund pays back. */
+/** The payment that a refund returns to its payer. */
 export type RefundedPayment = {
-  /** The order with all its refunds. */
+  /** The order that was paid, with all its refunds. */
   found: StoredOrder
   paid: AttemptRecord
   proof: ProofRecord
 }
 
-/** Finds the payment that a refund pays back, if it is still captured. Pure. */
+/** Finds the payment that a refund returns, if it is still captured. */
 export function refundedPayment(
   found: StoredOrder,
   { refundAttempt, refundTo }: RefundRow,
@@ -26,7 +26,7 @@ export function refundedPayment(
     : undefined
 }
 
-/** The nonce of a payment's refund. Pure. */
+/** Computes the nonce of the payment's refund at an index. */
 export function nonceOf(
   { paid, proof }: Pick<RefundedPayment, 'paid' | 'proof'>,
   index: number,
@@ -35,16 +35,19 @@ export function nonceOf(
   return refundNonce({ chainId, token, payer, nonce: paid.nonce, index })
 }
 
-/** The next nonce to sign, or `otherRefund` while an earlier refund is open. */
+/**
+ * The next refund nonce to sign, or `otherRefund` while an earlier refund of
+ * the payment is undecided.
+ */
 export type NextNonce =
   | { index: number; nonce: Hex; holder: AttemptRecord | undefined }
   | 'otherRefund'
 
 /**
- * Finds the first of a payment's refund nonces that may be unspent. Each nonce
- * before it was used or canceled in a final block. Pure.
- *
- * @param holders the attempts of refunds that have one of the nonces.
+ * Finds the first of a payment's refund nonces that may be unused. Every nonce
+ * before it was used or canceled in a final block.
+ * @param holders the attempts of refunds that were planned with one of the
+ * nonces.
  */
 export function nextNonce(
   payment: RefundedPayment,
@@ -61,15 +64,12 @@ export function nextNonce(
     const isFinal = other.finality === 'finalized'
     if (isFinal && ['captured', 'canceled'].includes(other.state)) continue
     // A refund that was voided before it was signed, or that expired, never
-    // used its nonce.
+    // used its nonce, so this refund can take it.
     return isReleased(other) ? { index, nonce, holder } : 'otherRefund'
   }
 }
 
-/**
- * True when the payment has enough left for a refund, after its other refunds.
- * Pure.
- */
+/** True when the payment, less its other refunds, still covers this refund. */
 export function fits(found: StoredOrder, row: RefundRow): boolean {
   const others = (found.refunds ?? [])
     .map((one) => one.row)

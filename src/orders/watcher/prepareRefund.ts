@@ -25,22 +25,24 @@ import {
 } from './planRefundNonce.js'
 import { releaseNonce } from './releaseNonce.js'
 
-/** What one poll knows of the chain, to plan refunds. */
+/** What one poll knows about the chain when it plans refunds. */
 export type RefundView = {
   client: Client
   /** Number of the newest final block. */
   finalized: bigint | undefined
-  /** Unix seconds of the newest block. */
+  /** Time of the newest block in Unix seconds. */
   time: bigint
   lease: Lease | undefined
   /**
-   * True while the store waits for `resume`. Then nothing is offered to sign;
+   * True while sending is suspended, until `resume`. Then nothing is signed;
    * only refunds that the chain shows and the store lacks are written.
    */
   suspended: boolean
 }
 
-/** A refund with a nonce and a window to sign, or why it has to wait. */
+/**
+ * A refund that is ready to sign, with nonce and window, or why it has to wait.
+ */
 export type Offer =
   | { ok: true; refund: StoredRefund }
   | {
@@ -54,12 +56,13 @@ export type Offer =
     }
 
 /**
- * Gives a requested refund the lowest nonce of its payment that is unused, and
- * a window. All lower nonces are proven paid or canceled in final blocks. If
- * the chain shows a nonce spent by a transfer that the store lacks, writes that
- * transfer first, and offers nothing.
+ * Gives a requested refund a window and the lowest unused refund nonce of its
+ * payment. All lower nonces were used or canceled in final blocks. If the chain
+ * shows that a transfer unknown to the store used the nonce, writes that
+ * transfer first, and returns nothing to sign.
  *
- * Writes the nonce before anything is signed: no other refund can take it.
+ * Stores the nonce before anything is signed, so that no other refund can use
+ * it.
  *
  * @throws {@link ClockSkewError} when chain and clock differ by over 120 s.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
@@ -95,7 +98,8 @@ export async function prepareRefund(
   }
   if (view.suspended) return { ok: false, reason: 'suspended' }
   if (!fits(payment.found, refund.row)) {
-    // A transfer that the store did not know before left too little.
+    // A refund that the store did not know before left too little of the
+    // payment.
     await giveUpRefund(context, refund.row, {
       reason: 'otherPayment',
       lease: view.lease,
@@ -132,7 +136,7 @@ async function loadPayment(
   return { refund, payment, holders }
 }
 
-/** Finds the attempts that have nonces of a payment's refunds. */
+/** Finds the attempts that were planned with refund nonces of a payment. */
 function findHolders(
   { attempts }: Pick<StoreReader, 'attempts'>,
   payment: RefundedPayment,
@@ -145,11 +149,11 @@ function findHolders(
 }
 
 /**
- * True when the refunded payment is still in a final block. Asks the node
- * again, because a reorg may have undone a stored proof.
+ * True when the block of the refunded payment is final. Asks the node again,
+ * because a reorg may have removed the stored payment from the chain.
  *
- * @throws {@link NodeAnswerError} when the node has no receipt of it any more,
- * so that the refund is reported and tried again later.
+ * @throws {@link NodeAnswerError} when the node no longer has its receipt; the
+ * refund then waits for its next try.
  */
 async function isFinal(
   { client, finalized }: RefundView,
@@ -166,7 +170,7 @@ type Next = Exclude<ReturnType<typeof nextNonce>, 'otherRefund'>
 
 /**
  * Writes a refund's nonce and window. Returns `false` when the refund changed
- * since it was read.
+ * since it was loaded.
  */
 async function writeOffer(
   context: OrdersContext,
@@ -202,5 +206,8 @@ async function writeOffer(
   return true
 }
 
-/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
+/**
+ * Seconds by which `validAfter` lies before now, because the chain's clock may
+ * be behind ours.
+ */
 const secondsBefore = 60n

@@ -19,26 +19,27 @@ import { type Apart, openApart } from './tryStep.js'
 import type { SureWatch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
-/** The name of the finality step in the list of failures. */
+/** Name of this step in the list of failures. */
 export const finalityStep = 'finalityRaised'
 
-/** Maximum number of orders in one unit of work. */
+/** Most orders to write in one database transaction. */
 const unitSize = 100
 
 /**
- * Ends the step after this many units for which the node gave no answer at all:
- * it may limit our requests. The next poll begins with other orders.
+ * Stop the step after this many groups of orders about which the node answered
+ * nothing: it may be limiting our requests. The next poll begins with other
+ * orders.
  */
 const mostSilent = 3
 
 /**
- * Raises the finality of settled orders once their block is safe or final.
- * Checks their receipts again first, and reports orders to fulfil. At
- * `finalized`, erases the credentials of the order. Relies on safe and final
- * blocks that two polls have confirmed.
+ * Updates the finality of settled orders once their block is safe or final.
+ * First checks their receipts again. Adds the `fulfil` event to orders that
+ * reached `policy.fulfilAt`. At `finalized`, erases the credentials of the
+ * order. Uses only safe and final blocks that two polls have confirmed.
  *
- * An order about which the node does not answer, or for which it has no receipt
- * any more, is tried again later. The others go on.
+ * If the node does not answer about an order, or no longer has its receipt,
+ * that order is tried again later and delays no other.
  */
 export async function raiseSettled(
   context: OrdersContext,
@@ -72,9 +73,10 @@ export async function raiseSettled(
 }
 
 /**
- * @returns consumed orders whose transaction is no longer where it was. Such
- * orders have no proof. `undefined` if the node answers about none of several
- * orders.
+ * Updates the finality of a group of orders.
+ * @returns `consumed` orders whose transaction is no longer in its block; they
+ * have no stored proof. `undefined` if there are several orders and the node
+ * answers about none.
  */
 async function raiseUnit(
   context: OrdersContext,
@@ -112,11 +114,12 @@ async function raiseUnit(
 }
 
 /**
- * Checks again where orders settled. Orders about which the node does not
- * answer, or for which it has no receipt, are tried again later. Consumed
- * orders without a receipt have a check of their own.
+ * Checks again in which blocks orders were settled. If the node does not answer
+ * about an order, or has no receipt, the order is tried again later. `consumed`
+ * orders without a receipt are checked separately.
  *
- * @returns `undefined` if the node answers about none of several orders.
+ * @returns `undefined` if there are several orders and the node answers about
+ * none.
  */
 async function recheckUnit(
   client: Client,
@@ -189,7 +192,7 @@ async function writeFinality(
       )
       for (const one of settled) {
         const { order, proof } = one
-        // Another process wrote this order in between: the next poll decides.
+        // Another process changed this order meanwhile: the next poll decides.
         if (found.get(order.id)?.order.version !== order.version) continue
         const finality = isFinal(one) ? 'finalized' : 'safe'
         const options = { finality, fulfilAt, at: context.now() } as const

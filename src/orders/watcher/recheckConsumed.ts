@@ -23,14 +23,14 @@ type ConsumedWatch = {
   destinations: readonly Destination[]
   heads: ChainHeads
   lease: Lease | undefined
-  /** Makes a single order that fails wait for its next try. */
+  /** Single orders that failed; each waits for its own next try. */
   parts: Apart
 }
 
 /**
- * Checks the `consumed` orders again, whose nonce was spent without a payment.
- * They need a check of their own, because they have no stored proof.
- *
+ * Checks again the orders in the state `consumed`: their payment nonce was used
+ * without paying the order. They need a check of their own, because they have
+ * no stored proof.
  * @returns the orders that could not be decided.
  */
 export async function recheckConsumed(
@@ -64,8 +64,8 @@ export async function recheckConsumed(
 }
 
 /**
- * Decides consumed orders again whose transaction is no longer in its block.
- *
+ * Decides again about `consumed` orders whose transaction is no longer in its
+ * block.
  * @returns the orders that could not be decided.
  */
 export async function recheckOrders(
@@ -89,8 +89,8 @@ export async function recheckOrders(
 }
 
 /**
- * The transaction and block that spent the nonce of an order, if they are
- * stored.
+ * Returns the transaction and block that used the payment nonce of an order, if
+ * they are stored.
  */
 function seenOf(order: OrderRecord) {
   const { settledHash: transactionHash, settledBlock: blockNumber } = order
@@ -110,7 +110,7 @@ async function recheckOrder(
   const attempt = found.get(order.id)?.attempt
   if (!attempt) return true
   const stored = { order, attempt }
-  // A node behind the settling block cannot decide.
+  // A node whose newest block is below the order's block cannot decide.
   if (latest.number < (order.settledBlock ?? 0n)) return false
   const [{ unused }] = await Promise.all([
     findOpen(context, client, order, [stored], latest.number),
@@ -122,11 +122,12 @@ async function recheckOrder(
     kinds: context.kinds,
     block,
   }).catch(toUnclear)
-  // The node does not show what spent the nonce: continue with the others.
+  // The node does not show which transaction used the nonce: skip this order.
   if (evidence === 'unclear') return false
   const time = unused.get(attempt.nonce)
   const isUnused = time !== undefined && time >= latest.timestamp
-  // If the nonce is spent and the node does not show by what, a later poll may.
+  // If the nonce was used and the node does not show by which transaction,
+  // leave the decision to a later poll.
   const isSound =
     evidence?.kind === 'expired'
       ? isUnused && evidence.blockTime <= latest.timestamp

@@ -24,19 +24,22 @@ import {
   type Watch,
 } from './watchState.js'
 
-/** Parameters of `orders.reconcile`. */
+/** Parameters of `reconcile`: what to compare with the chain. */
 export type ReconcileParameters = {
-  /** @default all destinations of this instance */
+  /**
+   * The destination to reconcile.
+   * @default all destinations of this instance
+   */
   destination?: Destination | undefined
   /**
-   * First block to read, even if the node does not know the last reconciled
-   * block. @default some blocks before the last reconciled one; the block of
-   * the oldest order if no reconciliation has read it
+   * First block to read, even if the node lacks the last reconciled block.
+   * @default some blocks before the last reconciled one; without one, the block
+   * of the oldest order
    */
   fromBlock?: bigint | undefined
   /**
-   * Ends the reconciliation, which then rejects with the signal's reason.
-   * Everything written by then is complete.
+   * Ends the reconciliation when it aborts; `reconcile` then rejects with the
+   * signal's reason. Everything written by then is complete.
    */
   signal?: AbortSignal | undefined
 }
@@ -53,14 +56,17 @@ const members: MembersOf<ReconcileParameters> = {
   signal: true,
 }
 
-/** What `reconcile` found missing in the store and wrote, by destination. */
+/**
+ * What `reconcile` found on chain that the store lacked, and wrote, by
+ * destination.
+ */
 export type ReconciliationReport = {
   destinations: readonly DestinationReconciliation[]
 }
 
 /**
- * Compares the store with the chain and writes what is missing: payments and
- * cancellations that others submitted, payments of orders that had ended
+ * Compares the store with the chain and writes what the store lacks: payments
+ * and cancellations that others submitted, payments of orders that had ended
  * unpaid, and payments without an order. A second run changes nothing.
  *
  * Until a block is final, a reorganization can undo what was found in it.
@@ -68,9 +74,10 @@ export type ReconciliationReport = {
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link OrdersSetupError} when this instance lacks the destination.
  * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when
- * a node refuses, does not answer, answers from two chains or is on another.
- * Everything written by then is correct; the next run reads the rest again.
- * @throws {@link ProofConflictError} when a payment of one order is already
+ * a node refuses, does not answer, mixes two versions of the chain or is on
+ * another chain. Everything written by then is correct; the next run reads the
+ * rest again.
+ * @throws {@link ProofConflictError} when the payment of one order is already
  * stored as the payment of another. All other orders of its destination are
  * written first.
  */
@@ -105,7 +112,10 @@ export async function reconcile(
   })
 }
 
-/** The store has lower-case addresses; callers may pass any case. */
+/**
+ * Lowers the case of addresses: the store has them in lower case, and callers
+ * may pass any.
+ */
 function readDestination(destination: Destination): Destination {
   checkMembers(destination, destinationMembers, 'destination')
   const { chainId, token, recipient } = Object(destination)
@@ -117,8 +127,9 @@ function readDestination(destination: Destination): Destination {
 }
 
 /**
- * Finds where to start if orders or proofs are older than the first block ever
- * read. That is common: a worker starts at the oldest order that is still open.
+ * Finds where to start if the store has orders or payments older than the first
+ * block ever read. That is common, because a worker starts at the oldest order
+ * that is still open.
  */
 async function findUnread(
   context: OrdersContext,
@@ -133,9 +144,10 @@ async function findUnread(
 }
 
 /**
- * Stands in for a worker's list of failed steps. Throws each failure at once
- * instead of trying again later. Only conflicting proofs wait until the rest is
- * written: `close` then throws the first of them.
+ * Replaces a worker's list of failed steps, for a caller who wants the error.
+ * Throws each failure at once instead of trying again later. Only a payment
+ * that is stored for another order waits until the rest is written: `close`
+ * then throws the first such error.
  */
 function failAtOnce(): { aside: Watch['aside']; close: () => void } {
   const conflicts: ProofConflictError[] = []
@@ -154,8 +166,8 @@ function failAtOnce(): { aside: Watch['aside']; close: () => void } {
 }
 
 /**
- * Polls again while the node lacks a block that was seen before: a slow replica
- * catches up. Waits no longer for a block that the node still lacks after the
+ * Polls again while the node lacks a block that was seen before, because a slow
+ * node catches up. Gives up on a block that the node still lacks after the
  * chain grew in several polls. If the chain does not grow, `findLast` rejects
  * later.
  */
@@ -176,7 +188,10 @@ async function untilAhead(
   return seen
 }
 
-/** Needs no lease: the versions of the rows reject conflicting writes. */
+/**
+ * Reconciles one destination. Needs no lease: if another process writes the
+ * same rows, the versions of the rows show it and the write fails.
+ */
 async function reconcileOne(
   context: OrdersContext,
   aside: Watch['aside'],
@@ -209,8 +224,8 @@ async function reconcileOne(
     isAll: true,
     fromBlock: fromBlock ?? (await findUnread(context, seen, destination)),
   })
-  // If the chain reorganized meanwhile, a worker did not know these proofs, so
-  // check them here.
+  // If the chain reorganized meanwhile, no worker has checked the payments
+  // found here, because they were not stored yet. Check them now.
   const after = await getHeads(client, policy, [seen.heads.latest.number])
   await checkReorg(context, { ...watch, heads: after })
   return { destination, ...report }

@@ -40,62 +40,78 @@ import { openApart } from './tryStep.js'
 import { watchKey } from './watchKeys.js'
 import type { TokenWatch, Watch } from './watchState.js'
 
-/** The name of this step in the list of failures. */
+/** Name of this step in the list of failures. */
 export const reconciliationStep = 'reconciliation'
 
-/** Number of blocks to read again before the last block read. */
+/**
+ * Number of blocks before the last block read that are read again, because a
+ * reorg may have changed them.
+ */
 const overlap = 64n
 
-/** Maximum number of orders read to find the oldest one. */
+/** Most orders to read in order to find the oldest one. */
 const mostAsked = 1000
 
 /** Most recipients that are read separately at the same time. */
 const mostAlone = 20
 
-/** Milliseconds that a poll waits for recipients that are read separately. */
+/**
+ * Milliseconds that a poll waits for recipients that are read separately; they
+ * then continue in the background.
+ */
 const patience = 500
 
-/** The blocks that a reconciliation read, and the number of new findings. */
+/**
+ * The blocks that a reconciliation read, and how many missing rows it found
+ * there.
+ */
 export type DestinationReconciliation = {
   destination: Destination
   fromBlock: bigint
   toBlock: bigint
-  /** Payments of orders, unexpected ones included. */
+  /** Payments of orders, including unexpected ones. */
   captured: number
   canceled: number
   consumed: number
-  /** Payments of orders that had ended unpaid: refund them. */
+  /** Payments of orders that had ended unpaid; they have to be refunded. */
   unexpected: number
-  /** Additional payments of paid orders. */
+  /** Further payments of orders that were paid already. */
   overpaid: number
-  /** Payments without an order. */
+  /** Payments that belong to no order. */
   unmatched: number
 }
 
 /** Which blocks and orders a reconciliation covers. */
 type Reading = {
-  /** True to start at the last final block. */
+  /**
+   * True to start at the last final block instead of some blocks before the
+   * cursor.
+   */
   isDeep: boolean
-  /** True to ask about all open orders. */
+  /** True to ask about all open orders at once. */
   isAll: boolean
-  /** Maximum number of open orders to ask about at a time. */
+  /** Most open orders to ask about in one reconciliation. */
   mostOpen?: number | undefined
-  /** First block to read. @default some blocks before the last block read */
+  /**
+   * First block to read.
+   * @default some blocks before the last block read
+   */
   fromBlock?: bigint | undefined
 }
 
 /**
- * Reads every payment to the recipients of a token since some blocks before
- * their cursor, the last block read, and the logs that used or canceled nonces
- * of open orders. Writes what is missing in the store, then moves the cursor.
+ * Reads every payment to the recipients of a token, and the logs that used or
+ * canceled payment nonces of open orders. Starts some blocks before the cursor,
+ * which is the last block read. Writes what the store lacks, then moves the
+ * cursor.
  *
- * Recipients with the same cursor share one filter of logs. A recipient that is
- * behind them, because it was added or because the node refuses its logs, is
- * read separately until it has caught up, and delays no other.
+ * Recipients with the same cursor share one query of logs. A recipient is read
+ * separately while it is behind, because it was added or because the node
+ * refuses its logs, so that it delays no other.
  *
  * Asks about at most 4,000 open orders, or about all with `isAll`. If there are
- * more, the next reconciliation asks about the others, in all blocks since it
- * last asked about them.
+ * more, the next reconciliation asks about the rest, in all blocks since it
+ * last asked about those.
  *
  * @throws {@link NodeAnswerError} when the answers contradict each other, as
  * during a reorganization. The cursor then stays.
@@ -106,8 +122,8 @@ export async function reconcileToken(
   context: OrdersContext,
   watch: TokenWatch & Reading,
 ): Promise<void> {
-  // Check that the node has its newest block: reading up to a block that does
-  // not exist might never end.
+  // Check that the node really has its newest block: waiting for the logs of a
+  // block that does not exist might never end.
   await watch.heads.confirm()
   const places = await loadPlaces(context, watch)
   await joinCaughtUp(context, watch, places)
@@ -117,9 +133,9 @@ export async function reconcileToken(
 }
 
 /**
- * Adds recipients that have caught up to those that share a cursor. If the
- * chain grew so much meanwhile that a recipient is still behind, it is read
- * separately again.
+ * Lets recipients that have caught up use the shared cursor. A recipient that
+ * is behind again, because the chain grew meanwhile, is read separately once
+ * more.
  */
 async function joinCaughtUp(
   context: OrdersContext,
@@ -134,8 +150,8 @@ async function joinCaughtUp(
     const { recipient } = destination
     const read = caughtUp.get(recipient)
     caughtUp.delete(recipient)
-    // The shared read begins `overlap` blocks before its cursor, so a recipient
-    // that is behind by less misses nothing.
+    // The shared read begins `overlap` blocks before its cursor. A recipient
+    // that is behind by fewer blocks misses nothing.
     if (read === undefined || (shared && read + overlap <= shared.last.number))
       continue
     places.alone.delete(recipient)
@@ -144,8 +160,8 @@ async function joinCaughtUp(
 }
 
 /**
- * Reads recipients that are behind, in the background: the long history of one
- * recipient must not delay the others.
+ * Reads recipients that are behind, in the background, so that the long history
+ * of one recipient does not delay others.
  */
 function catchUpBeside(
   context: OrdersContext,
@@ -170,8 +186,8 @@ function catchUpBeside(
 }
 
 /**
- * Reads the recipients that share a cursor together. Recipients whose transfers
- * the node refuses get a cursor of their own.
+ * Reads the recipients that share a cursor together. If the node refuses the
+ * transfers of some recipients, gives these a cursor of their own.
  */
 async function readInStep(
   context: OrdersContext,
@@ -215,7 +231,10 @@ async function readInStep(
   }
 }
 
-/** Reads one recipient separately. If that fails, it is tried again later. */
+/**
+ * Reads one recipient separately. A failure is put on the list of failures and
+ * tried again later.
+ */
 async function catchUp(
   context: OrdersContext,
   watch: TokenWatch & Reading,
@@ -229,14 +248,14 @@ async function catchUp(
     if (missing.length === 0)
       tokenMemory.caughtUp.set(destination.recipient, report.toBlock)
   } catch (error) {
-    // If the cause is a lost lease, the next poll notices it.
+    // If it failed because the lease was lost, the next poll notices that.
     aside.at(destination).put(reconciliationStep, error)
   }
 }
 
 /**
- * Reconciles one destination with a cursor of its own, with or without the
- * lease of the watch.
+ * Reconciles one destination that has its own cursor, with or without the lease
+ * for watching the chain.
  *
  * @throws {@link NodeAnswerError} {@link LogRangeError} {@link NodeError} like
  * {@link reconcileToken}.
@@ -260,8 +279,8 @@ async function reconcilePart(
   missing: readonly MissingReceipt[]
 }> {
   const { heads, memory } = watch
-  // Check that the node has its newest block: reading up to a block that does
-  // not exist might never end.
+  // Check that the node really has its newest block: waiting for the logs of a
+  // block that does not exist might never end.
   await heads.confirm()
   const { cursor, fromBlock, isWhole } = await findStart(context, watch, place)
   const { number: toBlock, hash } = heads.latest
@@ -308,8 +327,8 @@ function putMissingAside(
 }
 
 /**
- * Returns the block before the lowest one that lacks a receipt. The cursor must
- * not pass it.
+ * Returns the block before the lowest one with a missing receipt. The cursor
+ * must not pass it, so that the receipt is requested again.
  */
 async function holdBelow(
   { client }: Watch,
@@ -334,8 +353,8 @@ function lowestOf(missing: readonly MissingReceipt[]): bigint | undefined {
 }
 
 /**
- * Writes what a range of blocks shows. Returns which open orders the next
- * reconciliation asks about.
+ * Writes what a range of blocks shows. Returns the position of the open orders
+ * that the next reconciliation asks about.
  */
 async function readRange(
   context: OrdersContext,
@@ -351,8 +370,8 @@ async function readRange(
   const { fromBlock, toBlock } = range
   const start = isAll ? undefined : walk?.after
   const since = lowerOf(walk?.since, fromBlock)
-  // Ask about these payments first, so that their transfers do not count as
-  // payments without an order.
+  // First ask about orders whose nonce is in no log. Otherwise their transfers
+  // would be stored as payments without an order.
   const asked = await askSeparately(context, watch, {
     after: start,
     most: isAll ? Number.POSITIVE_INFINITY : most,
@@ -379,7 +398,7 @@ async function readRange(
     after = more.after
   }
   const isWhole = start === undefined
-  // The next reconciliation asks again about the blocks that lack a receipt.
+  // The next reconciliation reads the blocks with a missing receipt again.
   const lowest = lowerOf(lowestOf(missing), fromBlock)
   return {
     changes: joinChanges(written),
@@ -389,9 +408,9 @@ async function readRange(
 }
 
 /**
- * Writes transfers to recipients since their cursors that are not in the store.
- * For drafts without a payer this is the only way to find the payment: asking
- * the token about a nonce takes the payer's address.
+ * Writes the transfers to recipients that the store lacks, since each
+ * recipient's cursor. For a draft without a payer, only this finds the payment:
+ * to ask the token about a nonce, we would need the payer's address.
  *
  * Does not move a cursor: a reconciliation reads everything that this skips.
  *
@@ -452,13 +471,14 @@ async function settlePart(
   const range = { fromBlock, toBlock: heads.latest.number }
   const transfers = await getTransfers(context, client, watch, range)
   const { missing } = await settleLogs(context, watch, { transfers, spent: [] })
-  // A transaction whose receipt is missing may pay a draft.
+  // The transaction whose receipt is missing may pay a draft, so the draft must
+  // not expire now.
   if (missing[0]) throw missing[0].error
 }
 
 /**
- * Loads how far each recipient is read, once under a lease. A recipient with
- * neither a cursor nor open orders uses the shared cursor.
+ * Loads the last block read for each recipient, once per lease. A recipient
+ * with neither a cursor nor open orders uses the shared cursor.
  */
 async function loadPlaces(
   { store, watches }: OrdersContext,
@@ -487,8 +507,8 @@ function inStepOf(
 }
 
 /**
- * A stored cursor, the last block read, that a reconciliation starts from and
- * moves.
+ * A stored cursor (the last block read), from which a reconciliation starts and
+ * which it moves.
  */
 type CursorPlace = {
   load(): Promise<DestinationCursor | undefined>
@@ -530,8 +550,9 @@ function sharedCursor(
 }
 
 /**
- * Finds the recipients whose transfers the node refuses, if it gives those of
- * others. Finds none if the node answers about no part, or about all.
+ * Finds the recipients whose transfers the node refuses, while it returns those
+ * of others. Finds none if the node answers for no group of recipients, or for
+ * all.
  */
 async function findRefused(
   context: OrdersContext,
@@ -545,13 +566,13 @@ async function findRefused(
 }
 
 /**
- * Finds where a reconciliation begins: before the cursor, as far back as the
- * chain may have changed since. Without a cursor, at the block of the oldest
+ * Finds the first block of a reconciliation: before the cursor, as far back as
+ * a reorg may have changed the chain. Without a cursor, the block of the oldest
  * open order.
  *
- * @throws {@link NodeAnswerError} when the node does not have the block of the
- * cursor. Does not throw if `checkReorg` has decided that the block left the
- * chain, because the chain grew without it, or if `fromBlock` is given.
+ * @throws {@link NodeAnswerError} when the node lacks the block of the cursor.
+ * Does not throw if `checkReorg` has decided that the block left the chain, or
+ * if `fromBlock` is given.
  */
 async function findStart(
   context: OrdersContext,
@@ -560,7 +581,7 @@ async function findStart(
 ): Promise<{
   cursor: DestinationCursor | undefined
   fromBlock: bigint
-  /** True when no block between the cursor and the start is skipped. */
+  /** True if no block between the cursor and the start is skipped. */
   isWhole: boolean
 }> {
   const { heads, fromBlock: wanted } = watch
@@ -581,7 +602,7 @@ async function findStart(
   return { cursor: kept, fromBlock, isWhole: true }
 }
 
-/** The last reconciled block that is still in the chain. */
+/** Finds the last reconciled block that is still in the chain. */
 async function findLast(
   {
     client,

@@ -2,9 +2,9 @@ import type { AttemptRecord, StoreWriter } from '../../store/types.js'
 import { unsetNonce } from '../model/refundRow.js'
 
 /**
- * Takes the nonce from an attempt that can no longer be paid. Returns `false`
- * while transactions of it are in flight: their encrypted bytes open only with
- * this nonce.
+ * Removes the nonce from an attempt that can no longer be paid. Returns `false`
+ * while its transactions are in flight: their encrypted bytes can be decrypted
+ * only with this nonce.
  */
 export async function releaseNonce(
   tables: StoreWriter,

@@ -12,10 +12,10 @@ import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
-/** The evidence found about one attempt of an order. */
+/** What the chain shows about one attempt of an order. */
 export type Finding = { orderId: string; attempt: number; evidence: Evidence }
 
-/** States in which the end of the window still changes the order. */
+/** States of orders that the end of the window still changes. */
 const undecided: readonly OrderState[] = [
   'drafted',
   'stored',
@@ -26,8 +26,9 @@ const undecided: readonly OrderState[] = [
 ]
 
 /**
- * Adds what findings change to the rows of this unit of work. Idempotent.
- * Erases the credentials of orders that ended for good.
+ * Applies findings to orders, and adds the changed rows to the caller's
+ * database transaction. Idempotent. Erases the credentials of orders that a
+ * final block settled.
  *
  * @throws {@link ProofConflictError} when a payment is stored as that of
  * another order, unless `onConflict` takes the error.
@@ -43,7 +44,8 @@ export async function settleFindings(
     collected: ChangeSet
     findings: readonly Finding[]
     /**
-     * Called for a finding that is left out, so that the others are written.
+     * Called instead of throwing for a finding that is left out, so that the
+     * other findings are written.
      */
     onConflict?:
       | ((orderId: string, error: ProofConflictError) => void)
@@ -64,8 +66,8 @@ export async function settleFindings(
     else collected.apply(orderId, [stepOf(finding, strays, at)])
   }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
-  // Fulfil only on blocks that the node has just shown: any other stored proof
-  // may be of a replaced block.
+  // Fulfil only orders whose block the node has just shown. The block of any
+  // other stored payment may have been replaced by a reorg.
   const shown = new Set(findings.flatMap(({ evidence }) => hashOf(evidence)))
   for (const orderId of ids)
     collected.apply(orderId, [fulfilAtOnce(policy, at, shown)])
@@ -88,7 +90,8 @@ function stepOf(
     const isMoot =
       evidence.kind === 'expired' &&
       (!undecided.includes(order.state) ||
-        // A payment with a longer window was stored in between.
+        // A payment with a longer window was stored meanwhile, so the order has
+        // not expired.
         evidence.blockTime < lastSecondOf(attempt))
     if (isMoot) return noChanges()
     const proofs = [...stored.proofs, ...strays]
@@ -100,8 +103,8 @@ const hashOf = (evidence: Evidence): Hash[] =>
   evidence.kind === 'capture' ? [evidence.proof.blockHash] : []
 
 /**
- * Fulfils a captured order at once if the policy fulfils at `included`.
- *
+ * Adds the `fulfil` event to a captured order at once if the policy fulfils at
+ * `included`.
  * @param shown hashes of the blocks that were just found in the chain. If
  * absent, the blocks of all orders were.
  */

@@ -31,16 +31,17 @@ import {
 import type { TokenWatch } from './watchState.js'
 import { writeFindings } from './writeFindings.js'
 
-/** Maximum number of transactions in one unit of work. */
+/** Most mined transactions whose payments one database transaction writes. */
 const unitSize = 100
 
 /**
- * Reads the receipts of logs of a token and writes what the store lacks.
+ * Reads the receipts of a token's logs, and writes the payments that the store
+ * lacks.
  *
- * @returns transactions whose receipts the node does not give. The others are
+ * @returns transactions whose receipts the node does not return. All others are
  * written.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or its answer mixes two chains. Then writes nothing.
+ * answer, or its answer mixes two versions of the chain. Then writes nothing.
  */
 export async function settleLogs(
   context: OrdersContext,
@@ -76,10 +77,7 @@ export async function settleLogs(
   return { changes: joinChanges([noChanges(), ...written]), missing }
 }
 
-/**
- * Returns the transfers that the store lacks, or has only at another block or
- * log index.
- */
+/** Leaves out transfers that the store has at the same block and log index. */
 async function dropKnown(
   { store }: OrdersContext,
   chainId: number,
@@ -169,8 +167,8 @@ async function matchReceipts(
 }
 
 /**
- * Finds captures by our stored transactions, for kinds whose payments no event
- * names.
+ * Finds captures by transactions that we sent, for kinds of payments that leave
+ * no log with their nonce.
  */
 async function matchSent(
   context: Pick<OrdersContext, 'store' | 'kinds'>,
@@ -204,7 +202,9 @@ async function matchSent(
   })
 }
 
-/** The nonces of a token that a transaction used or canceled. */
+/**
+ * Returns the payment nonces of a token that a transaction used or canceled.
+ */
 function parseSpent(
   receipt: ProofReceipt,
   { token }: TokenDestinations,
@@ -256,8 +256,8 @@ function judgeEvent(
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
 ): Evidence | undefined {
   const payer = attempt.payer ?? order.payer
-  // The token counts nonces per payer: the same nonce of another account proves
-  // nothing.
+  // The token counts nonces separately for each payer: a nonce that another
+  // account used proves nothing.
   if (payer !== undefined && payer !== authorizer) return undefined
   const proof = proofRecordOf(
     context,
@@ -273,8 +273,8 @@ function judgeEvent(
 }
 
 /**
- * A cancellation counts only for a known payer: anyone can cancel the same
- * nonce bytes for their own account.
+ * Builds the evidence for an order. A cancellation counts only if the payer is
+ * known: anyone can cancel the same nonce bytes for their own account.
  */
 function evidenceOf(
   proof: Omit<ProofRecord, 'version'>,

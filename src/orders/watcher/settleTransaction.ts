@@ -13,12 +13,12 @@ import { settleFindings } from './settleFindings.js'
  * Settles an order by the transaction that captured it. Returns false if that
  * transaction proves no capture, or the order is captured already.
  *
- * Reads only this transaction. A search would also read other payments, and
- * fail if one of them cannot be read.
+ * Reads only this transaction. A search through the logs would also read other
+ * payments, and fail if one of them cannot be read.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer.
- * @throws {@link ProofConflictError} when it proves another order.
+ * @throws {@link ProofConflictError} when the transaction pays another order.
  */
 export async function settleTransaction(
   context: OrdersContext,
@@ -30,7 +30,7 @@ export async function settleTransaction(
   }: {
     stored: Pick<StoredOrder, 'order' | 'attempt'>
     transactionHash: Hash
-    /** Inserts the order first, in the same unit of work, if it is new. */
+    /** For a new order: inserts it first, in the same database transaction. */
     insert?: ((tables: StoreWriter) => Promise<void>) | undefined
   },
 ): Promise<boolean> {

@@ -10,12 +10,12 @@ import { type Changes, noChanges } from '../model/changes.js'
 import { type HasKinds, knowsKind } from '../model/kindOf.js'
 import { isScheduled } from '../model/scheduled.js'
 
-/** The proof of a payment that belongs to no order. */
+/** A payment found on chain that belongs to no order. */
 export type Unmatched = Omit<ProofRecord, 'version'>
 
 /**
- * Turns a transfer into a payment without an order; `undefined` for a transfer
- * of 0.
+ * Turns a transfer into a payment without an order. Returns `undefined` for a
+ * transfer of 0.
  */
 export function unmatchedOf(
   log: ReadLog,
@@ -23,7 +23,8 @@ export function unmatchedOf(
   { receipt, blockTime }: TimedReceipt,
 ): Unmatched | undefined {
   const event = decodeTokenLog(log)
-  // Anyone can send a transfer of 0 from any account, any number of times.
+  // Ignore transfers of 0: anyone can send them from any account, any number of
+  // times.
   if (event?.name !== 'Transfer' || event.value === 0n) return undefined
   const { chainId, token, recipient } = destination
   return {
@@ -31,7 +32,7 @@ export function unmatchedOf(
     token,
     recipient,
     transactionHash: receipt.transactionHash,
-    // The receipt has this log, so the log has an index.
+    // This log comes from a receipt, so its index is set.
     logIndex: Number(log.logIndex),
     kind: 'unmatched',
     orderId: undefined,
@@ -49,8 +50,8 @@ export function unmatchedOf(
 }
 
 /**
- * Finds the changes that payments without an order make. Reports each payment
- * once.
+ * Returns the rows to write for payments without an order. Adds one event per
+ * payment.
  */
 export async function settleUnmatched(
   context: HasKinds,
@@ -69,7 +70,8 @@ export async function settleUnmatched(
   const isAt = (row: Unmatched, other: Unmatched) =>
     row.transactionHash === other.transactionHash &&
     row.logIndex === other.logIndex
-  // If a transaction moves to another block, its logs get other indexes.
+  // When a reorg moves a transaction to another block, its logs get other
+  // indexes, so recognize a moved payment by its other fields.
   const moved = rows.filter(
     (row) =>
       row.removed &&
@@ -91,8 +93,9 @@ export async function settleUnmatched(
 }
 
 /**
- * Leaves out transactions that we sent for scheduled charges, or for payments
- * of a kind that this process was not given: their submitter settles them.
+ * Leaves out transactions that we sent for charges of subscriptions, or for a
+ * kind of payment whose module this process lacks: their submitter settles
+ * them.
  */
 async function dropOwn(
   context: HasKinds,

@@ -29,10 +29,10 @@ export type Displaced = Extract<
 >
 
 /**
- * Writes what a reorganization did to proofs: the new block of a moved proof,
- * or the state of the order without a removed one.
- *
- * @param options.blockTime of the newest block, Unix seconds.
+ * Writes what a reorganization did to stored payments and cancellations: the
+ * new block of one that moved, or for one that is gone, the state of the order
+ * without it.
+ * @param options.blockTime time of the newest block, Unix seconds.
  */
 export function takeBack(
   context: OrdersContext,
@@ -65,8 +65,8 @@ async function displaceProofs(
 }
 
 /**
- * Marks payments without an order as removed. Reconciliation finds them again
- * in their new block.
+ * Marks payments without an order as removed. If they are in a new block,
+ * reconciliation finds them again there.
  */
 async function dropUnmatched(
   tables: StoreWriter,
@@ -103,10 +103,12 @@ function displaceProof(
   const newest = collected.find(orderId)
   const stored = newest && atAttempt(newest, proof.attempt)
   const kept = newest?.proofs.find((row) => isSame(row, proof) && !row.removed)
-  // Another process has written this already, so skip it.
+  // Another process has written the new block or the removal already, so skip
+  // it.
   if (!stored || !kept) return
   const { order, attempt } = stored
-  // Leave this to a process that was given the order's kind of payment.
+  // This process lacks the module for the order's kind of payment, so leave the
+  // order to a process that has it.
   if (!knowsKind(facts, order)) return
   const again =
     displaced.verdict === 'moved' &&
@@ -139,7 +141,9 @@ function removing(kept: ProofRecord): Partial<Changes> {
   return { proofs: [{ ...kept, removed: true }] }
 }
 
-/** If an order was paid twice, settles it by its other payment. */
+/**
+ * If an order was paid twice and one payment is gone, settles it by the other.
+ */
 function settlingByAnother(at: bigint): Step {
   return (newest) => {
     const { order, proofs } = newest

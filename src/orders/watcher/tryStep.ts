@@ -3,19 +3,19 @@ import type { FailedPart } from './watchAside.js'
 import type { Watch } from './watchState.js'
 
 /**
- * Runs one step of a poll, unless it failed and waits for its next try. A
- * failure is reported, and does not stop the other steps.
+ * Runs one step of a poll, unless the step failed before and waits for its next
+ * try. A failure is reported, and does not stop the other steps.
  *
  * @returns `undefined` if the step waits or failed.
- * @throws {@link LeaseLostError} when another process has the lease now.
+ * @throws {@link LeaseLostError} when another process holds the lease now.
  */
 export async function tryStep<result>(
   { aside, apart }: Pick<Watch, 'aside' | 'apart'>,
   name: string,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
-  // If only parts of the step failed, run it: each part waits for its own next
-  // try.
+  // If only single orders of the step failed, run the step: each of these
+  // orders waits for its own next try.
   const hasParts = apart.has(name)
   if (!hasParts && aside.isWaiting(name)) return undefined
   try {
@@ -30,8 +30,8 @@ export async function tryStep<result>(
 }
 
 /**
- * Adds a fault to the list of failures, which reports it. Removes it once it is
- * over.
+ * Adds a fault to the list of failures, which reports it. Without a fault,
+ * removes the earlier one.
  */
 export function reportFault(
   aside: Watch['aside'],
@@ -43,29 +43,30 @@ export function reportFault(
 }
 
 /**
- * Makes single orders or proofs that fail in a step wait for their next try, so
- * that the others go on.
+ * List of single orders or proofs that failed in a step. Each waits for its own
+ * next try, so that the others continue.
  */
 export type Apart = {
   /**
    * Makes one order or proof wait for its next try, and reports its failure.
    * `due` is the chain time of the next try, if known.
-   *
-   * @throws the error itself if nothing keeps a list of failures.
+   * @throws the error itself if the caller keeps no list of failures.
    */
   put(
     name: string,
     error: unknown,
     part?: (FailedPart & { due?: bigint | undefined }) | undefined,
   ): void
-  /** True while the order or proof waits for its next try. */
+  /** True while this order or proof waits for its next try. */
   isWaiting(name: string): boolean
-  /** Removes the failure of a name that succeeded after the step ended. */
+  /**
+   * Removes a failure after the order or proof succeeded later than its step.
+   */
   clear(name: string): void
   /**
-   * Removes the failures of this step that were due again and did not fail.
-   *
-   * @param open names whose new try still runs: they stay.
+   * Ends the step: removes the failures that were due for a new try and did not
+   * fail again.
+   * @param open names whose new try still runs: their failures stay.
    */
   close(open?: ReadonlySet<string> | undefined): void
 }

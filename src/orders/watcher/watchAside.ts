@@ -5,43 +5,49 @@ import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
 /**
- * The order or destination that a failure concerns, if it is not the whole
- * chain or token of the step.
+ * The order or destination that a failure concerns, if it does not concern the
+ * whole chain or token.
  */
 export type FailedPart = {
   orderId?: string | undefined
-  /** The destination in whose health the failure is shown. */
+  /** The destination at which `health` shows the failure. */
   destination?: Destination | undefined
 }
 
-/** Failed steps and orders of a watch, each until its next try. */
+/**
+ * Steps and orders that failed while watching a chain. Each waits for its next
+ * try.
+ */
 export type WatchAside = {
   /**
-   * Makes failed work wait for its next try, and reports the failure.
-   *
+   * Makes a step or order that failed wait for its next try, and reports the
+   * failure.
    * @returns milliseconds until the next try.
    */
   put(name: string, error: unknown, part?: FailedPart | undefined): number
   isWaiting(name: string): boolean
   clear(name: string): void
-  /** Failures of steps at one destination alone. */
+  /** The failures of steps that concern this destination only. */
   at(destination: Destination): Pick<Aside, 'put' | 'isWaiting' | 'clear'>
 }
 
 /**
- * The failures of the watch of a chain, or of its schedules. `health` shows a
- * failure of the chain at all its destinations, one of a token at all
+ * All failures of watching a chain, or of charging its subscriptions. `health`
+ * shows a failure of the chain at all its destinations, one of a token at all
  * destinations of the token, and one of an order or a recipient at that
  * destination only.
  */
 export type WatchAsides = {
   chain: WatchAside
   ofToken(token: Destination['token']): WatchAside
-  /** Forgets everything, because another process works on it now. */
+  /** Forgets all failures, because another process does this work now. */
   clearAll(): void
-  /** Number of failures, whether or not they are due for a try. */
+  /** Number of failures, whether or not they are due for a new try. */
   size(): number
-  /** Writes the failures that changed, so that `health` shows them. */
+  /**
+   * Stores the failures that changed, so that `health` of any process shows
+   * them.
+   */
   save(lease: Lease | undefined): Promise<void>
 }
 
@@ -84,7 +90,10 @@ export function openWatchAsides(
   }
 }
 
-/** Remembers in which list a name is, so that `clear` finds it. */
+/**
+ * Remembers which of the lists of failures contains a name, so that `clear`
+ * finds it.
+ */
 function openOne(
   listOf: (about: Partial<Destination>) => Aside,
   about: Partial<Destination>,

@@ -32,44 +32,46 @@ import {
 } from './watchState.js'
 
 /**
- * Milliseconds between two reconciliations that go back to the last final
- * block.
+ * Milliseconds between two reconciliations that start at the last final block.
  */
 const deepEvery = 600_000
 
-/** Watches the orders of one chain. `look` is one poll. */
+/** Watches the orders of one chain. Each call of `look` is one poll. */
 export type ChainWatcher = {
   /**
-   * Compares the orders of a chain with the chain once and writes the
-   * differences: proofs that a reorganization removed, expired orders, payments
-   * that others submitted, and finality. Does nothing while another process
-   * watches. If a part fails, that part is tried again later and the others go
-   * on.
+   * Compares the stored orders with the chain once, and writes the differences:
+   * payments that a reorganization removed, expired orders, payments that
+   * others submitted, and finality. Does nothing while another process watches
+   * the chain. If a step fails, that step is tried again later and the other
+   * steps continue.
    *
    * @returns `nextLook`, milliseconds until the next poll. While `isQuiet`, a
-   * change in the store may bring the next poll forward: see `findNextLook`.
+   * change in the store may start the next poll earlier: see `findNextLook`.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
-   * name its newest block, or is on another chain. The next poll starts over.
+   * return its newest block, or is on another chain. The next poll then starts
+   * from the beginning.
    */
   look(): Promise<{ nextLook: number; isQuiet: boolean }>
   /**
-   * Asks the store again when to poll next, because orders may have changed.
-   *
+   * Decides again when to poll next, because orders in the store may have
+   * changed.
    * @returns milliseconds from now.
    */
   findNextLook(): Promise<number>
-  /** Steps and orders that failed, and when to try each again. */
+  /** Steps and orders that failed, and when each is tried again. */
   asides: WatchAsides
-  /** The lease of this watch. */
+  /**
+   * Renews or releases the lease under which this process watches the chain.
+   */
   kept: Pick<KeptLease, 'prolong' | 'release'>
-  /** The lease, while this process holds it. */
+  /** The lease for watching the chain, while this process holds it. */
   lease(): Lease | undefined
 }
 
 /**
- * Prepares the watch of a chain: one poll covers all recipients in all its
- * tokens. Forgets what earlier polls found whenever the lease is a new one,
- * because another process may have written in between.
+ * Creates the watcher of a chain. One poll covers all recipients in all tokens
+ * of the chain. Forgets what earlier polls found whenever the lease is a new
+ * one, because another process may have written meanwhile.
  */
 export function watchChain(
   context: OrdersContext,
@@ -81,11 +83,12 @@ export function watchChain(
   }: {
     asides?: WatchAsides | undefined
     /**
-     * Milliseconds between two periodic reconciliations. @default 10 seconds;
-     * while nothing waits for the chain, four quiet intervals if that is longer
+     * Milliseconds between two periodic reconciliations.
+     * @default 10 seconds; while nothing waits for the chain, four quiet
+     * intervals if that is longer
      */
     reconcileEvery?: number | undefined
-    /** Maximum number of open orders that one reconciliation asks about. */
+    /** Most open orders that one reconciliation asks about. */
     mostOpen?: number | undefined
   } = {},
 ): ChainWatcher {
@@ -101,7 +104,7 @@ export function watchChain(
   let memory = newMemory()
   let last: LastLook | undefined
   let destinations: ChainDestinations | undefined
-  /** Reads the shop first: its recipients may have changed. */
+  /** Read the shop first, because its recipients may have changed. */
   const findDestinations = async (): Promise<ChainDestinations> => {
     await context.shop.refresh()
     if (destinations?.from !== context.destinations) {
@@ -112,8 +115,8 @@ export function watchChain(
     memory.changes = destinations.changes
     return destinations
   }
-  // After a failed poll or without the lease, no change in the store brings the
-  // next poll forward.
+  // After a failed poll, or without the lease, a change in the store does not
+  // start the next poll earlier.
   const findNext = async (): Promise<NextLook | undefined> => {
     if (!last || !lease || !kept.holds(lease)) return undefined
     const found = await findNextLook(context, {
@@ -141,8 +144,8 @@ export function watchChain(
       await kept.during(async () => {
         const { all, tokens } = await findDestinations()
         const heads = await getHeads(client, policy, numbersToAsk(memory))
-        // If the node is on another chain, its blocks would expire our orders
-        // and undo their proofs.
+        // If the node were on another chain, its blocks would make our orders
+        // expire and undo our payments.
         if (!isHeadKnown(memory, heads)) await checkChain(client, chainId)
         const { apart } = memory
         const aside = asides.chain
@@ -176,21 +179,19 @@ export function watchChain(
 }
 
 /**
- * The steps of one poll; each runs even if another one failed:
- *
+ * Runs the steps of one poll. Each runs even if another one failed:
  * 1. `believeFinality` confirms the safe and final blocks by a second poll.
  * 2. `checkReorg` finds replaced blocks and undoes what their transactions
  *    settled, also in blocks that no poll has seen.
- * 3. `expireDue` ends orders whose window is over and nonce unused.
+ * 3. `expireDue` ends orders whose window has ended and whose nonce is unused.
  * 4. `reconcileToken` finds payments that the store lacks, every 10 seconds.
- * 5. `fulfilIncluded` fulfils at `included`, if the policy says so.
- * 6. `raiseSettled` raises finality, fulfils at `safe` and `finalized`.
+ * 5. `fulfilIncluded` fulfils orders at `included`, if the policy says so.
+ * 6. `raiseSettled` updates finality, and fulfils at `safe` and `finalized`.
  * 7. `carryRefunds` has requested refunds signed.
- *
  * Steps 3 and 4 run for all tokens at the same time.
  *
- * If a reorganization makes an order `capturing` again, its transactions are in
- * flight again: the next poll of the submitter sends the same bytes.
+ * If a reorganization moves an order back to `capturing`, its transactions are
+ * in flight again: the next poll of the submitter sends the same bytes.
  */
 async function lookOnce(
   context: OrdersContext,
@@ -214,8 +215,8 @@ async function lookOnce(
       )
     }),
   )
-  // If `checkReorg` failed, a new proof may be in a replaced block: do not
-  // fulfil.
+  // If `checkReorg` failed, a new payment may be in a replaced block: do not
+  // fulfil its order.
   if (context.policy.fulfilAt === 'included' && verdict !== undefined)
     await tryStep(watch, 'fulfilment', () => fulfilIncluded(context, watch))
   await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
@@ -234,11 +235,17 @@ function reconcileEveryOf(
 
 type Reconciling = { reconcileEvery: number; mostOpen: number | undefined }
 
-/** The destinations of a chain, until the recipients of the shop change. */
+/**
+ * The destinations of a chain, loaded again when the recipients of the shop
+ * change.
+ */
 type ChainDestinations = {
-  /** The list of the shop that they were taken from, to notice a newer list. */
+  /**
+   * The shop's list that these were taken from. If the shop has another list,
+   * these are outdated.
+   */
   from: readonly Destination[]
-  /** `changes` of the shop when they were taken. */
+  /** Number of changes of the shop's recipients when this list was made. */
   changes: number
   all: readonly Destination[]
   tokens: ReadonlyMap<Address, readonly Destination[]>
@@ -265,7 +272,10 @@ function groupByToken(
 type Looking = Reconciling &
   Pick<ChainDestinations, 'tokens'> & { asides: WatchAsides }
 
-/** Prepares what this poll needs for each token of the chain. */
+/**
+ * Builds, for each token of the chain, the input of this poll: its
+ * destinations, its client and what earlier polls found.
+ */
 function tokensOf(
   context: OrdersContext,
   watch: Watch & Looking,
@@ -314,7 +324,10 @@ function newestOf({ head, seen }: WatchMemory): SeenBlock | undefined {
   return head ?? seen?.at(-1)
 }
 
-/** Numbers of blocks to ask for again, to compare them with earlier polls. */
+/**
+ * Numbers of the blocks to request again, to compare them with those of earlier
+ * polls.
+ */
 function numbersToAsk(memory: WatchMemory): bigint[] {
   const newest = newestOf(memory)
   const finality = findUnconfirmed(memory)

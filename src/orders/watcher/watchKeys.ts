@@ -4,12 +4,12 @@ import type { Destination } from '../../store/types.js'
 import type { OrdersContext, Shop } from '../model/types.js'
 
 /**
- * Names the watch of each chain by its shop. Instances of a shop share a watch:
- * one of them works, the others wait.
+ * Names the lease for watching each chain, by the shop. Instances of a shop
+ * share it: one of them watches, the others wait.
  *
- * Without a name, instances with the same destinations share a watch. Those
- * with other destinations have a watch of their own, so that none relies on
- * another one that does not know its recipients.
+ * Without a shop name, instances with the same destinations share a lease.
+ * Instances with other destinations have another lease, so that none relies on
+ * an instance that does not know its recipients.
  */
 export function nameWatches(
   { name, configured: { destinations } }: Pick<Shop, 'name' | 'configured'>,
@@ -35,8 +35,8 @@ export function nameWatches(
 type Part = Pick<Destination, 'chainId'> & Partial<Destination>
 
 /**
- * The key in the store of a chain's watch, or of a part of it. The schedules of
- * subscriptions use the same names.
+ * Returns the key in the store for watching a chain, or for a part of that. The
+ * schedules of subscriptions use the same names.
  */
 export function watchKey(
   { watches }: Pick<OrdersContext, 'watches'>,

@@ -17,14 +17,20 @@ export type Watch = {
   lease: Lease | undefined
   /** Steps and orders that failed and wait for their next try. */
   aside: WatchAside
-  /** Single orders or proofs that failed in a step. Changed by `tryStep`. */
+  /**
+   * Single orders or proofs that failed in a step. Only `tryStep` changes them.
+   */
   apart: ApartEntries
 }
 
-/** A poll, with the safe and final blocks that two polls have confirmed. */
+/**
+ * A poll, with the `safe` and `finalized` blocks that two polls have confirmed.
+ */
 export type SureWatch = Watch & { sure: SureHeads }
 
-/** A poll of the destinations of one token, with the client of that token. */
+/**
+ * A poll of the destinations of one token, with the token's address and state.
+ */
 export type TokenWatch = Watch & {
   token: Address
   /** All destinations of the token; `destinations` may be a part of them. */
@@ -32,113 +38,137 @@ export type TokenWatch = Watch & {
   tokenMemory: TokenMemory
 }
 
-/** The safe and final blocks that two polls have confirmed. */
+/** The `safe` and `finalized` blocks that two polls have confirmed. */
 export type SureHeads = {
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
 }
 
 /**
- * Single orders or proofs that failed, by name: their step, and the chain time
- * of the next try, in Unix seconds.
+ * Single orders or proofs that failed, by name, with the step that failed and
+ * the chain time of the next try, in Unix seconds.
  */
 type ApartEntries = Map<string, { step: string; due: bigint }>
 
-/** The block the node named for one tag, and the one that is confirmed. */
+/**
+ * A `safe` or `finalized` block: the one that the node named last, and the one
+ * that is confirmed.
+ */
 export type SeenFinality = {
-  /** Named by the last poll, and not confirmed yet. */
+  /** The block that the last poll named. No other poll has confirmed it yet. */
   claimed: BlockHead | undefined
   believed: BlockHead | undefined
 }
 
-/** The proofs in one transaction that polls still compare with the chain. */
+/**
+ * New payments or cancellations in one transaction, which polls still compare
+ * with the chain.
+ */
 export type FreshProof = {
   transactionHash: Hash
-  /** Id of the consumed order; absent for stored proofs. */
+  /**
+   * Id of an order in the state `consumed`, which has no stored proof;
+   * otherwise absent.
+   */
   consumed: string | undefined
   /**
-   * The block of a consumed order, if its event names the block. Proofs have
-   * their own.
+   * The block of a `consumed` order, if its event names the block. Stored
+   * proofs have their own.
    */
   blockHash: Hash | undefined
-  /** Number of polls in a row that found the proof in the chain. */
+  /** Number of polls in a row that found the transaction in the chain. */
   looks: number
 }
 
 /**
- * State that the polls under one lease share. `newMemory` creates it. Only the
- * file named at a field changes that field.
+ * State that all polls under one lease share. `newMemory` creates it. Only the
+ * file that a field names changes that field.
  */
 export type WatchMemory = {
-  /** Single orders or proofs that failed in steps of the whole chain. */
+  /**
+   * Single orders or proofs that failed in steps that concern the whole chain.
+   */
   apart: ApartEntries
   /**
    * True after a poll that found nothing to wait for. Changed by `watchChain`.
    */
   isQuiet?: boolean | undefined
   /**
-   * `changes` of the shop whose recipients the poll covers. Changed by
-   * `watchChain`.
+   * Number of changes of the shop's recipients that the last poll knew. Changed
+   * by `watchChain`.
    */
   changes?: number | undefined
-  /** State of the steps of one token. Changed by `watchChain`. */
+  /**
+   * What polls remember for the steps of each token. Changed by `watchChain`.
+   */
   tokens: Map<Address, TokenMemory>
   /**
-   * Newest blocks that a later poll found again by number, the lowest first.
-   * Changed by `checkReorg`, as are the next four.
+   * Newest blocks that a later poll found again by number, lowest first.
+   * Changed by `checkReorg`, as are the next four fields.
    */
   seen?: readonly SeenBlock[] | undefined
-  /** The newest block of the last poll, not yet found again by another poll. */
+  /**
+   * The newest block of the last poll. No other poll has found it again yet.
+   */
   head?: SeenBlock | undefined
-  /** Polls in a row in which the node lacked a block seen before. */
+  /**
+   * How many polls in a row the node has lacked a block that was seen before.
+   */
   behind?: { looks: number; from: bigint; newest: bigint } | undefined
   /**
-   * The newest seen block that `checkReorg` no longer waits for, because the
+   * The newest seen block that `checkReorg` stopped waiting for, because the
    * node kept lacking it.
    */
   dropped?: bigint | undefined
-  /** First block whose proofs have to be checked again. */
+  /** First block from which stored payments have to be checked again. */
   recheckFrom?: bigint | undefined
   /**
-   * Proofs that fewer than two polls in a row have found in the chain, by order
-   * and transaction. Changed by `checkFresh`, as are the next two.
+   * New payments and cancellations that fewer than two polls in a row have
+   * found in the chain, by order and transaction. Changed by `checkFresh`, as
+   * are the next two fields.
    */
   fresh: Map<string, FreshProof>
-  /** Cursor of the last event that was searched for new proofs. */
+  /** Cursor of the last event that was searched for new payments. */
   freshTo?: bigint | undefined
-  /** Orders with a proof that this poll did not find: not fulfilled now. */
+  /**
+   * Orders whose payment this poll did not find in the chain: they are not
+   * fulfilled now.
+   */
   held: ReadonlySet<string>
   /**
-   * The blocks that the last polls named as safe and final. Changed by
+   * The blocks that the last polls named as `safe` and `finalized`. Changed by
    * `believeFinality`.
    */
   finality?: { safe: SeenFinality; finalized: SeenFinality } | undefined
   /**
-   * Wallets that are signing refunds now, by recipient. Changed by
+   * Recipients whose wallets are signing refunds now. Changed by
    * `carryRefunds`.
    */
   signing: Map<Address, Promise<unknown>>
   /**
-   * Ids of refunds whose signatures are being sealed and stored. Changed by
+   * Ids of refunds whose signatures are being encrypted and stored. Changed by
    * `carryRefunds`.
    */
   storing: Set<string>
-  /** How far the events were read for captures. Changed by `fulfilIncluded`. */
+  /**
+   * The last event up to which the `fulfil` events of captured orders were
+   * written. Changed by `fulfilIncluded`.
+   */
   fulfilled?: FulfilledTo | undefined
 }
 
-/** State that the polls of one token share under one lease. */
+/** State that all polls of one token share under one lease. */
 export type TokenMemory = {
-  /** Single orders or proofs that failed in steps of the token. */
+  /** Single orders or proofs that failed in steps that concern this token. */
   apart: ApartEntries
   /**
-   * Drafts that were unpaid at the end of their window, by id: the chain time
-   * of the first poll that saw it, in Unix seconds. Changed by `judgeExpiry`;
-   * `expireDue` removes old ones.
+   * Drafts that were unpaid at the end of their window, by id, with the chain
+   * time (Unix seconds) of the first poll that saw this. Changed by
+   * `judgeExpiry`; `expireDue` removes old ones.
    */
   unpaid: Map<string, bigint>
   /**
-   * Searches for payments that go on in the background, by order and state.
+   * Searches for payments that continue in the background, by order and state.
    * Changed by `judgeExpiry`.
    */
   searches: Map<string, Promise<Evidence | undefined>>
@@ -148,24 +178,39 @@ export type TokenMemory = {
    * next field.
    */
   reconciledAt?: number | undefined
-  /** When the next reconciliation goes back to the last final block. */
+  /**
+   * When the next reconciliation has to start at the last final block, in
+   * milliseconds of `performance.now()`.
+   */
   nextDeepReconcile?: number | undefined
   /**
-   * How far the recipients are read. Changed by `reconcileToken`, as are the
-   * next two.
+   * The last block read for each recipient. Changed by `reconcileToken`, as are
+   * the next two fields.
    */
   places?: Places | undefined
-  /** Recipients that are being read separately, in the background. */
+  /**
+   * Recipients whose payments are being read in the background, separately from
+   * the rest, because they are behind.
+   */
   catching: Map<Address, Promise<void>>
-  /** Recipients that were read separately, and up to which block. */
+  /**
+   * Recipients that were read separately and are no longer behind, with the
+   * last block read.
+   */
   caughtUp: Map<Address, bigint>
 }
 
-/** How far events were read to fulfil captured orders. */
+/**
+ * The last event up to which the `fulfil` events of captured orders were
+ * written.
+ */
 export type FulfilledTo = {
   /** Cursor of the last event that was read. */
   after: bigint
-  /** Ids of captured orders up to `after` whose block no poll has found yet. */
+  /**
+   * Ids of orders whose capture is in an event up to `after`, but in a block
+   * that no poll has found in the chain yet.
+   */
   waiting: ReadonlySet<string>
 }
 

@@ -9,8 +9,9 @@ import type { Watch } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 /**
- * Writes what findings show, in a unit of work of its own. An order whose
- * payment is stored for another order is reported and tried again later.
+ * Writes what the chain shows about orders, in one database transaction. If an
+ * order's payment is stored for another order, reports that order and tries it
+ * again later.
  */
 export async function writeFindings(
   context: OrdersContext,
@@ -22,7 +23,7 @@ export async function writeFindings(
   }: {
     findings: readonly Finding[]
     ids?: readonly string[] | undefined
-    /** Adds further changes to the unit of work. */
+    /** Adds further changes to the same database transaction. */
     addMore?: (collected: ChangeSet, tables: StoreWriter) => Promise<void>
   },
 ): Promise<Changes> {

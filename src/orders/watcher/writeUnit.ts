@@ -5,8 +5,8 @@ import { type Changes, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
- * Writes a unit of work. Repeats it if another process wrote the same rows, or
- * added the same proof, in between.
+ * Runs a database transaction. Repeats it if another process wrote the same
+ * rows, or added the same proof, meanwhile.
  */
 export async function writeUnit(
   context: OrdersContext,
