@@ -88,7 +88,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'a lease that was prolonged runs from then on',
+    name: 'a prolonged lease lasts its full time from the moment it was prolonged',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
@@ -222,7 +222,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'fences rise over the end of a process too',
+    name: 'fences keep rising after a process ends and another starts',
     run: async (createStore) => {
       const key = drawId()
       const mine = { key, owner: 'one', milliseconds: long }

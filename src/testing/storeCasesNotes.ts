@@ -114,7 +114,7 @@ export const noteCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'notes whose time is over are found, the earliest first, up to the limit',
+    name: 'expired notes are found, the earliest first, up to the limit',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         // Negative times, which no other case uses: the query finds only these

@@ -161,7 +161,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'orders to look at come by when they are due, until a time',
+    name: 'orders that a worker must check come in the order of their due times, up to a given time',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const { destination, ids } = await insertNumbered(store, [

@@ -274,7 +274,7 @@ export const recordCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'a row that was handed in or out cannot change what is kept',
+    name: 'changing a row after it was written or read does not change the stored row',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const row = sampleOrder(drawDestination(), { metadata: { list: [1] } })

@@ -153,7 +153,7 @@ async function checkLogs(
     : warn(
         subject,
         `fewer than ${logBlocks} blocks in one request: ${failure.words}`,
-        'Nothing: ranges are split. A wider limit makes audits faster.',
+        'Nothing to do: longer ranges are split. A wider limit makes audits faster.',
       )
 }
 

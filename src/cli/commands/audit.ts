@@ -12,7 +12,7 @@ import { auditInParts } from './auditInParts.js'
 
 export const auditCommand: Command = {
   name: 'audit',
-  summary: 'Compares the payments on the chain with the record.',
+  summary: 'Compares the payments on the chain with the database.',
   positionals: '',
   mostPositionals: 0,
   options: {

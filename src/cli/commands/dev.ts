@@ -16,7 +16,7 @@ export const devCommand: Command = {
     port: {
       type: 'string',
       value: 'PORT',
-      help: 'Where the node listens. Default: 8545.',
+      help: 'Port on which the node listens. Default: 8545.',
     },
     fork: {
       type: 'string',

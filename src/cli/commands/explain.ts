@@ -19,7 +19,7 @@ export const explainCommand: Command = {
     url: {
       type: 'string',
       value: 'URL',
-      help: 'A node to ask: its token then judges a signed payment.',
+      help: 'URL of a node. With it, the token contract checks a signed payment.',
     },
   },
   details: [

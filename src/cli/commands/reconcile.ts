@@ -17,7 +17,7 @@ type Pending = {
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
-  summary: 'Shows what a reconciliation would add to the record.',
+  summary: 'Shows which payments a reconciliation would add to the database.',
   positionals: '',
   mostPositionals: 0,
   options: shopOptions,

@@ -141,8 +141,8 @@ async function checkPayer(
   if (payer === recipient)
     return fail(
       subject,
-      'the key is that of the recipient',
-      'Give the key of another account, as a buyer has it. Nothing was stored.',
+      'this key belongs to the recipient, which cannot pay itself',
+      'Give the private key of another account, such as a buyer has. Nothing was stored.',
     )
   const client = clientOf(context, destination)
   const { decimals } = await getToken(client, { token })
@@ -152,12 +152,12 @@ async function checkPayer(
   if (balance === 0n)
     return fail(
       subject,
-      `the key is that of ${payer}, which holds nothing of ${token}`,
+      `this key belongs to ${payer}, which holds none of the token ${token}`,
       `Send that account at least ${formatAmount(1n, decimals)} of the token, or check that it is the right key. Nothing was stored.`,
     )
   return ok(
     subject,
-    `the key is that of ${payer}, which holds ${formatAmount(balance, decimals)}`,
+    `this key belongs to ${payer}, which holds ${formatAmount(balance, decimals)}`,
   )
 }
 

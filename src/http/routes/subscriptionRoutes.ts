@@ -41,7 +41,8 @@ function ownRoutes(
         'Drafts a subscription; the same Idempotency-Key is the same subscription',
       body: 'SubscriptionDraft',
       headers: {
-        'Idempotency-Key': 'The id of the subscription. Drawn where absent.',
+        'Idempotency-Key':
+          'The id of the subscription. Drawn at random if absent.',
       },
       answers: { 201: 'DraftedSubscription' },
       run: (call) => draft(subscriptions, call),

@@ -66,7 +66,11 @@ export function decodeTerms(
 ): Pick<ChargePayment, 'permission' | 'chargeId'> {
   const { permission, chargeId } = terms ?? {}
   if (permission === undefined)
-    throw new InvalidFieldError('terms', terms, 'the terms of a permission')
+    throw new InvalidFieldError(
+      'terms',
+      terms,
+      'an object with the spend permission that the payer signed',
+    )
   return { permission: decodePermission(JSON.parse(permission)), chargeId }
 }
 

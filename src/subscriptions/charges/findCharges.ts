@@ -96,7 +96,8 @@ export async function findCharges(
     if (!receipt || receipt.blockHash !== blocks.get(hash))
       throw new NodeAnswerError({
         method: 'eth_getTransactionReceipt',
-        problem: 'names another block than the log: the chain changed',
+        problem:
+          'names another block than the log of the charge: a reorganization happened in between, so read again',
       })
     return chargesOf(permission, receipt, inputs[index] ?? '0x')
   })

@@ -85,7 +85,7 @@ export async function getSpendPermission(
   if (!isWord(calls.approved) || !isWord(calls.revoked))
     throw new NodeAnswerError({
       method: 'eth_call',
-      problem: 'is not of SpendPermissionManager',
+      problem: 'does not come from a SpendPermissionManager contract',
     })
   const { message } = permission
   return {
@@ -132,7 +132,7 @@ export function currentPeriod(
   if (!answer.ok || answer.data.length !== 194)
     throw new NodeAnswerError({
       method: 'eth_call',
-      problem: 'is not of SpendPermissionManager',
+      problem: 'does not come from a SpendPermissionManager contract',
     })
   const last = decodeFunctionResult({
     abi,

@@ -103,7 +103,7 @@ function parseOffer(
     throw new InvalidFieldError(
       `${field}.stream`,
       shown(stream),
-      'false: only the flow upfront can stream',
+      "false unless flow is 'upfront', the only flow that can stream",
     )
   const settled: SettledOffer = {
     name,

@@ -230,7 +230,11 @@ function limitSilence(): {
     timer = setTimeout(() => {
       timer = undefined
       isOver = true
-      fail(new Error('The client left, and the handler stopped writing.'))
+      fail(
+        new Error(
+          'The client closed the connection, and the handler stopped writing.',
+        ),
+      )
     }, mostSilence)
     // The timer must not keep the process alive.
     Object(timer).unref?.()

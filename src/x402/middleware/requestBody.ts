@@ -71,7 +71,8 @@ function toUnread(request: BodyRequest): RequestBody {
   const pull = async (controller: ReadableStreamDefaultController) => {
     hasBegun = true
     while (request.readableLength === 0 && !request.complete) {
-      if (request.destroyed) throw new Error('The client left.')
+      if (request.destroyed)
+        throw new Error('The client closed the connection.')
       await nextData(request)
     }
     // `read()` after the last byte would make Node announce the end, and

@@ -274,7 +274,10 @@ test('a key without the token, and that of the recipient, store nothing', async 
     { level: 'fail', words: expect.stringContaining('holds nothing of') },
   ])
   expect(own.about).toMatchObject([
-    { level: 'fail', words: 'the key is that of the recipient' },
+    {
+      level: 'fail',
+      words: 'this key belongs to the recipient, which cannot pay itself',
+    },
   ])
   expect(await orders.events()).toEqual(before)
   expect((await orders.list()).orders).toEqual([])
