@@ -14,7 +14,10 @@ import { findUses, type PermissionUse, usedTopics } from './findUses.js'
 /** Parameters of {@link findCharges}. */
 export type FindChargesParameters = {
   permission: SpendPermission
-  /** First block to search. The permission was not used before its approval. */
+  /**
+   * First block to search. Pass the block of the approval or an earlier one: no
+   * charge can come before it.
+   */
   fromBlock: bigint
   /** Last block to search. @default 'latest' */
   toBlock?: bigint | BlockTag | undefined
@@ -32,8 +35,9 @@ const members: MembersOf<FindChargesParameters> = {
 /** A charge that the chain shows. */
 export type FoundCharge = PermissionUse & {
   /**
-   * Mark of the charge: `markOf(chargeId)`. Absent if the transaction is not a
-   * plain `spend` with a mark, so it was not sent by this library.
+   * Mark of the charge: `markOf(chargeId)`, the hash of its id. Absent if the
+   * transaction is not a `spend` call followed by a mark: then another program
+   * sent it.
    */
   mark: Hex | undefined
   transactionHash: Hash
@@ -121,7 +125,10 @@ function chargesOf(
 /** Hex digits of a mark. */
 const markLength = 64
 
-/** Returns the mark if the input is exactly this `spend` call and a mark. */
+/**
+ * Returns the mark if the input is exactly this `spend` call, followed by 32
+ * bytes: the mark.
+ */
 function parseMark(
   permission: SpendPermission,
   value: bigint,

@@ -17,7 +17,7 @@ export const spendPermissionTypes = {
   ],
 } as const
 
-/** The message in viem's types: integers of up to 48 bits are numbers. */
+/** The message in viem's types, where integers of up to 48 bits are numbers. */
 type SpendPermissionStruct = {
   account: Address
   spender: Address
