@@ -171,7 +171,7 @@ export interface Subscriptions {
   ): Promise<RestartSubscriptionVerdict>
 
   /**
-   * Returns a subscription, without credentials.
+   * Returns a subscription, without the payer's signature.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such

@@ -22,7 +22,8 @@ import { showHealth } from './showHealth.js'
 import { notOpen, refusal } from './toProblem.js'
 
 /**
- * The routes for merchants. Each sees the orders of the principal's recipients.
+ * The routes for merchants. Each shows only orders of the recipients that
+ * `authorize` returned for the merchant.
  */
 export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
   return [
@@ -206,7 +207,7 @@ function filterOf({
 }: ListQuery): ListOrdersParameters {
   return {
     ...addresses,
-    // The query's schema allows only these names.
+    // A cast is safe here: the schema of the query allows only names of states.
     states: state?.split(',') as OrderState[] | undefined,
     chainId: chainId === undefined ? undefined : Number(chainId),
     before: integer(before),

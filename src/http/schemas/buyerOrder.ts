@@ -7,11 +7,11 @@ export type BuyerOrder = Pick<
   Order,
   'amount' | 'atMost' | 'token' | 'recipient' | 'state'
 > & {
-  /** Unix seconds, both exclusive. */
+  /** Unix seconds between which the payment is valid, both excluded. */
   window: { validAfter: bigint; validBefore: bigint }
   /**
-   * The transaction that settled the order; before that, the capture that the
-   * chain shows only as pre-confirmed.
+   * The transaction that settled the order. Before that, a capture that is only
+   * pre-confirmed: announced by the chain's sequencer, but not yet in a block.
    */
   transaction: { hash: Hash; finality: Finality } | null
   /** Oldest first. */

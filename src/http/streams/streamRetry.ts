@@ -4,8 +4,8 @@ import { CursorAheadError, OrderNotFoundError } from '../../orders/index.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
- * Milliseconds that one try may take. A request that was lost on the way to the
- * database would otherwise be waited for without end.
+ * Milliseconds that one try may take. Without this limit, a request that was
+ * lost on the way to the database would be waited for without end.
  */
 const longestTry = 10_000
 
@@ -13,7 +13,7 @@ const longestTry = 10_000
 const pauses = { shortest: 50, longest: 5_000 }
 
 /**
- * Runs work again until it succeeds, after a growing pause. Stops and returns
+ * Runs work until it succeeds, with a growing pause after each failure. Returns
  * `undefined` when the signal aborts.
  *
  * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link

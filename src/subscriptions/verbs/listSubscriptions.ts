@@ -23,9 +23,9 @@ import { parseSubscriptionId } from './draftSubscription.js'
 export type ListSubscriptionsParameters = {
   /** The smart wallet that pays. */
   payer?: Address | undefined
-  /** The `cursor` of the previous page. */
+  /** The `cursor` of the previous page. Absent for the first page. */
   before?: bigint | undefined
-  /** At most 200. @default 50 */
+  /** Most subscriptions or charges in a page, up to 200. @default 50 */
   limit?: number | undefined
 }
 

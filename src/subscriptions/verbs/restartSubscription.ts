@@ -54,7 +54,8 @@ export async function restartSubscription(
       due: 0n,
     }
     await tables.subscriptions.update([restarted])
-    // Requested now, because the usual pause could outlast the period.
+    // Requests the charge now. The schedule's usual pause after a failure could
+    // last longer than the period.
     if (chargeId !== undefined)
       await writeCaptureRequests(context, tables, [chargeOrderId(id, chargeId)])
     return {
