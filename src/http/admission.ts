@@ -19,8 +19,8 @@ export type Admission = <result>(
 const usual: AdmissionLimits = { atOnce: 500, inTurn: 2 }
 
 /**
- * Limits how many requests run at once. Further requests wait in one queue, and
- * a request for which the queue has no room is refused at once.
+ * Lets at most `atOnce` requests wait or run at the same time, and refuses
+ * further ones at once. Accepted requests begin in the order of one queue.
  *
  * Two requests begin in each turn of the event loop, because Node accepts one
  * connection in each turn. When 16 began in a turn, one request in five waited

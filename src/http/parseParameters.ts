@@ -7,8 +7,8 @@ export type SettledParameters = {
   authorize: PaymentHandlerParameters['authorize']
   corsOrigins: readonly string[]
   /**
-   * Origins that may send requests. Absent if each request may only come from
-   * the origin of its own URL.
+   * Origins whose pages may send requests. Absent to allow the origin of each
+   * request's own URL.
    */
   origins: readonly string[] | undefined
   subscriptions: PaymentHandlerParameters['subscriptions']
