@@ -29,8 +29,8 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const isDelivered = await tryEvent(parts, { queue, event })
   if (!isDelivered) return
   try {
-    // Loads the queue's next event first, so that `save` records it as
-    // undelivered.
+    // Loads the queue's next event before saving, so that the saved progress
+    // shows it as undelivered.
     await outbox.fillQueue(queue)
     queues.release(queue)
   } finally {
