@@ -32,7 +32,8 @@ const findOrders = async (store: PaymentStore, ids: readonly string[]) =>
   )
 
 /**
- * Rules about rows: each comes back as it was written, and counts its writes.
+ * Rules about rows: each comes back as it was written, and its version counts
+ * the writes.
  */
 export const recordCases: readonly StoreCase[] = [
   {

@@ -33,8 +33,8 @@ type Sample = {
 }
 
 /**
- * Rules about refused writes: no row is inserted twice, or updated from an old
- * version.
+ * Rules about refused writes: no row is inserted twice, or updated from an
+ * outdated version.
  */
 export const refusalCases: readonly StoreCase[] = [
   {
@@ -276,8 +276,8 @@ async function expectStaleRefused(
 }
 
 /**
- * Expects that the refused write undoes its whole unit of work, even if the
- * work catches the error and goes on.
+ * Expects that a refused write undoes everything in its unit of work (database
+ * transaction), even if the caller catches the error and continues.
  */
 async function expectUnitRefused(
   store: PaymentStore,

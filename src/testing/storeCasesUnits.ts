@@ -17,7 +17,10 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** Rules about units of work: each is atomic and isolated. */
+/**
+ * Rules about units of work (database transactions): each is atomic and
+ * isolated.
+ */
 export const unitCases: readonly StoreCase[] = [
   {
     name: 'a unit of work returns the result of its work, and a read too',

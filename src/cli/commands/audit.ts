@@ -93,8 +93,8 @@ function rowOf(
 }
 
 /**
- * Prints the transfers that only the chain or only the orders have, or in which
- * the two differ.
+ * Prints the differences between chain and database: transfers that only one of
+ * them has, or that are not equal in both.
  */
 export function printDifferences(
   print: Printer,

@@ -7,7 +7,10 @@ import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 import { printDifferences } from './audit.js'
 
-/** What `orders.reconcile` would still change, for one destination. */
+/**
+ * What `orders.reconcile` would still change for one destination (chain, token
+ * and recipient).
+ */
 type Pending = {
   audit: DestinationAudit
   reconciledTo: bigint | undefined

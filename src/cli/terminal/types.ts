@@ -35,8 +35,8 @@ export type CliIo = {
    */
   packageFolder: string
   /**
-   * Resolves on Ctrl-C or SIGTERM. Without a call of this, both end the process
-   * at once.
+   * Resolves on Ctrl-C or SIGTERM. If a command does not call this, both
+   * signals end the process at once.
    */
   untilInterrupted(): Promise<void>
   /** Imports the module at an absolute path. */
