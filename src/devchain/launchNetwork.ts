@@ -22,7 +22,7 @@ import {
 
 type RunningNetwork = {
   port: number
-  /** Port of anvil itself. */
+  /** Port of the anvil process. */
   nodePort: number
   /** Absent if clients connect to anvil directly. */
   emulation: Emulation | undefined

@@ -170,7 +170,10 @@ export type DevChain = {
    * signature made here is worthless elsewhere.
    */
   chain: Chain
-  /** Address of the network's USDC, in lower case. */
+  /**
+   * Address of the chain's USDC, the same as on the live network. In lower
+   * case.
+   */
   token: Address
   /**
    * All accounts, beginning with payer, merchant and relayer. All have ETH, and

@@ -27,7 +27,10 @@ import type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
 import type { RestartSubscriptionVerdict } from './verbs/restartSubscription.js'
 import type { ChargeDueReport } from './verbs/runSchedule.js'
 
-/** All methods for the subscriptions of one store. */
+/**
+ * Methods for the subscriptions of a shop: draft, accept, charge, cancel, list
+ * and run.
+ */
 export interface Subscriptions {
   /**
    * Creates a subscription, and the permission for its payer to sign. Until the

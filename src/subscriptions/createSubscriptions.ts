@@ -26,7 +26,7 @@ import { runSchedule } from './verbs/runSchedule.js'
 
 /** Parameters of {@link createSubscriptions}. */
 export type CreateSubscriptionsParameters = {
-  /** Orders created with `kinds: [spendPermissions()]`. */
+  /** Orders from `createOrders` with `spendPermissions()` in its `kinds`. */
   orders: Orders
   policy?: SchedulePolicy | undefined
 }

@@ -7,7 +7,7 @@ export type CreateStore = () => PaymentStore | Promise<PaymentStore>
 
 /** One rule that every store must follow. */
 export type StoreCase = {
-  /** The rule, as a sentence without its full stop. */
+  /** The rule as a sentence, without a full stop. */
   readonly name: string
   /**
    * Runs the case. Rejects when the store breaks the rule, with an error that

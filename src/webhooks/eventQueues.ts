@@ -3,7 +3,7 @@ import type { OrderEvent } from '../orders/index.js'
 /** The undelivered events of one order. */
 export type EventQueue = {
   key: string
-  /** Absent for events that concern no order. */
+  /** Absent if these events concern no order. */
   orderId: string | undefined
   /** Events that are loaded into memory, in the order to deliver them. */
   events: OrderEvent[]
@@ -25,7 +25,7 @@ export type EventQueue = {
   busy: boolean
 }
 
-/** Says which queue `take` may return. */
+/** Limits which queue `take` may return. */
 type QueueChoice = {
   now: number
   /** True to allow a queue that has not failed. */

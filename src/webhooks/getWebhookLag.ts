@@ -6,9 +6,9 @@ import { parseTargetName } from './targets/parseTargetName.js'
 
 /** Parameters of {@link getWebhookLag}. */
 export type GetWebhookLagParameters = {
-  /** The store of the orders. */
+  /** The store that the orders and `runWebhooks` use. */
   store: PaymentStore
-  /** The name of the target. */
+  /** `name` of the target in `runWebhooks`. */
   target: string
 }
 

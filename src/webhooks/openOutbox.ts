@@ -133,7 +133,7 @@ async function findOpen(
   return [...unseen]
 }
 
-/** The events from which a queue is filled. */
+/** The events that a queue is loaded from. */
 type Stream = {
   orders: Pick<Orders, 'events'>
   /**

@@ -4,7 +4,10 @@ import type { TargetRun } from './targets/types.js'
 
 /** How far the deliveries to a target have come. */
 export type Progress = {
-  /** Cursor of the newest event that was delivered. */
+  /**
+   * Cursor of the newest delivered event. Earlier events of some orders may
+   * still wait.
+   */
   read: bigint
   /**
    * For each order that waits, the cursor of its first undelivered event, if

@@ -20,7 +20,7 @@ type Failure = {
   startedAt: number
   /** HTTP status, if the receiver answered. */
   status?: number | undefined
-  /** Milliseconds that the receiver asks to wait. */
+  /** Milliseconds that the receiver asks to wait (header `Retry-After`). */
   retryAfter?: number | undefined
 }
 

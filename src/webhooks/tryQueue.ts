@@ -17,7 +17,10 @@ type Parts = {
   leave: () => void
 }
 
-/** Sends the first event of a queue once, and records the result. */
+/**
+ * Sends the first event of an order's queue once, and records whether the
+ * receiver accepted it.
+ */
 export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const { outbox, queues, saver } = parts
   await outbox.fillQueue(queue)

@@ -129,7 +129,7 @@ async function checkOverrides(
       )
 }
 
-/** Blocks in the range of one test request. */
+/** Blocks that one test request for logs covers. */
 const logBlocks = 10_000n
 
 async function checkLogs(

@@ -343,7 +343,7 @@ async function judge(
 }
 
 /**
- * True when a worker serves this account, so it holds the account's lease. Also
+ * True when a worker holds the lease of a sending account on this chain. Also
  * true when that cannot be known: the report has no accounts of relayers.
  */
 async function isWorked(

@@ -14,7 +14,7 @@ type LogSource = Pick<Sequencer, 'node' | 'head'>
 
 /**
  * Answers `eth_getLogs` from finished blocks, without pre-confirmations.
- * Refuses the ranges that Reth, the node software of Base, refuses.
+ * Refuses the ranges that Reth (node software) refuses.
  */
 export async function canonicalLogs(
   source: LogSource,

@@ -47,8 +47,9 @@ export type DevPolicies = {
       }
     | undefined
   /**
-   * Most transactions of one sender that may wait in the pool. Reth, the node
-   * software of Base, accepts 16; the default error text is Reth's.
+   * Most transactions of one sender that may wait in the pool, counted from its
+   * account nonce at `latest`. Reth (node software) accepts 16, and the default
+   * error text is Reth's.
    */
   maxPending?:
     | {

@@ -3,7 +3,7 @@
  * `eth_getLogs`.
  */
 export type ProviderWording = {
-  /** Why the request is refused. */
+  /** What the provider's limit is about. */
   kind: 'range' | 'results' | 'timeout' | 'head' | 'rateLimit' | 'unavailable'
   code: number
   /** HTTP status. Default: 200. */

@@ -55,8 +55,8 @@ export async function mineBlocks(
 }
 
 /**
- * Reads the node's newest block after a change of the chain in the node, and
- * announces blocks that are new.
+ * Call this after the node itself has changed its chain. Reads the newest block
+ * again, and announces new blocks to subscribers.
  */
 export async function followNode(sequencer: Sequencer): Promise<void> {
   const { number } = sequencer.head

@@ -3,7 +3,7 @@ import type { Hash, Hex } from 'viem'
 /** A JSON object whose members are not checked. */
 export type Json = Record<string, unknown>
 
-/** A method and its parameters. */
+/** An RPC method with its parameters. */
 export type NodeCall = readonly [method: string, params: readonly unknown[]]
 
 /** Answers one call. This can be the node, or code in front of it. */

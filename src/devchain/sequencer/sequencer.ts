@@ -4,7 +4,7 @@ import type { Lock } from './createLock.js'
 import { asJson, type Json, type NodeCall, toHash } from './devRpc.js'
 import type { Delta, Feed } from './feed.js'
 
-/** A known transaction that is in no block yet. */
+/** A transaction that the network has accepted but no block contains yet. */
 export type DevTransaction = {
   hash: Hash
   /** Sender in lower case. */

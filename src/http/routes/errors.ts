@@ -5,7 +5,7 @@ import type { ProblemReason } from '../schemas/problemTable.js'
 export type ProblemFacts = {
   /** HTTP status, if it is not the reason's usual one. */
   status?: number | undefined
-  /** The wrong member of the body or the query. */
+  /** Name of the wrong field in the body or the query. */
   field?: string | undefined
   /** One sentence that replaces the reason's own text. Never a secret. */
   detail?: string | undefined

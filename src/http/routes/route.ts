@@ -21,7 +21,7 @@ type Call = {
   orderId: string
   refundId: string
   subscriptionId: string
-  /** Checked against the route's schema. */
+  /** Body and query, checked against the schemas of the route. */
   body: unknown
   query: unknown
 }

@@ -67,7 +67,7 @@ export type ShownHealth = Omit<OrdersHealth, 'chains' | 'submitters'> & {
  */
 type BuyerEvent = {
   type: OrderEvent['type'] | 'status' | 'end'
-  /** Unix milliseconds. */
+  /** When the event happened, in Unix milliseconds. */
   at: bigint
   /** The order, loaded after the event happened. */
   order: BuyerOrder
@@ -106,7 +106,7 @@ type Values = {
   Refund: Refund
   RefundTaken: { refund: Refund; order: Order }
   RefundList: {
-    /** Oldest first. */
+    /** Refunds of the order, oldest first. */
     refunds: readonly Refund[]
     /** Token units. */
     refunded: bigint

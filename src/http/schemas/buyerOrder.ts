@@ -14,14 +14,14 @@ export type BuyerOrder = Pick<
    * pre-confirmed: announced by the chain's sequencer, but not yet in a block.
    */
   transaction: { hash: Hash; finality: Finality } | null
-  /** Oldest first. */
+  /** Refunds of the order, oldest first. */
   refunds: readonly BuyerRefund[]
 }
 
 /** All that a buyer sees of a refund. */
 export type BuyerRefund = {
   state: RefundState
-  /** Decimal amount in whole tokens. */
+  /** Refunded amount, a decimal in whole tokens. */
   amount: string
   /** The transaction that paid it back; `null` unless it succeeded. */
   transaction: { hash: Hash; blockNumber: bigint; finality: Finality } | null

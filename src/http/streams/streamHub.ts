@@ -12,7 +12,10 @@ import {
 import { openSink, type SinkLimits, type StreamSink } from './streamSink.js'
 
 type Opening = {
-  /** `Last-Event-ID` of the request. */
+  /**
+   * The header `Last-Event-ID`: id of the last event that the client got before
+   * it reconnected. `null` if it was not sent.
+   */
   lastEventId: string | null
   /** Ends the stream when the client disconnects. */
   signal: AbortSignal

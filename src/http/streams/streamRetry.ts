@@ -9,7 +9,7 @@ import { StoreError } from '../../store/errors.js'
  */
 const longestTry = 10_000
 
-/** Milliseconds between two tries. */
+/** Shortest and longest pause between two tries, in milliseconds. */
 const pauses = { shortest: 50, longest: 5_000 }
 
 /**

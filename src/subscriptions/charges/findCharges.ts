@@ -21,7 +21,7 @@ export type FindChargesParameters = {
   fromBlock: bigint
   /** Last block to search. @default 'latest' */
   toBlock?: bigint | BlockTag | undefined
-  /** Blocks in one log request. @default 2000n */
+  /** Most blocks in one log request. @default 2000n */
   maxBlockRange?: bigint | undefined
 }
 
@@ -32,7 +32,7 @@ const members: MembersOf<FindChargesParameters> = {
   maxBlockRange: true,
 }
 
-/** A charge that the chain shows. */
+/** A charge that was found on the chain. */
 export type FoundCharge = PermissionUse & {
   /**
    * Mark of the charge: `markOf(chargeId)`, the hash of its id. Absent if the

@@ -15,7 +15,7 @@ export type PermissionUse = {
   value: bigint
   /** First second of the period that the manager charged. */
   periodStart: bigint
-  /** First second after that period. */
+  /** First second after the period that was charged. */
   periodEnd: bigint
   /**
    * Position in its block of the `Transfer` log with exactly this amount, which

@@ -21,7 +21,7 @@ import type {
 /** The permission and the block to ask about. */
 export type GetSpendPermissionParameters = {
   permission: SpendPermission
-  /** The block to ask about. @default 'latest' */
+  /** The block whose state is read. @default 'latest' */
   block?: BlockSelector | undefined
 }
 

@@ -45,7 +45,7 @@ export type RehearsePermissionParameters = SignedSpendPermission & {
   /** Token units of the first charge. */
   value: bigint
   block: BlockSelector
-  /** Most gas of the charge. */
+  /** Most gas that the charge may use. */
   maxGas: bigint
 }
 

@@ -110,7 +110,7 @@ export type SpendPermissionExpectation = {
   start?: bigint | undefined
   /** Earliest accepted `end` of the permission, in Unix seconds. */
   minEnd?: bigint | undefined
-  /** The salt, if you chose it. */
+  /** Expected `salt`, if you chose it. */
   salt?: bigint | undefined
   /** Expected `extraData`. @default any */
   extraData?: Hex | undefined

@@ -25,7 +25,7 @@ export type VerifySpendPermissionParameters = {
   expect: SpendPermissionExpectation
   /** The block at which to verify. @default 'latest' */
   block?: BlockSelector | undefined
-  /** Gas a charge may cost at most. @default 300_000n */
+  /** Most gas that one charge may use. @default 300_000n */
   maxChargeGas?: bigint | undefined
   /**
    * Accepted wallet implementations (the contracts behind wallet proxies). In

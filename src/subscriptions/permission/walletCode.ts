@@ -39,7 +39,7 @@ export const baseFactories: readonly Address[] = [
   '0xba5ed110efdba3d005bfc882d75358acbbb85842',
 ]
 
-/** The code at an account, if the library knows it. */
+/** What code an account has: none, Base's wallet proxy, or other code. */
 export type WalletCode =
   | { kind: 'none' }
   | { kind: 'proxy'; implementation: Address }

@@ -69,7 +69,7 @@ export type ScheduleStep = {
   charge?: SpendPeriod | undefined
   /** Unix seconds at which to try the charge `row.chargeId` again. */
   retryAt?: bigint | undefined
-  /** The event to report. */
+  /** The event to append to the subscription's events. */
   report?: PeriodReport | undefined
   /**
    * True if the payer may have revoked the permission, so the chain must be

@@ -21,7 +21,7 @@ import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Which subscriptions `list` returns. */
 export type ListSubscriptionsParameters = {
-  /** The smart wallet that pays. */
+  /** Returns only subscriptions of this smart wallet. */
   payer?: Address | undefined
   /** The `cursor` of the previous page. Absent for the first page. */
   before?: bigint | undefined

@@ -21,7 +21,7 @@ export type ReconciledCharges = {
 /** Where the chain shows a charge that the database may lack. */
 export type ChargeLook = {
   client: Client
-  /** Hash of the permission. */
+  /** Hash of the permission (EIP-712). */
   hash: string
   blockNumber: bigint
   now: bigint
@@ -92,7 +92,7 @@ async function settleKnown(
   return settleTransaction(context, look.client, { stored, transactionHash })
 }
 
-/** Stores a charge that only the chain knows. */
+/** Stores a charge that was found on the chain and is not in the database. */
 async function adopt(
   { context }: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,

@@ -37,7 +37,7 @@ export async function runSchedule(
   return { charged: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** @returns the number of charges that became due. */
+/** @returns the number of charges that were requested. */
 async function runOnce(
   subscriptions: SubscriptionsContext,
   group: ClientGroup,

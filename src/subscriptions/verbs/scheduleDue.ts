@@ -50,7 +50,7 @@ export type ScheduledLook = {
 /** State that successive passes over the destinations of a client share. */
 export type ScheduleMemory = {
   asides: WatchAsides
-  /** Subscriptions in progress, by id. */
+  /** Subscriptions that are being processed now, by id. */
   going: Map<string, Promise<void>>
 }
 

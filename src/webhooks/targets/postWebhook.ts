@@ -13,7 +13,7 @@ export type PostedWebhook =
       ok: false
       reason: WebhookFailure
       status?: number | undefined
-      /** Milliseconds that the receiver asks to wait. */
+      /** Milliseconds that the receiver asks to wait (header `Retry-After`). */
       retryAfter?: number | undefined
     }
 

@@ -9,7 +9,7 @@ import type {
 } from '../../orders/index.js'
 import type { PaymentStore } from '../../store/types.js'
 
-/** A receiver of events. */
+/** A receiver of events: its URL, its secrets, and the events it gets. */
 export type WebhookTarget = {
   /**
    * Name under which the progress of this target is saved. Keep the name when
@@ -17,7 +17,7 @@ export type WebhookTarget = {
    * be unique among the targets that share a database.
    */
   name: string
-  /** An https URL without credentials. */
+  /** URL of the receiver: https, without user name and password. */
   url: string
   /**
    * Secrets in the form of Standard Webhooks, `whsec_…`, the newest first. Each
@@ -104,7 +104,7 @@ export type WebhookPayload<type extends OrderEventType = OrderEventType> = {
       chainId: number
       token: Address
       recipient: Address
-      /** Unix milliseconds as a decimal string. */
+      /** When the event happened, in Unix milliseconds as a decimal string. */
       at: string
     }
   }
@@ -119,7 +119,7 @@ export type WebhookFailure =
   | 'certificateRefused'
   | 'timedOut'
   | 'redirected'
-  /** The status was not 200 to 299. */
+  /** The receiver answered with a status other than 200 to 299. */
   | 'statusRefused'
 
 /** A target whose fields have been checked. */
@@ -149,7 +149,7 @@ export type WebhookTools = {
   timeout: number
   /** Milliseconds until a lease expires if it is not prolonged. */
   lease: number
-  /** Milliseconds between two polls for new events. */
+  /** Milliseconds between two reads of new events from the database. */
   look: number
   /**
    * Milliseconds until a process that did not get the lease asks for it again.

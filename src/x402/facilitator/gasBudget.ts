@@ -93,7 +93,7 @@ async function writeUsed(
 /** Milliseconds of one day. */
 const dayLength = 86_400_000n
 
-/** The day in UTC, such as `2026-11-23`. */
+/** Returns today's date in UTC, such as `2026-11-23`. */
 function dayOf({ now }: Context): string {
   return new Date(Number(now())).toISOString().slice(0, 10)
 }

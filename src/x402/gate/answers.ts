@@ -184,7 +184,10 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
   return answer
 }
 
-/** Keeps paid answers out of caches. */
+/**
+ * Returns the answer with headers that keep it out of caches: a cache could
+ * give a paid answer to others.
+ */
 function withPrivacy(response: Response): Response {
   // A copy: the headers of a response that came from `fetch` cannot be changed.
   const answer = new Response(response.body, response)

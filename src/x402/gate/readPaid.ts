@@ -34,7 +34,10 @@ export type ReadRequest =
       bound: Hex
       /** Hash of the payment payload alone. */
       payload: Hex
-      /** Key of the store's record about the payment identifier. */
+      /**
+       * Key of the stored record that says which payment uses this payment
+       * identifier. Absent if the client sent none.
+       */
       identifier: string | undefined
     }
 

@@ -29,7 +29,7 @@ import type {
   X402Payment,
 } from './types.js'
 
-/** A paid request to answer. */
+/** A paid request, and what is needed to answer it. */
 export type PaidCall = {
   orderId: string
   terms: Terms
@@ -53,7 +53,7 @@ export type PaidCall = {
   place: SealContext
 }
 
-/** A payment to continue to process, from its record in the store. */
+/** A payment whose processing continues from the step in its stored record. */
 export type BegunExchange = {
   note: ExchangeNote
   /** True when this process has just created the record. */
@@ -208,8 +208,8 @@ async function work(
     stored,
   })
   const signal = finished.kind === 'failed' ? finished.signal : undefined
-  // The failure is stored. The framework answers with the value that the
-  // handler threw.
+  // The failure is stored, so the value that the handler threw can go to its
+  // framework, which answers the request.
   return signal && ['failed', 'gone'].includes(outcome?.kind ?? '')
     ? { kind: 'signal', signal }
     : outcome

@@ -51,7 +51,7 @@ export type X402Offer = {
   mostAtRisk?: string | undefined
   /** Seconds from signing until the payment expires. @default 300 */
   maxTimeoutSeconds?: number | undefined
-  /** What is sold, in words. Clients show it. */
+  /** Description of what is sold, which clients show to people. */
   description?: string | undefined
   /** MIME type of the answer, for clients. */
   mimeType?: string | undefined
@@ -156,10 +156,10 @@ export type X402Payment = {
    * recognize work that your handler has already done.
    */
   orderId: string
-  /** Name of the offer. */
+  /** Name of the offer that was paid for. */
   offer: string
   payer: Address
-  /** A decimal in whole tokens. */
+  /** Amount paid, a decimal in whole tokens. */
   amount: string
   /**
    * Hash of the transaction that captured the payment. `undefined` unless the
@@ -168,7 +168,7 @@ export type X402Payment = {
   transaction: Hash | undefined
 }
 
-/** Answers a paid request. */
+/** A fetch handler that also gets the payment. It answers a paid request. */
 export type X402Handler = (
   request: Request,
   payment: X402Payment,
@@ -254,7 +254,7 @@ export type Terms = {
   requirements: PaymentRequirements
 }
 
-/** The state that all requests of a gate share. */
+/** State that all requests of a gate share. */
 export type GateContext = {
   orders: DestinationOrders
   context: OrdersContext
@@ -302,14 +302,14 @@ export type Refusal = () => Response
 /** A response in the form in which answers are stored. */
 export type KeptResponse = {
   status: number
-  /** The reason phrase, if it is not the usual one. */
+  /** The reason phrase of the status, if it is not the usual one. */
   statusText?: string | undefined
   headers: readonly (readonly [string, string])[]
   /** The body as base64. */
   body: string
 }
 
-/** How a handler ended, with its answer. */
+/** Result of a handler, with its answer. */
 export type Finished =
   /**
    * The handler succeeded, and its answer is sent to the client as it comes.
@@ -360,11 +360,14 @@ export type Exchange = {
 /** The payment of a request, to look up in the store. */
 export type WantedPayment = {
   orderId: string
-  /** Payment nonce. */
+  /** EIP-3009 nonce of the payment. */
   nonce: Hex
   /** Hash of the payment payload. */
   payload: Hex
-  /** Key of the store's record about the payment identifier. */
+  /**
+   * Key of the stored record that says which payment uses this payment
+   * identifier. Absent if the client sent none.
+   */
   identifier: string | undefined
 }
 

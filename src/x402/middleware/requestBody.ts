@@ -11,7 +11,7 @@ export type BodyRequest = {
   /** True once the whole body has arrived. */
   complete: boolean
   destroyed: boolean
-  /** True if something has read from the body. */
+  /** True if any code has read from the body. */
   readableDidRead: boolean
   readableLength: number
   readableEncoding: BufferEncoding | null

@@ -127,7 +127,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Headers that hold a credential. */
+/** Names of headers whose value must stay secret. */
 export const secretHeaders: readonly string[] = [
   paymentHeader.toLowerCase(),
   oldPaymentHeader.toLowerCase(),
