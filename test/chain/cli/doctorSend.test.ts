@@ -271,7 +271,10 @@ test('a key without the token, and that of the recipient, store nothing', async 
   const own = await send(shop, shop.merchantKey)
   expect([poor, own].map(({ code }) => code)).toEqual([1, 1])
   expect(poor.about).toMatchObject([
-    { level: 'fail', words: expect.stringContaining('holds none of the token') },
+    {
+      level: 'fail',
+      words: expect.stringContaining('holds none of the token'),
+    },
   ])
   expect(own.about).toMatchObject([
     {
