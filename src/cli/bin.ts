@@ -8,15 +8,15 @@ let end: (() => void) | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => (end ? end() : process.exit(130)))
 
-// An error of the configuration that comes after the command began must not
-// print a stack trace: its source lines can contain keys.
+// Code of the configuration can fail after the command has begun. Such an error
+// must not print a stack trace, whose source lines can contain keys.
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error: unknown) => {
     process.stderr.write(`${describeFailure(error).text}\n`)
     process.exit(1)
   })
 
-// `npx countersign … | head` closes the pipe early. That is no error.
+// `npx countersign … | head` closes the pipe early, which is no error.
 process.stdout.on('error', () => process.exit(0))
 
 const code = await runCli(process.argv.slice(2), {
@@ -28,7 +28,8 @@ const code = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   isTerminal: process.stdout.isTTY === true,
   isErrorTerminal: process.stderr.isTTY === true,
-  // Two folders up, from `src/cli` as well as from the built file.
+  // The package folder is two levels up, both from `src/cli` and from the built
+  // file.
   packageFolder: fileURLToPath(new URL('../..', import.meta.url)),
   untilInterrupted: () =>
     new Promise((resolve) => {
@@ -38,7 +39,8 @@ const code = await runCli(process.argv.slice(2), {
 })
 
 /**
- * Ends the process: clients and database pools of the configuration would keep
- * it alive. Exported, because bundlers leave out modules that export nothing.
+ * Ends the process, which open clients and database pools of the configuration
+ * would keep alive. Exported, because bundlers leave out modules that export
+ * nothing.
  */
 export const ended: boolean = process.stdout.write('', () => process.exit(code))

@@ -19,8 +19,8 @@ import { parseCommand } from './terminal/parseCommand.js'
 import type { CliIo, Command, ExitCode } from './terminal/types.js'
 
 /**
- * All commands, in the order of `--help`: as a merchant needs them one after
- * the other.
+ * All commands, in the order in which `--help` shows them and a merchant needs
+ * them.
  */
 export const commands: readonly Command[] = [
   initCommand,
@@ -39,8 +39,8 @@ export const commands: readonly Command[] = [
 ]
 
 /**
- * Runs one command and returns its exit code. Never throws: `stderr` gets one
- * sentence about a failure, without a stack trace.
+ * Runs one command and returns its exit code. Never throws: a failure is
+ * written to `stderr` as one sentence without a stack trace.
  */
 export async function runCli(
   args: readonly string[],
@@ -71,7 +71,8 @@ async function runCommand(
     return name === undefined ? 2 : 0
   }
   const command = commands.find((one) => one.name === name)
-  // Does not quote the word: it may be a secret in the wrong place.
+  // The error does not repeat the unknown word, which may be a secret in the
+  // wrong place.
   if (!command)
     throw new UsageError(
       'There is no such command: npx countersign --help lists them all.',

@@ -2,7 +2,8 @@ import { type FieldRule, InvalidFieldError, shown } from '../core/errors.js'
 import type { StartDevChainParameters } from './types.js'
 
 /**
- * The largest delay of a timer, in milliseconds. A longer one fires at once.
+ * The largest delay of a timer, in milliseconds. Node fires a timer with a
+ * longer delay at once.
  */
 const maxMilliseconds = 2_147_483_647
 

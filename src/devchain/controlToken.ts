@@ -11,21 +11,21 @@ type Role = 'masterMinter' | 'pauser' | 'blacklister'
 
 const { abi } = fiatTokenV2_2Artifact
 
-/** Mints tokens from the account that is the token's master minter. */
+/** Mints tokens, sent by the account that may appoint minters. */
 export async function mintTokens(
   clients: SendingClients,
   { to, value, token }: MintDevTokensParameters & { token: Address },
 ): Promise<void> {
   const from = await getRole(clients, token, 'masterMinter')
   const mint = { address: token, abi, functionName: 'mint', args: [to, value] }
-  // Unlimited, because mints that run at the same time share this allowance and
-  // could use it up.
+  // Sets an unlimited minting allowance. Mints that run at the same time share
+  // it, and could use up a limited one.
   const args = [from, maxUint256]
   const allow = { address: token, abi, functionName: 'configureMinter', args }
   await sendAs(clients, { from, calls: [allow, mint] })
 }
 
-/** Pauses or unpauses the token from the account that is its pauser. */
+/** Pauses or unpauses the token, sent by the account that is its pauser. */
 export async function pauseToken(
   clients: SendingClients,
   { token, on }: { token: Address; on: boolean },
@@ -37,7 +37,7 @@ export async function pauseToken(
 }
 
 /**
- * Adds an account to the token's block list or removes it, from the account
+ * Adds an account to the token's block list or removes it, sent by the account
  * that is the token's blacklister.
  */
 export async function blockAccount(

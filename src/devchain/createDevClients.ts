@@ -37,8 +37,9 @@ export function describeDevChain(
 }
 
 /**
- * Creates one client for each party. They poll every 50 ms. With `minesAtOnce`,
- * they return the hash of a transaction once its block is mined.
+ * Creates one client for each party. Clients poll every 50 ms. With
+ * `minesAtOnce`, sending a transaction resolves with its hash only after its
+ * block is mined.
  */
 export function createDevClients({
   chain,
@@ -49,8 +50,8 @@ export function createDevClients({
   accounts: readonly PrivateKeyAccount[]
   minesAtOnce: boolean
 }): DevClients {
-  // Milliseconds. Long, because a slow answer from this machine means that it
-  // is busy, not that the node is gone.
+  // The timeout (in milliseconds) is long: if the local node answers slowly,
+  // this machine is busy, and the node still runs.
   const plain = http(undefined, { timeout: 120_000 })
   const transport = minesAtOnce ? waitingTransport(plain) : plain
   const options = { chain, transport, pollingInterval: 50 }

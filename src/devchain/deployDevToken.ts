@@ -9,11 +9,11 @@ import type { DevChain } from './types.js'
 export type DeployDevTokenParameters = {
   /** One of Circle's three versions. Default: `devContracts.fiatTokenV2_2`. */
   contract?: { abi: Abi; bytecode: Hex } | undefined
-  /** Default: `'USD Coin'`. */
+  /** Name of the token. Default: `'USD Coin'`. */
   name?: string | undefined
-  /** Default: `'USDC'`. */
+  /** Symbol of the token. Default: `'USDC'`. */
   symbol?: string | undefined
-  /** Default: 6. */
+  /** Decimals of the token. Default: 6. */
   decimals?: number | undefined
 }
 
@@ -25,7 +25,8 @@ const members: MembersOf<DeployDevTokenParameters> = {
 }
 
 /**
- * Deploys another token with Circle's functions. Pass it to the chain's `mint`.
+ * Deploys another token with the functions of Circle's USDC. To mint it, pass
+ * its address to the chain's `mint`.
  *
  * @throws {@link DevCallRevertedError} when a call that deploys or prepares the
  * token reverts.

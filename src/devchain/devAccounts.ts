@@ -3,15 +3,17 @@ import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { InvalidFieldError, shown } from '../core/errors.js'
 
 /**
- * The public mnemonic of all accounts: never send them real money. Other tools
- * share another mnemonic, whose accounts have delegated code on live networks.
- * A fork would copy that code, and the token would then ask it about
- * signatures.
+ * The mnemonic of all accounts. It is public: never send real money to these
+ * accounts. It differs from the mnemonic of other tools, whose accounts have
+ * delegated code (EIP-7702) on live networks. A fork would copy that code, and
+ * the token would then ask the code about signatures.
  */
 export const devMnemonic =
   'symbol day ski adult knock suggest swing fade tissue basic pulse screen'
 
-/** Derives from the mnemonic the same accounts as anvil does. */
+/**
+ * Derives accounts from the mnemonic as anvil does, so both have the same ones.
+ */
 export function devAccounts(count: number): PrivateKeyAccount[] {
   if (!Number.isInteger(count) || count < 3 || count > 1000)
     throw new InvalidFieldError(

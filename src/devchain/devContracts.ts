@@ -12,8 +12,8 @@ import { strictWalletArtifact } from './contracts/StrictWallet.generated.js'
 /** Tokens, smart wallets and EIP-7702 delegates to run tests against. */
 type DevContracts = {
   /**
-   * Circle's token of 2020. It has no `receiveWithAuthorization`, and an
-   * authorization has three states instead of two.
+   * Circle's token of 2020. It lacks `receiveWithAuthorization`, and an
+   * authorization has three states (unused, used, canceled) instead of two.
    */
   fiatTokenV2_0: typeof fiatTokenV2_0Artifact
   /**
@@ -27,8 +27,8 @@ type DevContracts = {
    */
   fiatTokenV2_2: typeof fiatTokenV2_2Artifact
   /**
-   * A token like PYUSD. It reverts with custom errors, and does not revert for
-   * a payment nonce that is spent.
+   * A token like PYUSD. It reverts with custom errors. It does not revert if a
+   * payment nonce is already spent.
    */
   paxosToken: typeof paxosTokenArtifact
   /** OpenZeppelin's ERC-3009, as its npm package ships it. */
@@ -37,13 +37,20 @@ type DevContracts = {
   strictWallet: typeof strictWalletArtifact
   /** A wallet that accepts every signature. */
   permissiveWallet: typeof permissiveWalletArtifact
-  /** A wallet that accepts in a simulation and uses up all gas in a block. */
+  /**
+   * A wallet that accepts signatures in a simulation, but uses up all gas in a
+   * real block.
+   */
   lyingWallet: typeof lyingWalletArtifact
   /**
-   * A delegate that refuses every signature, also one by the account's own key.
+   * An EIP-7702 delegate that refuses every signature, even one by the
+   * account's own key.
    */
   strictDelegate: typeof strictDelegateArtifact
-  /** A delegate that accepts the plain signature of the account's own key. */
+  /**
+   * An EIP-7702 delegate that accepts the plain signature of the account's own
+   * key.
+   */
   permissiveDelegate: typeof permissiveDelegateArtifact
 }
 

@@ -14,8 +14,8 @@ const chainIds: Readonly<Record<DevNetwork, number>> = {
 }
 
 /**
- * Returns the USDC of a live network, whose address and name the development
- * chain takes over.
+ * Returns the USDC of a live network. The development chain gives its own token
+ * the same address and name.
  */
 export function devToken(network: DevNetwork): KnownToken {
   const token = knownTokens.find(

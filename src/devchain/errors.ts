@@ -41,7 +41,10 @@ export class UsdcPackageNotFoundError extends CountersignError {
   }
 }
 
-/** A control was called that needs a chain started with another option. */
+/**
+ * A control function of the chain was called, but the chain was not started
+ * with the option that it needs.
+ */
 export class DevChainModeError extends CountersignError {
   override readonly name = 'DevChainModeError'
   override readonly retryable = false
@@ -51,13 +54,14 @@ export class DevChainModeError extends CountersignError {
   }
 }
 
-/** The anvil program ended, or ran into the time limit, before it listened. */
+/** The anvil program ended or timed out before it accepted connections. */
 export class AnvilStartError extends CountersignError {
   override readonly name = 'AnvilStartError'
   override readonly retryable = true
 
   constructor({ reason }: { reason: string }) {
-    // Removes URLs: that of a node to fork often contains an access key.
+    // Removes URLs, because the URL of a node to fork often contains an access
+    // key.
     const shown = reason
       .replace(/\b(https?|wss?):\/\/[^\s)]+/g, '(url)')
       .replace(/\s+/g, ' ')

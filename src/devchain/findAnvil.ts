@@ -6,8 +6,8 @@ import { AnvilNotFoundError } from './errors.js'
 import { findPlaces } from './findPlaces.js'
 
 /**
- * Finds the anvil program: the given one, else that of the npm package for this
- * platform, else the one on `PATH`.
+ * Finds the anvil program. Tries the given one, then that of the npm package
+ * for this platform, then the one on `PATH`.
  *
  * @throws {@link AnvilNotFoundError} when there is none.
  */
@@ -28,7 +28,7 @@ async function resolvePackage(): Promise<string | undefined> {
     try {
       return createRequire(place).resolve(path)
     } catch {
-      // Not installed here: look from the next place.
+      // The package is not installed here: try the next place.
     }
   }
   return undefined

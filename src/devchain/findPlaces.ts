@@ -3,8 +3,8 @@ import process from 'node:process'
 import { findOwnUrl } from '../core/findOwnUrl.js'
 
 /**
- * Returns the files from which packages are resolved, as `require` would from
- * there: one in the user's project, then one of this package.
+ * Returns the files from which to look for installed packages, as `require` in
+ * them would: first one in the user's project, then one of this package.
  */
 export async function findPlaces(): Promise<string[]> {
   const project = join(process.cwd(), 'index.js')

@@ -5,12 +5,16 @@ import type { DevClients } from './types.js'
 
 /**
  * Account that has every role of a development token, such as minter and
- * pauser. Nobody has its key: the node impersonates it.
+ * pauser. Nobody has its private key; the node sends its transactions without
+ * one (impersonation).
  */
 export const devAuthority: Address =
   '0x00000000000000000000000000000000c0de5165'
 
-/** The four roles that the token's `initialize` takes, in its order. */
+/**
+ * Accounts for the four roles that the token's `initialize` takes, in its
+ * order.
+ */
 export const devRoles: readonly Address[] = [
   devAuthority,
   devAuthority,
@@ -26,7 +30,7 @@ export type InitializeTokenParameters = {
   decimals: number
 }
 
-/** Calls `initialize` of the token whose code has been put at an address. */
+/** Calls `initialize` of a token whose code is already at its address. */
 export async function initializeToken(
   clients: Pick<DevClients, 'public' | 'test'>,
   { token, name, symbol, decimals }: InitializeTokenParameters,

@@ -15,11 +15,13 @@ type LaunchAnvilParameters = {
   port?: number | undefined
   blockTime?: number | undefined
   forkUrl?: string | undefined
-  /** Blocks from `latest` to `safe`, and from there to `finalized`. */
+  /**
+   * Number of blocks by which `safe` is behind `latest`, and `finalized` behind
+   * `safe`.
+   */
   epochBlocks?: number | undefined
   /**
-   * True to mine blocks only when asked, with transactions in the order of
-   * their arrival.
+   * True to mine blocks only on request, with transactions in order of arrival.
    */
   noMining?: boolean | undefined
 }
@@ -29,7 +31,7 @@ type RunningAnvil = { port: number; stop: () => Promise<void> }
 const host = '127.0.0.1'
 
 /**
- * Starts anvil and resolves once it listens.
+ * Starts anvil and resolves once it accepts connections.
  *
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
  * @throws {@link AnvilStartError} when the program does not start.
@@ -39,8 +41,8 @@ export async function launchAnvil(
 ): Promise<RunningAnvil> {
   if (parameters.port) return launchAt(parameters.port, parameters)
 
-  // Another process may take a port between the moment it is found free and the
-  // start of anvil. Then try another.
+  // Another process may take the free port before anvil does. Then tries again
+  // with another port.
   for (let attempt = 1; ; attempt++) {
     try {
       return await launchAt(await freePort(), parameters)
@@ -63,7 +65,8 @@ async function launchAt(
 ): Promise<RunningAnvil> {
   const { createAnvil } = await importAnvil()
   const cachePath = await openFolder()
-  // anvil has these options, but the types of `@viem/anvil` do not.
+  // anvil has these options, but they are missing in the types of
+  // `@viem/anvil`.
   const unnamed = { slotsInAnEpoch: epochBlocks, cachePath }
   const anvil = createAnvil({
     ...options,
@@ -74,11 +77,11 @@ async function launchAt(
     ...(noMining ? { noMining, order: 'fifo' } : {}),
     ...(forkUrl ? { forkUrl } : {}),
     ...unnamed,
-    // Milliseconds. Long, because a busy machine starts anvil slowly. If anvil
-    // cannot start at all, it exits at once, and nobody waits.
+    // Milliseconds, long because a busy machine starts anvil slowly. If anvil
+    // cannot start at all, it exits at once and this time is not waited for.
     startTimeout: 600_000,
-    // Milliseconds. `stop()` leaves a timer of this length running, which would
-    // keep the process alive. The exit of anvil is awaited below.
+    // Milliseconds, short because `stop()` leaves a timer of this length, which
+    // would keep the process alive. The end of anvil is awaited below.
     stopTimeout: 1,
     execArgs: ([file, args, execOptions]) => [
       file,
@@ -104,12 +107,12 @@ async function launchAt(
   }
 }
 
-/** Folders in which running nodes keep states on disk. */
+/** Folders in which running nodes store chain states. */
 const folders = new Set<string>()
 
 /**
- * Creates the folder of a node. The node is ended by SIGKILL and cannot remove
- * it, so this process does.
+ * Creates a folder for a node's files. This process removes it, because the
+ * node is ended by SIGKILL and cannot.
  */
 async function openFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-anvil-'))
@@ -124,12 +127,16 @@ async function removeFolder(folder: string): Promise<void> {
   if (folders.size === 0) process.off('exit', removeFolders)
 }
 
-/** Synchronous: a process that exits waits for no promise. */
+/**
+ * Removes the folders. Synchronous, because a process that is exiting does not
+ * wait for promises.
+ */
 function removeFolders(): void {
   for (const folder of folders) rmSync(folder, removal)
 }
 
-// A node that is just ending may still write, so removing is tried again.
+// Tries again, because a node that is just ending may still write into the
+// folder.
 const removal = { recursive: true, force: true, maxRetries: 3 }
 
 async function importAnvil(): Promise<typeof import('@viem/anvil')> {

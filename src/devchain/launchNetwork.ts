@@ -22,7 +22,7 @@ import {
 
 type RunningNetwork = {
   port: number
-  /** Port of anvil. */
+  /** Port of the anvil process. */
   nodePort: number
   /** Absent if clients connect to anvil directly. */
   emulation: Emulation | undefined
@@ -77,8 +77,8 @@ export async function launchNetwork(
 }
 
 /**
- * Returns the controls that a chain offers. A control throws if the chain was
- * not started with the option that it needs.
+ * Returns the control functions of a chain. A function throws if the chain was
+ * started without the option that it needs.
  */
 export function controlNetwork({
   emulation,

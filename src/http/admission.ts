@@ -8,9 +8,9 @@ export type AdmissionLimits = {
 }
 
 /**
- * Runs the work of a request; requests begin in the order they arrived. Returns
- * `undefined` without running it when `atOnce` requests are already waiting or
- * running.
+ * Runs the work of a request. Work begins in the order in which the requests
+ * arrived. If `atOnce` requests are already waiting or running, returns
+ * `undefined` without running it.
  */
 export type Admission = <result>(
   work: () => Promise<result>,
@@ -19,12 +19,12 @@ export type Admission = <result>(
 const usual: AdmissionLimits = { atOnce: 500, inTurn: 2 }
 
 /**
- * Limits how many requests run at once. Under load, requests wait in one queue,
- * and those that exceed the limit are refused at once.
+ * Lets at most `atOnce` requests wait or run at the same time, and refuses
+ * further ones at once. Accepted requests begin in the order of one queue.
  *
- * Two begin in each turn of the event loop, because Node accepts one connection
- * each turn: when 16 began in a turn, one request in five waited two seconds
- * for its connection on a busy server.
+ * Two requests begin in each turn of the event loop, because Node accepts one
+ * connection in each turn. When 16 began in a turn, one request in five waited
+ * two seconds for its connection on a busy server.
  */
 export function openAdmission({
   atOnce,
@@ -33,8 +33,9 @@ export function openAdmission({
   const waiting: (() => void)[] = []
   let running = 0
   let begun = 0
-  // Starts a timer only once `inTurn` requests have begun in this turn: a
-  // single request leaves no timer behind that keeps the process alive.
+  // Starts a timer only after `inTurn` requests have begun in this turn. A
+  // single request then leaves no timer behind, which would keep the process
+  // alive.
   const startTurn = () => {
     const next = waiting.splice(0, inTurn)
     begun = next.length

@@ -1,8 +1,9 @@
 import { RequestRefusedError } from './routes/errors.js'
 
 /**
- * Refuses a request that a page of another origin sent. Passes requests without
- * an `Origin` header: browsers send one with every POST, so no page sent those.
+ * Refuses a request that a page of another origin sent. Passes a request
+ * without an `Origin` header: browsers send the header with every POST, so no
+ * page sent that request.
  *
  * @throws {@link RequestRefusedError}
  */
@@ -17,8 +18,8 @@ export function checkOrigin(
 
 /**
  * Refuses a request that a browser marks (`Sec-Fetch-Site`) as sent by a page
- * of another site. Passes requests without the mark: older browsers and
- * programs that are not browsers send none.
+ * of another site. Passes requests without this header: older browsers and
+ * other programs do not send it.
  *
  * @throws {@link RequestRefusedError}
  */

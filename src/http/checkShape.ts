@@ -26,8 +26,8 @@ export function checkShape<value>(
 }
 
 /**
- * Says what is wrong in our own words. The messages of zod are global settings,
- * which any code of the application can change.
+ * Describes the problem in this library's own words: any code of the
+ * application can replace the messages of zod.
  */
 function describe(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
@@ -36,8 +36,8 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
     case 'invalid_type':
       return `must be of type ${issue.expected}`
     case 'invalid_format':
-      // The message is the second argument of `regex()` in our schemas: the
-      // rule in words, such as "0x and 64 hex digits".
+      // In our schemas, the second argument of `regex()` says the rule, such as
+      // "0x and 64 hex digits". It arrives here as the message.
       return `must be ${issue.message}`
     case 'invalid_value':
       return `must be ${issue.values.join(' or ')}`
@@ -47,8 +47,8 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
 }
 
 /**
- * Returns an unknown member's name only if it is a plain word: a client may
- * have sent a secret as a name, and the error would show it.
+ * Returns the name of an unknown member only if it is a plain word. A client
+ * may have sent a secret as a name, and the error must not show it.
  */
 function showName(name = ''): string {
   return /^[a-z_]\w{0,31}$/i.test(name) ? name : '…'

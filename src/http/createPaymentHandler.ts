@@ -16,20 +16,20 @@ import { createStreamHub } from './streams/streamHub.js'
 import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
 
 /**
- * Milliseconds until a request gets a timeout. A stream only has to begin in
- * this time.
+ * Milliseconds after which a request is answered with a timeout. A stream must
+ * begin within this time, and may then last longer.
  */
 const longest = 30_000
 
 /**
- * Serves orders over HTTP. A buyer reaches the order of their `buyerToken`, a
- * merchant the orders of the recipients that `authorize` returns. The handler
- * takes a `Request` and returns a `Response`, so it runs on every server that
- * knows the fetch standard.
+ * Serves orders over HTTP. Buyers send the `buyerToken` of their order and
+ * reach only this order. Merchants reach the orders of the recipients that
+ * `authorize` returns for them. The handler takes a `Request` and returns a
+ * `Response`, so it runs on every server that knows the fetch standard.
  *
  * It does not send captures: run a worker (`orders.run`), here or in another
- * process. It has no rate limit: put one in front of it. It answers at most 500
- * requests of buyers and 500 others at the same time, and refuses more.
+ * process. It has no rate limit: put one in front of it. At the same time it
+ * answers at most 500 requests of buyers and 500 others, and refuses more.
  *
  * @throws {@link ZodVersionError} when `zod` is older than 4.
  * @throws {@link InvalidFieldError} when a parameter is malformed.
@@ -94,8 +94,8 @@ async function reply(
     const answered = await admit(() => {
       const work = serve(handler, asked, found).catch(toProblem)
       return inTime(work, longest, () => {
-        // The client already got the timeout. If the late answer is a stream,
-        // nobody reads it: end it.
+        // The client has already got the timeout. If the late answer is a
+        // stream, nobody will read it, so it is ended here.
         work.then(({ body }) => body?.cancel()).catch(() => {})
         return problem('timeout')
       })
@@ -108,7 +108,7 @@ async function reply(
     return toProblem(error)
   } finally {
     request.signal.removeEventListener('abort', leave)
-    // Aborts work that a timeout left running.
+    // Aborts work that continued after a timeout.
     leave()
   }
 }

@@ -1,16 +1,18 @@
 import type { Address } from 'viem'
 import { RequestRefusedError } from './routes/errors.js'
 
-/** Runs the work. Refuses it while other work for the same recipients runs. */
+/**
+ * Runs the work, or refuses it while other work for the same recipients runs.
+ */
 export type OneAtATime = <result>(
   recipients: readonly Address[],
   work: () => Promise<result>,
 ) => Promise<result>
 
 /**
- * Limits each principal to one comparison with the chain at a time. A
- * comparison sends many requests to nodes, and reloading the page would start
- * another while the first still runs.
+ * Lets each merchant run one comparison of database and chain at a time. A
+ * comparison sends many requests to nodes, and without this limit a reloaded
+ * page would start another one.
  *
  * @throws {@link RequestRefusedError} while another one is running.
  */

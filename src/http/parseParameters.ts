@@ -6,7 +6,10 @@ export type SettledParameters = {
   basePath: string
   authorize: PaymentHandlerParameters['authorize']
   corsOrigins: readonly string[]
-  /** Absent: the origin of each request's own URL is allowed. */
+  /**
+   * Origins whose pages may send requests. Absent to allow the origin of each
+   * request's own URL.
+   */
   origins: readonly string[] | undefined
   subscriptions: PaymentHandlerParameters['subscriptions']
 }
@@ -51,7 +54,10 @@ export function parseParameters(
   }
 }
 
-/** Refuses `*`: it would let pages of every site use the routes. */
+/**
+ * Parses a list of origins. Refuses `*`, which would let pages of every site
+ * use the routes.
+ */
 function parseOrigins(
   origins: readonly string[],
   field: string,

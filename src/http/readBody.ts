@@ -7,9 +7,8 @@ const mostBytes = 65_536
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
- * Reads and checks the JSON body of a request. Stops reading as soon as more
- * than 64 KiB have arrived. Returns `undefined` if the body is empty and the
- * schema allows that.
+ * Reads and checks the JSON body of a request. Stops reading after 64 KiB.
+ * Returns `undefined` if the body is empty and the schema allows that.
  *
  * @throws {@link RequestRefusedError}
  */
@@ -63,8 +62,8 @@ async function readBytes(request: Request): Promise<Uint8Array> {
       if (!chunk || chunk.done) break
       length += chunk.value.byteLength
       if (length > mostBytes) {
-        // Not awaited: a sender that does not stop would delay the error
-        // response.
+        // Does not wait for the cancellation: a sender that keeps sending would
+        // delay the error response.
         reader?.cancel().catch(() => {})
         throw new RequestRefusedError('tooLarge')
       }

@@ -32,8 +32,8 @@ export type HandlerContext = SettledParameters & {
 }
 
 /**
- * A request, with a signal that aborts when the client has left or the time for
- * an answer is over.
+ * A request, with a signal that aborts when the client disconnects or the time
+ * for an answer is over.
  */
 export type ServedRequest = { request: Request; signal: AbortSignal }
 
@@ -98,7 +98,7 @@ function originsFor(
 }
 
 /**
- * Decodes an id of the address. A malformed id gets the same answer as an
+ * Decodes an id in the address. A malformed id gets the same answer as an
  * unknown one.
  */
 function parseSegment(
@@ -114,8 +114,8 @@ function parseSegment(
 }
 
 /**
- * A missing token gets the answer of a wrong one, after the same time, so
- * neither shows whether the order exists.
+ * Checks a buyer's token. A missing token gets the same answer as a wrong one,
+ * after the same time, so that neither shows whether the order exists.
  */
 async function admitBuyer(
   { orders }: HandlerContext,
@@ -129,7 +129,7 @@ async function admitBuyer(
 }
 
 /**
- * An error that `authorize` throws is answered with 500, not 401: the shop's
+ * Calls `authorize`. If it throws, the answer is 500 and not 401: the shop's
  * code failed, and the client may well have access.
  */
 async function admitMerchant(
@@ -158,7 +158,8 @@ async function admitMerchant(
         recipients,
         all: orders,
         refunds,
-        // Only `true`: the text `'false'` of an environment variable is truthy.
+        // Compared with `true`, because the text `'false'`, such as from an
+        // environment variable, is truthy.
         operates: operates === true,
         basePath,
         alone: (work) => compareAlone(recipients, work),

@@ -3,18 +3,18 @@ import type { MembersOf } from '../core/checkMembers.js'
 import type { Subscriptions } from '../subscriptions/Subscriptions.js'
 import type { RefundLimit } from './routes/refundLimit.js'
 
-/** The merchant behind a request, and the recipients it may act for. */
+/**
+ * A merchant who sends requests, and the recipients whose orders this merchant
+ * may use.
+ */
 export type Principal = {
-  /** Recipients whose orders the principal may see and change. */
+  /** Recipients whose orders the merchant may see and change. */
   recipients: readonly Address[]
-  /**
-   * Lets the principal refund, up to an amount a day. @default it may not
-   * refund
-   */
+  /** Allows refunds, up to an amount each day. @default no refunds */
   refunds?: RefundLimit | undefined
   /**
-   * Lets the principal suspend, resume and reseal. These act on the whole
-   * database, for every shop on it. @default it may not
+   * Allows `suspend`, `resume` and `reseal`. These act on the whole database,
+   * for every shop in it. @default not allowed
    */
   operates?: boolean | undefined
 }
@@ -31,13 +31,16 @@ export type PaymentHandlerParameters = {
   basePath?: string | undefined
   /**
    * Returns the merchant who sent a request, found by your session or API key.
-   * Return `undefined` for a stranger, who gets a 401. Not called for requests
-   * of buyers.
+   * Return `undefined` if nobody may send it: the answer is then 401. Not
+   * called for requests of buyers.
    */
   authorize: (
     request: Request,
   ) => Principal | undefined | Promise<Principal | undefined>
-  /** Other origins whose pages may use the buyer's routes. @default none */
+  /**
+   * Other origins whose pages may send requests with a buyer's token. @default
+   * none
+   */
   cors?: { origins: readonly string[] } | undefined
   /**
    * Origins at which clients reach this handler, such as
@@ -47,8 +50,8 @@ export type PaymentHandlerParameters = {
    */
   origins?: readonly string[] | undefined
   /**
-   * The subscriptions of the same `orders`, to serve routes for them.
-   * @default those routes do not exist
+   * The subscriptions of the same `orders`, to serve routes for them. @default
+   * no routes for subscriptions
    */
   subscriptions?: Subscriptions | undefined
 }

@@ -27,7 +27,10 @@ import type { ReconcileChargesParameters } from './verbs/reconcileCharges.js'
 import type { RestartSubscriptionVerdict } from './verbs/restartSubscription.js'
 import type { ChargeDueReport } from './verbs/runSchedule.js'
 
-/** All methods for the subscriptions of one store. */
+/**
+ * Methods for the subscriptions of a shop: draft, accept, charge, cancel, list
+ * and run.
+ */
 export interface Subscriptions {
   /**
    * Creates a subscription, and the permission for its payer to sign. Until the
@@ -58,12 +61,12 @@ export interface Subscriptions {
   draft(parameters: DraftSubscriptionParameters): Promise<DraftedSubscription>
 
   /**
-   * Rehearses the approval and a first charge, and stores the signature sealed.
-   * From then on the schedule charges each period, beginning with the current
-   * one.
+   * Simulates the approval of the permission and a first charge. If both would
+   * succeed, stores the payer's signature encrypted. From then on the schedule
+   * charges each period, beginning with the current one.
    *
-   * A passing verdict holds for its block: the payer can spend the funds or
-   * revoke at any time.
+   * A passing verdict holds for the block of the simulation: the payer can
+   * spend the funds or revoke the permission at any time.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such
@@ -93,12 +96,13 @@ export interface Subscriptions {
 
   /**
    * Charges once under your own id, in the current period. The charge is an
-   * order, which a worker sends. Idempotent by `chargeId`: a repeated call
-   * retries a charge that was refused before it was sent, and refuses one that
-   * expired or was voided.
+   * order, which a worker sends. A repeated call with the same `chargeId` never
+   * charges a second time: it retries a charge that was refused before it was
+   * sent, and refuses one that expired or was voided.
    *
-   * The manager has no nonce for a charge. Within an allowance above the price,
-   * two live databases could charge twice.
+   * The `SpendPermissionManager` contract has no nonce for a charge. If the
+   * allowance is above the price, two copies of the database in use at the same
+   * time could charge twice.
    *
    * @throws {@link InvalidFieldError} {@link InvalidAmountError} when a
    * parameter is malformed.
@@ -124,10 +128,11 @@ export interface Subscriptions {
   charge(parameters: ChargeSubscriptionParameters): Promise<ChargeVerdict>
 
   /**
-   * Stops the schedule, voids charges that were not sent, and lets a worker
-   * revoke the permission on chain. A charge in flight can still be mined
-   * before the revocation. The state is `canceled` once the chain shows the
-   * manager's event, or at once if the permission was not signed.
+   * Stops the schedule, voids charges that were not sent, and requests that a
+   * worker revoke the permission on chain. A charge whose transaction is
+   * already sent can still be mined before the revocation. The subscription
+   * becomes `canceled` once the chain shows the revocation event, or at once if
+   * the payer has not signed.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such
@@ -169,7 +174,7 @@ export interface Subscriptions {
   ): Promise<RestartSubscriptionVerdict>
 
   /**
-   * Returns a subscription, without credentials.
+   * Returns a subscription, without the payer's signature.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such
@@ -220,8 +225,8 @@ export interface Subscriptions {
   charges(parameters: ListChargesParameters): Promise<ListedCharges>
 
   /**
-   * Runs all due schedules once. For a cron job that replaces `run`. Only
-   * creates the charges: `orders.run` sends them.
+   * Runs all due schedules once. Call it from a cron job if no process calls
+   * `run`. Only creates the charges: `orders.run` sends them.
    *
    * @example
    * ```ts
@@ -234,11 +239,11 @@ export interface Subscriptions {
   chargeDue(): Promise<ChargeDueReport>
 
   /**
-   * Reads the charges of all subscriptions from the chain, and writes those that
-   * the record lacks. Call it after a restored backup, before `orders.resume`.
-   * `run` does it at its start and every ten minutes.
+   * Reads the charges of all subscriptions from the chain, and writes to the
+   * database those that it lacks. Call it after you restored a backup, before
+   * `orders.resume`. `run` does the same at its start and every ten minutes.
    *
-   * Cannot find a transaction that is not mined yet.
+   * Cannot find a charge whose transaction is not mined yet.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link LogRangeError} {@link NodeError} {@link NodeAnswerError} when

@@ -26,7 +26,7 @@ import { runSchedule } from './verbs/runSchedule.js'
 
 /** Parameters of {@link createSubscriptions}. */
 export type CreateSubscriptionsParameters = {
-  /** Orders created with `kinds: [spendPermissions()]`. */
+  /** Orders from `createOrders` with `spendPermissions()` in its `kinds`. */
   orders: Orders
   policy?: SchedulePolicy | undefined
 }
@@ -44,11 +44,11 @@ const policyMembers: MembersOf<SchedulePolicy> = {
 /**
  * Charges smart wallets each period: draft a permission, accept its signature,
  * and let `run` charge each period at its time. Each charge is an order, so
- * `orders.run` sends it, watches it and raises its finality.
+ * `orders.run` sends its transaction and follows it until it is final.
  *
- * Nothing is reserved: the payer can spend the funds or revoke at any time.
- * With an allowance above the price, two live databases could charge twice in
- * one period.
+ * Nothing is reserved: the payer can spend the funds or revoke the permission
+ * at any time. If the allowance is above the price, two copies of the database
+ * in use at the same time could charge twice in one period.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link OrdersSetupError} when `orders` does not know the kind

@@ -29,21 +29,28 @@ import { settleRevoked } from './verbs/settleRevoked.js'
 /** Parameters of `run`. */
 export type RunSchedulesParameters = {
   /**
-   * Ends the work after the current writes. It waits 3 seconds for nodes and 2
-   * more for the database, which may still finish a write after that.
+   * Ends the work after the current writes. On abort, waits at most 3 seconds
+   * for nodes and then 2 for the database, which may still finish a write after
+   * that.
    */
   signal: AbortSignal
 }
 
 const members: MembersOf<RunSchedulesParameters> = { signal: true }
 
-/** Milliseconds between two searches for charges that the record lacks. */
+/**
+ * Milliseconds between two searches of the chain for charges that the database
+ * lacks.
+ */
 const reconcileEvery = 600_000
 
 /** Milliseconds between two polling passes, by default. */
 const usualPause = 1000
 
-/** Milliseconds of the lease under which `health` shows failed work. */
+/**
+ * Milliseconds of the lease that makes `health` show failed work of this
+ * process.
+ */
 const shownFor = 60_000
 
 /** Implements `run` of `Subscriptions`. */
@@ -60,7 +67,8 @@ export async function runSchedules(
   await endOnTime([signal, stopping], async ({ ending, letGo }) => {
     const ends = {
       ending,
-      // Passes get time to finish their requests; long searches end at once.
+      // When the work ends, a pass over the schedules gets time to finish its
+      // requests. Long searches of the chain end at once.
       looks: { ...subscriptions, context: endingContext(context, letGo) },
       searches: { ...subscriptions, context: endingContext(context, ending) },
     }
@@ -74,7 +82,7 @@ export async function runSchedules(
   })
 }
 
-/** When the work ends, and the contexts whose requests end with it. */
+/** When the work ends, and the contexts whose node requests end with it. */
 type Ends = {
   ending: AbortSignal
   looks: SubscriptionsContext
@@ -134,7 +142,8 @@ async function runGroup(
       })
     await findNextDue()
     const isDue = nextDue !== undefined && (clock.isStale() || restOf() === 0)
-    // The first look shows whether the node answers, even if nothing is due.
+    // The first pass asks the node even if nothing is due, to find out whether
+    // the node answers.
     if (isDue || clock.time() === undefined) {
       const memory = { asides, going: advancing, clock }
       const { revoked } = await lookAtSchedule(looks, group, memory)
@@ -153,7 +162,10 @@ async function runGroup(
     isFailed = true
     return ending.aborted ? interval : Math.max(interval, whole.put(error))
   }
-  /** A change of the record is a reason to look only if it moves the next due. */
+  /**
+   * Called when the database changes. A change leads to a new pass only if it
+   * moves the time at which the next subscription is due.
+   */
   const woken = async (): Promise<number> => {
     if (isFailed) return never
     const known = nextDue
@@ -163,7 +175,8 @@ async function runGroup(
   }
   const loop = startLoop({ look, failed, tell: save, woken, lease }, ending)
   const forget = hearChanges(store, { listener: loop.wake })
-  // Does not wait for the loop, because a look that hangs never ends.
+  // Unsubscribes when the work must end, not when the loop has ended: if a pass
+  // hangs, the loop never ends.
   if (ending.aborted) forget()
   else onAbort(ending, forget)
   await loop.ended
@@ -196,7 +209,7 @@ function openBackground(ending: AbortSignal): Background {
 type ShownAsides = {
   asides: WatchAsides
   save(): Promise<void>
-  /** Prolongs the lease in long pauses. */
+  /** Keeps the lease while the loop waits for the next due subscription. */
   lease: { every: number; prolong(): Promise<void> }
   release(): Promise<void>
 }

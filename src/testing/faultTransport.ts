@@ -14,9 +14,9 @@ import {
 } from './injectFault.js'
 import { seededRandom } from './seededRandom.js'
 
-/** A fault that the transport caused. */
+/** A fault that the transport has caused. */
 type InjectedFault = {
-  /** Number of the call, from 0. A retry counts as a call of its own. */
+  /** Number of the call, from 0. A retry counts as a further call. */
   call: number
   method: string
   kind: FaultKind
@@ -44,12 +44,12 @@ const kinds: readonly FaultKind[] = [
 ]
 
 /**
- * Wraps any viem transport so that its calls fail as real calls do. Half of the
- * dropped calls reach the node, and only the answer is lost. `wrongId` returns
- * the answer of an earlier call.
+ * Wraps any viem transport so that some calls fail as they would with a bad
+ * network or node. Half of the dropped calls reach the node, and only their
+ * answer is lost. `wrongId` returns the answer of an earlier call.
  *
- * Subscriptions pass through without faults. viem retries a call that has
- * failed, and the retry can fail too.
+ * Subscriptions have no faults. viem retries a failed call, and the retry can
+ * fail too.
  *
  * @throws {@link InvalidFieldError} when a rate is not from 0 to 1, or their
  * sum is above 1.
@@ -87,8 +87,8 @@ export function faultTransport(
     }
     const request = async (question: Question): Promise<unknown> => {
       const call = count++
-      // Draws both numbers for every call, even if it needs none, so that a
-      // fault in one call does not change the faults of later calls.
+      // Draws both numbers for every call, even if only one is needed.
+      // Otherwise a fault in one call would change the faults of later calls.
       const [draw, detail] = [random(), random()]
       const kind = pickKind(rates, draw)
       if (!kind || !isPossible(kind, question, failing))
@@ -96,7 +96,7 @@ export function faultTransport(
       faults.push({ call, method: question.method, kind })
       return injectFault(kind, { question, detail, failing, parameters })
     }
-    // The `send` of our own transport would go around the faults.
+    // Removes the `send` of the inner transport, which would bypass the faults.
     const { send: _, ...value } = Object(inner.value)
     const { retryCount, retryDelay, timeout } = inner.config
     return createTransport(
@@ -116,8 +116,8 @@ export function faultTransport(
 }
 
 /**
- * Calls the node without retries. Only viem's retries above this transport may
- * repeat a call, because they see the faults.
+ * Calls the node without retries. Only viem's retries around this transport may
+ * repeat a call, because only they see the injected faults.
  */
 function askOnce(request: EIP1193RequestFn): Ask {
   return (question) => request(question as never, { retryCount: 0 })
@@ -155,8 +155,8 @@ function checkRates(
         'a number from 0 to 1',
       )
   const sum = rates.reduce((total, [, rate]) => total + rate, 0)
-  // Ten rates of 0.1 add up to a little more than 1, because they are binary
-  // fractions.
+  // Allows a little more than 1: ten rates of 0.1, as binary fractions, add up
+  // to slightly more.
   if (sum > 1.000_001)
     throw new InvalidFieldError('rates', shown(sum), 'at most 1 in total')
   return rates

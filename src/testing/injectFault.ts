@@ -23,7 +23,10 @@ export type FaultKind =
 
 /** Parameters of {@link faultTransport}. */
 export type FaultTransportParameters = {
-  /** An integer. The same seed and the same calls give the same faults. */
+  /**
+   * An integer that decides the faults. The same seed with the same calls gives
+   * the same faults.
+   */
   seed: number
   /**
    * Probability of each fault, from 0 to 1, at most 1 in total. A fault that is
@@ -37,8 +40,8 @@ export type FaultTransportParameters = {
   /** Blocks by which a stale head is behind the real one. Default: 3. */
   staleBlocks?: number | undefined
   /**
-   * A second node, which gives the answers of `otherReplica`. Without it, that
-   * fault does not occur.
+   * Transport of a second node, whose answers the fault `otherReplica` returns.
+   * If absent, this fault does not occur.
    */
   replica?: Transport | undefined
 }
@@ -54,27 +57,27 @@ export const faultMembers: MembersOf<FaultTransportParameters> = {
 
 export type Question = { method: string; params?: unknown }
 export type Ask = (question: Question) => Promise<unknown>
-/** The node behind the transport, and the last answer it gave. */
+/** The node behind the transport, and its last answer. */
 export type Failing = {
   ask: Ask
   replica: Ask | undefined
   url: string
-  /** The last answer, which `wrongId` returns for a later call. */
+  /** The last answer of the node, which `wrongId` returns for a later call. */
   previous: unknown
 }
 
 type FailParameters = {
   question: Question
   /**
-   * A number from 0 to 1. Chooses the variant of the fault, such as how long a
-   * delay is.
+   * A number from 0 to 1 that chooses the variant of the fault, such as the
+   * length of a delay.
    */
   detail: number
   failing: Failing
   parameters: FaultTransportParameters
 }
 
-/** Makes one call fail in this way. */
+/** Makes one call fail in the way that `kind` names. */
 export async function injectFault(
   kind: FaultKind,
   { question, detail, failing, parameters }: FailParameters,
@@ -166,8 +169,8 @@ function httpError({
 }
 
 /**
- * True when this fault is possible in this call: a head can be stale only if
- * the call reads the head.
+ * True when this kind of fault is possible for this call. For example, only a
+ * call that reads the newest block can get a stale one.
  */
 export function isPossible(
   kind: FaultKind,
@@ -186,10 +189,9 @@ export function remember(failing: Failing, answer: unknown): unknown {
 }
 
 /**
- * Cuts the body of an answer short, and fails as a transport does that parses
- * it.
+ * Cuts the body of an answer short, and fails like a transport that parses it.
  *
- * @throws what `toError` makes of the parser's error.
+ * @throws the error that `toError` makes of the parser's error.
  */
 function truncate(
   answer: unknown,

@@ -6,7 +6,7 @@ import type {
   TokenDomain,
 } from '../core/types.js'
 
-/** The fields of {@link samplePayment} to change. */
+/** Fields to change in the payment of {@link samplePayment}. */
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined

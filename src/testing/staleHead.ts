@@ -1,6 +1,6 @@
 type RpcQuestion = { method: string; params?: unknown }
 
-/** Index of the block among the parameters of each method. */
+/** Position of the block among the parameters of each method. */
 const blockPlace: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 0,
   eth_getBlockReceipts: 0,
@@ -13,8 +13,8 @@ const blockPlace: Readonly<Record<string, number>> = {
 }
 
 /**
- * True when the answer depends on the newest block, so a node that is behind
- * would answer something else.
+ * True when the answer depends on the newest block, so that a node that is
+ * behind would answer differently.
  */
 export function asksForHead({ method, params }: RpcQuestion): boolean {
   if (method === 'eth_blockNumber') return true
@@ -24,7 +24,7 @@ export function asksForHead({ method, params }: RpcQuestion): boolean {
   return blockHash === undefined && (toBlock === undefined || isHead(toBlock))
 }
 
-/** Returns the same question for an older block in the place of the newest. */
+/** Returns the same question about an older block instead of the newest. */
 export function askAtBlock(question: RpcQuestion, block: string): RpcQuestion {
   const { method } = question
   const params: unknown[] = Array.isArray(question.params)

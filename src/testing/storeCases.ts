@@ -14,11 +14,11 @@ import type { StoreCase } from './storeCasesTools.js'
 import { unitCases } from './storeCasesUnits.js'
 
 /**
- * The rules of a `PaymentStore` as test cases, one for each rule, for any test
- * runner.
+ * The rules of a `PaymentStore` as test cases for any test runner, one case for
+ * each rule.
  *
- * Run the cases of one database one after the other, not at the same time. The
- * database may contain rows already: each case uses new random ids.
+ * Run the cases for one database one after the other, not at the same time. The
+ * database may already contain rows: each case uses new random ids.
  *
  * @example
  * ```ts

@@ -9,8 +9,8 @@ import {
 import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
 
 /**
- * Rules about orders that were answered at `preconfirmed`, before a block had
- * them.
+ * Rules about orders that were answered when their payment was pre-confirmed,
+ * before a block had it.
  */
 export const earlyCases: readonly StoreCase[] = [
   {

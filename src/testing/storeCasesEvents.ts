@@ -104,7 +104,7 @@ export const eventCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'the stream is read from after a cursor, so many at a time, in order',
+    name: 'events after a cursor are read in order, up to a limit',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const [destination, noise] = [drawDestination(), drawDestination()]

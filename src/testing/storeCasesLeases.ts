@@ -12,8 +12,8 @@ import {
 const long = 600_000
 
 /**
- * Rules about leases: a lease has one owner at a time, and a former owner
- * cannot write.
+ * Rules about leases: a lease has one owner at a time, and after it passes to
+ * another owner, the former owner cannot write.
  */
 export const leaseCases: readonly StoreCase[] = [
   {
@@ -67,8 +67,8 @@ export const leaseCases: readonly StoreCase[] = [
         })
         const second = await waitToTake(other, key, 'two')
         const waited = Date.now() - start
-        // 10 ms less than the lease lasts: clocks of database and test count
-        // whole milliseconds, and may round differently.
+        // The lease lasts 400 ms; 390 ms are enough here. Database and test
+        // measure whole milliseconds, and may round differently.
         expectSame('Waited for its end', waited >= 390, true)
         expectSame('A higher fence', second.fence > first.fence, true)
         const back = { key, owner: 'one', milliseconds: long }
@@ -88,7 +88,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'a lease that was prolonged runs from then on',
+    name: 'a prolonged lease lasts its full time from the moment it was prolonged',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()
@@ -183,8 +183,8 @@ export const leaseCases: readonly StoreCase[] = [
         const lease = await mustTake(store, { ...mine, milliseconds: 2 * long })
         const later = await look()
         const gained = Number((later?.until ?? 0n) - (first?.until ?? 0n))
-        // 10 ms less than was asked for: clocks count whole milliseconds, and
-        // may round differently.
+        // Allows 10 ms less than was asked for. Database and test measure whole
+        // milliseconds, and may round differently.
         expectSame('Prolonged', gained >= long - 10 && gained < 2 * long, true)
         const elsewhere = other.read((it) => it.getLease(drawId()))
         expectSame('Another key', await elsewhere, undefined)
@@ -222,7 +222,7 @@ export const leaseCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'fences rise over the end of a process too',
+    name: 'fences keep rising after a process ends and another starts',
     run: async (createStore) => {
       const key = drawId()
       const mine = { key, owner: 'one', milliseconds: long }

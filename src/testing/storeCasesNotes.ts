@@ -21,7 +21,8 @@ const findNotes = (store: PaymentStore, keys: readonly string[]) =>
   store.read(({ notes }) => notes.find({ keys }))
 
 /**
- * Rules about notes: they are written by compare-and-set, and can be removed.
+ * Rules about notes (small records under a key): an update is refused if its
+ * version is outdated, and notes can be removed.
  */
 export const noteCases: readonly StoreCase[] = [
   {
@@ -114,11 +115,11 @@ export const noteCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'notes whose time is over are found, the earliest first, up to the limit',
+    name: 'expired notes are found, the earliest first, up to the limit',
     run: (createStore) =>
       useStore(createStore, async (store) => {
-        // Negative times, which no other case uses: the query finds only these
-        // notes.
+        // Uses negative times, which no other case uses, so that the query
+        // finds only these notes.
         const times = [-5n, -9n, -7n, -1n]
         const rows = times.map((until) => sampleNote({ until }))
         await store.write(({ notes }) => notes.insert(rows))

@@ -161,7 +161,7 @@ export const orderQueryCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'orders to look at come by when they are due, until a time',
+    name: 'orders that a worker must check come in the order of their due times, up to a given time',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const { destination, ids } = await insertNumbered(store, [
@@ -321,8 +321,8 @@ export const orderQueryCases: readonly StoreCase[] = [
         await failing.catch(() => undefined)
         expectSame('Rolled back', await count(), { captured: 3 })
         const rows = await store.read((it) => it.orders.find({ ids }))
-        // A second handle to the database changes rows that it has never
-        // loaded.
+        // Uses a second handle to the database, which changes rows that it has
+        // not loaded.
         const other = await openAnother()
         await other.write((it) =>
           it.orders.update(rows.map((row) => ({ ...row, state: 'canceled' }))),
@@ -393,8 +393,8 @@ export const orderQueryCases: readonly StoreCase[] = [
           drawDestination({ token: tokens[at % 2] ?? drawAddress() }),
         )
         const own = [...all.slice(0, 3), ...all.slice(-1)]
-        // Newer rows of other shops, some in the same tokens. The queries must
-        // not return them.
+        // Inserts newer rows of other shops, some in the same tokens. The
+        // queries must not return them.
         const others = [undefined, ...tokens].map((token) =>
           drawDestination(token && { token }),
         )
@@ -464,8 +464,8 @@ export const orderQueryCases: readonly StoreCase[] = [
 ]
 
 /**
- * Returns every combination of the chains, tokens and recipients of these
- * destinations that is not one of them.
+ * Returns all combinations of the chains, tokens and recipients of these
+ * destinations, except the destinations themselves.
  */
 function crossDestinations(
   destinations: readonly Destination[],
@@ -486,8 +486,8 @@ async function insertNumbered(
 ): Promise<{ destination: Destination; ids: string[] }> {
   const destination = drawDestination()
   const rows = facts.map((own) => sampleOrder(destination, own))
-  // Each row has a unit of work of its own, so that the rows get their
-  // positions in this order.
+  // Inserts each row in a database transaction of its own, so that the rows get
+  // their positions in this order.
   for (const row of rows) await store.write((it) => it.orders.insert([row]))
   return { destination, ids: rows.map(({ id }) => id) }
 }

@@ -32,7 +32,8 @@ const findOrders = async (store: PaymentStore, ids: readonly string[]) =>
   )
 
 /**
- * Rules about rows: each comes back as it was written, and counts its writes.
+ * Rules about rows: each comes back as it was written, and its version counts
+ * the writes.
  */
 export const recordCases: readonly StoreCase[] = [
   {
@@ -274,7 +275,7 @@ export const recordCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'a row that was handed in or out cannot change what is kept',
+    name: 'changing a row after it was written or read does not change the stored row',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const row = sampleOrder(drawDestination(), { metadata: { list: [1] } })

@@ -11,8 +11,8 @@ import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
 const limit = 100
 
 /**
- * Rules about refunds: they have queries of their own, and no query for orders
- * finds them.
+ * Rules about refunds: they are stored like orders, but only queries for
+ * refunds find them.
  */
 export const refundCases: readonly StoreCase[] = [
   {
@@ -99,7 +99,10 @@ export const refundCases: readonly StoreCase[] = [
   },
 ]
 
-/** Inserts each refund in a unit of work of its own, and returns their ids. */
+/**
+ * Inserts each refund in a database transaction of its own, and returns their
+ * ids.
+ */
 async function insertRefunds(
   store: PaymentStore,
   destination: Destination,

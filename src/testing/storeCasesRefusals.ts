@@ -33,12 +33,12 @@ type Sample = {
 }
 
 /**
- * Rules about refused writes: no row is inserted twice, or updated from an old
- * version.
+ * Rules about refused writes: no row is inserted twice, or updated from an
+ * outdated version.
  */
 export const refusalCases: readonly StoreCase[] = [
   {
-    name: 'a second order with the same id is refused, and all of its unit',
+    name: 'a second order with the same id is refused, and everything written with it is undone',
     run: (createStore) =>
       expectTwiceRefused(
         createStore,
@@ -51,7 +51,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a second attempt with the same number of an order is refused, and all of its unit',
+    name: 'a second attempt with the same number of an order is refused, and everything written with it is undone',
     run: (createStore) =>
       expectTwiceRefused(
         createStore,
@@ -61,7 +61,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a second attempt with the same nonce is refused, and all of its unit',
+    name: 'a second attempt with the same nonce is refused, and everything written with it is undone',
     run: (createStore) =>
       expectTwiceRefused(
         createStore,
@@ -73,7 +73,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a second transaction with the same nonce and bump of an account is refused, and all of its unit',
+    name: 'a second transaction with the same nonce and bump of an account is refused, and everything written with it is undone',
     run: (createStore) =>
       expectTwiceRefused(
         createStore,
@@ -83,7 +83,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a second proof from the same log is refused, and all of its unit',
+    name: 'a log that proves one payment is refused as proof of another, and everything written with it is undone',
     run: (createStore) =>
       expectTwiceRefused(createStore, ({ proof }) => (it) => {
         const { transactionHash, logIndex } = proof
@@ -153,7 +153,7 @@ export const refusalCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'an order is not updated over another version, nor where none is',
+    name: 'an update of an order is refused if its version is outdated or the row does not exist',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -163,7 +163,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'an attempt is not updated over another version, nor where none is',
+    name: 'an update of an attempt is refused if its version is outdated or the row does not exist',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -173,7 +173,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a transaction is not updated over another version, nor where none is',
+    name: 'an update of a transaction is refused if its version is outdated or the row does not exist',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -183,7 +183,7 @@ export const refusalCases: readonly StoreCase[] = [
       ),
   },
   {
-    name: 'a proof is not updated over another version, nor where none is',
+    name: 'an update of a proof is refused if its version is outdated or the row does not exist',
     run: (createStore) =>
       expectStaleRefused(
         createStore,
@@ -276,8 +276,8 @@ async function expectStaleRefused(
 }
 
 /**
- * Expects that the refused write undoes its whole unit of work, even if the
- * work catches the error and goes on.
+ * Expects that a refused write undoes everything in its unit of work (database
+ * transaction), even if the caller catches the error and continues.
  */
 async function expectUnitRefused(
   store: PaymentStore,

@@ -46,7 +46,7 @@ export function drawDestination(facts: Partial<Destination> = {}): Destination {
   }
 }
 
-/** Returns a submitter with a random account. */
+/** Returns a submitter (chain and sending account) with a random account. */
 export function drawSubmitter(facts: Partial<Submitter> = {}): Submitter {
   return { chainId: 8453, account: drawAddress(), ...facts }
 }
@@ -129,8 +129,8 @@ export function fullOrderFacts(): Partial<NewOrder> {
     sendDue: maxTime,
     lookDue: maxTime,
     requested: 'capture',
-    // A newer version of this library may write reasons that this one does not
-    // know. The store must keep them.
+    // A newer version of this library may write reasons that this version does
+    // not know. The store must keep them.
     reason: String(oddText) as NewOrder['reason'],
     tries: 2 ** 31 - 1,
     needsReview: true,
@@ -152,7 +152,7 @@ export function fullOrderFacts(): Partial<NewOrder> {
   }
 }
 
-/** Returns an attempt that nobody has signed. */
+/** Returns an attempt (one payment message of an order) that is not signed. */
 export function sampleAttempt(
   { token, chainId, id }: Pick<NewOrder, 'token' | 'chainId' | 'id'>,
   facts: Partial<NewAttempt> = {},
@@ -199,8 +199,8 @@ export function fullAttemptFacts(): Partial<NewAttempt> {
 }
 
 /**
- * Returns a transaction as a wallet records it that signs and sends in one
- * step: without signed bytes.
+ * Returns a transaction without signed bytes, as it is stored for a wallet that
+ * signs and sends in one step.
  */
 export function sampleTransaction(
   submitter: Submitter,
@@ -243,7 +243,7 @@ export function fullTransactionFacts(): Partial<NewTransaction> {
   }
 }
 
-/** Returns a proof that belongs to no order. */
+/** Returns a proof (the log that proves a payment) that belongs to no order. */
 export function sampleProof(
   destination: Destination,
   facts: Partial<NewProof> = {},

@@ -15,8 +15,8 @@ import {
 } from './storeCasesTools.js'
 
 /**
- * Rules about secrets of orders: they are counted and found by the keys that
- * sealed them.
+ * Rules about secrets of orders: they can be counted and found by the key that
+ * encrypted them.
  */
 export const secretCases: readonly StoreCase[] = [
   {
@@ -70,9 +70,9 @@ export const secretCases: readonly StoreCase[] = [
 ]
 
 /**
- * Inserts four orders with secrets, sorted by id. The first three are for one
- * destination, the fourth for another one. Also inserts rows that the queries
- * for these two must not find.
+ * Inserts four orders with secrets, sorted by id. The first three have one
+ * destination, the fourth another. Also inserts rows that queries for these two
+ * destinations must not find.
  */
 async function insertSecrets(
   store: PaymentStore,

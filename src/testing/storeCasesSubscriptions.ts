@@ -43,8 +43,8 @@ const sampleSubscription = (
 })
 
 /**
- * Inserts each subscription in a unit of work of its own, and returns their
- * ids.
+ * Inserts each subscription in a database transaction of its own, and returns
+ * their ids.
  */
 async function insertAll(
   store: PaymentStore,

@@ -2,12 +2,12 @@ import { keepTrying } from '../core/keepTrying.js'
 import { wait } from '../core/wait.js'
 import type { PaymentStore, StoreWriter } from '../store/types.js'
 
-/** Returns a new handle to the database under test. The case opens it. */
+/** Returns a new, unopened handle to the database under test. */
 export type CreateStore = () => PaymentStore | Promise<PaymentStore>
 
 /** One rule that every store must follow. */
 export type StoreCase = {
-  /** The rule, as a sentence without its full stop. */
+  /** The rule as a sentence, without a full stop. */
   readonly name: string
   /**
    * Runs the case. Rejects when the store breaks the rule, with an error that
@@ -21,8 +21,8 @@ export type StoreCase = {
 }
 
 /**
- * Opens a handle for the work, and further ones when the work asks. Closes all
- * of them at the end.
+ * Runs `work` with an open handle, and with a function that opens further ones.
+ * Closes all handles at the end.
  */
 export async function useStore(
   createStore: CreateStore,
@@ -46,8 +46,8 @@ export async function useStore(
 }
 
 /**
- * Throws an error that shows the first difference. A member that is `undefined`
- * counts as absent.
+ * Compares two values, and throws an error that shows the first difference. A
+ * member that is `undefined` counts as absent.
  */
 export function expectSame(
   rule: string,
@@ -109,7 +109,10 @@ export async function waitFor<result>(
   return undefined
 }
 
-/** Runs several writes in one unit of work, one after the other. */
+/**
+ * Runs several writes one after the other in one unit of work (database
+ * transaction).
+ */
 export function writeAll(
   store: PaymentStore,
   ...steps: readonly ((writer: StoreWriter) => Promise<unknown>)[]

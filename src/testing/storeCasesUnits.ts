@@ -17,7 +17,10 @@ import {
   useStore,
 } from './storeCasesTools.js'
 
-/** Rules about units of work: each is atomic and isolated. */
+/**
+ * Rules about units of work (database transactions): each is atomic and
+ * isolated.
+ */
 export const unitCases: readonly StoreCase[] = [
   {
     name: 'a unit of work returns the result of its work, and a read too',
@@ -31,7 +34,7 @@ export const unitCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'when the work fails nothing of it is kept, and its own error comes out',
+    name: 'when a unit of work throws, nothing of it is stored, and the caller gets that error',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const [order, kept] = [sampleOrder(drawDestination()), drawId()]
@@ -240,7 +243,7 @@ export const unitCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'a lock ends with its unit of work, and is one for who has it already',
+    name: 'a lock ends with its unit of work, which may take it more than once',
     run: (createStore) =>
       useStore(createStore, async (store, openAnother) => {
         const other = await openAnother()

@@ -9,19 +9,22 @@ import { tryQueue } from './tryQueue.js'
 import type { LeaseHold } from './underLease.js'
 
 /**
- * Queues with limits of their own. Events of orders are in one group and events
- * without an order in another, so that neither holds up the other.
+ * Queues of events with limits of their own. Events of orders are in one group
+ * and events without an order in another, so that neither delays the other.
  */
 type Share = {
   queues: EventQueues
   pace: TargetPace
-  /** Tries that are running. */
+  /** Deliveries that are running now. */
   running: Set<Promise<void>>
-  /** Queues that are being tried now and have failed before. */
+  /** Queues whose first event failed before and is being sent again now. */
   retrying: Set<EventQueue>
 }
 
-/** The state of delivering to one target while the lease is held. */
+/**
+ * State of the deliveries to one target, while this process holds the target's
+ * lease.
+ */
 type Turn = {
   run: TargetRun
   hold: LeaseHold
@@ -29,35 +32,37 @@ type Turn = {
   saver: ProgressSaver
   orders: Share
   /**
-   * Events without an order. While the receiver's failures delay the orders,
-   * these wait too.
+   * Events without an order. They also wait when failures of the receiver delay
+   * the events of orders.
    */
   others: Share
   loading: Loading
-  /** Makes the loop that starts tries run again at once. */
+  /** Wakes the loop that starts deliveries. */
   ring: () => void
   /**
-   * Stops delivering to this target: it answered 410 and wants no more events.
+   * Stops the deliveries to this target, because it answered 410: it wants no
+   * more events.
    */
   leave: () => void
 }
 
 /**
- * The loading of further events from the store, which pauses after a failure.
+ * State of loading further events from the store. After a failure, loading
+ * pauses.
  */
 type Loading = {
   failures: number
-  /** Time of the next try, by `performance.now()`. */
+  /** Time of the next try to load, by `performance.now()`. */
   until: number
   isFull: boolean
 }
 
-/** Most orders for which an event is sent at the same time. */
+/** Most orders whose events are sent at the same time. */
 const widest = 8
 
 /**
- * Delivers events to one target while this process holds its lease, several
- * orders at a time, and saves how far it has come.
+ * Delivers events to one target while this process holds the target's lease.
+ * Sends events of several orders at a time, and saves the progress.
  *
  * @returns true when the receiver answered 410: it wants no more events.
  */
@@ -85,7 +90,8 @@ export async function deliverEvents(
   const loop = startLoop(
     {
       look: () => work(turn),
-      // Throws, which gives up the lease: another process may do better.
+      // Throws, which gives up the lease: another process may be able to save
+      // the progress.
       failed: (error) => {
         throw error
       },
@@ -117,8 +123,8 @@ function startShare(
 }
 
 /**
- * Starts all tries that may start now. Returns the milliseconds until it must
- * run again.
+ * Starts all deliveries that may start now. Returns the milliseconds until it
+ * must run again.
  */
 async function work(turn: Turn): Promise<number> {
   const { run, hold, orders, others } = turn
@@ -131,8 +137,8 @@ async function work(turn: Turn): Promise<number> {
     !hold.over.aborted &&
     (await loadNext(turn))
   )
-  // Times that are over are left out: those queues wait for the store or for a
-  // running try, and both wake this loop.
+  // Ignores times in the past: such a queue waits for the store or for a
+  // running delivery, and both wake this loop when they are done.
   const due = [orders, others].map(({ queues, pace }) =>
     Math.max(queues.nextDue(), pace.until()),
   )
@@ -183,8 +189,8 @@ function startTries(turn: Turn, share: Share): void {
     const retries = retrying.size
     const queue = queues.take({
       now: performance.now(),
-      // A try can last until its timeout. Events that failed before leave at
-      // least one place for new ones, and new ones leave at least one for them.
+      // A delivery can last until its timeout. So retries leave at least one
+      // place for new events, and new events leave at least one for retries.
       isFreshAllowed:
         running.size - retries < Math.max(1, pace.width() - retries),
       isRetryAllowed: retries < Math.max(1, pace.width() / 2),
@@ -195,7 +201,7 @@ function startTries(turn: Turn, share: Share): void {
     const parts = { run, outbox, queues, saver, pace, leave: turn.leave }
     const trying = tryQueue(parts, queue)
       .catch((error: unknown) => {
-        // If loading the events of one order fails, only that order waits.
+        // If the events of one order cannot be loaded, only this order waits.
         const pause = run.tools.pause(queue.failures + 1)
         queues.delay(queue, performance.now() + pause)
         observeStop(run, error, queue.events[0])

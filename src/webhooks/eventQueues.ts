@@ -3,34 +3,34 @@ import type { OrderEvent } from '../orders/index.js'
 /** The undelivered events of one order. */
 export type EventQueue = {
   key: string
-  /** Absent for events that concern no order. */
+  /** Absent if these events concern no order. */
   orderId: string | undefined
-  /** Events in memory, in their order. */
+  /** Events that are loaded into memory, in the order to deliver them. */
   events: OrderEvent[]
   /**
-   * Cursor of the last delivered event. Before any is delivered: cursor of the
+   * Cursor of the last delivered event. If none is delivered yet, cursor of the
    * first event.
    */
   last: bigint
   /**
-   * Events after this cursor are in the database only. Absent when all are in
-   * memory.
+   * Events after this cursor are only in the database. Absent if all events are
+   * in memory.
    */
   after: bigint | undefined
-  /** Failed tries of the first event. */
+  /** How often delivering the first event has failed. */
   failures: number
-  /** Time of the next try, by `performance.now()`. */
+  /** Time of the next delivery, by `performance.now()`. */
   until: number
-  /** True while it is being tried. */
+  /** True while the first event is being sent. */
   busy: boolean
 }
 
-/** Says which queue `take` may return. */
+/** Limits which queue `take` may return. */
 type QueueChoice = {
   now: number
-  /** True when a queue without failures may be taken. */
+  /** True to allow a queue that has not failed. */
   isFreshAllowed: boolean
-  /** True when a queue that failed before may be taken. */
+  /** True to allow a queue whose first event failed before. */
   isRetryAllowed: boolean
   /**
    * Types of events that the receiver refused since its last success. A queue
@@ -46,27 +46,29 @@ type QueueChoice = {
 export type EventQueues = {
   add(event: OrderEvent): void
   /**
-   * Restores a queue that an earlier run left, beginning at this event. Later
-   * events are loaded from the database when they are needed.
+   * Restores a queue that an earlier run did not finish, beginning with this
+   * event. Later events are loaded from the database when they are needed.
    */
   resume(event: OrderEvent, isTaken: boolean): void
   /**
-   * Returns a queue whose first event may be sent now, and marks it busy.
-   * Prefers queues that have not failed.
+   * Returns a queue whose first event may be sent now, and marks the queue
+   * busy. Prefers queues that have not failed.
    */
   take(choice: QueueChoice): EventQueue | undefined
-  /** Removes the first event, which was delivered. */
+  /** Removes the first event after it was delivered. */
   drop(queue: EventQueue): void
   /** Marks the queue as not busy; forgets it if it is empty. */
   release(queue: EventQueue): void
-  /** Delays the next try of the first event. */
+  /** Delays the next delivery of the first event. */
   delay(queue: EventQueue, until: number): void
   /**
-   * True when a queue waits that has not failed and whose first event is of no
-   * refused type.
+   * True when some waiting queue has not failed, and the receiver has not
+   * refused the type of its first event.
    */
   hasFresh(refused: ReadonlySet<string>): boolean
-  /** When the next waiting queue may be tried. */
+  /**
+   * Time at which the next waiting queue may be sent, by `performance.now()`.
+   */
   nextDue(): number
   /** The cursor at which each queue begins, unsorted. */
   cursors(): bigint[]
@@ -74,7 +76,8 @@ export type EventQueues = {
 }
 
 /**
- * Most events kept in memory: exactly for one queue, roughly for all together.
+ * Most events in memory: an exact limit for one queue, a rough one for all
+ * together.
  */
 const mostKept = 100
 const mostKeptInAll = 10_000
@@ -115,8 +118,8 @@ export function eventQueues(): EventQueues {
     },
     release: (queue) => {
       queue.busy = false
-      // Moves it to the end, so that an order with many events does not hold up
-      // others.
+      // Moves the queue to the end, so that an order with many events does not
+      // delay others.
       queues.delete(queue.key)
       if (queue.events.length > 0 || queue.after !== undefined)
         queues.set(queue.key, queue)
@@ -136,8 +139,8 @@ export function eventQueues(): EventQueues {
 }
 
 /**
- * Adds an event to a queue. A queue that is full or has failed leaves it in the
- * database, so that waiting orders take little memory.
+ * Adds an event to a queue. If the queue is full or has failed, leaves the
+ * event in the database, so that waiting orders take little memory.
  */
 function append(queue: EventQueue, event: OrderEvent, most: number): void {
   if (queue.after !== undefined) return
@@ -163,8 +166,8 @@ function isRefused(
 }
 
 /**
- * Returns the queue that could have been tried for the longest time. Any other
- * choice could leave a queue waiting for good.
+ * Returns the queue that has been due for the longest time. With any other
+ * choice, a queue might wait forever.
  */
 function longestDue(ready: readonly EventQueue[]): EventQueue | undefined {
   const first = Math.min(...ready.map(({ until }) => until))

@@ -6,9 +6,9 @@ import { parseTargetName } from './targets/parseTargetName.js'
 
 /** Parameters of {@link getWebhookLag}. */
 export type GetWebhookLagParameters = {
-  /** The store of the orders. */
+  /** The store that the orders and `runWebhooks` use. */
   store: PaymentStore
-  /** The name of the target. */
+  /** `name` of the target in `runWebhooks`. */
   target: string
 }
 
@@ -17,28 +17,31 @@ const members: MembersOf<GetWebhookLagParameters> = {
   target: true,
 }
 
-/** How far a target is behind. */
+/** How far the deliveries to a target are behind the newest event. */
 export type WebhookLag = {
   /** Every event up to this cursor was delivered or skipped. */
   cursor: bigint
   /** The cursor of the newest event. */
   newest: bigint
   /**
-   * When the first waiting event happened, in Unix milliseconds. Absent if none
-   * waits.
+   * When the first undelivered event happened, in Unix milliseconds. Absent if
+   * all are delivered.
    */
   waitingSince: bigint | undefined
   /**
-   * Orders whose first waiting event the receiver refuses, while later events
-   * of other orders are delivered. Includes events without an order. Oldest
-   * first, at most 20.
+   * Orders whose first undelivered event the receiver refuses, while events of
+   * other orders are delivered. Also contains refused events without an order.
+   * Oldest first, at most 20.
    */
   putAside: readonly PutAsideEvent[]
-  /** The number of such orders, with those that `putAside` has no room for. */
+  /** Number of such orders, including those beyond the 20 in `putAside`. */
   putAsideCount: number
 }
 
-/** The first undelivered event of an order, which the later ones wait for. */
+/**
+ * The first undelivered event of an order. The later events of the order wait
+ * for it.
+ */
 type PutAsideEvent = {
   /** Absent if the event concerns no order. */
   orderId: string | undefined
@@ -51,11 +54,11 @@ type PutAsideEvent = {
 const mostNamed = 20
 
 /**
- * Returns how far a webhook target is behind. Works in any process that has the
- * store, and sends nothing.
+ * Returns how far the deliveries to a webhook target are behind. Works in any
+ * process that has the store, and sends nothing.
  *
- * Reads the saved progress, which is a little behind the deliveries. Events of
- * types that the target does not take count as waiting until the deliveries
+ * Reads the saved progress, which is a little older than the deliveries. Events
+ * whose type the target does not take count as waiting until the deliveries
  * skip them.
  *
  * @throws {@link WebhookTargetError} when `target` is not a valid name.
@@ -81,8 +84,8 @@ export async function getWebhookLag(
   const { store, target }: GetWebhookLagParameters = Object(parameters)
   const name = parseTargetName(target, 'target')
   await store.open()
-  // The newest cursor is loaded before the progress: otherwise an event that
-  // arrives in between could count as delivered.
+  // Loads the newest cursor before the progress. In the other order, an event
+  // that arrives in between could count as delivered.
   const { cursor: newest } = await orders.events({ after: 'latest' })
   const progress = await loadProgress({ store, target: { name } })
   const first = await findWaiting(orders, progress)
@@ -112,8 +115,8 @@ async function findPutAside(
 }
 
 /**
- * Finds the first waiting event. Skips undelivered events of other shops on the
- * same database, which these orders do not show.
+ * Finds the first undelivered event. Events of other shops in the same database
+ * are not visible through these orders, and are skipped.
  */
 async function findWaiting(
   orders: Pick<Orders, 'events'>,

@@ -3,7 +3,10 @@ import { observeFailure } from '../core/observeFailure.js'
 import type { OrderEvent } from '../orders/index.js'
 import type { TargetRun } from './targets/types.js'
 
-/** Returns what `observe` may be given about an event: never its body. */
+/**
+ * Returns the facts about an event that `observe` gets. Never includes the
+ * body.
+ */
 export function eventFacts(
   { target: { name } }: Pick<TargetRun, 'target'>,
   { type, orderId }: OrderEvent,
@@ -12,8 +15,9 @@ export function eventFacts(
 }
 
 /**
- * Reports that deliveries stopped for a reason on our side, such as the
- * database: those of one order if `event` is given, else all of the target.
+ * Reports that deliveries stopped for a reason on this side, such as the
+ * database. With `event`, only the deliveries of its order stopped; otherwise
+ * all to the target.
  */
 export function observeStop(
   run: TargetRun,

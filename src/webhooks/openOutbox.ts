@@ -11,34 +11,35 @@ import {
 import { loadProgress, type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
-/** Most orders that may wait. Each keeps one event in memory. */
+/** Most orders whose events may wait. Each keeps one event in memory. */
 const mostWaiting = 10_000
 
 /** The events to deliver to one target. */
 export type Outbox = {
   orders: EventQueues
   /**
-   * Events without an order. Apart from the others, because strangers can cause
-   * any number of them, for example by paying a recipient without an order.
+   * Events without an order. Separate from the events of orders, because
+   * strangers can cause any number of them, for example by paying a recipient
+   * without an order.
    */
   others: EventQueues
   /** Loads further events. Returns true when there may be more. */
   loadNext(): Promise<boolean>
-  /** True when `mostWaiting` orders wait. Then no more events are loaded. */
+  /** True when `mostWaiting` orders wait. No more events are loaded then. */
   isFull(): boolean
   /** Loads the next events of a queue that has none in memory. */
   fillQueue(queue: EventQueue): Promise<void>
   /**
-   * Returns the events skipped since the last call: those whose type the target
-   * does not take.
+   * Returns the events skipped since the last call, whose type the target does
+   * not take.
    */
   takeSkipped(): readonly OrderEvent[]
-  /** Records that an event was delivered, for `progress`. */
+  /** Records in `progress` that an event was delivered. */
   delivered(event: OrderEvent): void
   progress(): Progress
 }
 
-/** Opens the events of a target where its last run stopped. */
+/** Loads the events of a target from where its last run stopped. */
 export async function openOutbox(
   run: TargetRun,
   { lease, over }: { lease: Lease; over: AbortSignal },
@@ -98,8 +99,8 @@ export async function openOutbox(
 }
 
 /**
- * Saves where a new target begins. Without that, a restart before the first
- * delivery would begin somewhere else.
+ * Saves where a new target begins. Otherwise, after a restart before the first
+ * delivery, it could begin with another event.
  */
 async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
   const isNow = run.target.from === 'now'
@@ -112,9 +113,9 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
 }
 
 /**
- * Loads the events that an earlier run left undelivered. Returns the cursors
- * that it did not find: those events belong to other shops, and stay
- * undelivered until a run that serves those shops.
+ * Loads the events that an earlier run did not deliver. Returns the cursors of
+ * events that it did not find. Those belong to other shops, and wait for a run
+ * that serves these shops.
  */
 async function findOpen(
   { orders }: TargetRun,
@@ -132,12 +133,12 @@ async function findOpen(
   return [...unseen]
 }
 
-/** The events from which a queue is filled. */
+/** The events that a queue is loaded from. */
 type Stream = {
   orders: Pick<Orders, 'events'>
   /**
-   * Up to this cursor, `loadNext` has put each event into a queue or skipped
-   * it.
+   * Up to this cursor, each event has been put into a queue or skipped by
+   * `loadNext`.
    */
   readTo: () => bigint
   isTaken: (event: OrderEvent) => boolean
@@ -161,11 +162,11 @@ async function fillQueue(
     )
     addAll(queue.events, own.filter(isTaken))
     if (events.length > 0 && cursor < to) queue.after = cursor
-    // If further events were loaded meanwhile, they were not added to this
-    // queue, because it was not all in memory. Load them in the next round.
+    // Events that were loaded meanwhile were not added to this queue, because
+    // not all of its events were in memory. The next round loads them.
     else queue.after = to < readTo() ? to : undefined
-    // Checked after the read: usually one read is enough, and the result is
-    // used even if the run is ending.
+    // Checks for the end only after a read. One read is usually enough, and its
+    // result is used even if the run is ending.
     if (over.aborted) return
   }
 }

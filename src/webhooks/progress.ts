@@ -4,7 +4,10 @@ import type { TargetRun } from './targets/types.js'
 
 /** How far the deliveries to a target have come. */
 export type Progress = {
-  /** Cursor of the newest event that was delivered. */
+  /**
+   * Cursor of the newest delivered event. Earlier events of some orders may
+   * still wait.
+   */
   read: bigint
   /**
    * For each order that waits, the cursor of its first undelivered event, if
@@ -14,8 +17,8 @@ export type Progress = {
 }
 
 /**
- * Progress as it is stored. `cursor` is only for people who read the row: every
- * event up to it has been delivered.
+ * Progress as it is stored. All events up to `cursor` are delivered; the
+ * library does not read `cursor`, it is for people who look at the row.
  */
 type StoredProgress = { cursor: string; read: string; open: string[] }
 
@@ -62,7 +65,8 @@ function encodeProgress({ read, open }: Progress): StoredProgress {
 
 function parseProgress({ read, open }: StoredValue): Progress {
   const cursors: unknown[] = [read, ...(Array.isArray(open) ? open : ['?'])]
-  // An error, not a new start: that would deliver every event a second time.
+  // Throws instead of starting from the beginning, which would deliver every
+  // event a second time.
   if (!cursors.every((it) => typeof it === 'string' && /^\d+$/.test(it)))
     throw new StoreError('has a webhook cursor that cannot be read')
   const [newest = 0n, ...others] = cursors.map((it) => BigInt(String(it)))

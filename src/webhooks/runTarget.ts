@@ -32,7 +32,7 @@ export async function runTarget(run: TargetRun): Promise<void> {
   await delivering.ended
   const attributes = { target: target.name }
   if (isGone) observe({ name: 'webhook.gone', attributes })
-  // Waits even after a 410. Otherwise a process that does nothing else would
-  // end, be restarted by its supervisor, and send again.
+  // Keeps waiting even after a 410. If the process has nothing else to do, it
+  // would otherwise end, be restarted by its supervisor, and send again.
   while (!signal.aborted) await wait(tools.lease, signal)
 }

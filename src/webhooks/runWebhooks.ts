@@ -12,14 +12,15 @@ import {
 } from './targets/types.js'
 
 /**
- * Delivers every event of the orders to each target, at least once and in order
- * for each order, until the signal aborts. Tries a refused event again until it
- * is accepted. When a receiver answers 410, this run sends it nothing more and
- * keeps its cursor.
+ * Delivers every event of the orders to each target until the signal aborts.
+ * Each event is delivered at least once, and the events of one order in their
+ * order. A refused event is sent again until the receiver accepts it. If a
+ * receiver answers 410, this run sends it nothing more, and its undelivered
+ * events stay stored.
  *
- * Events of different orders can arrive in any order. An event can arrive more
- * than once: recognize it by its `webhook-id`. Any number of processes can run
- * this on one store.
+ * Events of different orders can arrive in any sequence. An event can arrive
+ * more than once: recognize it by its `webhook-id`. Any number of processes can
+ * run this on one store.
  *
  * @throws {@link WebhookTargetError} when a field of a target is invalid.
  * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not

@@ -6,15 +6,17 @@ import type { TargetRun } from './targets/types.js'
 import type { LeaseHold } from './underLease.js'
 
 /**
- * Saves how far the deliveries have come. Several deliveries in quick
- * succession are saved by one write.
+ * Saves how far the deliveries have come. Combines several deliveries in quick
+ * succession into one write.
  */
 export type ProgressSaver = {
-  /** Saves within a short time, because an event was delivered or skipped. */
+  /**
+   * Saves the progress soon. Call it after an event was delivered or skipped.
+   */
   save(): void
   /**
-   * True while saving fails. Deliver nothing meanwhile: after a crash, all that
-   * is not saved is delivered again.
+   * True while saving fails. Deliver nothing then: after a crash, everything
+   * that is not saved is delivered again.
    */
   isStuck(): boolean
   /**

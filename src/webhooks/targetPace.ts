@@ -3,9 +3,9 @@ import type { WebhookTools } from './targets/types.js'
 
 /** How fast events may be sent to a target. */
 export type TargetPace = {
-  /** How many tries may run at the same time. */
+  /** How many deliveries may run at the same time. */
   width(): number
-  /** No try may begin before this time, by `performance.now()`. */
+  /** No delivery may begin before this time, by `performance.now()`. */
   until(): number
   /** Types of events that the receiver refused since its last success. */
   refused(): ReadonlySet<string>
@@ -15,17 +15,17 @@ export type TargetPace = {
 
 type Failure = {
   type: OrderEventType
-  /** How often this event has been tried, with this try. */
+  /** How often this event has been sent, this time included. */
   tries: number
   startedAt: number
   /** HTTP status, if the receiver answered. */
   status?: number | undefined
-  /** Milliseconds that the receiver asks to wait. */
+  /** Milliseconds that the receiver asks to wait (header `Retry-After`). */
   retryAfter?: number | undefined
 }
 
 /**
- * Slows down while one event after the other fails: sends one at a time, with
+ * Slows down while several events fail in a row: sends one at a time, with
  * growing pauses, until one succeeds.
  */
 export function targetPace(
@@ -49,11 +49,12 @@ export function targetPace(
       const now = performance.now()
       refused.add(type)
       if (retryAfter) until = Math.max(until, now + pause(1, retryAfter))
-      // Tries that ran at the same time fail for the same reason: count them
-      // once.
+      // Deliveries that run at the same time fail for the same reason, so they
+      // count as one failure.
       if (startedAt < failedAt) return
       failedAt = now
-      // An event that fails again says nothing new about the receiver.
+      // A repeated failure of the same event says nothing new about the
+      // receiver.
       if (tries === 1) failures++
       if (failures <= 1) return
       const count = isAboutEvent(status) ? 1 : failures - 1
@@ -64,7 +65,7 @@ export function targetPace(
 
 /**
  * True when the receiver works but refuses this event. It may accept the next
- * one, so the pause does not grow.
+ * event, so the pause does not grow.
  */
 function isAboutEvent(status = 503): boolean {
   return status >= 400 && status <= 500 && status !== 429

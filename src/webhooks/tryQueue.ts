@@ -17,7 +17,10 @@ type Parts = {
   leave: () => void
 }
 
-/** Sends the first event of a queue once, and records the result. */
+/**
+ * Sends the first event of an order's queue once, and records whether the
+ * receiver accepted it.
+ */
 export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const { outbox, queues, saver } = parts
   await outbox.fillQueue(queue)
@@ -29,8 +32,8 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
   const isDelivered = await tryEvent(parts, { queue, event })
   if (!isDelivered) return
   try {
-    // Loads the queue's next event first, so that `save` records it as
-    // undelivered.
+    // Loads the queue's next event before saving, so that the saved progress
+    // shows it as undelivered.
     await outbox.fillQueue(queue)
     queues.release(queue)
   } finally {

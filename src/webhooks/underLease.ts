@@ -11,14 +11,15 @@ export type LeaseHold = {
   over: AbortSignal
   lose(): void
   /**
-   * True when no other process can get the lease within this many milliseconds,
-   * so a request that takes so long can be sent.
+   * True when the lease lasts at least this many milliseconds. A request that
+   * can take so long may then be sent: no other process gets the lease
+   * meanwhile.
    */
   lasts(milliseconds: number): boolean
 }
 
 /**
- * Takes the lease of a target, runs the work and prolongs the lease meanwhile.
+ * Takes the lease of a target, and prolongs it while `work` runs.
  *
  * @returns false when another process holds the lease.
  */

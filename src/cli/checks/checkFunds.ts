@@ -9,7 +9,10 @@ const captureGas = 100_000n
 /** The doctor warns if the funds last for fewer captures than this. */
 const fewCaptures = 100n
 
-/** Checks a submitter's funds, and how many captures they last for. */
+/**
+ * Checks whether a sending account has coins for gas, and for how many
+ * captures.
+ */
 export function checkFunds(
   submitter: SubmitterHealth,
 ): readonly CheckFinding[] {

@@ -49,8 +49,8 @@ export async function checkNode(
       checkPace(client, name('pre-confirmations')),
     ),
   ])
-  // Last, because it sends many requests at once: the node may then refuse
-  // those of other checks for a second.
+  // Runs last, because it sends many requests at once. The node may then refuse
+  // other requests for a second, which would fail other checks.
   const rate = await tryCheck(name('batch and rate'), otherNode, () =>
     checkRate(client, name('batch and rate')),
   )
@@ -129,7 +129,7 @@ async function checkOverrides(
       )
 }
 
-/** Blocks in the range of one test request. */
+/** Blocks that one test request for logs covers. */
 const logBlocks = 10_000n
 
 async function checkLogs(
@@ -143,8 +143,8 @@ async function checkLogs(
     address: token,
     fromBlock: encodeBlock(first),
     toBlock: encodeBlock(last),
-    // An address that has no events: the test is whether the node accepts a
-    // range this wide.
+    // Filters by an address that has no events, because the check only asks
+    // whether the node accepts a range this wide.
     topics: [topics.canceled, `0x${'1'.padStart(64, '0')}`],
   }
   const { failure } = await tryRequest(client, 'eth_getLogs', [filter])
@@ -153,7 +153,7 @@ async function checkLogs(
     : warn(
         subject,
         `fewer than ${logBlocks} blocks in one request: ${failure.words}`,
-        'Nothing: ranges are split. A wider limit makes audits faster.',
+        'Nothing to do: longer ranges are split. A wider limit makes audits faster.',
       )
 }
 
@@ -187,7 +187,7 @@ async function checkPace(
   )
 }
 
-/** Requests that a busy shop may send at the same time. */
+/** Requests to send at the same time, as a busy shop would. */
 const crowd = 20
 
 async function checkRate(
@@ -208,8 +208,8 @@ async function checkRate(
 }
 
 /**
- * Checks that the node of a wallet is on the chain that the wallet is
- * configured for.
+ * Checks that the node of a wallet serves the chain for which the wallet is
+ * configured.
  */
 export function checkWalletNode(
   client: Client,

@@ -9,12 +9,15 @@ import type { SealContext } from '../../store/types.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 
-/** Orders whose secrets the check unseals. All of them could be millions. */
+/**
+ * Number of orders whose secrets the check decrypts. There may be millions of
+ * orders, so it takes a sample.
+ */
 const sampleSize = 20
 
 /**
- * Checks that the sealer has the key of each stored secret, and unseals a few
- * of them.
+ * Checks that the sealer has the key of each stored secret, and decrypts a few
+ * secrets.
  */
 export async function checkSeals(
   context: OrdersContext,

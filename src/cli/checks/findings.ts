@@ -22,8 +22,8 @@ export function fail(
 }
 
 /**
- * Runs a check. If it throws, the finding is that it failed, with the error's
- * text.
+ * Runs a check. If it throws, returns a failed finding with the text of the
+ * error.
  */
 export async function tryCheck(
   subject: string,

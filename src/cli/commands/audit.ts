@@ -12,7 +12,7 @@ import { auditInParts } from './auditInParts.js'
 
 export const auditCommand: Command = {
   name: 'audit',
-  summary: 'Compares the payments on the chain with the record.',
+  summary: 'Compares the payments on the chain with the database.',
   positionals: '',
   mostPositionals: 0,
   options: {
@@ -93,8 +93,8 @@ function rowOf(
 }
 
 /**
- * Prints the transfers that only the chain or only the orders have, or in which
- * the two differ.
+ * Prints the differences between chain and database: transfers that only one of
+ * them has, or that are not equal in both.
  */
 export function printDifferences(
   print: Printer,

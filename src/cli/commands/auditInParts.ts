@@ -10,8 +10,8 @@ import type { AuditReport, AuditSum } from '../../orders/index.js'
 import type { OpenedShop } from '../terminal/openShop.js'
 
 /**
- * Blocks to audit. By default, from the first that can have a payment of the
- * shop to the newest.
+ * Blocks to audit. By default from the first block that can contain a payment
+ * of the shop to the newest block.
  */
 type GivenRange = {
   fromBlock?: bigint | undefined
@@ -24,8 +24,8 @@ type BlockRange = { fromBlock: bigint; toBlock: bigint }
 const mostParts = 20n
 
 /**
- * Fewest blocks of a part. Each part costs requests of its own, so a smaller
- * one is not worth them.
+ * Fewest blocks of a part. Each part needs requests of its own, so smaller
+ * parts would cost more than they show.
  */
 const leastBlocks = 2_000n
 
@@ -54,8 +54,8 @@ export async function auditInParts(
     const reports: AuditReport[] = []
     for (const part of parts) {
       reports.push(await auditOrders(own, { ...part, signal }))
-      // If another chain has failed, its error ends the command: show no
-      // progress after it.
+      // If another chain has failed, its error ends the command, and no
+      // progress must be shown after it.
       signal.throwIfAborted()
       done++
       show(done / count)

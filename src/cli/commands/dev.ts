@@ -16,7 +16,7 @@ export const devCommand: Command = {
     port: {
       type: 'string',
       value: 'PORT',
-      help: 'Where the node listens. Default: 8545.',
+      help: 'Port on which the node listens. Default: 8545.',
     },
     fork: {
       type: 'string',
@@ -40,8 +40,8 @@ export const devCommand: Command = {
   example: 'npx countersign dev --preconfirmations flashblocks',
   run: async ({ io, text, flag }) => {
     const print = createPrinter(io)
-    // Imported only here, because it loads all of viem, which would slow down
-    // the start of every other command.
+    // Imported here and not at the top, because it loads all of viem, which
+    // would slow down the start of every other command.
     const { startDevChain } = await import('../../devchain/startDevChain.js')
     const { devKey } = await import('../../devchain/devAccounts.js')
     const chain = await startDevChain({

@@ -85,8 +85,8 @@ export const doctorCommand: Command = {
 }
 
 /**
- * Parses the options of the test payment and reads its private key. Returns
- * `undefined` without `--send`.
+ * Reads the options of the test payment and the private key that pays it.
+ * Returns `undefined` without `--send`.
  */
 async function readPlan(input: CommandInput): Promise<TestPlan | undefined> {
   const { io, text, flag } = input
@@ -158,8 +158,8 @@ async function examine({
   context,
 }: OpenedShop): Promise<readonly CheckFinding[]> {
   const { tokens, wallets, recipients } = context
-  // Opens the store before the checks, so that a database that is away is
-  // reported once and not by every check.
+  // Opens the store before the checks. If the database cannot be reached, this
+  // is then reported once, and not by every check.
   await context.store.open()
   const chains = new Map(tokens.map((token) => [token.chainId, token]))
   const found = await Promise.all([

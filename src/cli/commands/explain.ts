@@ -19,7 +19,7 @@ export const explainCommand: Command = {
     url: {
       type: 'string',
       value: 'URL',
-      help: 'A node to ask: its token then judges a signed payment.',
+      help: 'URL of a node. With it, the token contract checks a signed payment.',
     },
   },
   details: [
@@ -67,8 +67,8 @@ function parseJson(input: string): unknown {
 }
 
 /**
- * Explains hex by its length: data of a revert has a selector of 4 bytes and
- * words of 32 bytes, a length that no signature has.
+ * Explains hex by its length. Data of a revert has a selector of 4 bytes and
+ * words of 32 bytes; no signature has such a length.
  */
 function explainHex(hex: `0x${string}`): Explanation {
   const bytes = (hex.length - 2) / 2

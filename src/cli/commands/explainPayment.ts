@@ -120,8 +120,9 @@ function describeDifference({
 }
 
 /**
- * Lets the token decide about the payment. Expects the token, recipient and
- * amount that the payment itself names, because no order is known here.
+ * Asks the token contract whether it would accept the payment. No order is
+ * known here, so the payment is compared with its own token, recipient and
+ * amount.
  */
 async function askToken(payment: SignedPayment, url: string): Promise<Check> {
   if (!/^https?:\/\//.test(url))

@@ -21,7 +21,10 @@ type Effect =
       value: bigint
       nonce: Hex
     }
-  /** The payment nonce was used, and no transfer of the payer belongs to it. */
+  /**
+   * The payment nonce was used, but the payer's tokens were not transferred for
+   * it.
+   */
   | { effect: 'consumed'; token: Address; payer: Address; nonce: Hex }
   | { effect: 'canceled'; token: Address; payer: Address; nonce: Hex }
 
@@ -72,9 +75,9 @@ function eventsOf(receipt: unknown): ShownEvent[] {
 }
 
 /**
- * Finds what a transaction did with each payment nonce. It is captured if,
- * after the event that the nonce was used and before the next such event of
- * that token, the token moved an amount from the payer.
+ * Finds what a transaction did with each payment nonce. A payment counts as
+ * captured if the token emits, between the event for its nonce and the next
+ * such event, a transfer from the payer.
  */
 function effectsOf(events: readonly ShownEvent[]): Effect[] {
   return events.flatMap((event, at): Effect[] => {

@@ -27,7 +27,8 @@ export const healthCommand: Command = {
 }
 
 /**
- * Faults that need not be the node's: the network on the way to it may be down.
+ * Faults that may not be the node's own, because the network between may be
+ * down.
  */
 const unreachable: readonly (NodeFault | undefined)[] = [
   'unreachable',

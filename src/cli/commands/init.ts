@@ -6,8 +6,8 @@ import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
 /**
- * The guides whose code blocks become the files. The code exists only there, so
- * guide and files cannot differ.
+ * The guides whose code blocks `init` writes as files. The code exists only in
+ * the guides, so that guide and files cannot differ.
  */
 const guides = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
 
@@ -89,8 +89,8 @@ async function planFiles(packageFolder: string): Promise<PlannedFile[]> {
 }
 
 /**
- * A file of the guide that is not written: it is for people who bundle with
- * Vite.
+ * A file in the guide that `init` does not write. It is only for projects that
+ * use Vite as bundler.
  */
 const otherBundler = 'vite.config.ts'
 
@@ -123,9 +123,9 @@ function packageOf(page: string, manifest: unknown): string {
 }
 
 /**
- * Returns which list of `package.json` a package goes into. The packages of
- * anvil are for one platform each: npm skips those of other platforms only if
- * they are optional.
+ * Returns the list of `package.json` that a package goes into. The anvil
+ * packages are each for one platform. npm skips those of other platforms only
+ * if they are in `optionalDependencies`.
  */
 function listOf(name: string, isDev: boolean): string {
   if (name.startsWith('@foundry-rs/')) return 'optionalDependencies'

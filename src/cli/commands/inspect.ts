@@ -9,13 +9,13 @@ import { shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
-/** A recorded transaction without its signed bytes, which are a secret. */
+/** A stored transaction without its signed bytes, which must stay secret. */
 type ShownTransaction = Pick<
   TransactionRecord,
   'hash' | 'account' | 'nonce' | 'bump' | 'kind' | 'inFlight' | 'recordedAt'
 >
 
-/** All that the database has about one order, without secrets. */
+/** Everything that the database has about one order, without secrets. */
 type InspectedOrder = {
   order: Omit<Order, 'metadata'>
   events: readonly OrderEvent[]
@@ -25,7 +25,7 @@ type InspectedOrder = {
 /** The orders and payments that match the argument. */
 type Found = {
   orders: readonly InspectedOrder[]
-  /** Payments without an order. */
+  /** Payments on chain that belong to no order. */
   unmatched: readonly ProofRecord[]
 }
 
@@ -115,7 +115,10 @@ function inspectOrders(
   )
 }
 
-/** Leaves out the signed bytes: they are a secret, also when sealed. */
+/**
+ * Returns the row without the signed bytes, which must stay secret even when
+ * encrypted.
+ */
 function showTransaction(row: TransactionRecord): ShownTransaction {
   const { hash, account, nonce, bump, kind, inFlight, recordedAt } = row
   return { hash, account, nonce, bump, kind, inFlight, recordedAt }

@@ -21,12 +21,12 @@ export const ledgerCommand: Command = {
     from: {
       type: 'string',
       value: 'TIME',
-      help: 'First second, such as 2026-01-01. Default: the beginning.',
+      help: 'Start of the rows, included, such as 2026-01-01. Default: the beginning.',
     },
     to: {
       type: 'string',
       value: 'TIME',
-      help: 'First second after the rows. Default: no end.',
+      help: 'End of the rows, not included, such as 2026-02-01. Default: no end.',
     },
     transfers: {
       type: 'boolean',

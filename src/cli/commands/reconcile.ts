@@ -7,7 +7,10 @@ import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 import { printDifferences } from './audit.js'
 
-/** What `orders.reconcile` would still change, for one destination. */
+/**
+ * What `orders.reconcile` would still change for one destination (chain, token
+ * and recipient).
+ */
 type Pending = {
   audit: DestinationAudit
   reconciledTo: bigint | undefined
@@ -17,7 +20,7 @@ type Pending = {
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
-  summary: 'Shows what a reconciliation would add to the record.',
+  summary: 'Shows which payments a reconciliation would add to the database.',
   positionals: '',
   mostPositionals: 0,
   options: shopOptions,

@@ -33,8 +33,8 @@ export type TestPlan = {
   /** The account that signs and pays. */
   account: PrivateKeyAccount
   /**
-   * Chain, token and recipient to pay. Each may be absent if the others leave
-   * only one destination of the shop.
+   * Chain, token and recipient to pay. Each may be left out if the others
+   * already select one destination of the shop.
    */
   choice: {
     chainId: number | undefined
@@ -85,8 +85,8 @@ export async function sendTestPayment(
     findings.push({ ...fail(subject, text, toDo), isAway: code === 3 })
     return undefined
   })
-  // Voids the order before it asks why it was not captured: a worker could
-  // capture it during those requests.
+  // Voids the order before it finds out why it was not captured. Otherwise a
+  // worker could capture it during those requests.
   const voided = await giveUp(test)
   if (test.order?.state === 'captured') findings.push(captured(test.order))
   else if (watched) findings.push(await judge(test, watched))
@@ -94,7 +94,7 @@ export async function sendTestPayment(
   return { findings, order: test.order }
 }
 
-/** The state of a test payment while it runs. */
+/** State of a test payment in progress. */
 type Test = {
   shop: OpenedShop
   plan: TestPlan
@@ -102,7 +102,7 @@ type Test = {
   findings: CheckFinding[]
   /** Aborts when the user interrupts. */
   signal: AbortSignal
-  /** The order as it was loaded last. */
+  /** The order as last loaded. */
   order: Order | undefined
 }
 
@@ -141,8 +141,8 @@ async function checkPayer(
   if (payer === recipient)
     return fail(
       subject,
-      'the key is that of the recipient',
-      'Give the key of another account, as a buyer has it. Nothing was stored.',
+      'this key belongs to the recipient, which cannot pay itself',
+      'Give the private key of another account, such as a buyer has. Nothing was stored.',
     )
   const client = clientOf(context, destination)
   const { decimals } = await getToken(client, { token })
@@ -152,18 +152,18 @@ async function checkPayer(
   if (balance === 0n)
     return fail(
       subject,
-      `the key is that of ${payer}, which holds nothing of ${token}`,
+      `this key belongs to ${payer}, which holds none of the token ${token}`,
       `Send that account at least ${formatAmount(1n, decimals)} of the token, or check that it is the right key. Nothing was stored.`,
     )
   return ok(
     subject,
-    `the key is that of ${payer}, which holds ${formatAmount(balance, decimals)}`,
+    `this key belongs to ${payer}, which holds ${formatAmount(balance, decimals)}`,
   )
 }
 
 /**
- * Drafts the order, signs and accepts its payment, and requests the capture.
- * Then waits for the worker.
+ * Drafts the order, signs and accepts its payment, requests the capture, and
+ * waits until a worker captures it.
  *
  * @returns the order after the wait; `undefined` if its payment was refused.
  */
@@ -233,7 +233,7 @@ async function draft(
 }
 
 /**
- * Signs the test payment, after comparing it with the order as a checkout page
+ * Signs the test payment. First compares it with the order, as a checkout page
  * does.
  */
 function sign(
@@ -255,8 +255,8 @@ function sign(
 }
 
 /**
- * Loads the order again and again until a worker has decided it, or until the
- * time is over.
+ * Loads the order repeatedly until a worker has captured or rejected it, or
+ * until the time is over.
  */
 async function watchCapture(test: Test, orderId: string): Promise<Order> {
   const { shop, io, plan, signal } = test
@@ -343,8 +343,8 @@ async function judge(
 }
 
 /**
- * True when a worker holds the lease of an account on this chain, or when that
- * cannot be known: accounts of relayers are not in the report.
+ * True when a worker holds the lease of a sending account on this chain. Also
+ * true when that cannot be known: the report has no accounts of relayers.
  */
 async function isWorked(
   { orders }: OpenedShop,

@@ -6,9 +6,9 @@ import type { ExitCode } from './types.js'
 export type Failure = { text: string; code: ExitCode }
 
 /**
- * Describes an error without a stack trace. Errors of other libraries can quote
- * keys, signatures or requests, so long hex and base64 are removed from their
- * text.
+ * Describes an error without a stack trace. Removes long hex and base64 from
+ * its text, because errors of other libraries can quote keys, signatures or
+ * requests.
  */
 export function describeFailure(error: unknown): Failure {
   const { name, message } = Object(error)
@@ -19,16 +19,16 @@ export function describeFailure(error: unknown): Failure {
 }
 
 /**
- * Returns the error's name if it looks like the name of a class; other text
- * could be anything.
+ * Returns the error's name if it looks like the name of a class. Any other text
+ * is not shown, because it could contain a secret.
  */
 function kindOf(name: unknown): string {
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'Error'
 }
 
 /**
- * Decides by the error's name, not by `instanceof`: the configuration loads its
- * own copy of this package, with other classes.
+ * Chooses the exit code by the error's name. `instanceof` would fail, because
+ * the configuration loads its own copy of this package, with other classes.
  */
 function codeOf(error: unknown): ExitCode {
   const { name, retryable } = Object(error)

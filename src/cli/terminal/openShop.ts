@@ -10,8 +10,8 @@ import { loadConfig } from './loadConfig.js'
 import type { CommandInput } from './types.js'
 
 /**
- * The orders of a shop. Their store neither creates nor changes tables when it
- * opens.
+ * The orders of a shop, with a store that neither creates nor changes tables
+ * when it opens.
  */
 export type OpenedShop = {
   orders: Orders
@@ -21,7 +21,7 @@ export type OpenedShop = {
 
 /**
  * Opens the shop of the configuration, runs `work` with it and closes it.
- * Without `'write'`, nothing can be written to its database.
+ * Unless `'write'` is passed, the database is opened for reading only.
  *
  * @throws {@link UsageError} {@link ConfigError} when the configuration is
  * missing or wrong.
@@ -39,8 +39,8 @@ export async function withShop<result>(
     throw new ConfigError(
       'The commands cannot open this store: use sqliteStore or postgresStore of this release in the configuration.',
     )
-  // The observer belongs to the server, whose statistics must not count
-  // commands.
+  // Leaves out the configured observer: it belongs to the server, and its
+  // statistics must not count commands.
   const { observe: _, ...rest } = given
   const parameters = { ...rest, store: attach(access) }
   const orders = createOrders(parameters)

@@ -27,8 +27,8 @@ export function parseNumberOption(
 }
 
 /**
- * Parses the value of an option as a time, ISO 8601 or Unix seconds. Returns
- * seconds.
+ * Parses the value of an option as a time: ISO 8601 or Unix seconds. Returns
+ * Unix seconds.
  */
 export function parseTimeOption(
   name: string,

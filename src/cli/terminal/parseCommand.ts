@@ -51,8 +51,8 @@ function parse(
       strict: true,
     })
   } catch (error) {
-    // Only the first sentence of Node's message names the mistake; the rest
-    // explains how to escape arguments.
+    // Takes the first sentence of Node's message, which names the mistake. The
+    // rest explains how to escape arguments.
     const [words = ''] = redact(String(Object(error).message)).split(/\.\s/)
     throw new UsageError(
       `${words.replace(/\.$/, '')}: npx countersign ${name} --help lists the options.`,

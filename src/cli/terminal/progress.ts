@@ -3,7 +3,8 @@ import type { CliIo } from './types.js'
 const width = 30
 
 /**
- * Shows a progress bar on standard error if that is a terminal, else nothing.
+ * Shows a progress bar on standard error. Shows nothing if that is not a
+ * terminal.
  */
 export function openProgress(io: CliIo): {
   /** Shows how much is done, from 0 to 1. */
@@ -26,17 +27,17 @@ export function openProgress(io: CliIo): {
 }
 
 /**
- * Characters of a status. A longer line would wrap in a terminal of 80 columns,
- * and could not be overwritten.
+ * Most characters of a status text. A longer line would wrap in a terminal of
+ * 80 columns, and could not be overwritten.
  */
 const longestStatus = 78
 
 /**
- * Shows on standard error what a command waits for, on one line, if that is a
- * terminal; else nothing.
+ * Shows on one line of standard error what a command waits for. Shows nothing
+ * if that is not a terminal.
  */
 export function openStatus(io: CliIo): {
-  /** Replaces the text that is shown. */
+  /** Replaces the text on the line. */
   show(text: string): void
   /** Removes the line. */
   end(): void

@@ -3,7 +3,10 @@ import { resolve } from 'node:path'
 import { UsageError } from './errors.js'
 import type { CliIo } from './types.js'
 
-/** Longest input. A receipt with thousands of logs is shorter. */
+/**
+ * Most characters of the input. Even a receipt with thousands of logs is
+ * shorter.
+ */
 const mostCharacters = 10_000_000
 
 /**

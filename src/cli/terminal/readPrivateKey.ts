@@ -5,8 +5,8 @@ import { readInput } from './readInput.js'
 import type { CliIo } from './types.js'
 
 /**
- * Reads a private key from standard input: in a terminal, one line that is not
- * shown; otherwise everything until the end.
+ * Reads a private key from standard input. In a terminal, reads one line
+ * without showing it; otherwise reads everything until the end.
  *
  * @throws {@link UsageError} when it is not a private key. The error does not
  * repeat it.
@@ -28,8 +28,8 @@ export async function readPrivateKey(io: CliIo): Promise<PrivateKeyAccount> {
 }
 
 /**
- * Returns `undefined` for a number that is no private key. The error of viem
- * could show it.
+ * Returns `undefined` for a number that is not a valid private key. Catches the
+ * error of viem, which could show the number.
  */
 function accountOf(key: Hex): PrivateKeyAccount | undefined {
   try {

@@ -2,7 +2,7 @@ import type { ParseArgsConfig } from 'node:util'
 
 /** How a command ended. */
 export type ExitCode =
-  /** Nothing failed. There may be warnings. */
+  /** Nothing failed; there may be warnings. */
   | 0
   /** Something failed, or the command found a problem. */
   | 1
@@ -35,8 +35,8 @@ export type CliIo = {
    */
   packageFolder: string
   /**
-   * Resolves on Ctrl-C or SIGTERM. Without a call of this, both end the process
-   * at once.
+   * Resolves on Ctrl-C or SIGTERM. If a command does not call this, both
+   * signals end the process at once.
    */
   untilInterrupted(): Promise<void>
   /** Imports the module at an absolute path. */
@@ -55,7 +55,7 @@ export type CommandOptions = Readonly<
   >
 >
 
-/** The arguments of a command, parsed. */
+/** The parsed arguments of a command. */
 export type CommandInput = {
   io: CliIo
   positionals: readonly string[]
@@ -67,11 +67,11 @@ export type CommandInput = {
 
 export type Command = {
   name: string
-  /** One line for the list of commands. */
+  /** One line about the command for the list of commands. */
   summary: string
   /** The positional arguments as `--help` shows them, such as `[FILE]`. */
   positionals: string
-  /** Most positional arguments. */
+  /** Most positional arguments that the command accepts. */
   mostPositionals: number
   options: CommandOptions
   /** Paragraphs that `--help` prints after the options. */

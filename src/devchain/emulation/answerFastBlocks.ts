@@ -5,7 +5,7 @@ import type { Sequencer } from '../sequencer/sequencer.js'
 import { withoutPending } from './answerFlashblocks.js'
 import { canonicalLogs } from './canonicalLogs.js'
 
-/** Answers as a node of Base does since its blocks take 200 ms. */
+/** Answers as a node of Base does since Base has blocks of 200 ms. */
 export function answerFastBlocks(sequencer: Sequencer): AnswerRpc {
   const { node, lock } = sequencer
   const control = answerControl(sequencer)
@@ -16,8 +16,8 @@ export function answerFastBlocks(sequencer: Sequencer): AnswerRpc {
     const answer = await lock.shared(async () => {
       if (method === 'eth_getLogs')
         return canonicalLogs(sequencer, asJson(params[0]))
-      // In this method alone, `pending` counts the mempool on Base, as it does
-      // in anvil. In all others, `pending` is answered like `latest`.
+      // As on Base, this method alone counts transactions of the mempool for
+      // `pending`. All other methods answer `pending` like `latest`.
       const asked =
         method === 'eth_getTransactionCount'
           ? params

@@ -33,7 +33,7 @@ const blockPlace: Readonly<Record<string, number>> = {
   eth_getTransactionByBlockNumberAndIndex: 0,
 }
 
-/** Returns the parameters with another block in the place of `pending`. */
+/** Returns the parameters with another block instead of `pending`. */
 export function withoutPending(
   method: string,
   params: readonly unknown[],
@@ -44,7 +44,10 @@ export function withoutPending(
   return params.map((param, at) => (at === place ? block : param))
 }
 
-/** Answers as a node of Base did while Base had Flashblocks. */
+/**
+ * Answers as a node of Base did while Base had Flashblocks (pre-confirmed parts
+ * of a block).
+ */
 export function answerFlashblocks(
   sequencer: Sequencer,
   hasPending: () => boolean,
@@ -84,7 +87,7 @@ function answerRead(
       const pending = findPending(view, params[0])
       if (method === 'eth_getTransactionReceipt')
         return pending?.receipt ?? null
-      // A node returns transactions that are in its pool, too.
+      // A real node also returns transactions that still wait in its pool.
       const waiting = sequencer.mempool.find((one) => one.hash === params[0])
       return pending?.transaction ?? waiting?.pooled ?? null
     }
@@ -122,8 +125,9 @@ async function answerPending(question: PendingQuestion): Promise<unknown> {
 }
 
 /**
- * Answers `pending` as a stalled node does: account nonces and balances as they
- * were when its view stopped, everything else as in the newest block.
+ * Answers `pending` as a stalled node does. Account nonces and balances stay as
+ * they were when the stall began, and everything else comes from the newest
+ * block.
  */
 async function answerFrozen(
   { sequencer, view, method, params }: PendingQuestion,

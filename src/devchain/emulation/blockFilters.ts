@@ -22,8 +22,9 @@ const kinds = {
 } as const
 
 /**
- * Answers calls of filters itself. The node's own filters would also report the
- * blocks that are mined only as a preview and then undone.
+ * Answers calls about filters (`eth_newFilter` and similar) here and not in the
+ * node. The node's filters would also report blocks that the emulation mines
+ * only to preview them, and then undoes.
  */
 export function withBlockFilters(
   answer: AnswerRpc,

@@ -13,8 +13,8 @@ import { fillWording, providerWordings } from './providerWordings.js'
 type LogSource = Pick<Sequencer, 'node' | 'head'>
 
 /**
- * Answers `eth_getLogs` from sealed blocks. Refuses the ranges that Reth
- * refuses.
+ * Answers `eth_getLogs` from finished blocks, without pre-confirmations.
+ * Refuses the ranges that Reth (node software) refuses.
  */
 export async function canonicalLogs(
   source: LogSource,
@@ -42,8 +42,8 @@ export async function canonicalLogs(
 
 /**
  * Answers `eth_getLogs` as nodes of Base did with Flashblocks. Includes
- * pre-confirmed logs only with `toBlock: 'pending'`. If a sealed log has the
- * same position, it hides the pre-confirmed one.
+ * pre-confirmed logs only with `toBlock: 'pending'`. If a log of a finished
+ * block has the same position, the pre-confirmed one is left out.
  */
 export async function logsWithPending(
   source: LogSource,

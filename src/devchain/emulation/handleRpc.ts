@@ -12,7 +12,10 @@ export type RpcReply = {
   status: number
   /** Seconds for the header `Retry-After`. */
   retryAfter?: number | undefined
-  /** JSON-RPC, or the text of a gateway that refuses the request. */
+  /**
+   * The answer as JSON-RPC, or the plain text with which a gateway refuses the
+   * request.
+   */
   body: string
 }
 
@@ -21,12 +24,13 @@ type HandleRpcParameters = {
   answer: AnswerRpc
   policies: DevPolicies
   /**
-   * How many requests have come, with this one. The rate limit counts by it.
+   * Number of this request among all that have come, from 1. The rate limit
+   * refuses by this number.
    */
   count: number
   /**
-   * False for a WebSocket. It has no HTTP status, so a refusal is an answer in
-   * JSON-RPC.
+   * False for a WebSocket, which has no HTTP status. A refusal is then sent as
+   * a JSON-RPC error.
    */
   overHttp: boolean
 }

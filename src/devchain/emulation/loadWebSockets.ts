@@ -3,7 +3,9 @@ import type { Duplex } from 'node:stream'
 import { loadPeer, notLoaded } from '../../core/peers.js'
 import { WebSocketPackageNotFoundError } from './errors.js'
 
-/** The part of a WebSocket of the package `ws` that we use. */
+/**
+ * The part of a WebSocket of the package `ws` that the development chain uses.
+ */
 export type DevSocket = {
   readonly readyState: number
   on(event: 'message', listener: (data: { toString(): string }) => void): void
@@ -33,7 +35,8 @@ type WebSockets = {
  * @throws {@link WebSocketPackageNotFoundError} when it is missing or too old.
  */
 export async function loadWebSockets(): Promise<WebSockets> {
-  // Typed as a string, so that the compiler looks for no types: `ws` has none.
+  // Declared as `string`, so that the compiler does not look for types of `ws`,
+  // which has none.
   const name: string = 'ws'
   return loadPeer(
     { name, from: '8.18.0' },

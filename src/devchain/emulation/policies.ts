@@ -12,13 +12,13 @@ import {
   type WordingFacts,
 } from './providerWordings.js'
 
-/** The error text of a known provider, or your own. */
+/** The error text of a known provider, or a text of your own. */
 type LogLimitWording =
   | ProviderWordingName
   | Pick<ProviderWording, 'code' | 'status' | 'text'>
 
 /**
- * Requests that the chain refuses or delays, as a provider would. By default it
+ * Makes the chain refuse or delay requests, as a provider would. By default it
  * refuses none.
  */
 export type DevPolicies = {
@@ -36,8 +36,8 @@ export type DevPolicies = {
     | { logs: number; wording?: LogLimitWording | undefined }
     | undefined
   /**
-   * Answers every n-th HTTP request or WebSocket message with HTTP 429, as if
-   * too many had come.
+   * Refuses every n-th HTTP request or WebSocket message with HTTP 429, like a
+   * provider with a rate limit.
    */
   rateLimit?:
     | {
@@ -47,8 +47,9 @@ export type DevPolicies = {
       }
     | undefined
   /**
-   * Most transactions of one sender that the pool accepts, counted from
-   * `latest`. Reth accepts 16. The default error is Reth's.
+   * Most transactions of one sender that may wait in the pool, counted from its
+   * account nonce at `latest`. Reth (node software) accepts 16, and the default
+   * error text is Reth's.
    */
   maxPending?:
     | {
@@ -62,8 +63,8 @@ export type DevPolicies = {
   /** `'refused'`: answers a batch of several calls with HTTP 400. */
   batches?: 'refused' | undefined
   /**
-   * True to answer `pending` like `latest`, as a node does that has no pending
-   * block.
+   * True to answer `pending` like `latest`, as nodes without a pending block
+   * do.
    */
   pendingFallsBack?: boolean | undefined
   /**
@@ -95,8 +96,8 @@ export function checkPolicies(policies: DevPolicies): void {
 }
 
 /**
- * Returns the fault with which the provider refuses a whole request, before it
- * looks at any call in it.
+ * Returns the error with which a provider refuses a whole request, before it
+ * reads the calls in it. Returns `undefined` if the request is accepted.
  */
 export function refuseRequest(
   policies: DevPolicies,

@@ -3,7 +3,7 @@
  * `eth_getLogs`.
  */
 export type ProviderWording = {
-  /** Why the request is refused. */
+  /** What the provider's limit is about. */
   kind: 'range' | 'results' | 'timeout' | 'head' | 'rateLimit' | 'unavailable'
   code: number
   /** HTTP status. Default: 200. */
@@ -17,7 +17,7 @@ export type ProviderWording = {
   text: string
 }
 
-/** The name of a wording in {@link providerWordings}. */
+/** Name of a provider's error text in {@link providerWordings}. */
 export type ProviderWordingName =
   | 'publicBase'
   | 'publicBaseOlder'
@@ -49,9 +49,9 @@ export type ProviderWordingName =
   | 'baseRateLimit'
 
 /**
- * Texts with which providers on Base refuse `eth_getLogs`, to test a client
- * against each. They come from documentation and issues, not from live
- * endpoints. Providers change them without notice.
+ * Error texts with which providers on Base refuse `eth_getLogs`, to test a
+ * client with each of them. They come from documentation and issues, not from
+ * live endpoints. Providers change them without notice.
  */
 export const providerWordings: Readonly<
   Record<ProviderWordingName, ProviderWording>
@@ -200,7 +200,7 @@ export const providerWordings: Readonly<
   },
 }
 
-/** Numbers for the placeholders of a wording. */
+/** Numbers to put into the placeholders of an error text. */
 export type WordingFacts = {
   limit?: number | undefined
   requested?: number | undefined
@@ -209,7 +209,10 @@ export type WordingFacts = {
   head?: number | undefined
 }
 
-/** Fills the numbers into a text. A placeholder without a number stays. */
+/**
+ * Replaces the placeholders in a text by numbers. A placeholder without a
+ * number stays.
+ */
 export function fillWording(text: string, facts: WordingFacts): string {
   return text.replace(
     /\{(limit|requested|from|to|head)(,|Hex|K)?\}/g,

@@ -3,12 +3,15 @@ import { invalidParams, type Json, RpcFault } from '../sequencer/devRpc.js'
 import { submitRaw } from '../sequencer/mempool.js'
 import type { Sequencer } from '../sequencer/sequencer.js'
 
-/** Milliseconds that Base waits for the receipt: by default, and at most. */
+/**
+ * Milliseconds that Base waits for a receipt. The default and the highest
+ * value.
+ */
 const maxWait = 6_000
 
 /**
- * Sends a transaction and waits for its receipt, pre-confirmed or sealed
- * (`eth_sendRawTransactionSync`, EIP-7966).
+ * Sends a transaction and waits for its receipt (`eth_sendRawTransactionSync`,
+ * EIP-7966). A receipt from a pre-confirmation is enough.
  */
 export async function sendRawSync(
   sequencer: Sequencer,

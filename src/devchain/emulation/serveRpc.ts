@@ -42,8 +42,9 @@ export async function serveRpc({
     webSockets.handleUpgrade(request, stream, head, (socket) => {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
-      // Without a listener, an error of a connection would end the process. The
-      // connection also emits `close`, which is handled.
+      // If nobody listened, an error of a connection would end the process. The
+      // error needs no other handling, because the connection also emits
+      // `close`.
       socket.on('error', () => undefined)
       const connected = connect(socket)
       socket.on('message', async (data) => {

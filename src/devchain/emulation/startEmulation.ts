@@ -30,19 +30,21 @@ type StartEmulationParameters = {
   mode: 'flashblocks' | 'fastBlocks' | 'none'
   /** Milliseconds between two pre-confirmations. */
   tick: number
-  /** Milliseconds. */
+  /** Milliseconds between two blocks. */
   blockTime: number
 }
 
 /**
- * A server in front of a private node. It answers as a certain network does.
+ * A server in front of a private node, which answers as a chosen network does.
  */
 export type Emulation = {
   port: number
   setPolicies(policies: DevPolicies): void
-  /** Makes the blocks of the network. Absent if the node makes them itself. */
+  /**
+   * Builds the blocks of the network. Absent if the node builds them itself.
+   */
   sequencer: Sequencer | undefined
-  /** Starts making blocks by the clock. */
+  /** Begins to make blocks at regular times. */
   run(): Promise<void>
   stop(): Promise<void>
 }
@@ -55,8 +57,8 @@ type Network = {
 }
 
 /**
- * Path for the requests of the chain's own functions, such as `mint`. No policy
- * refuses or delays them.
+ * Path for the requests of the chain's own functions, such as `mint`. Policies
+ * do not refuse or delay requests to this path.
  */
 export const controlPath = '/control'
 

@@ -15,7 +15,7 @@ const flashblockKinds = [
 ]
 
 /**
- * Answers the subscriptions of one WebSocket with the events of the emulated
+ * Handles the subscriptions of one WebSocket. Sends the events of the emulated
  * network.
  */
 export function ownSubscriptions(
@@ -36,7 +36,10 @@ export function ownSubscriptions(
   }
 }
 
-/** Passes the subscriptions of one WebSocket on to a WebSocket of the node. */
+/**
+ * Forwards the subscriptions of one WebSocket to the node, through a WebSocket
+ * of their own.
+ */
 export async function passSubscriptions(
   socket: DevSocket,
   port: number,

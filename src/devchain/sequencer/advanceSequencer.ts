@@ -28,14 +28,17 @@ export async function tick(sequencer: Sequencer): Promise<void> {
   })
 }
 
-/** Seals the pre-confirmed transactions in a block, and no others. */
+/**
+ * Finishes the block: seals the pre-confirmed transactions in it, and no
+ * others.
+ */
 export async function seal(sequencer: Sequencer): Promise<void> {
   await sequencer.lock.exclusive(() => mineOne(sequencer))
 }
 
 /**
- * Mines blocks now, with all transactions of the mempool in the first, as a
- * local node does when asked.
+ * Mines blocks at once, as a local node does on request. The first block
+ * contains all transactions of the mempool.
  */
 export async function mineBlocks(
   sequencer: Sequencer,
@@ -52,8 +55,8 @@ export async function mineBlocks(
 }
 
 /**
- * Reads the node's newest block after the node has changed its chain, and
- * announces blocks that are new.
+ * Call this after the node itself has changed its chain. Reads the newest block
+ * again, and announces new blocks to subscribers.
  */
 export async function followNode(sequencer: Sequencer): Promise<void> {
   const { number } = sequencer.head
@@ -62,8 +65,8 @@ export async function followNode(sequencer: Sequencer): Promise<void> {
 }
 
 /**
- * Sends the node all transactions that can run now. Its pool holds those of the
- * block under construction, and no others.
+ * Sends the node all transactions that can run now. The node's pool then holds
+ * the transactions of the block under construction, and no others.
  */
 async function includeMempool(sequencer: Sequencer): Promise<boolean> {
   const { node, mempool } = sequencer
@@ -91,16 +94,17 @@ async function isTaken(
     await node.request(...send)
     return true
   } catch (error) {
-    // "Already imported": the node kept this transaction from an earlier try,
-    // when it waited for a lower account nonce. After any other error, the
-    // transaction cannot run any more.
+    // "Already imported" is no failure: the node still has this transaction
+    // from an earlier try, when a lower account nonce was missing. After any
+    // other error, the transaction can never run.
     return error instanceof RpcFault && /already imported/.test(error.message)
   }
 }
 
 /**
- * Takes from the mempool what can run now, in the order of arrival, but the
- * transactions of one sender in the order of their account nonces.
+ * Takes from the mempool the transactions that can run now. They come in order
+ * of arrival, except that those of one sender come in order of their account
+ * nonces.
  */
 function takeReady(
   sequencer: Sequencer,
@@ -146,7 +150,7 @@ function announcePending(
   answerWaiters(sequencer, [...fresh])
 }
 
-/** Seals the block under construction, and begins the next. */
+/** Finishes (seals) the block under construction, and begins the next one. */
 async function mineOne(sequencer: Sequencer): Promise<void> {
   const { node, head } = sequencer
   const timestamp = openTimestamp(sequencer)
@@ -156,7 +160,8 @@ async function mineOne(sequencer: Sequencer): Promise<void> {
   const sealedAt = isThatSecond ? planned : timestamp * 1000
   sequencer.sealedAt.set(head.number + 1, sealedAt)
 
-  // If a test asked for the time of this block, the clock goes on from there.
+  // If a test has set the time of this block, the chain's clock continues from
+  // that time.
   const ahead = timestamp - Math.floor(Date.now() / 1000)
   if (sequencer.nextTimestamp !== undefined)
     sequencer.offset = Math.max(sequencer.offset, ahead)
@@ -188,7 +193,7 @@ async function announceBlocks(
   }
 }
 
-/** Adds to blocks of 200 ms when they were sealed, in milliseconds. */
+/** Adds to blocks of 200 ms the millisecond at which they were finished. */
 export function stamp(sequencer: Sequencer, value: unknown): unknown {
   if (sequencer.preconfirms) return value
   return addMilliseconds(value, sequencer.sealedAt)

@@ -1,10 +1,10 @@
 import { asJson, type Json, toQuantity } from './devRpc.js'
 
 /**
- * Adds the fields that Base has since its blocks take 200 ms: `timestampMs` to
- * blocks, and `blockTimestampMs` to transactions and logs, also to the logs in
- * a receipt, but not to the receipt. A block whose milliseconds are
- * not known stays unchanged.
+ * Adds the time fields that Base has since its blocks take 200 ms:
+ * `timestampMs` to blocks, and `blockTimestampMs` to transactions and logs.
+ * Logs inside a receipt get it too, the receipt itself does not. If the
+ * milliseconds of a block are not known, it stays unchanged.
  */
 export function addMilliseconds(
   answer: unknown,

@@ -2,9 +2,9 @@ import { wait } from '../../core/wait.js'
 import { type AnswerRpc, asJson } from './devRpc.js'
 
 /**
- * If `method` sends a transaction, waits until it is in a block. A node that
- * mines each transaction on arrival answers first and mines afterwards. Does
- * not wait while such mining is off.
+ * If `method` sends a transaction, waits until a block has it: a node that
+ * mines on arrival answers first and mines afterwards. Does not wait if mining
+ * on arrival is off.
  */
 export async function waitUntilMined(
   method: string,
@@ -19,9 +19,9 @@ export async function waitUntilMined(
 }
 
 /**
- * Waits until a block is done that the node has begun to mine, for at most 200
- * requests. Returns how many transactions stay in the pool, for example because
- * they pay too little.
+ * Waits until the node has finished the block that it is mining, for at most
+ * 200 requests. Returns how many transactions stay in the pool, for example
+ * because their fee is too low.
  */
 export async function closePool(request: AnswerRpc): Promise<number> {
   let pending = await countPending(request)
@@ -44,9 +44,9 @@ async function countPool(
 }
 
 /**
- * Works around a fault of anvil: if many transactions arrive in another order
- * than that of their nonces, one can wait forever for a nonce that is mined.
- * Sends it and the later ones of its sender again.
+ * Works around a fault of anvil. If many transactions arrive in another order
+ * than that of their nonces, one can wait forever, although the nonce before it
+ * is mined. Sends it and the sender's later ones again.
  */
 async function sendForgotten(request: AnswerRpc): Promise<void> {
   const { queued } = asJson(await request('txpool_content', []))
@@ -60,8 +60,8 @@ async function sendForgotten(request: AnswerRpc): Promise<void> {
       ),
     )
     await request('anvil_removePoolTransactions', [address])
-    // Refused if another client has sent it meanwhile or it is mined. Both are
-    // fine.
+    // The node refuses a transaction that another client has sent meanwhile, or
+    // that is mined. Neither needs handling.
     for (const bytes of sent)
       await request('eth_sendRawTransaction', [bytes]).catch(() => undefined)
     await closePool(request)

@@ -22,7 +22,7 @@ export type NodeConnection = {
 }
 
 /**
- * Connects to a node on this machine. Requests share connections, which is
+ * Connects to a node on this machine. Requests reuse open connections, which is
  * faster.
  */
 export function connectNode(port: number): NodeConnection {

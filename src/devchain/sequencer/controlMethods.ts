@@ -16,10 +16,10 @@ export function isControlMethod(method: string): boolean {
 }
 
 /**
- * Answers methods of test nodes. Handles those for mining and time here,
- * because the emulated network makes the blocks. Forwards most others to the
- * node and then builds the block under construction again, because they change
- * the state it runs on.
+ * Answers methods that only test nodes have. Those for mining and time are
+ * handled here, because the emulated network builds the blocks. Most others go
+ * to the node. They change its state, so the block under construction is built
+ * again afterwards.
  */
 export function answerControl(sequencer: Sequencer): AnswerRpc {
   const { node, lock } = sequencer
@@ -114,8 +114,8 @@ async function drop(sequencer: Sequencer, hash: Hash): Promise<unknown> {
 }
 
 /**
- * Reads the node's chain after it went back to a snapshot, and sends its pool
- * the pre-confirmed transactions again, which it has lost.
+ * Reads the node's chain after it went back to a snapshot. Then sends the
+ * pre-confirmed transactions again, which the node's pool has lost.
  */
 async function resend(sequencer: Sequencer): Promise<void> {
   sequencer.mempool = [...sequencer.included, ...sequencer.mempool]

@@ -1,10 +1,10 @@
-/** A lock that many readers or one writer can hold. */
+/** A lock that either many readers or one writer can hold. */
 export type Lock = {
   shared<value>(task: () => Promise<value>): Promise<value>
   exclusive<value>(task: () => Promise<value>): Promise<value>
 }
 
-/** Creates a lock. Writers get it in the order in which they asked. */
+/** Creates a lock. Writers get it in the order in which they asked for it. */
 export function createLock(): Lock {
   const readers = new Set<Promise<unknown>>()
   let writer: Promise<unknown> | undefined

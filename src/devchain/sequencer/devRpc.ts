@@ -3,16 +3,16 @@ import type { Hash, Hex } from 'viem'
 /** A JSON object whose members are not checked. */
 export type Json = Record<string, unknown>
 
-/** A method and its parameters. */
+/** An RPC method with its parameters. */
 export type NodeCall = readonly [method: string, params: readonly unknown[]]
 
-/** Answers one call: either the node does, or code in front of the node. */
+/** Answers one call. This can be the node, or code in front of it. */
 export type AnswerRpc = (
   method: string,
   params: readonly unknown[],
 ) => Promise<unknown>
 
-/** An error to send as the answer to a call. */
+/** An error that a call is answered with. */
 export class RpcFault extends Error {
   override readonly name = 'RpcFault'
   readonly code: number

@@ -3,7 +3,7 @@ import { matchesFilter } from './logFilter.js'
 
 /** What one pre-confirmation adds to the block under construction. */
 export type Delta = {
-  /** The block up to now, with its transactions in full. */
+  /** The block so far, with its transactions in full. */
   block: Json
   /** Transactions that this pre-confirmation added. */
   transactions: readonly { transaction: Json; receipt: Json }[]
@@ -16,7 +16,7 @@ type Subscriber = {
   parameter: unknown
   owner: object
   send(text: string): void
-  /** Additions that are kept back while `hold` is on. */
+  /** Additions that are not sent yet, because `hold` is on. */
   held: Delta[]
 }
 
@@ -28,20 +28,21 @@ export type Feed = {
     send: (text: string) => void,
   ): string
   unsubscribe(id: unknown, owner: object): boolean
-  /** Ends all subscriptions of a connection that has closed. */
+  /** Ends all subscriptions of a connection, which has closed. */
   leave(owner: object): void
   pushHead(head: Json): void
   pushLogs(logs: readonly Json[]): void
   pushDelta(delta: Delta): void
   /**
-   * While on, subscribers get no additions; the newest 20 are kept for later.
+   * While on, subscribers get no additions. The newest 20 are kept and sent
+   * when it is turned off.
    */
   hold(on: boolean): void
 }
 
 /**
- * Additions that a node of Base keeps for a subscriber that reads slowly. It
- * drops older ones.
+ * Most additions that a node of Base keeps for a subscriber that reads slowly.
+ * The node drops older ones.
  */
 const bufferedDeltas = 20
 

@@ -18,9 +18,9 @@ import {
 import type { DevTransaction, Sequencer } from './sequencer.js'
 
 /**
- * Accepts a signed transaction: sends it to the node, which checks it, and
- * removes it from the node's pool again. Until it is pre-confirmed, clients
- * find it by its hash only.
+ * Accepts a signed transaction. Sends it to the node, which checks it, and then
+ * removes it from the node's pool again. Until it is pre-confirmed, clients can
+ * find it only by its hash.
  */
 export async function submitRaw(
   sequencer: Sequencer,
@@ -40,8 +40,8 @@ export async function submitRaw(
 }
 
 /**
- * Accepts an unsigned transaction, of an account that the node has the key of
- * or impersonates.
+ * Accepts an unsigned transaction. Its sender must be an account whose key the
+ * node has, or for which the node sends without a key (impersonation).
  */
 export async function submitUnsigned(
   sequencer: Sequencer,
@@ -59,7 +59,7 @@ export async function submitUnsigned(
     )
     const wanted = { ...transaction, from, nonce: toQuantity(nonce) }
     if (method === 'eth_sendTransaction') {
-      // Fails for an impersonated account, whose key the node does not have.
+      // Fails for an account that the node sends for without a key.
       const raw = await node
         .request('eth_signTransaction', [wanted])
         .catch(() => undefined)
@@ -99,7 +99,8 @@ async function take(
   const hash = toHash(await node.request(...first))
   const found = await withdraw(sequencer, hash)
   const maxFee = BigInt(String(found.maxFeePerGas ?? found.gasPrice ?? 0))
-  // With every field set, sending it again gives the same hash.
+  // All fields are set, so that the transaction has the same hash when it is
+  // sent again.
   const again: NodeCall = ['eth_sendUnsignedTransaction', [pickFields(found)]]
   const sent = send ?? again
   keep(sequencer, { hash, from, nonce, maxFee, pooled: found, send: sent })
@@ -159,15 +160,15 @@ export async function parseRaw(
       maxFee: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
     }
   } catch {
-    // Malformed: the node itself says why, when it is sent there.
+    // The transaction is malformed. The node gives the error when it gets it.
     return undefined
   }
 }
 
 /**
- * Refuses transactions that are known, use an account nonce again, or replace
- * another one for too low a fee. The node cannot: the earlier transactions are
- * no longer in its pool.
+ * Refuses transactions that are already known, use an account nonce again, or
+ * replace another one with too low a fee. The node cannot refuse them, because
+ * its pool no longer has the earlier transactions.
  */
 function refuseUsed(
   { included, mempool }: Sequencer,

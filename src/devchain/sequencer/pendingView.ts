@@ -3,14 +3,14 @@ import { asJson, asJsonList, type Json, toHash, toQuantity } from './devRpc.js'
 import type { PendingBlock, Phantom, Sequencer } from './sequencer.js'
 
 /**
- * The pending block that clients see. Its logs include those that no contract
- * emitted (`phantomLog`).
+ * The pending block that clients see. Its logs include those added by
+ * `phantomLog`, which no contract emitted.
  */
 export type PendingView = PendingBlock & { logs: readonly Json[] }
 
 /**
- * Returns the block that clients see as `pending`; `undefined` if they see
- * none. After `stall`, it is a copy that does not change.
+ * Returns the block that clients see as `pending`, or `undefined` if they see
+ * none. After `stall`, it is a copy that no longer changes.
  */
 export function visiblePending({
   view,
@@ -39,8 +39,8 @@ export function receiptLogs(receipts: readonly Json[]): Json[] {
 }
 
 /**
- * Adds phantom logs. Later logs get higher indexes, as if a receipt had one log
- * too many.
+ * Adds logs that no contract emitted. Later logs get higher indexes, as if a
+ * receipt had one log too many.
  */
 function withPhantoms(
   pending: PendingBlock,
@@ -61,7 +61,8 @@ function withPhantoms(
 }
 
 /**
- * Creates a log that no contract emitted. Its index is after all logs so far.
+ * Creates a log that no contract emitted. Its index comes after all logs so
+ * far.
  */
 export function makePhantom(
   { pending, phantoms }: Sequencer,

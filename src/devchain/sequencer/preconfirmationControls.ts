@@ -12,8 +12,8 @@ type PhantomLogParameters = {
   topics?: readonly Hex[] | undefined
   data?: Hex | undefined
   /**
-   * Transaction that the log claims to be from. Default: the newest that is
-   * pre-confirmed; if there is none, an invented hash.
+   * Transaction that the log claims to come from. Default: the newest
+   * pre-confirmed one, or an invented hash if there is none.
    */
   transactionHash?: Hash | undefined
 }
@@ -26,20 +26,20 @@ const members: MembersOf<PhantomLogParameters> = {
 }
 
 /**
- * Controls of a network with Flashblocks, also to cause the faults that such
+ * Controls of a network with Flashblocks. Some of them cause faults that such
  * networks have.
  */
 export type PreconfirmationControls = {
   /** Pre-confirms all transactions that were sent. */
   tick(): Promise<void>
   /**
-   * Seals the block under construction, with all transactions that are
+   * Finishes the block under construction, with all transactions that are
    * pre-confirmed.
    */
   seal(): Promise<void>
   /**
-   * Drops a pre-confirmed transaction, or all without `hash`: no block will
-   * have it. Returns the hashes of those dropped.
+   * Drops a pre-confirmed transaction, or all of them if `hash` is absent. No
+   * block will have them. Returns the dropped hashes.
    */
   dropPending(hash?: Hash): Promise<Hash[]>
   /** Reverses the order of the senders in the block under construction. */
@@ -50,8 +50,8 @@ export type PreconfirmationControls = {
    */
   loseSnapshot(): Promise<void>
   /**
-   * Stops the changes of what clients see as `pending`, while the chain goes
-   * on; `false` ends this.
+   * Freezes what clients see as `pending`, while the chain continues. `false`
+   * ends this.
    */
   stall(on?: boolean): Promise<void>
   /** Shows a pre-confirmed log that no block will have. */
@@ -59,8 +59,8 @@ export type PreconfirmationControls = {
   /** Sends subscribers the newest addition a second time. */
   duplicateDelta(): Promise<void>
   /**
-   * While on, subscribers get no additions. When it ends, they get the newest
-   * 20, and never those before.
+   * While on, subscribers get no additions. When turned off, they get the
+   * newest 20; older ones are lost.
    */
   slowConsumers(on?: boolean): Promise<void>
 }

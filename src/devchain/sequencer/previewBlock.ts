@@ -11,7 +11,7 @@ import { openTimestamp, type Sequencer } from './sequencer.js'
 
 /**
  * Mines the block under construction, reads it, and makes the node undo it.
- * Then the node's pool and its pending state hold the pre-confirmed
+ * Afterwards the node's pool and its pending state hold the pre-confirmed
  * transactions and no others.
  *
  * Transactions that did not fit into the block return to the mempool. The
@@ -19,8 +19,8 @@ import { openTimestamp, type Sequencer } from './sequencer.js'
  */
 export async function previewBlock(sequencer: Sequencer): Promise<void> {
   const { node } = sequencer
-  // The sealed block must equal this preview, so its time is fixed now, also if
-  // blocks are mined on demand only.
+  // The finished block must equal this preview, so its time is fixed now. This
+  // is also true if blocks are mined only on request.
   const timestamp = openTimestamp(sequencer)
   if (sequencer.blockTime === 0) sequencer.nextTimestamp = timestamp
 
@@ -30,8 +30,8 @@ export async function previewBlock(sequencer: Sequencer): Promise<void> {
     ['eth_getBlockByNumber', ['latest', true]],
     ['eth_getBlockReceipts', ['latest']],
   ])
-  // The undoing empties the pool and sets the clock back, but does not set back
-  // the base fee of the next block. All three are restored below.
+  // Undoing the block empties the pool and sets the clock back, but keeps the
+  // changed base fee of the next block. All three are restored below.
   await node.request('evm_revert', [snapshot])
   keepMined(sequencer, asJson(block))
   await node.batch([
@@ -65,7 +65,8 @@ export async function openBlock(sequencer: Sequencer): Promise<void> {
 }
 
 /**
- * Builds the block under construction again, after the state below it changed.
+ * Builds the block under construction again, after the state it runs on has
+ * changed.
  */
 export async function refreshBlock(sequencer: Sequencer): Promise<void> {
   await (sequencer.included.length > 0 ? previewBlock : openBlock)(sequencer)

@@ -14,8 +14,8 @@ import type { DevTransaction, Head, Sequencer } from './sequencer.js'
 
 /**
  * Replaces the newest blocks by as many empty ones, and sends subscribers the
- * logs that are gone. The transactions return to the mempool if `replay`, else
- * they are lost.
+ * logs that are gone. With `replay`, the transactions return to the mempool;
+ * otherwise they are lost.
  */
 export async function reorgChain(
   sequencer: Sequencer,
@@ -46,9 +46,9 @@ export async function reorgChain(
 }
 
 /**
- * Drops a pre-confirmed transaction, or all of them. Later ones of the same
- * sender return to the mempool, until another transaction has the account nonce
- * that is now free.
+ * Drops a pre-confirmed transaction, or all of them. The sender's later
+ * transactions return to the mempool. They wait there until another transaction
+ * uses the dropped account nonce.
  */
 export async function dropPending(
   sequencer: Sequencer,
@@ -124,8 +124,8 @@ export async function getBlocks(
 }
 
 /**
- * Mines an empty block with the time of the old one. Its base fee is higher by
- * 1 wei, so that its hash differs.
+ * Mines an empty block with the time of the old one. Its base fee is 1 wei
+ * higher, so that its hash differs.
  */
 async function mineInstead(
   { node }: Sequencer,
@@ -142,7 +142,8 @@ function removedLogs({ receipts }: OldBlock): Json[] {
 
 /**
  * Returns the signed transactions of an old block, so that they can be sent
- * again. Those of impersonated accounts have no signature and are left out.
+ * again. Transactions that the node sent without a key have no signature and
+ * are left out.
  */
 export function toTransactions({ block, raws }: OldBlock): DevTransaction[] {
   return asJsonList(block.transactions).flatMap((one, at) => {

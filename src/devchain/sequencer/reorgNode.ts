@@ -5,9 +5,9 @@ import { firstOf, getBlocks, toTransactions } from './reorgChain.js'
 import { getHead } from './sequencer.js'
 
 /**
- * Replaces the newest blocks by as many empty ones, on a node that makes its
- * blocks itself. The transactions return to its pool if `replay`, else they are
- * lost.
+ * Replaces the newest blocks by as many empty ones, on a node that builds its
+ * blocks itself. With `replay`, the transactions return to the node's pool;
+ * otherwise they are lost.
  */
 export async function reorgNode(
   port: number,
@@ -21,11 +21,13 @@ export async function reorgNode(
       await node.request('anvil_reorg', [depth, []])
       return newest
     })
-    // The rollback has set the node's clock back to the time of the last block.
+    // The rollback has set the node's clock back to the time of its last block.
+    // Moves it forward again.
     const lag = ahead - (await getClock(node))
     if (lag > 0) await node.request('evm_increaseTime', [lag])
     if (!replay) return
-    // Refused if it depends on a transaction that has no signature and is lost.
+    // The node refuses a transaction that needs an earlier one which had no
+    // signature and is lost.
     for (const { send } of old.flatMap(toTransactions)) {
       await node.request(...send).catch(() => undefined)
       await waitUntilMined(send[0], node.request)
@@ -36,9 +38,9 @@ export async function reorgNode(
 }
 
 /**
- * Runs work while the node does not mine transactions on arrival. If it mined a
- * block while others are replaced, that block would be lost and its receipts
- * would stay.
+ * Turns off mining on arrival while `work` runs. If the node mined a block
+ * while others are replaced, that block would be lost, but its receipts would
+ * stay.
  */
 async function whileNotMining<result>(
   node: NodeConnection,
@@ -53,8 +55,8 @@ async function whileNotMining<result>(
     return await work()
   } finally {
     await node.request('evm_setAutomine', [true])
-    // Transactions that came meanwhile. The node would mine them only when
-    // another one arrives.
+    // Mines transactions that arrived meanwhile. The node itself would mine
+    // them only when another one arrives.
     if ((await countPending(node.request)) > stuck)
       await node.request('evm_mine', [])
   }

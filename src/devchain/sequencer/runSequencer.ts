@@ -3,9 +3,9 @@ import { openBlock } from './previewBlock.js'
 import type { Sequencer } from './sequencer.js'
 
 /**
- * Pre-confirms and seals by the clock until it is stopped. With a tick of 0 it
- * pre-confirms on demand only, and with a block time of 0 it seals on demand
- * only.
+ * Pre-confirms transactions and finishes blocks at regular times until it is
+ * stopped. With a tick of 0, pre-confirms only on request. With a block time of
+ * 0, finishes blocks only on request.
  */
 export async function runSequencer(
   sequencer: Sequencer,
@@ -29,8 +29,8 @@ export async function runSequencer(
   }
   const schedule = () => {
     if (stopped) return
-    // If a step took too long, the steps that should have begun meanwhile are
-    // left out.
+    // If a step took too long, skips the steps that should have begun
+    // meanwhile.
     while (next <= Date.now()) next += step
     timer = setTimeout(run, next - Date.now())
   }

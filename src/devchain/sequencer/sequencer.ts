@@ -4,57 +4,60 @@ import type { Lock } from './createLock.js'
 import { asJson, type Json, type NodeCall, toHash } from './devRpc.js'
 import type { Delta, Feed } from './feed.js'
 
-/** A known transaction that is in no block yet. */
+/** A transaction that the network has accepted but no block contains yet. */
 export type DevTransaction = {
   hash: Hash
-  /** In lower case. */
+  /** Sender in lower case. */
   from: Address
   nonce: number
   maxFee: bigint
-  /** The transaction as a node returns it while it waits in the pool. */
+  /** The transaction in the form in which a node returns it from its pool. */
   pooled: Json
-  /** The call that sends it to the node, again and again if needed. */
+  /** The call that sends the transaction to the node. It can be repeated. */
   send: NodeCall
 }
 
 export type Head = { number: number; hash: Hash; timestamp: number }
 
-/** The block under construction, as it would be sealed now. */
+/** The block under construction, as it would be if it were finished now. */
 export type PendingBlock = {
   number: number
-  /** Has a zero hash, because it has none yet, and its transactions in full. */
+  /**
+   * The block with full transactions. Its hash is zero, because it has none
+   * yet.
+   */
   block: Json
-  /** One for each transaction, with a zero block hash. */
+  /** One receipt for each transaction, with a zero block hash. */
   receipts: readonly Json[]
 }
 
 /**
- * A pre-confirmed log that no block will have, and how many real logs stand
- * before it.
+ * A pre-confirmed log that no block will have. `after` is the number of real
+ * logs before it.
  */
 export type Phantom = { log: Json; after: number }
 
-/** What clients see as `pending` after `stall`: it does not change any more. */
+/** What clients see as `pending` after `stall`. It no longer changes. */
 type FrozenView = {
   pending: PendingBlock
   balances: ReadonlyMap<string, unknown>
 }
 
-/** What an emulated network knows beyond what its node does. */
+/** State of an emulated network that its node does not have. */
 export type Sequencer = {
   readonly node: NodeConnection
   readonly lock: Lock
   readonly feed: Feed
   /**
-   * True if transactions are pre-confirmed before their block, as with
+   * True if transactions are pre-confirmed before a block has them, as with
    * Flashblocks.
    */
   readonly preconfirms: boolean
-  /** Milliseconds. At 0, blocks are mined on demand only. */
+  /** Milliseconds between blocks. At 0, blocks are mined only on request. */
   blockTime: number
   head: Head
   /**
-   * When to seal the block under construction, in Unix milliseconds of this
+   * When to finish the block under construction, in Unix milliseconds of this
    * machine's clock.
    */
   due: number
@@ -62,10 +65,10 @@ export type Sequencer = {
   offset: number
   /** Time of the next block, if a test has asked for one. */
   nextTimestamp: number | undefined
-  /** Transactions that were accepted and are not pre-confirmed. */
+  /** Transactions that were accepted but are not pre-confirmed yet. */
   mempool: DevTransaction[]
   /**
-   * Transactions that are pre-confirmed. The node's pool has these and no
+   * Transactions that are pre-confirmed. The node's pool contains these and no
    * others.
    */
   included: DevTransaction[]
@@ -73,13 +76,14 @@ export type Sequencer = {
   view: 'live' | 'lost' | FrozenView
   phantoms: Phantom[]
   lastDelta: Delta | undefined
-  /** When each block was sealed, in milliseconds of the chain's clock. */
+  /** When each block was finished, in milliseconds of the chain's clock. */
   sealedAt: Map<number, number>
   waiters: Map<Hash, Set<(receipt: Json) => void>>
 }
 
 /**
- * Creates a sequencer at the node's newest block. Does not begin a block yet.
+ * Creates a sequencer (which builds the blocks) at the node's newest block.
+ * Does not begin a block yet.
  */
 export async function createSequencer(
   parts: Pick<

@@ -6,7 +6,10 @@ import { refusal } from './toProblem.js'
 /** Longest wait for a capture, in seconds. A request times out after 30. */
 const longestWait = 25
 
-/** Captures an order. Waits as long as the `Prefer: wait` header asks. */
+/**
+ * Captures an order. Waits for the result as many seconds as the `Prefer: wait`
+ * header says.
+ */
 export async function captureForMerchant({
   orders,
   orderId,

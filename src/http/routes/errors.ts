@@ -1,21 +1,18 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import type { ProblemReason } from '../schemas/problemTable.js'
 
-/** What a problem response says beside its reason. */
+/** Facts that a problem response adds to its reason. */
 export type ProblemFacts = {
   /** HTTP status, if it is not the reason's usual one. */
   status?: number | undefined
-  /** The wrong member of the body or the query. */
+  /** Name of the wrong field in the body or the query. */
   field?: string | undefined
   /** One sentence that replaces the reason's own text. Never a secret. */
   detail?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * Thrown to answer a request with a problem response, which the handler builds
- * from it.
- */
+/** Thrown to refuse a request. The handler turns it into a problem response. */
 export class RequestRefusedError extends CountersignError {
   override readonly name = 'RequestRefusedError'
   readonly reason: ProblemReason

@@ -9,13 +9,13 @@ type PathParameter = (typeof pathParameters)[number]
 export type FoundRoute = {
   /** The routes at this address, one for each method. */
   routes: readonly Route[]
-  /** The ids in the address, percent-encoded. */
+  /** The ids in the address, still percent-encoded. */
   segments: Readonly<Record<PathParameter, string | undefined>>
 }
 
 /**
- * Finds the routes at an address. Compares segments before percent-decoding, so
- * an address has only one spelling.
+ * Finds the routes at an address. Compares its segments before decoding percent
+ * escapes, so that each route has only one spelling.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -18,8 +18,8 @@ export async function followForMerchant(
   if (orderId !== undefined) await scoped.get({ orderId })
   const lastEventId = headers.get('last-event-id') ?? after
   const cursor = parseCursor(lastEventId)
-  // Checks the cursor before the stream opens: after that, the HTTP status is
-  // sent and can no longer say that the cursor is wrong.
+  // Checks the cursor before the stream opens. After that the HTTP status is
+  // already sent, and cannot report a wrong cursor any more.
   if (cursor !== undefined)
     await scoped.events({ orderId, after: cursor, limit: 1 })
   const about = { scoped, recipients, orderId, lastEventId, signal }

@@ -13,7 +13,7 @@ export function parseKey(request: Request): string | undefined {
   const key = request.headers.get('idempotency-key')
   if (key === null) return undefined
   // Browsers and fetch remove the path segments `.` and `..` from a URL, so no
-  // request could ever name this order.
+  // request could reach an order with such an id.
   if (key === '.' || key === '..')
     throw new InvalidFieldError(
       'Idempotency-Key',
@@ -33,7 +33,8 @@ export function parseKey(request: Request): string | undefined {
 
 /**
  * Turns the error about a refused id into a problem response. `parseKey` has
- * checked the form of the id, so the only error left is that it is in use.
+ * already checked the form of the id, so it can only be refused because it is
+ * in use.
  */
 export function refuseUsedId(
   field: 'orderId' | 'subscriptionId',

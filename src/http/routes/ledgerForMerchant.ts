@@ -21,7 +21,11 @@ const formats: Readonly<Record<LedgerFormat, Format>> = {
 }
 
 /**
- * Streams the books of the merchant's recipients as a file.
+ * Streams the payments, refunds and gas costs of the merchant's recipients as a
+ * file.
+ *
+ * @throws every error of `ledger` that comes before the first row. After that
+ * the HTTP status is already sent, so an error breaks the download off.
  *
  * @throws every error of `ledger` that comes before the first row. After that
  * the status is sent, so a later error cuts the download off.
@@ -41,8 +45,9 @@ export async function ledgerForMerchant({
     transfers: transfers === 'true',
     signal: ending.signal,
   })
-  // `signal` aborts as soon as the response is returned, while the file is
-  // still being sent. From the first row on, only the client's leaving ends it.
+  // `signal` aborts as soon as the response is returned, when most of the file
+  // is still to be sent. So from the first row on, only a disconnect of the
+  // client ends the reading.
   signal.addEventListener('abort', end)
   const first = await rows
     .next()

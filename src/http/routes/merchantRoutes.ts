@@ -22,7 +22,8 @@ import { showHealth } from './showHealth.js'
 import { notOpen, refusal } from './toProblem.js'
 
 /**
- * The routes for merchants. Each sees the orders of the principal's recipients.
+ * The routes for merchants. Each shows only orders of the recipients that
+ * `authorize` returned for the merchant.
  */
 export function merchantRoutes(queries: QuerySchemas): readonly Route[] {
   return [
@@ -43,7 +44,7 @@ function readingRoutes({ list }: QuerySchemas): readonly Route[] {
       summary: 'Drafts an order; the same Idempotency-Key is the same order',
       body: 'OrderDraft',
       headers: {
-        'Idempotency-Key': 'The id of the order. Drawn where absent.',
+        'Idempotency-Key': 'The id of the order. Drawn at random if absent.',
       },
       answers: { 201: 'DraftedOrder' },
       run: createForMerchant,
@@ -87,7 +88,7 @@ function changingRoutes(): readonly Route[] {
       name: 'voidOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/void',
-      summary: 'Gives up on an order',
+      summary: 'Voids an order, so that its payment is not captured',
       body: 'Nothing',
       answers: { 200: 'Voided' },
       run: async ({ orders, orderId }) => {
@@ -102,7 +103,7 @@ function changingRoutes(): readonly Route[] {
       name: 'reauthorizeOrder',
       method: 'POST',
       path: '/merchant/orders/{orderId}/reauthorize',
-      summary: 'Asks the buyer once more, with a new window',
+      summary: 'Asks the buyer to sign again, with a new time window',
       body: 'Reauthorization',
       answers: { 200: 'Reauthorized' },
       run: async ({ orders, orderId, body }) => {
@@ -142,7 +143,8 @@ function watchingRoutes({
       name: 'reconcile',
       method: 'POST',
       path: '/merchant/reconcile',
-      summary: 'Compares record and chain, and writes what is missing',
+      summary:
+        'Compares the database with the chain, and adds missing payments',
       body: 'ReconciliationStart',
       answers: { 200: 'ReconciliationReport' },
       run: async ({ orders, body, signal, alone }) => {
@@ -155,7 +157,7 @@ function watchingRoutes({
       name: 'audit',
       method: 'GET',
       path: '/merchant/audit',
-      summary: 'Compares record and chain, and changes nothing',
+      summary: 'Compares the database with the chain, and changes nothing',
       query: audit,
       isExpensive: true,
       answers: { 200: 'AuditReport' },
@@ -205,7 +207,7 @@ function filterOf({
 }: ListQuery): ListOrdersParameters {
   return {
     ...addresses,
-    // The query's schema allows only these names.
+    // A cast is safe here: the schema of the query allows only names of states.
     states: state?.split(',') as OrderState[] | undefined,
     chainId: chainId === undefined ? undefined : Number(chainId),
     before: integer(before),

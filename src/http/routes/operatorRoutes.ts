@@ -3,8 +3,8 @@ import { RequestRefusedError } from './errors.js'
 import { merchantRoute, type Route } from './route.js'
 
 /**
- * The routes that act on the whole database, for every shop on it. They need
- * `operates: true` from `authorize`.
+ * The routes that act on the whole database, for every shop in it. Only a
+ * merchant for whom `authorize` returns `operates: true` may use them.
  */
 export function operatorRoutes(): readonly Route[] {
   return [

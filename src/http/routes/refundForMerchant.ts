@@ -8,7 +8,8 @@ import { checkMayRefund, parseRefundLimit } from './refundLimit.js'
 import type { MerchantCall } from './route.js'
 
 /**
- * Requests a refund for a merchant who may refund, within the merchant's limit.
+ * Requests a refund. The merchant must be allowed to refund, and the amount
+ * must be within the merchant's daily limit.
  *
  * @throws {@link RequestRefusedError} and every error of `refund`.
  */
@@ -35,8 +36,8 @@ export async function refundForMerchant({
 }
 
 /**
- * Browsers and fetch remove the path segments `.` and `..` from a URL, so no
- * request could ever name this refund.
+ * Refuses the refund ids `.` and `..`. Browsers and fetch remove these path
+ * segments from a URL, so no request could reach such a refund.
  */
 function checkReachable(refundId: string): void {
   if (refundId === '.' || refundId === '..')

@@ -5,14 +5,16 @@ import { RequestRefusedError } from './errors.js'
 export type RefundLimit = {
   /**
    * Most that may be refunded in one day (UTC), a decimal in whole tokens such
-   * as `'500.00'`; `'0'` allows none. Counts all refunds that all merchants
-   * together request over HTTP, for each recipient and token.
+   * as `'500.00'`; `'0'` allows none. Applies to each recipient and token, and
+   * counts the refunds that all merchants together request over HTTP.
    */
   perDay: string
 }
 
 /**
  * Returns the limit of a merchant who may refund.
+ *
+ * @throws {@link RequestRefusedError} when the merchant may not refund.
  *
  * @throws {@link RequestRefusedError} for any other.
  */
@@ -22,8 +24,9 @@ export function checkMayRefund(refunds: RefundLimit | undefined): RefundLimit {
 }
 
 /**
- * Returns the limit in token units. If the text is malformed, the shop's
- * `authorize` is wrong and not the request, so the response is a server error.
+ * Returns the limit in token units. A malformed limit is the fault of the
+ * shop's `authorize`, not of the request, so it is answered with a server
+ * error.
  *
  * @throws {@link RequestRefusedError}
  */

@@ -7,7 +7,10 @@ import { checkMayRefund } from './refundLimit.js'
 import { merchantRoute, type Route } from './route.js'
 import { refusal } from './toProblem.js'
 
-/** The routes for refunds. Requesting one needs `refunds` from `authorize`. */
+/**
+ * The routes for refunds. Only a merchant for whom `authorize` returns
+ * `refunds` may request one.
+ */
 export function refundRoutes(
   queries: Pick<QuerySchemas, 'refundPayment'>,
 ): readonly Route[] {
@@ -47,8 +50,8 @@ export function refundRoutes(
 }
 
 /**
- * Routes for a refund that somebody signs in their own wallet, because the
- * server has no key of the recipient.
+ * Routes for refunds that a person signs in a wallet, because the server does
+ * not have the recipient's key.
  */
 function signingRoutes({
   refundPayment,

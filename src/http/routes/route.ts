@@ -11,42 +11,49 @@ import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
 import type { RefundLimit } from './refundLimit.js'
 
-/** A request whose route, sender, body and query have been checked. */
+/** A request after its address, sender, body and query were checked. */
 type Call = {
   request: Request
-  /** Aborts when the client has left or the request has timed out. */
+  /** Aborts when the client disconnects or the request times out. */
   signal: AbortSignal
   hub: StreamHub
   /** The ids in the address; empty on routes without one. */
   orderId: string
   refundId: string
   subscriptionId: string
-  /** Checked against the route's schema. */
+  /** Body and query, checked against the schemas of the route. */
   body: unknown
   query: unknown
 }
 
 export type BuyerCall = Call & {
   orders: Orders
-  /** The order of the buyer's token, as loaded when the token was checked. */
+  /**
+   * The order that the buyer's token belongs to, as loaded when the token was
+   * checked.
+   */
   order: Order
   payment: AnyDraftedPayment | undefined
 }
 
 export type MerchantCall = Call & {
-  /** The orders of the principal's recipients. */
+  /** Access to the orders of the merchant's recipients only. */
   orders: DestinationOrders
   recipients: readonly Address[]
   /**
-   * The orders of all recipients, for routes that act on the whole database.
+   * Access to the orders of all recipients, for routes that act on the whole
+   * database.
    */
   all: Orders
-  /** How much the principal may refund; absent if nothing. */
+  /** How much the merchant may refund. Absent if refunds are not allowed. */
   refunds: RefundLimit | undefined
-  /** True if the principal may act on the whole database. */
+  /** True if the merchant may act on the whole database. */
   operates: boolean
   basePath: string
-  /** Runs one comparison with the chain at a time for each principal. */
+  /**
+   * Runs a comparison of database and chain, at most one at a time for each
+   * merchant.
+   */
   alone: <result>(work: () => Promise<result>) => Promise<result>
 }
 
@@ -65,8 +72,9 @@ type RouteFields = {
   body?: BodyName | undefined
   query?: z.ZodType | undefined
   /**
-   * True if the route sends many requests to nodes. Refused to pages of other
-   * sites, which could start it again and again from a merchant's browser.
+   * True if the route sends many requests to nodes. Such a route refuses pages
+   * of other sites, which could otherwise start it again and again from a
+   * merchant's browser.
    */
   isExpensive?: true | undefined
   /** Request headers that this route uses, each with its description. */

@@ -2,8 +2,8 @@ import type { OrdersHealth } from '../../orders/index.js'
 import type { Faulty, Shown, ShownHealth } from '../schemas/answerTypes.js'
 
 /**
- * Leaves out the error text of nodes from health: it can contain the address of
- * the node with its API key.
+ * Removes the error texts of nodes from the health report. Such a text can
+ * contain the URL of the node with its API key.
  */
 export function showHealth(health: OrdersHealth): ShownHealth {
   return {

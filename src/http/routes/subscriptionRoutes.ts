@@ -14,9 +14,9 @@ import { type MerchantCall, merchantRoute, type Route } from './route.js'
 import { isProblemReason } from './toProblem.js'
 
 /**
- * The routes of subscriptions. Each sees those of the principal's recipients.
- * Only merchants can call them: a subscriber has no token, so the shop passes
- * on the permission to sign and the signature.
+ * The routes of subscriptions, each limited to the merchant's recipients.
+ * Subscribers have no token for these routes. The shop itself brings them the
+ * permission to sign, and sends in their signature.
  */
 export function subscriptionRoutes(
   subscriptions: Subscriptions,
@@ -41,7 +41,8 @@ function ownRoutes(
         'Drafts a subscription; the same Idempotency-Key is the same subscription',
       body: 'SubscriptionDraft',
       headers: {
-        'Idempotency-Key': 'The id of the subscription. Drawn where absent.',
+        'Idempotency-Key':
+          'The id of the subscription. Drawn at random if absent.',
       },
       answers: { 201: 'DraftedSubscription' },
       run: (call) => draft(subscriptions, call),
@@ -152,7 +153,7 @@ function chargeRoutes(
 
 type Draft = MerchantCall & { body: SubscriptionDraftBody }
 
-/** Longest id of a subscription. */
+/** Most characters of a subscription id. */
 const longestId = 63
 
 async function draft(
@@ -190,7 +191,10 @@ async function draft(
   return answer(201, drafted, { location })
 }
 
-/** Answers for a subscription of another recipient as if it did not exist. */
+/**
+ * Loads a subscription. One of another recipient gets the same answer as one
+ * that does not exist.
+ */
 async function load(
   subscriptions: Subscriptions,
   {

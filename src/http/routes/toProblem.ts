@@ -72,8 +72,8 @@ export function toProblem(error: unknown): Response {
 }
 
 /**
- * Says what the field must be, without the value and its type: the type is a
- * JavaScript one, such as `bigint`, which a JSON client does not know.
+ * Says what the field must be. Leaves out the given value and its type: that is
+ * a JavaScript type, such as `bigint`, which a JSON client does not know.
  */
 function malformed(error: InvalidFieldError): Response {
   const field = fieldOf(error)
@@ -82,14 +82,14 @@ function malformed(error: InvalidFieldError): Response {
 }
 
 /**
- * Reasons that are answered with 409 (conflict) when the order's state, not the
- * request's content, causes them.
+ * Reasons with two meanings: if the client's payment causes one, the status is
+ * 422; if the state of the order causes it, 409 (conflict).
  */
 const endings: readonly ProblemReason[] = ['expired', 'consumed', 'canceled']
 
 /**
- * Turns a refusal into a problem response. `about` says what caused it: what
- * the client sent, or the state that the order is in.
+ * Turns a refusal into a problem response. `about` names the cause: `'sent'`
+ * for what the client sent, `'state'` for the state of the order.
  */
 export function refusal(
   reason: ProblemReason | OrderReason,
@@ -122,16 +122,17 @@ function adviceOf(state: OrderState, about: 'sent' | 'state'): string {
 }
 
 /**
- * False for reasons that no request is answered with, only stored with an
- * order.
+ * True if a request can be answered with this reason. False for reasons that
+ * are only stored with an order.
  */
 export function isProblemReason(reason: string): reason is ProblemReason {
   return Object.hasOwn(problemTable, reason)
 }
 
 /**
- * Names the field as the client sent it: errors name `payment.x` or
- * `cancellation.x`, but the body is the payment itself, so its member is `x`.
+ * Returns the field name that the client used. Errors say `payment.x` or
+ * `cancellation.x`, but the JSON body is the payment or cancellation itself, so
+ * the client sent `x`.
  */
 function fieldOf({ details }: InvalidFieldError): string {
   return String(details.field).replace(/^(payment|cancellation)\./, '')

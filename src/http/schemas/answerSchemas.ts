@@ -45,8 +45,8 @@ export type AnswerName =
   | 'Problem'
 
 /**
- * Each schema has the type of its answer in {@link Answers}, so the compiler
- * finds a difference between the two.
+ * Ties each schema to the type of its answer in {@link Answers}, so that the
+ * compiler reports any difference between the two.
  */
 export type AnswerSchemas = Readonly<{
   [name in AnswerName]: name extends keyof Answers

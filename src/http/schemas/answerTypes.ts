@@ -41,15 +41,15 @@ type WireObject<value> = {
   >
 }
 
-/** Facts with a fault: the node's error text, and which kind of fault it is. */
+/** Values with a fault: the error text of a node, and the kind of the fault. */
 export type Faulty = {
   fault: string | undefined
   faultKind: NodeFault | undefined
 }
 
 /**
- * The same facts, with the kind of fault in the place of the error text, which
- * can contain the address of a node.
+ * The same values, with only the kind of the fault. The error text is left out,
+ * because it can contain the URL of a node.
  */
 export type Shown<facts> = Omit<facts, keyof Faulty> & {
   fault: NodeFault | undefined
@@ -62,21 +62,23 @@ export type ShownHealth = Omit<OrdersHealth, 'chains' | 'submitters'> & {
 }
 
 /**
- * An event in a buyer's stream. Types `status` and `end` are of the stream
- * itself: the first event after each connection, and the last one.
+ * An event in a buyer's stream. Two types exist only in streams: `status` is
+ * the first event after each connection, `end` the last one.
  */
 type BuyerEvent = {
   type: OrderEvent['type'] | 'status' | 'end'
-  /** Unix milliseconds. */
+  /** When the event happened, in Unix milliseconds. */
   at: bigint
-  /** The order as it was read after the event. */
+  /** The order, loaded after the event happened. */
   order: BuyerOrder
 }
 
-/** The first event of a merchant's stream. Says where the stream begins. */
+/**
+ * The first event of a merchant's stream, which says where the stream begins.
+ */
 export type StreamStatus = {
   type: 'status'
-  /** Cursor after which the stream begins. */
+  /** The stream sends the events after this cursor. */
   cursor: bigint
 }
 
@@ -104,7 +106,7 @@ type Values = {
   Refund: Refund
   RefundTaken: { refund: Refund; order: Order }
   RefundList: {
-    /** Oldest first. */
+    /** Refunds of the order, oldest first. */
     refunds: readonly Refund[]
     /** Token units. */
     refunded: bigint
@@ -124,7 +126,7 @@ type Values = {
   /** A charge is shown as an order. */
   Charge: { order: Order }
   ChargeList: ListedCharges
-  /** Whether workers send nothing until `resume`. */
+  /** True while workers send nothing, until `resume` is called. */
   Sending: { suspended: boolean }
   ResealReport: ResealReport
 }

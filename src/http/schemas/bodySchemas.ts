@@ -149,7 +149,8 @@ export function createBodySchemas(): BodySchemas {
 
 /**
  * Accepts any value and returns it unchanged. `z.record` would silently drop a
- * member named `__proto__`; `draft` checks that metadata is a JSON object.
+ * member named `__proto__`. That the value is a JSON object is checked later,
+ * by `draft`.
  */
 function metadataSchema(): z.ZodType<Record<string, unknown>> {
   const schema = z.unknown().meta({ type: 'object' })

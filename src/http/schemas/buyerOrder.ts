@@ -7,21 +7,21 @@ export type BuyerOrder = Pick<
   Order,
   'amount' | 'atMost' | 'token' | 'recipient' | 'state'
 > & {
-  /** Unix seconds, both exclusive. */
+  /** Unix seconds between which the payment is valid, both excluded. */
   window: { validAfter: bigint; validBefore: bigint }
   /**
-   * The transaction that settled the order; before that, the capture that the
-   * chain shows only as pre-confirmed.
+   * The transaction that settled the order. Before that, a capture that is only
+   * pre-confirmed: announced by the chain's sequencer, but not yet in a block.
    */
   transaction: { hash: Hash; finality: Finality } | null
-  /** Oldest first. */
+  /** Refunds of the order, oldest first. */
   refunds: readonly BuyerRefund[]
 }
 
 /** All that a buyer sees of a refund. */
 export type BuyerRefund = {
   state: RefundState
-  /** Decimal amount in whole tokens. */
+  /** Refunded amount, a decimal in whole tokens. */
   amount: string
   /** The transaction that paid it back; `null` unless it succeeded. */
   transaction: { hash: Hash; blockNumber: bigint; finality: Finality } | null

@@ -61,8 +61,8 @@ export function createEventSchemas(): Readonly<Record<string, z.ZodType>> {
   }))
   const [first, ...others] = all.map(({ schema }) => schema)
   if (!first) return {}
-  // Says which schema belongs to which `type`, so that generated clients can
-  // parse the union.
+  // Names the schema of each `type`, so that generated clients can parse the
+  // union.
   const mapping = Object.fromEntries(
     all.map(({ type, name }) => [type, `#/components/schemas/${name}`]),
   )

@@ -11,8 +11,7 @@ import type { RefundReason } from '../../orders/index.js'
 import type { OrderReason, OrderState } from '../../store/types.js'
 
 /**
- * An integer of any size as decimal text: a JSON number is exact only up to
- * 2^53.
+ * An integer as decimal text, because a JSON number is exact only up to 2^53.
  */
 export function decimalSchema(): z.ZodType<string> {
   return z
@@ -21,8 +20,8 @@ export function decimalSchema(): z.ZodType<string> {
 }
 
 /**
- * A block number or a cursor. The database stores both in 64 bits, which 18
- * digits always fit.
+ * A block number or an event cursor: at most 18 digits, which always fit into
+ * the 64-bit integers of the database.
  */
 export function placeSchema(): z.ZodType<string> {
   return z
@@ -52,8 +51,8 @@ export function primaryTypeSchema(): z.ZodType<PrimaryType> {
 }
 
 /**
- * The primary types (EIP-712) of all messages that pay an order. `Permit` is
- * that of a payment with a ceiling by permit.
+ * The EIP-712 primary types of all messages that pay an order. `Permit` is used
+ * by payments with a ceiling, for tokens with EIP-2612.
  */
 export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
   return z.enum([
@@ -64,8 +63,7 @@ export function anyPrimaryTypeSchema(): z.ZodType<AnyPayment['primaryType']> {
 }
 
 /**
- * What a payment with a ceiling has beside its message: who is paid and who may
- * capture it.
+ * The terms of a payment with a ceiling: who is paid, and who may capture it.
  */
 export function termsSchema(): z.ZodType<PaymentTerms> {
   const schema = z.strictObject({
@@ -74,8 +72,8 @@ export function termsSchema(): z.ZodType<PaymentTerms> {
     // Payments by permit have no salt.
     salt: bytes32Schema().optional(),
   })
-  // Cast, because zod types an optional member as `undefined` too; parsed JSON
-  // never has that value.
+  // zod's type for an optional member also allows the value `undefined`. Parsed
+  // JSON never contains it, so the cast is safe.
   return schema as unknown as z.ZodType<PaymentTerms>
 }
 

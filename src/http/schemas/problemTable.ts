@@ -49,7 +49,7 @@ export type ProblemRow = {
   status: number
   title: string
   detail: string
-  /** Seconds after which to try again. */
+  /** Seconds after which the client may try again (header `Retry-After`). */
   retryAfter?: number
 }
 

@@ -37,7 +37,7 @@ export type PageQuery = {
 export type SubscriptionsQuery = PageQuery & { payer?: Address | undefined }
 
 type RefundPaymentQuery = {
-  /** Seconds. */
+  /** Length of the payment's validity window, in seconds. */
   window?: string | undefined
 }
 

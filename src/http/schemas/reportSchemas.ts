@@ -110,7 +110,8 @@ function healthSchema(): Report<'Health'> {
         ...destinationFields(),
         counts: z.partialRecord(stateSchema(), z.int()),
         reconciledTo: block,
-        // Negative when the node is behind the last reconciled block.
+        // The lag is negative when the node is behind the last reconciled
+        // block.
         lag: z
           .string()
           .regex(/^-?(0|[1-9][0-9]*)$/)

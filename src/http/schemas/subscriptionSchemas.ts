@@ -28,7 +28,8 @@ const states: Readonly<Record<SubscriptionState, SubscriptionState>> = {
 }
 
 /**
- * Creates the schemas of subscriptions. They have no member for a signature.
+ * Creates the schemas of subscriptions. No schema has a member for a signature,
+ * so no answer can contain one.
  */
 export function createSubscriptionSchemas(): Readonly<SubscriptionSchemas> {
   const permission = permissionSchema()

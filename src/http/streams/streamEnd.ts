@@ -2,16 +2,16 @@ import { isTestOrderId } from '../../core/testOrders.js'
 import type { OrderEvent } from '../../orders/index.js'
 
 /**
- * Watches the events of an order for the point after which no important one can
- * follow, so that the stream can end.
+ * Watches an order's events, and says when its stream can end because no
+ * important event can follow.
  */
 export type StreamEnd = { note(event: OrderEvent): void; isReached(): boolean }
 
 /**
- * Finds the point at which an order's stream can end. A captured order reaches
- * it with `fulfil`, or with both `refundDue` and `finalityRaised`. A canceled
- * or consumed order needs only `finalityRaised`; so does a test order, which is
- * never fulfilled. While a refund is in progress, no order reaches it.
+ * Decides when the stream of an order can end. For a captured order, that is
+ * after `fulfil`, or after both `refundDue` and `finalityRaised`. For a
+ * canceled, consumed or test order, it is after `finalityRaised`. While a
+ * refund is in progress, the stream stays open.
  */
 export function watchEnd(): StreamEnd {
   let settled: 'captured' | 'canceled' | 'consumed' | undefined
@@ -49,7 +49,7 @@ export function watchEnd(): StreamEnd {
           refunds.delete(event.data.refundId)
           break
         case 'refundFailed':
-          // A refund that a reorg undid is sent again.
+          // The reorganization undid a refund, which is therefore sent again.
           if (event.data.reason === 'reorged') refunds.add(event.data.refundId)
           else refunds.delete(event.data.refundId)
       }

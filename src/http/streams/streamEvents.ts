@@ -8,11 +8,16 @@ import { retryUntil } from './streamRetry.js'
 import type { StreamSink } from './streamSink.js'
 
 export type StreamEventsParameters = {
-  /** Limited to the merchant's recipients. */
+  /** Access to the events and orders of the merchant's recipients only. */
   scoped: Pick<Orders, 'events' | 'get'>
-  /** Absent to follow all orders. */
+  /**
+   * The order whose events to send. Absent to send the events of all orders.
+   */
   orderId?: string | undefined
-  /** A cursor. Without one, the stream begins after the newest event. */
+  /**
+   * Cursor after which to begin. Without it, the stream begins after the newest
+   * event.
+   */
   lastEventId: string | null
   sink: StreamSink
   inbox: StreamInbox
@@ -30,9 +35,9 @@ export async function streamEvents(
   )
   if (!latest) return
   const after = parseCursor(lastEventId) ?? latest.cursor
-  // A reader that loses the connection before the first event reconnects with
-  // this id, and misses none. The frame carries data because `EventSource`
-  // ignores an event without it.
+  // Sends an event with an id at once. A client that loses the connection
+  // before the first real event reconnects with this id, and misses nothing.
+  // The frame carries data because `EventSource` ignores events without data.
   const status: StreamStatus = { type: 'status', cursor: after }
   sink.write(streamFrame({ id: after, event: status.type, data: status }))
   await followNews({

@@ -9,19 +9,22 @@ export type FollowNewsParameters = {
   following: Following
   /** Cursor of the last event that was sent. */
   after: bigint
-  /** Loads a page of events after a cursor; an empty page at the end. */
+  /**
+   * Loads the events after a cursor, one page at a time. An empty page means
+   * there are no more.
+   */
   read: (after: bigint) => Promise<readonly News[]>
   tell: (news: News) => Promise<void>
 }
 
-/** Milliseconds without an event after which the database is asked again. */
+/** Milliseconds without an event after which the database is read again. */
 const lookAgain = 30_000
 
 /**
- * Sends every event after a cursor once and in order, at the pace of its
- * reader: first from the database, then from the inbox. Loads from the database
- * again when the inbox overflowed, and after 30 s without events, so an event
- * that the inbox missed arrives late but is not lost.
+ * Sends every event after a cursor once and in order, as fast as the client
+ * reads. Takes events first from the database, then from the inbox in memory.
+ * Reads the database again when the inbox overflowed, and after 30 s without
+ * events, so that an event that the inbox missed arrives late but is not lost.
  */
 export async function followNews(
   parameters: FollowNewsParameters,
@@ -33,16 +36,16 @@ export async function followNews(
     for (const news of all) {
       await sink.waitForRoom()
       if (sink.ended.aborted) return
-      // The same event can come from the database and from the inbox: send it
-      // once.
+      // The same event can come from the database and from the inbox. Skip it
+      // if it was sent before.
       if (news.event.cursor <= after) continue
       await tell(news)
       after = news.event.cursor
     }
   }
   while (!sink.ended.aborted) {
-    // Nothing is lost here: the database has these events too, and the next
-    // line loads them.
+    // No event is lost by clearing the inbox: the database has them all, and
+    // the next line reads it.
     inbox.clear()
     const page = (await retryUntil(sink.ended, () => read(after))) ?? []
     await tellAll(page)

@@ -1,13 +1,16 @@
 import { toJson } from '../../core/toJson.js'
 
 export type StreamFrame = {
-  /** The reader sends it as `Last-Event-ID` when it reconnects. */
+  /** Id of the event. A client that reconnects sends it as `Last-Event-ID`. */
   id?: bigint | number | undefined
   event?: string | undefined
   data?: unknown
 }
 
-/** Formats an event as `text/event-stream`. JSON data contains no line ends. */
+/**
+ * Formats an event as `text/event-stream`. Needs only one `data:` line, because
+ * JSON contains no line breaks.
+ */
 export function streamFrame({ id, event, data }: StreamFrame): string {
   const lines = [
     ...(id === undefined ? [] : [`id: ${id}`]),

@@ -12,7 +12,10 @@ import {
 import { openSink, type SinkLimits, type StreamSink } from './streamSink.js'
 
 type Opening = {
-  /** `Last-Event-ID` of the request. */
+  /**
+   * The header `Last-Event-ID`: id of the last event that the client got before
+   * it reconnected. `null` if it was not sent.
+   */
   lastEventId: string | null
   /** Ends the stream when the client disconnects. */
   signal: AbortSignal
@@ -20,16 +23,21 @@ type Opening = {
 
 /** Opens streams of events. Returns `undefined` when too many are open. */
 export type StreamHub = {
-  /** Opens a stream for the buyer of an order. The token was checked before. */
+  /** Opens a stream for a buyer. The caller has checked the buyer's token. */
   openOrder(
     request: Opening & { order: Pick<Order, 'id'> },
   ): Response | undefined
-  /** Opens a stream for a merchant: of one order in `scoped`, or of all. */
+  /**
+   * Opens a stream for a merchant: of one order, or of all orders in `scoped`.
+   */
   openEvents(
     request: Opening & {
       scoped: Pick<Orders, 'events' | 'get'>
       recipients: readonly Address[]
-      /** An order in `scoped`; checked before. */
+      /**
+       * Absent for all orders. The caller has checked that `scoped` contains
+       * the order.
+       */
       orderId?: string | undefined
     },
   ): Response | undefined
@@ -55,12 +63,15 @@ const usual: StreamLimits = {
   streamsAPrincipal: 20,
 }
 
-/** Limits open streams: `most` in total, `mostOfOne` for one reader. */
+/**
+ * Limits open streams: `most` in total, and `mostOfOne` for each order or
+ * merchant.
+ */
 type Pool = { most: number; mostOfOne: number; open: string[] }
 
 /**
- * A client that opens a stream, and the pool that counts its streams. `keys`
- * name the orders or recipients whose events it gets.
+ * A client that opens a stream, and the pool that counts it. `keys` name the
+ * orders or recipients whose events it gets.
  */
 type Reading = {
   pool: Pool
@@ -72,11 +83,11 @@ type Reading = {
 type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
 
 /**
- * Reads events from the database once for all streams of a handler, as long as
- * any is open.
+ * Creates the streams of a handler. Events are read from the database once for
+ * all streams, as long as any is open.
  *
- * A client that reconnects with the last id it saw gets each event at least
- * once. A client that reads nothing for too long is disconnected, and can
+ * A client that reconnects with the last id it got receives each later event at
+ * least once. A client that reads nothing for too long is disconnected, and can
  * reconnect.
  */
 export function createStreamHub(

@@ -1,20 +1,19 @@
 import type { Order, OrderEvent } from '../../orders/index.js'
 
-/** An event, and a function that loads its order. */
+/** An event, and a function that loads the order it belongs to. */
 export type News = { event: OrderEvent; getOrder: () => Promise<Order> }
 
-/** Events that arrived for a stream and were not taken yet. */
+/** Events that wait in memory to be sent to one client. */
 export type StreamInbox = {
   put(news: News): void
   /**
-   * Resolves with the waiting events; if there are none, with the next to
-   * arrive. Resolves with an empty list after this many milliseconds, or when
-   * the stream ends.
+   * Resolves with the waiting events. If none waits, resolves with the next to
+   * arrive, or with an empty list after `milliseconds` or when the stream ends.
    */
   take(milliseconds: number): Promise<readonly News[]>
-  /** Drops all waiting events; the database has them. */
+  /** Drops all waiting events, which can still be read from the database. */
   clear(): void
-  /** True when the inbox overflowed and dropped events. */
+  /** True when the inbox was full and dropped events. */
   hasMissed(): boolean
 }
 

@@ -14,19 +14,22 @@ import type { StreamSink } from './streamSink.js'
 export type StreamOrderParameters = {
   orders: Pick<Orders, 'events' | 'get'>
   orderId: string
-  /** Sequence number of the last event that was sent. */
+  /**
+   * Number of the last event that the client got: events of an order count from
+   * 1.
+   */
   lastEventId: string | null
   sink: StreamSink
   inbox: StreamInbox
   following: Following
 }
 
-/** Most events that one query loads. */
+/** Most events that one query of the database loads. */
 const limit = 1_000
 
 /**
- * Sends a buyer the order as it is, and then every event of it. The last event
- * is `end`, once no important one can follow.
+ * Sends a buyer the present state of the order, and then every event of it.
+ * Sends `end` as the last event, once no important one can follow.
  */
 export async function streamOrder(
   parameters: StreamOrderParameters,

@@ -3,11 +3,11 @@ import type { Order, Orders } from '../../orders/index.js'
 import type { News, StreamInbox } from './streamInbox.js'
 import { retryUntil, tryInTime } from './streamRetry.js'
 
-/** Reads events once for all streams that are open. */
+/** Reads new events from the database, once for all open streams. */
 export type StreamReader = {
   /**
    * Puts new events of these orders or recipients into the inbox. Calls
-   * `onLost` when reading has failed and is not tried again.
+   * `onLost` when reading fails with an error that no retry can mend.
    */
   follow(
     keys: readonly string[],
@@ -23,17 +23,23 @@ export type StreamReader = {
 
 export type Following = {
   /**
-   * Resolves when reading has begun. The inbox gets no event from before that;
-   * those must be loaded from the database.
+   * Resolves when reading has begun. The inbox gets only later events, so load
+   * earlier ones from the database.
    */
   started: Promise<void>
   stop: () => void
 }
 
-/** Milliseconds between two reads: after new events, and the longest pause. */
+/**
+ * Milliseconds between two reads: `least` after new events, then growing to
+ * `most`.
+ */
 const pauses = { least: 25, most: 100 }
 
-/** Milliseconds since the last read, after which `revive` starts again. */
+/**
+ * Milliseconds since the last read after which `revive` starts the reading
+ * again.
+ */
 const standstill = 10_000
 
 export function startReader(

@@ -4,16 +4,16 @@ import { CursorAheadError, OrderNotFoundError } from '../../orders/index.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
- * Milliseconds that one try may take. A request that was lost on the way to the
- * database would otherwise be waited for without end.
+ * Milliseconds that one try may take. Without this limit, a request that was
+ * lost on the way to the database would be waited for without end.
  */
 const longestTry = 10_000
 
-/** Milliseconds between two tries. */
+/** Shortest and longest pause between two tries, in milliseconds. */
 const pauses = { shortest: 50, longest: 5_000 }
 
 /**
- * Runs work again until it succeeds, after a growing pause. Stops and returns
+ * Runs work until it succeeds, with a growing pause after each failure. Returns
  * `undefined` when the signal aborts.
  *
  * @throws {@link OrderNotFoundError} {@link CursorAheadError} {@link

@@ -1,13 +1,16 @@
 /** How long a stream lasts, and how far its reader may fall behind. */
 export type SinkLimits = {
   /**
-   * Milliseconds between two comment lines, which stop proxies from closing a
-   * connection that is silent.
+   * Milliseconds between two comment lines. Proxies close connections that are
+   * silent for long, and the comments prevent that.
    */
   heartbeat: number
-  /** Milliseconds after which a stream ends. The reader then reconnects. */
+  /**
+   * Milliseconds after which the server ends a stream. The client then
+   * reconnects.
+   */
   life: number
-  /** Most bytes that may wait for the reader. */
+  /** Most bytes that may wait for the client to read them. */
   room: number
   /** Milliseconds that the buffer may stay full before the stream ends. */
   patience: number
@@ -19,9 +22,7 @@ export type OpenSinkParameters = {
   onHeartbeat: () => void
 }
 
-/**
- * The end of a stream that we write to, with the response that its reader gets.
- */
+/** The server's side of a stream, with the response that the client gets. */
 export type StreamSink = {
   response: Response
   /** Aborts when the stream ends, for whatever reason. */
@@ -38,8 +39,8 @@ export type StreamSink = {
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // `no-transform` stops a proxy from compressing the stream: it would collect
-  // many events before it sends the first.
+  // `no-transform` stops proxies from compressing the stream: a compressor
+  // would hold back events until it has enough text.
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 }
@@ -79,8 +80,8 @@ export function openSink(parameters: OpenSinkParameters): StreamSink {
     else end()
   }
   const beat = setInterval(() => {
-    // Waiting data keeps the connection open too, and a write to a full buffer
-    // would end the stream.
+    // Sends a heartbeat only if nothing waits. Waiting data keeps the
+    // connection open too, and a write to a full buffer would end the stream.
     if (hasRoom()) write(':\n\n')
     onHeartbeat()
   }, limits.heartbeat)

@@ -1,13 +1,13 @@
 /**
- * Fewest characters of a chunk. One chunk for each line would cost far more
- * time than its few bytes.
+ * Fewest characters to send at once. Sending each short line by itself would be
+ * slow.
  */
 const pieceSize = 16_384
 
 /**
- * Makes the body of a response out of lines of text. Asks for lines only as
- * fast as the reader takes them. If the generator throws, the connection breaks
- * off, so that the reader does not take the part it got for the whole file.
+ * Makes the body of a response from lines of text. Asks for lines only as fast
+ * as the client reads. If the generator throws, the connection breaks off, so
+ * that the client does not take the part it got for the whole file.
  *
  * @param onCancel called when the reader leaves early.
  */

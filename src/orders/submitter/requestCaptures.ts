@@ -74,7 +74,7 @@ async function writeRequests(
         new InvalidFieldError(
           'amount',
           undefined,
-          'given, and at most the ceiling',
+          'given for an order with a ceiling, and at most that ceiling',
         ),
       )
     else settle(order)

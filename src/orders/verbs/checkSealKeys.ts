@@ -20,7 +20,7 @@ export async function checkSealKeys({
   const names = missing.map((name) => JSON.stringify(name)).join(', ')
   const count = missing.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
   throw new OrdersSetupError(
-    `need the sealing keys ${names} for secrets on record: give them to sealer as keys, or name them as lost to give these secrets up`,
+    `need the sealing keys ${names} to decrypt stored secrets: give them to sealer as keys, or name them as lost to abandon these secrets`,
     { missing, secrets: count },
   )
 }

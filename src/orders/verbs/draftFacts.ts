@@ -155,7 +155,7 @@ function chooseToken(
     throw new InvalidFieldError(
       'token',
       shown(token),
-      'given with chainId, since several tokens fit',
+      'given together with chainId, because several tokens of these orders match',
     )
   if (token === undefined && chainId !== undefined)
     throw new InvalidFieldError(

@@ -65,7 +65,8 @@ export async function rehearseTogether(
 }
 
 async function refuseTogether(): Promise<never> {
-  const problem = 'does not simulate captures together'
+  const problem =
+    'shows that this node cannot simulate several captures in one call'
   throw new NodeAnswerError({ method: 'eth_call', problem })
 }
 

@@ -13,9 +13,9 @@ import type { SpendPermission } from '../permission/types.js'
 import { findUses } from './findUses.js'
 
 /**
- * A charge in the shape of a payment. The payer signed the permission, not this
- * message. Without `chargeId` it stands for the permission itself, which can be
- * revoked and is never charged.
+ * A charge, in the shape of the other payments of this library. The payer
+ * signed the permission, not this message. A value without `chargeId` stands
+ * for the permission itself, which can be revoked and is never charged.
  */
 export type ChargePayment = Payment & {
   permission: SpendPermission
@@ -25,21 +25,23 @@ export type ChargePayment = Payment & {
 export type ChargeTerms = Readonly<Record<string, string>>
 
 /**
- * The form of a mark: longer than any id of a merchant, so that a text is one
- * or the other.
+ * The form of a mark: a 32-byte hash in hex, 66 characters. Charge ids of
+ * merchants have at most 63, so no text can be both.
  */
 const markForm = /^0x[\da-f]{64}$/
 
 /**
- * True when the chain shows a charge that no record knows. Its mark is then its
- * id.
+ * True for a mark, the hash that identifies a charge on the chain. A charge
+ * that was found on the chain, and whose id the database does not know, has its
+ * mark as id.
  */
 export function isMark(chargeId: string): chargeId is Hex {
   return markForm.test(chargeId)
 }
 
 /**
- * The mark of a charge. A charge that only the chain knows has its mark as id.
+ * Returns the mark that identifies a charge on the chain: the hash of its id,
+ * or the id itself if that is a mark already.
  */
 export function markOfId(chargeId: string): Hex {
   return isMark(chargeId) ? chargeId : markOf(chargeId)
@@ -66,14 +68,18 @@ export function decodeTerms(
 ): Pick<ChargePayment, 'permission' | 'chargeId'> {
   const { permission, chargeId } = terms ?? {}
   if (permission === undefined)
-    throw new InvalidFieldError('terms', terms, 'the terms of a permission')
+    throw new InvalidFieldError(
+      'terms',
+      terms,
+      'an object with the spend permission that the payer signed',
+    )
   return { permission: decodePermission(JSON.parse(permission)), chargeId }
 }
 
 /**
- * Finds the proof of a charge in the receipt of its own transaction: the
- * manager's event, and the exact `Transfer` after it. The caller knows that
- * this transaction carries the mark of the charge.
+ * Proves a charge from the receipt of its transaction, which must hold the
+ * manager's event and, after it, the exact `Transfer`. The caller has checked
+ * that this transaction carries the mark of the charge.
  */
 export function proveCharge(
   receipt: ProofReceipt,

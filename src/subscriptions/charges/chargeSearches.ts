@@ -8,9 +8,9 @@ import { findChargeHash } from './findChargeHash.js'
 /** Background searches for the transactions of charges. */
 export type ChargeSearches = {
   /**
-   * Finds the transaction of a charge up to the newest block. Waits only a
-   * moment: a search through a long history goes on, and the next call gets its
-   * result.
+   * Finds the transaction of a charge up to the newest block. Waits at most 500
+   * ms: a search through a long history continues in the background, and a
+   * later call returns its result.
    *
    * @throws {@link NodeError} {@link NodeAnswerError} while the search goes on,
    * and when the node does not answer.
@@ -26,11 +26,12 @@ export type ChargeSearches = {
 type Finding = { head: BlockHead; hash: Hash | undefined }
 
 /**
- * Milliseconds that a call waits for a search; the search goes on after that.
+ * Milliseconds that a call waits for a search. A longer search continues in the
+ * background.
  */
 const patience = 500
 
-/** Most findings to keep. */
+/** Most search results to keep in memory. */
 const mostKept = 1000
 
 export function openChargeSearches(): ChargeSearches {
@@ -70,8 +71,8 @@ export function openChargeSearches(): ChargeSearches {
     const own = running.get(client) ?? new Map<Hex, Promise<void>>()
     const started = search(client, payment).finally(() => own.delete(nonce))
     running.set(client, own.set(nonce, started))
-    // If the caller has stopped waiting, a failure would be an unhandled
-    // rejection.
+    // The caller may have stopped waiting for this promise. Without this
+    // handler, its failure would be an unhandled rejection.
     started.catch(() => undefined)
     return started
   }
@@ -88,8 +89,9 @@ export function openChargeSearches(): ChargeSearches {
       const { nonce } = payment.message
       await inTime(searchToHead(client, payment), patience, throwUnfinished)
       const finding = findings.get(nonce)
-      // Forgets a search without a result, so that one wrong answer of a node
-      // decides nothing. The next rehearsal searches again.
+      // Keeps no result if the search found no transaction: one wrong answer of
+      // a node must not decide that. The next check of the charge searches
+      // again.
       if (finding?.hash === undefined) findings.delete(nonce)
       return finding?.hash
     },

@@ -12,8 +12,8 @@ import type { ChargePayment } from './chargePayment.js'
 import { type ChargeReason, chargeReason } from './rehearseCharge.js'
 
 /**
- * Finds out why a transaction failed by repeating it on the state after its
- * block, which still holds the cause.
+ * Finds out why a charge's transaction failed: repeats its call on the state
+ * after its block, where the cause of the failure usually still holds.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer.
@@ -41,8 +41,8 @@ export async function explainCharge(
   const { data = '0x', words } = failure
   const reason = chargeReason(refusalOf({ data, words }).reason)
   if (reason !== 'revoked') return reason
-  // The manager gives the same error after a reorg removed the approval:
-  // approve again.
+  // The manager gives the same error when a reorg removed the approval. Then
+  // the permission is not revoked, and must be approved again.
   const { revoked } = await getSpendPermission(client, { permission })
   return revoked ? reason : 'simulationFailed'
 }

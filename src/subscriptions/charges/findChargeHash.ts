@@ -9,8 +9,8 @@ import { markOfId, revokedTopic } from './chargePayment.js'
 import { findCharges } from './findCharges.js'
 
 /**
- * Finds the transaction that made a charge, by its mark, or the one that
- * revoked the permission, if there is no `chargeId`.
+ * Finds the transaction that made a charge, by the charge's mark. If the
+ * payment has no `chargeId`, finds the transaction that revoked the permission.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its blocks changed meanwhile.
@@ -23,7 +23,7 @@ export async function findChargeHash(
     fromBlock,
     toBlock,
   }: {
-    /** Unix seconds. The transaction cannot be older. */
+    /** Unix seconds. Earlier blocks cannot contain the transaction. */
     since: bigint
     /** First block to search. @default the first one at or after `since` */
     fromBlock?: bigint | undefined
@@ -33,8 +33,8 @@ export async function findChargeHash(
 ): Promise<Hash | undefined> {
   const first = fromBlock ?? (await findFirstBlock(client, since, toBlock))
   if (first > toBlock) return undefined
-  // The submitter waits for this answer, so it asks for all blocks in one
-  // request. `getLogs` halves a range that the node refuses.
+  // Asks for all blocks in one request, because a worker waits for the answer.
+  // `getLogs` halves a range that the node refuses.
   const maxBlockRange = toBlock - first + 1n
   const range = { fromBlock: first, toBlock, maxBlockRange }
   if (chargeId === undefined) {

@@ -14,11 +14,14 @@ import { findUses, type PermissionUse, usedTopics } from './findUses.js'
 /** Parameters of {@link findCharges}. */
 export type FindChargesParameters = {
   permission: SpendPermission
-  /** First block to search. The permission was not used before its approval. */
+  /**
+   * First block to search. Pass the block of the approval or an earlier one: no
+   * charge can come before it.
+   */
   fromBlock: bigint
   /** Last block to search. @default 'latest' */
   toBlock?: bigint | BlockTag | undefined
-  /** Blocks in one log request. @default 2000n */
+  /** Most blocks in one log request. @default 2000n */
   maxBlockRange?: bigint | undefined
 }
 
@@ -29,11 +32,12 @@ const members: MembersOf<FindChargesParameters> = {
   maxBlockRange: true,
 }
 
-/** A charge that the chain shows. */
+/** A charge that was found on the chain. */
 export type FoundCharge = PermissionUse & {
   /**
-   * Mark of the charge: `markOf(chargeId)`. Absent if the transaction is not a
-   * plain `spend` with a mark, so it was not sent by this library.
+   * Mark of the charge: `markOf(chargeId)`, the hash of its id. Absent if the
+   * transaction is not a `spend` call followed by a mark: then another program
+   * sent it.
    */
   mark: Hex | undefined
   transactionHash: Hash
@@ -96,7 +100,8 @@ export async function findCharges(
     if (!receipt || receipt.blockHash !== blocks.get(hash))
       throw new NodeAnswerError({
         method: 'eth_getTransactionReceipt',
-        problem: 'names another block than the log: the chain changed',
+        problem:
+          'names another block than the log of the charge: a reorganization happened in between, so read again',
       })
     return chargesOf(permission, receipt, inputs[index] ?? '0x')
   })
@@ -120,7 +125,10 @@ function chargesOf(
 /** Hex digits of a mark. */
 const markLength = 64
 
-/** Returns the mark if the input is exactly this `spend` call and a mark. */
+/**
+ * Returns the mark if the input is exactly this `spend` call, followed by 32
+ * bytes: the mark.
+ */
 function parseMark(
   permission: SpendPermission,
   value: bigint,

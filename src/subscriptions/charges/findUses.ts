@@ -6,17 +6,21 @@ import { spendPermissionAbi as abi } from '../permission/spendPermissionAbi.js'
 import { hashSpendPermission } from '../permission/spendPermissionTypedData.js'
 import type { SpendPermission } from '../permission/types.js'
 
-/** A use of a permission, as its event and the token's transfer show it. */
+/**
+ * A charge of a permission, as the manager's event and the token's transfer
+ * show it.
+ */
 export type PermissionUse = {
-  /** Token units. */
+  /** Amount charged, in token units. */
   value: bigint
   /** First second of the period that the manager charged. */
   periodStart: bigint
-  /** First second after that period. */
+  /** First second after the period that was charged. */
   periodEnd: bigint
   /**
-   * Position of the exact `Transfer` in its block: the proof that the tokens
-   * arrived. If absent, have a person check this use.
+   * Position in its block of the `Transfer` log with exactly this amount, which
+   * proves that the tokens arrived. Absent if there is none: have a person
+   * check this charge.
    */
   logIndex: number | undefined
 }
@@ -25,7 +29,7 @@ export type PermissionUse = {
 export const usedTopic: Hash =
   '0xbcba65b462dfff1a0af642e2ccd28778c64fcb16da2132dabf6eee8906d6753c'
 
-/** Topics to filter logs for all uses of a permission. */
+/** Topics of a log filter that finds all charges of a permission. */
 export function usedTopics(permission: SpendPermission): Hex[] {
   const { account, spender } = permission.message
   return [

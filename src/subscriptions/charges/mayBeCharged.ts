@@ -9,9 +9,9 @@ import { spendPermissionAbi as abi } from '../permission/spendPermissionAbi.js'
 import type { ChargePayment } from './chargePayment.js'
 
 /**
- * Asks the manager for the last period in which it charged anything. Returns
- * false if that was before the charge's period, so that no search is needed.
- * Returns true if the node does not answer.
+ * Returns false if the permission's last charge, in the manager's state, was in
+ * an earlier period than that of this charge: then no search of the chain is
+ * needed. Returns true otherwise, and if the node does not answer.
  */
 export async function mayBeCharged(
   client: Client,

@@ -22,11 +22,11 @@ import type { SpendPermissionRefusal } from '../permission/verdict.js'
 import type { ChargePayment } from './chargePayment.js'
 import type { ChargeSearches } from './chargeSearches.js'
 
-/** Wallets whose code may run in a charge, and the gas it may take. */
+/** Wallet contracts that a charge may call, and the gas it may take. */
 export type WalletLimits = {
   implementations: readonly Address[]
   factories: readonly Address[]
-  /** Gas of one charge. */
+  /** Most gas that one charge may use. */
   maxGas: bigint
 }
 
@@ -36,17 +36,20 @@ type RehearseChargeOptions = {
   signature: Hex
   limits: WalletLimits
   searches: ChargeSearches
-  /** Token units that the record shows as charged in this period. */
+  /** Token units that the database shows as charged in this period. */
   getKnown: () => Promise<bigint>
 }
 
-/** Highest gas limit of an approval, which may deploy the wallet too. */
+/**
+ * Highest gas limit of an approval transaction, which may also deploy the
+ * payer's wallet.
+ */
 const maxApprovalGas = 2_000_000n
 
 /**
- * Rehearses a charge by the manager's own code, and returns the next
- * transaction for it: the approval, while the manager does not know the
- * permission, and then the charge itself.
+ * Simulates a charge with the manager's own code, and returns the next
+ * transaction to send for it. That is the approval until the manager stores it,
+ * and after that the charge itself.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, is on another chain, or is behind the period of the charge.
@@ -83,15 +86,16 @@ export async function rehearseCharge(
     },
   })
   const { head, calls } = rehearsed.answers
-  // This block is still in the last period, whose allowance may be used up.
+  // The node's newest block is older than the period of this charge. At that
+  // block the allowance of the period before applies, which may be used up.
   if (head.timestamp <= validAfter)
     throw new NodeAnswerError({
       method: 'eth_call',
       problem: 'is of a block before the period of the charge',
     })
   const spent = currentPeriod(message, calls.last, head.timestamp)?.spent ?? 0n
-  // The chain shows charges in this period that the record lacks. This charge
-  // may be one of them, so it is not sent again.
+  // The chain shows charges in this period that the database lacks. One of them
+  // may be this very charge, so search for its transaction before sending.
   if (spent > 0n && spent !== (await getKnown())) {
     const hash = await searches.find(client, payment)
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
@@ -140,7 +144,9 @@ async function withGas(
   return { ok: true, call, gas: (used * 5n) / 4n }
 }
 
-/** Refusals that have another name among the reasons of orders. */
+/**
+ * Refusals of a permission that have another name among the reasons of orders.
+ */
 const otherNames: Partial<Record<SpendPermissionRefusal, ChargeReason>> = {
   blocked: 'payerBlocked',
   unknownWallet: 'walletRejects',
@@ -163,8 +169,9 @@ const sameNames: readonly ChargeReason[] = [
 ]
 
 function refuse(reason: SpendPermissionRefusal): CarriedCall {
-  // The signed permission names the right chain, so the node is on another one:
-  // try again later.
+  // The chain id of the permission was checked when it was signed, so the node
+  // must be on another chain. Throws a retryable error instead of refusing the
+  // charge.
   if (reason === 'wrongChain')
     throw new NodeAnswerError({
       method: 'eth_call',

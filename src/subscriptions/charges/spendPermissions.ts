@@ -22,17 +22,20 @@ import {
   type WalletLimits,
 } from './rehearseCharge.js'
 
-/** Which wallets {@link spendPermissions} accepts, and its gas limit. */
+/**
+ * Which wallets {@link spendPermissions} accepts, and the gas that a charge may
+ * use.
+ */
 export type SpendPermissionsParameters = {
   /**
-   * Accepted implementations of wallets. The manager makes the payer's wallet
-   * run its own code in your transaction. @default Base Account's versions 1
-   * and 1.1
+   * Accepted wallet implementations (the contracts behind wallet proxies). In
+   * your transaction, the manager calls the payer's wallet, so unknown code
+   * could run at your cost. @default Base Account's versions 1 and 1.1
    */
   implementations?: readonly Address[] | undefined
   /**
-   * Accepted factories of wallets that are not deployed yet. @default Base
-   * Account's versions 1 and 1.1
+   * Accepted factories, which deploy the wallets of payers that have none on
+   * chain yet. @default Base Account's versions 1 and 1.1
    */
   factories?: readonly Address[] | undefined
   /** Gas a charge may cost at most. @default 300_000n */
@@ -45,7 +48,10 @@ const members: MembersOf<SpendPermissionsParameters> = {
   maxChargeGas: true,
 }
 
-/** Name of this payment kind in stored rows, so it never changes. */
+/**
+ * Name of this payment kind in database rows. It must never change, or stored
+ * rows could not be read.
+ */
 export const spendPermissionName = 'spendPermission'
 
 /** The payment kind of subscription charges, for `kinds` of `createOrders`. */

@@ -30,23 +30,27 @@ export type BuildSpendPermissionParameters = {
   token: Address
   /**
    * Most that one period may cost: a decimal such as `'9.99'`, in whole tokens.
-   * With a fixed price, pass the price: the chain then allows one charge in a
-   * period.
+   * If your price is fixed, pass the price: then the contract allows only one
+   * charge in each period.
    */
   allowance: string
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
   /** Seconds of one period. */
   period: bigint
-  /** First second of the first period. @default `now` */
+  /** Unix seconds at which the first period begins. @default `now` */
   start?: bigint | undefined
   /**
-   * First second after the permission. @default by `periods`, or else no end
+   * Unix seconds at which the permission ends; it is not valid in that second.
+   * @default the end of `periods`, or else no end
    */
   end?: bigint | undefined
   /** How many periods the permission lasts, instead of `end`. */
   periods?: number | undefined
-  /** @default 32 random bytes from Web Crypto */
+  /**
+   * Number that makes this permission differ from others with equal terms.
+   * @default 32 random bytes from Web Crypto
+   */
   salt?: bigint | undefined
   /**
    * Your own data, at most 1024 bytes.
@@ -54,9 +58,12 @@ export type BuildSpendPermissionParameters = {
    * @default none
    */
   extraData?: Hex | undefined
-  /** @default the address that Base publishes */
+  /**
+   * Address of the `SpendPermissionManager` contract. @default the address that
+   * Base publishes
+   */
   manager?: Address | undefined
-  /** Unix seconds. @default the wall clock */
+  /** Present time in Unix seconds. @default the wall clock */
   now?: bigint | undefined
 }
 

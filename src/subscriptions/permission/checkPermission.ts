@@ -39,7 +39,9 @@ type Check = readonly [
   expected: unknown,
 ]
 
-/** Compares the message with what is expected, without asking a node. */
+/**
+ * Compares a permission with the merchant's expectation, without asking a node.
+ */
 export function checkPermission(
   { domain, message }: SpendPermission,
   signature: Hex | undefined,
@@ -67,6 +69,9 @@ export function checkPermission(
     : undefined
 }
 
-/** Shortened, because the value may be a signature in the wrong field. */
+/**
+ * Shortens texts for an error: one may be a signature in the wrong field, which
+ * must not be shown.
+ */
 const shortened = (value: unknown): unknown =>
   typeof value === 'string' ? shorten(value) : value

@@ -21,7 +21,7 @@ import type {
 /** The permission and the block to ask about. */
 export type GetSpendPermissionParameters = {
   permission: SpendPermission
-  /** The block to ask about. @default 'latest' */
+  /** The block whose state is read. @default 'latest' */
   block?: BlockSelector | undefined
 }
 
@@ -30,15 +30,22 @@ const members: MembersOf<GetSpendPermissionParameters> = {
   block: true,
 }
 
-/** What the manager says about a permission at one block. */
+/**
+ * State of a permission in the `SpendPermissionManager` contract at one block.
+ */
 export type SpendPermissionState = {
   /** The manager stores the approval. Stays true after a revocation. */
   approved: boolean
   /** Account or spender revoked the permission for good. */
   revoked: boolean
-  /** In token units. Absent before the first and after the last period. */
+  /**
+   * The current period, with `spent` and `left` in token units. Absent before
+   * the first period and after the last.
+   */
   period: (SpendPeriod & { spent: bigint; left: bigint }) | undefined
-  /** Block number as contracts see it, so an L1 block on Arbitrum. */
+  /**
+   * Block number as contracts see it: on Arbitrum, that of an Ethereum block.
+   */
   block: bigint
   /** Time of that block, Unix seconds. */
   time: bigint
@@ -85,7 +92,7 @@ export async function getSpendPermission(
   if (!isWord(calls.approved) || !isWord(calls.revoked))
     throw new NodeAnswerError({
       method: 'eth_call',
-      problem: 'is not of SpendPermissionManager',
+      problem: 'does not come from a SpendPermissionManager contract',
     })
   const { message } = permission
   return {
@@ -132,7 +139,7 @@ export function currentPeriod(
   if (!answer.ok || answer.data.length !== 194)
     throw new NodeAnswerError({
       method: 'eth_call',
-      problem: 'is not of SpendPermissionManager',
+      problem: 'does not come from a SpendPermissionManager contract',
     })
   const last = decodeFunctionResult({
     abi,

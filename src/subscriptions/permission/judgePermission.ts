@@ -23,8 +23,9 @@ export type JudgeOptions = {
 }
 
 /**
- * Token units of the first charge. We do not know the token's decimals yet, but
- * the allowance is given in units and in whole tokens.
+ * Token units of the first charge. The token's decimals are not read yet here.
+ * The ratio of `amount` to `allowance` gives the units, because the allowance
+ * is known both in units (in the message) and in whole tokens.
  */
 export function firstValue(
   { message }: SpendPermission,
@@ -39,8 +40,9 @@ export function firstValue(
 }
 
 /**
- * Compares a rehearsal with the expectation, in the order of the reasons: the
- * first problem is the answer.
+ * Compares the results of a simulation with the merchant's expectation. If
+ * several checks fail, the verdict names the first: manager, wallet, approval,
+ * charge.
  */
 export function judgePermission(
   permission: SpendPermission,
@@ -116,8 +118,8 @@ function checkWallet(
 }
 
 /**
- * Accepts known wallets only: the manager calls the wallet's own code, which
- * could do anything.
+ * Accepts only wallets with known code. The manager calls the wallet, and
+ * unknown code could do anything in that call.
  */
 function checkImplementation(
   wallet: WalletCode,
@@ -145,8 +147,8 @@ function checkApproval({
   }
   // The manager does not revert for a revoked permission: it returns false.
   if (!isTrue(approval)) return problemOf('revoked')
-  // A node without state overrides runs only the first step. If the wallet is
-  // not deployed, that step cannot show whether the manager is one of its
+  // A node without state overrides simulates only the approval. If the wallet
+  // is not deployed yet, nothing then shows whether the manager is one of its
   // owners.
   const isDeployed = wallet.kind !== 'none'
   const owner = rehearsedOwner ?? (isDeployed ? answers.calls.owner : undefined)

@@ -45,7 +45,7 @@ export type RehearsePermissionParameters = SignedSpendPermission & {
   /** Token units of the first charge. */
   value: bigint
   block: BlockSelector
-  /** Most gas of the charge. */
+  /** Most gas that the charge may use. */
   maxGas: bigint
 }
 
@@ -80,9 +80,9 @@ export async function rehearsePermission(
 }
 
 /**
- * Returns the inner signature for a deployed wallet, so that the manager's
- * validator calls no factory. Returns `0x`, which no wallet accepts, if
- * unwrapping fails.
+ * Returns the signature inside an ERC-6492 wrapper if the wallet is deployed,
+ * so that the manager's validator calls no factory. If unwrapping fails,
+ * returns `0x`, which no wallet accepts.
  */
 export function usableSignature(
   signature: SignedSpendPermission['signature'],

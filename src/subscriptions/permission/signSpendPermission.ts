@@ -26,11 +26,17 @@ export type SignSpendPermissionExpectation = {
   decimals?: number | undefined
   /** Seconds of one period. */
   period: bigint
-  /** Latest accepted end, Unix seconds. @default any end */
+  /**
+   * Latest `end` of the permission that the page accepts, in Unix seconds.
+   * @default any end
+   */
   maxEnd?: bigint | undefined
-  /** @default '0x' */
+  /** Expected `extraData` of the permission. @default '0x' */
   extraData?: Hex | undefined
-  /** @default the address that Base publishes */
+  /**
+   * Expected address of the manager contract. @default the address that Base
+   * publishes
+   */
   manager?: Address | undefined
 }
 
@@ -51,8 +57,9 @@ export type SignSpendPermissionParameters = {
   /** The permission to sign, usually drafted by the merchant's server. */
   permission: SpendPermission
   /**
-   * Take these values from the page, never from the response that contained the
-   * permission.
+   * What the permission must say. Write these values into the page. Never take
+   * them from the response that contained the permission: a wrong response
+   * would then confirm itself.
    */
   expect: SignSpendPermissionExpectation
 }
@@ -141,7 +148,8 @@ function checkExpectation(
   for (const [field, found, expected] of checks)
     if (found !== expected)
       throw new UnexpectedSpendPermissionError(field, found, expected)
-  // `>` would accept a value that is not a number, such as `NaN`.
+  // Not `message.end > maxEnd`: that is false for a `maxEnd` that is not a
+  // number, such as `NaN`, so any end would pass.
   if (maxEnd !== undefined && !(message.end <= maxEnd))
     throw new UnexpectedSpendPermissionError(
       'end',

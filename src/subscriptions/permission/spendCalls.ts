@@ -9,7 +9,8 @@ import type { SignedSpendPermission, SpendPermission } from './types.js'
 export type ManagerCall = { to: Address; data: Hex }
 
 /**
- * The mark under which the chain shows a charge: the hash of its id.
+ * The mark that identifies a charge on the chain: the hash of its id. The
+ * charge's transaction carries it in its input data.
  *
  * @throws {@link InvalidFieldError} when `chargeId` is not a string.
  *
@@ -43,9 +44,9 @@ export function approveCall({
 }
 
 /**
- * The call that charges `value`. The manager has no nonce for a charge, and
- * ignores bytes after the arguments. We put the mark (`markOf`) there, so that
- * the transaction itself identifies the charge.
+ * Builds the call that charges `value`. The manager has no nonce for a charge,
+ * and ignores bytes after the arguments. The mark (`markOf`) stands there, so
+ * that the transaction shows which charge it makes.
  */
 export function spendCall(
   permission: SpendPermission,

@@ -17,7 +17,7 @@ export const spendPermissionTypes = {
   ],
 } as const
 
-/** The message in viem's types: integers of up to 48 bits are numbers. */
+/** The message in viem's types, where integers of up to 48 bits are numbers. */
 type SpendPermissionStruct = {
   account: Address
   spender: Address
@@ -81,7 +81,10 @@ export function hashSpendPermission(permission: SpendPermission): Hex {
   return hashTypedData(spendPermissionTypedData(permission))
 }
 
-/** The message as an argument of viem's functions. */
+/**
+ * Converts the message to viem's types, where integers of up to 48 bits are
+ * numbers.
+ */
 export function toStruct(
   message: SpendPermission['message'],
 ): SpendPermissionStruct {

@@ -12,17 +12,17 @@ export type SpendPermissionMessage = {
   spender: Address
   /** Address of the token contract. */
   token: Address
-  /** Most token units in one period. */
+  /** Most token units that may be charged in one period. */
   allowance: bigint
   /** Seconds of one period. */
   period: bigint
   /** First second of the first period. */
   start: bigint
-  /** The permission is valid before this second. */
+  /** The permission is no longer valid from this second on. */
   end: bigint
-  /** Makes two otherwise equal permissions different. */
+  /** Makes two permissions with otherwise equal members different. */
   salt: bigint
-  /** Data of the spender; the manager ignores it. */
+  /** Any data of the spender. The manager does not read it. */
   extraData: Hex
 }
 
@@ -35,8 +35,8 @@ export type SpendPermission = {
 }
 
 /**
- * A permission with the signature of its account. With the spender's key, the
- * signature is enough to charge: never log it.
+ * A permission with the signature of its account. Never log it: whoever has the
+ * spender's key needs only this signature to charge.
  */
 export type SignedSpendPermission = {
   permission: SpendPermission
@@ -45,10 +45,10 @@ export type SignedSpendPermission = {
 
 /** One period of a permission. Times are Unix seconds. */
 export type SpendPeriod = {
-  /** Counts from 1. */
+  /** Number of the period; the first is 1. */
   number: bigint
-  /** First second. */
+  /** First second of the period. */
   start: bigint
-  /** First second after it. */
+  /** First second after the period. */
   end: bigint
 }

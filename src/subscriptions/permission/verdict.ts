@@ -2,14 +2,19 @@ import type { Address, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { VerifiedAt } from '../../core/types.js'
 
-/** Why a permission cannot be charged as it stands. */
+/** Why a permission cannot be charged. */
 export type SpendPermissionRefusal =
-  /** Not a signature in hex. */
+  /** The signature is not bytes in hex. */
   | 'malformedSignature'
-  /** Another chain than the expected one, or than the node's. */
+  /**
+   * The permission is for another chain than the expected one, or than the
+   * node's.
+   */
   | 'wrongChain'
   | 'wrongManager'
-  /** The tokens would go to another account. */
+  /**
+   * Another account than the expected one would charge and receive the tokens.
+   */
   | 'wrongSpender'
   | 'wrongToken'
   | 'wrongAccount'
@@ -18,21 +23,27 @@ export type SpendPermissionRefusal =
   | 'wrongStart'
   | 'wrongSalt'
   | 'wrongExtraData'
-  /** Its end has passed. */
+  /** The end of the permission has passed. */
   | 'expired'
-  /** It ends before the expected time. */
+  /** The permission ends before the expected `minEnd`. */
   | 'endsTooSoon'
-  /** Account or spender revoked it, for good. */
+  /** Account or spender revoked the permission, which cannot be undone. */
   | 'revoked'
   /** The wallet does not accept the signature. */
   | 'wrongSigner'
   /** The account has no code, and the signature does not deploy it. */
   | 'walletNotDeployed'
-  /** The wallet has no code, and the chain lacks the contract to deploy it. */
+  /**
+   * The wallet is not deployed, and the chain lacks the contract through which
+   * the manager deploys wallets.
+   */
   | 'verifierNotDeployed'
-  /** The wallet runs code that is not on the list. */
+  /** The code of the wallet is not in `implementations`. */
   | 'unknownWallet'
-  /** The signature would deploy a wallet from a factory not on the list. */
+  /**
+   * The signature would deploy a wallet from a factory that is not in
+   * `factories`.
+   */
   | 'unknownFactory'
   /** The manager is not an owner of the wallet, so it cannot charge it. */
   | 'managerNotOwner'
@@ -42,7 +53,7 @@ export type SpendPermissionRefusal =
   | 'paused'
   /** The token blocks the account or the spender. */
   | 'blocked'
-  /** The chain has no such manager at this address. */
+  /** There is no `SpendPermissionManager` contract at this address. */
   | 'unsupportedManager'
   /** The charge needs more gas than allowed. */
   | 'gasTooHigh'
@@ -55,9 +66,9 @@ export type SpendPermissionVerdict =
       ok: true
       at: VerifiedAt
       /**
-       * The transactions that were simulated. `charge`: approval and first
-       * charge. `approval`: the approval alone, because the first period has not
-       * begun or the node has no state overrides.
+       * What was simulated. `charge`: the approval and a first charge.
+       * `approval`: only the approval, because the first period has not begun
+       * or the node cannot override state.
        */
       rehearsed: 'charge' | 'approval'
     }
@@ -66,13 +77,13 @@ export type SpendPermissionVerdict =
       reason: SpendPermissionRefusal
       /** Facts for a log line: found and expected value, or an error text. */
       details: Readonly<Record<string, unknown>>
-      /** Absent if the message alone decided. */
+      /** The block of the simulation. Absent if the message alone decided. */
       at?: VerifiedAt
     }
 
 /**
- * What the merchant expects. Take it from your own records, never from the
- * request.
+ * What the merchant expects of the permission. Take it from your own database,
+ * never from the request that brought the permission.
  */
 export type SpendPermissionExpectation = {
   /** Your account, which charges and receives the tokens. */
@@ -84,23 +95,29 @@ export type SpendPermissionExpectation = {
   /** Seconds of one period. */
   period: bigint
   /**
-   * First charge to rehearse: a decimal of at most the allowance. @default the
-   * allowance
+   * Amount of the first charge to simulate: a decimal of at most the allowance.
+   * @default the allowance
    */
   amount?: string | undefined
-  /** @default the chain of the client, or else that of the node */
+  /**
+   * Chain of the permission. @default the chain of the client, or else that of
+   * the node
+   */
   chainId?: number | undefined
   /** The payer's wallet, if you know it. */
   account?: Address | undefined
   /** First second of the first period, if you chose it. */
   start?: bigint | undefined
-  /** Earliest accepted end, Unix seconds. */
+  /** Earliest accepted `end` of the permission, in Unix seconds. */
   minEnd?: bigint | undefined
-  /** The salt, if you chose it. */
+  /** Expected `salt`, if you chose it. */
   salt?: bigint | undefined
-  /** @default any */
+  /** Expected `extraData`. @default any */
   extraData?: Hex | undefined
-  /** @default the address that Base publishes */
+  /**
+   * Expected address of the manager contract. @default the address that Base
+   * publishes
+   */
   manager?: Address | undefined
 }
 

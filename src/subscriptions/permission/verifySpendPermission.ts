@@ -25,20 +25,23 @@ export type VerifySpendPermissionParameters = {
   expect: SpendPermissionExpectation
   /** The block at which to verify. @default 'latest' */
   block?: BlockSelector | undefined
-  /** Gas a charge may cost at most. @default 300_000n */
+  /** Most gas that one charge may use. @default 300_000n */
   maxChargeGas?: bigint | undefined
   /**
-   * Accepted implementations of wallets. The manager makes the payer's wallet
-   * run its own code in your transaction. @default Base Account's versions 1
-   * and 1.1
+   * Accepted wallet implementations (the contracts behind wallet proxies). In
+   * your transaction, the manager calls the payer's wallet, so unknown code
+   * could run at your cost. @default Base Account's versions 1 and 1.1
    */
   implementations?: readonly Address[] | undefined
   /**
-   * Accepted factories of wallets that are not deployed yet. @default Base
-   * Account's versions 1 and 1.1
+   * Accepted factories, which deploy the wallets of payers that have none on
+   * chain yet. @default Base Account's versions 1 and 1.1
    */
   factories?: readonly Address[] | undefined
-  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  /**
+   * Present time in Unix seconds, compared with the chain's clock. @default the
+   * wall clock
+   */
   now?: bigint | undefined
 }
 
@@ -53,18 +56,17 @@ const members: MembersOf<VerifySpendPermissionParameters> = {
   now: true,
 }
 
-/** Most gas that a charge may use. */
+/** Most gas that a charge may use, by default. */
 const defaultMaxChargeGas = 300_000n
 
 /**
- * Verifies a signed permission by simulating its approval and a first charge:
- * the manager's own code checks signature, period and allowance, and the
- * payer's wallet and the token move the tokens. Also checks that the wallet
+ * Verifies a signed permission by simulating its approval and a first charge.
+ * The manager's own code then checks signature, period and allowance, and the
+ * payer's wallet and the token make the transfer. Also checks that the wallet
  * runs known code and that the manager is one of its owners.
  *
- * A passing verdict holds for its block: the payer can spend the funds or
- * revoke the permission at any time. The rehearsal shows the signature to the
- * node.
+ * A passing verdict holds for the block of the simulation: the payer can spend
+ * the funds or revoke the permission at any time. The node sees the signature.
  *
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when permission,
  * expectation or block are malformed.

@@ -39,15 +39,16 @@ export const baseFactories: readonly Address[] = [
   '0xba5ed110efdba3d005bfc882d75358acbbb85842',
 ]
 
-/** The code at an account, if the library knows it. */
+/** What code an account has: none, Base's wallet proxy, or other code. */
 export type WalletCode =
   | { kind: 'none' }
   | { kind: 'proxy'; implementation: Address }
   | { kind: 'unknown' }
 
 /**
- * Gets the wallet's code, which must be that of Base's proxy. Does not ask the
- * wallet: another contract could name any implementation and run other code.
+ * Gets the implementation of a wallet from its code and storage. The code must
+ * be that of Base's proxy. Asking the wallet itself would be unsafe: another
+ * contract could name a known implementation and run other code.
  */
 export async function getWalletCode(
   client: Client,
@@ -90,7 +91,7 @@ const factoryAbi = [
   },
 ] as const
 
-/** The deployment that a wrapped signature (ERC-6492) asks for. */
+/** The deployment of a wallet that a wrapped signature (ERC-6492) asks for. */
 export type Deployment = {
   factory: Address
   /** Owners and nonce, ABI-encoded, without `0x`. */
@@ -98,9 +99,9 @@ export type Deployment = {
 }
 
 /**
- * Parses the deployment of a wrapped signature. Returns `undefined` if the
- * signature wraps another call than the creation of a wallet. The validator
- * would make that call.
+ * Parses the deployment in a wrapped signature (ERC-6492). Returns `undefined`
+ * if the signature wraps any other call, because the manager's validator would
+ * make that call.
  */
 export function parseDeployment(signature: Hex): Deployment | undefined {
   if (!isWrappedSignature(signature)) return undefined

@@ -16,8 +16,9 @@ export function chargeOrderId(
 }
 
 /**
- * The payment nonce stored for a charge; the chain has none. It keeps a charge
- * from being stored twice, even under two subscription ids.
+ * The payment nonce of a charge in the database; the chain has none for
+ * charges. The database refuses a second charge with the same nonce, so no
+ * charge is stored twice, even under two subscription ids.
  */
 export function chargeNonce(
   permission: SpendPermission,
@@ -26,7 +27,10 @@ export function chargeNonce(
   return nonceOfMark(hashSpendPermission(permission), markOfId(chargeId))
 }
 
-/** The same nonce, computed from the mark that the chain shows. */
+/**
+ * The nonce of {@link chargeNonce}, computed from the mark in the charge's
+ * transaction when the charge id is not known.
+ */
 export function nonceOfMark(permissionHash: Hex, mark: Hex): Hex {
   return keccak256(`${permissionHash}${mark.slice(2)}`)
 }

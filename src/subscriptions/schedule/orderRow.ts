@@ -25,16 +25,18 @@ export type SubscriptionFacts = {
   tokenName: string
   tokenVersion: string
   metadata: OrderRecord['metadata']
-  /** Unix seconds of the chain. */
+  /** Time of the newest block, Unix seconds. */
   createdAt: bigint
 }
 
-/** No token has this hash, because these orders have no buyer's page. */
+/**
+ * Hash that no buyer token has: these orders have no buyer who opens a page.
+ */
 const noBuyerToken: Hex = /* @__PURE__ */ `0x${word('0x0')}`
 
 /**
- * Plans the order that stores a permission and its signature. It is never
- * captured; a revocation cancels it. Pure.
+ * Builds the order that stores a permission and its signature. The order is
+ * never captured. Revoking the permission cancels the order.
  */
 export function planPermission(facts: SubscriptionFacts): PlannedOrder {
   const { subscriptionId, permission } = facts
@@ -50,8 +52,9 @@ export function planPermission(facts: SubscriptionFacts): PlannedOrder {
 }
 
 /**
- * Plans the order of a charge, which is due at once. Its window is its period:
- * a later transaction would use the next period's allowance. Pure.
+ * Builds the order of a charge, which a worker sends at once. The charge may be
+ * sent only in its own period: a later transaction would use the next period's
+ * allowance.
  */
 export function planCharge(
   facts: SubscriptionFacts,
@@ -62,10 +65,10 @@ export function planCharge(
     signature,
   }: {
     chargeId: string
-    /** Token units. */
+    /** Amount in token units. */
     value: bigint
     period: SpendPeriod
-    /** The sealed signature of the permission. */
+    /** The encrypted signature of the permission. */
     signature: string
   },
 ): PlannedOrder {
@@ -130,7 +133,8 @@ function planOrder(
       total: 'amount',
       value,
       decimals,
-      // Receive, because only the recipient may submit a charge.
+      // A charge has no EIP-3009 message. This type is stored because it has the
+      // same rule: only the recipient may submit.
       primaryType: 'ReceiveWithAuthorization',
       tokenName,
       tokenVersion,
@@ -158,7 +162,10 @@ function planOrder(
   }
 }
 
-/** Plans a subscription's row. Nothing is due before the payer signs. Pure. */
+/**
+ * Builds a subscription's row. It has no due time, so the schedule does nothing
+ * before the payer signs.
+ */
 export function planSubscription(
   { subscriptionId, permission }: SubscriptionFacts,
   price: bigint | undefined,
@@ -180,7 +187,10 @@ export function planSubscription(
   }
 }
 
-/** Rebuilds the facts of a stored subscription. Pure. */
+/**
+ * Rebuilds, from database rows, the facts that the subscription was created
+ * with.
+ */
 export function factsOf(
   order: OrderRecord,
   permission: SpendPermission,

@@ -10,17 +10,18 @@ import type { ChargeFate, ScheduleStep, SettledSchedule } from './types.js'
 export type ScheduleFacts = {
   row: SubscriptionRecord
   message: SpendPermissionMessage
-  /** What became of the charge `row.chargeId`, if there is one. */
+  /** State of the charge `row.chargeId`. Absent if there is no such charge. */
   fate: ChargeFate | undefined
-  /** Unix seconds of the chain. */
+  /** Time of the newest block, Unix seconds. */
   now: bigint
   policy: SettledSchedule
 }
 
 /**
  * Plans the next step of a subscription's schedule. Each period is charged
- * once, at its time. A failed charge is retried only in its own period. The
- * next period is not charged before the last charge is decided. Pure.
+ * once, when it begins. A failed charge is retried only within its own period.
+ * While the last charge is neither paid nor given up, no further period is
+ * charged.
  */
 export function planSchedule(facts: ScheduleFacts): ScheduleStep {
   const { row, fate } = facts
@@ -87,7 +88,10 @@ function planPeriod(facts: ScheduleFacts): ScheduleStep {
   }
 }
 
-/** Reasons for which a retry in the same period is useless. */
+/**
+ * Reasons of a failed charge for which a retry in the same period would fail
+ * too.
+ */
 const finalReasons: readonly OrderReason[] = [
   'allowanceUsed',
   'deadlinePassed',
@@ -95,7 +99,10 @@ const finalReasons: readonly OrderReason[] = [
   'consumed',
 ]
 
-/** Reasons that the payer did not cause: the next period is charged too. */
+/**
+ * Reasons of a failed charge that are not the payer's fault. The schedule then
+ * continues with the next period instead of stopping as `unpaid`.
+ */
 const othersReasons: readonly OrderReason[] = [
   ...finalReasons,
   'paused',
@@ -142,7 +149,9 @@ function usualPause({ period }: SpendPermissionMessage): bigint {
   return share > day ? day : share + 1n
 }
 
-/** Gives up the charge of this period, and goes on with the next period. */
+/**
+ * Ends the charge of this period unpaid, and continues with the next period.
+ */
 function skip(facts: ScheduleFacts, reason: OrderReason): ScheduleStep {
   const { row } = facts
   const step = planPeriod({ ...facts, row: closeCharge(row, 'pastDue') })

@@ -10,7 +10,7 @@ import { decodePermission } from '../permission/permissionJson.js'
 import type { SpendPermission } from '../permission/types.js'
 import type { SubscriptionState } from './types.js'
 
-/** A subscription, without credentials. */
+/** A subscription, without the payer's signature. */
 export type Subscription = Destination & {
   id: string
   state: SubscriptionState
@@ -18,25 +18,34 @@ export type Subscription = Destination & {
   payer: Address
   permission: SpendPermission
   /**
-   * What the schedule charges each period, a decimal in whole tokens. Absent if
-   * you call `charge` yourself.
+   * Amount that the schedule charges each period, a decimal in whole tokens.
+   * Absent if there is no schedule and you call `charge` yourself.
    */
   amount: string | undefined
-  /** Number of the newest period that was charged or given up; 0 before. */
+  /**
+   * Number of the newest period that was charged, or ended unpaid. 0 before the
+   * first.
+   */
   period: bigint
-  /** Unix seconds of the schedule's next step. Absent if it has none. */
+  /**
+   * Time of the schedule's next step, in Unix seconds. Absent if there is no
+   * next step.
+   */
   due: bigint | undefined
   metadata: JsonObject
   createdAt: bigint
 }
 
-/** A stored subscription: its schedule, and the order with its permission. */
+/**
+ * A subscription in the database: its schedule, and the order that stores its
+ * permission.
+ */
 export type StoredSubscription = {
   row: SubscriptionRecord
   held: StoredOrder
 }
 
-/** Builds the public view of a subscription. Pure. */
+/** Builds the view of a subscription that callers get. */
 export function showSubscription({
   row,
   held: { order },
@@ -59,7 +68,10 @@ export function showSubscription({
   }
 }
 
-/** The state of a subscription, from its row and its order. Pure. */
+/**
+ * Derives the state of a subscription from its schedule and from the order that
+ * stores its permission.
+ */
 export function stateOf(
   { state: schedule }: Pick<SubscriptionRecord, 'state'>,
   { state, requested }: Pick<StoredOrder['order'], 'state' | 'requested'>,

@@ -25,44 +25,56 @@ export type SubscriptionState =
 
 /** How the schedule charges; each field has a default. */
 export type SchedulePolicy = {
-  /** How often a failed charge is tried again in its period. @default 3 */
+  /** How often a failed charge is tried again within its period. @default 3 */
   retries?: number | undefined
   /**
-   * Seconds from a failure to the next try. @default a fifth of the period, at
-   * most a day
+   * Seconds from a failed charge to its next try. @default a fifth of the
+   * period, at most a day
    */
   retryAfter?: bigint | undefined
 }
 
-/** The schedule's policy, with the margin from the policy of the orders. */
+/**
+ * The schedule's settings with their defaults, and the safety margin of the
+ * orders.
+ */
 export type SettledSchedule = {
   retries: number
   retryAfter: bigint | undefined
-  /** Nothing is sent in these last seconds of a period. */
+  /**
+   * Length in seconds of the end of a period, in which no charge is sent any
+   * more.
+   */
   margin: bigint
 }
 
-/** What the record says about the scheduled charge of a subscription. */
+/** State of a subscription's scheduled charge, according to the database. */
 export type ChargeFate =
-  /** Sent, or about to be. */
+  /** A worker has sent the charge, or will send it. */
   | { kind: 'sending' }
   | { kind: 'paid' }
-  /** No transaction is sent until somebody requests the capture again. */
+  /**
+   * The charge was refused. No worker sends it until its capture is requested
+   * again.
+   */
   | { kind: 'refused'; reason: OrderReason }
-  /** Its period is over, or the merchant voided it. */
+  /** The charge's period has ended, or the merchant voided the charge. */
   | { kind: 'over'; isVoided: boolean }
 
 /** What the schedule does next. */
 export type ScheduleStep = {
   /** The subscription's row after this step. */
   row: SubscriptionRecord
-  /** The period to charge now. */
+  /** Create a charge for this period now. */
   charge?: SpendPeriod | undefined
-  /** Try the charge of `row.chargeId` again at this time. */
+  /** Unix seconds at which to try the charge `row.chargeId` again. */
   retryAt?: bigint | undefined
-  /** The event to report. */
+  /** The event to append to the subscription's events. */
   report?: PeriodReport | undefined
-  /** True if the payer may have revoked: then search the chain for it. */
+  /**
+   * True if the payer may have revoked the permission, so the chain must be
+   * searched for the revocation.
+   */
   isRevoked?: boolean | undefined
 }
 

@@ -8,9 +8,10 @@ export const newestCount = 20
 const searchAgain = 60n
 
 /**
- * Adapts a step to the merchant's own charges. While one is undecided, the
- * subscription is due again in a second. If one was refused as revoked, the
- * step asks for a search for the revocation. Pure.
+ * Adapts a step of the schedule to charges that the merchant made with
+ * `charge`. While such a charge is undecided, the subscription is due again in
+ * a second. If one was refused because the permission is revoked, the step asks
+ * for a search of the chain for the revocation.
  */
 export function watchCharges(
   step: ScheduleStep,
@@ -20,7 +21,7 @@ export function watchCharges(
   }: {
     /** The newest charges, the newest first. */
     newest: readonly OrderRecord[]
-    /** Unix seconds of the chain. */
+    /** Time of the newest block, Unix seconds. */
     now: bigint
   },
 ): ScheduleStep {
@@ -34,7 +35,10 @@ export function watchCharges(
   return isSending ? { ...step, row: dueBy(row, now + 1n) } : step
 }
 
-/** True if a charge was refused as revoked and no later one was paid. */
+/**
+ * True if a charge was refused because the permission is revoked, and no later
+ * charge was paid.
+ */
 function showsRevocation(newest: readonly OrderRecord[]): boolean {
   const telling = newest.find(
     ({ state, reason }) => state === 'captured' || reason === 'revoked',
@@ -47,7 +51,7 @@ function dueBy(row: ScheduleStep['row'], latest: bigint): ScheduleStep['row'] {
   return { ...row, due: due < latest ? due : latest }
 }
 
-/** The fate of a charge, from its order. Pure. */
+/** Derives the state of a charge from its order. */
 export function fateOf({
   state,
   sendDue,

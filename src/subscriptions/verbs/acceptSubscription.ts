@@ -29,7 +29,7 @@ import { parseSubscriptionId } from './draftSubscription.js'
 /** Parameters of `accept`. */
 export type AcceptSubscriptionParameters = {
   subscriptionId: string
-  /** The signature of the permission. */
+  /** The payer's signature of the permission. */
   signature: Hex
 }
 
@@ -38,7 +38,7 @@ const members: MembersOf<AcceptSubscriptionParameters> = {
   signature: true,
 }
 
-/** The subscription, or why the signature was not accepted. */
+/** The active subscription, or why the signature was not accepted. */
 export type AcceptSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
   | {
@@ -67,13 +67,14 @@ export async function acceptSubscription(
   const verdict = await judge(subscriptions, found, signature)
   if (!verdict.ok) return refuse(found, verdict.reason, verdict.details)
   const { order, attempt } = found.held
-  // Before the unit of work, because sealing may call a key service.
+  // Encrypts before the database transaction begins: the sealer may call a key
+  // service, and the transaction must not wait for it.
   const sealed = await context.sealer.seal(
     signature,
     sealContextOf('payment', order, attempt),
   )
-  // A revocation by the spender needs no signature, but a stored cancellation
-  // must have one. It is empty.
+  // An order's stored cancellation must have a signature. The spender revokes a
+  // permission without one, so an empty signature is stored.
   const revocation = await context.sealer.seal(
     '0x',
     sealContextOf('cancellation', order, attempt),
@@ -105,7 +106,8 @@ export async function acceptSubscription(
     })
     const row = {
       ...now.row,
-      // Periods that ended before the signature are not owed.
+      // The payer does not owe periods that ended before the signature, so the
+      // schedule begins with the current one.
       period: current - 1n,
       due: 0n,
     }
@@ -152,7 +154,9 @@ function judge(
   })
 }
 
-/** The verdict if the subscription already has a signature or is over. */
+/**
+ * Returns the verdict if the subscription already has a signature or has ended.
+ */
 function checkKnown(
   found: StoredSubscription,
   hash: Hex,

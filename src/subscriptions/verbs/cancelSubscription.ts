@@ -24,10 +24,16 @@ export const idMembers: MembersOf<SubscriptionIdParameters> = {
   subscriptionId: true,
 }
 
-/** Whether the subscription is canceled, or will be. */
+/**
+ * `ok` if the subscription is canceled, or will be once the revocation is on
+ * chain.
+ */
 export type CancelSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
-  /** Its last period is over. */
+  /**
+   * The last period of the subscription has ended, so there is nothing to
+   * cancel.
+   */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
 /**
@@ -53,8 +59,8 @@ export function cancelSubscription(
     if (state === 'canceled' || state === 'canceling')
       return { ok: true, subscription: showSubscription(found) }
     const order = await writeCancel(context.now(), tables, found)
-    // The subscription is due again at the permission's end, in case the
-    // revocation is never sent.
+    // Even if the revocation is never sent, the permission ends by itself. The
+    // schedule then looks at the subscription again, to close it.
     const { end } = decodePermission(row.permission).message
     const due = state === 'drafted' ? undefined : end
     const stopped = { ...row, due, chargeId: undefined }
@@ -91,8 +97,9 @@ async function writeCancel(
         { requested: undefined, sendDue: undefined },
       ),
     )
-  // An approval may be in flight. The request keeps the charge itself from
-  // being sent after it.
+  // For these charges only the approval may have been sent. The stored
+  // cancellation request keeps a worker from sending the charge itself
+  // afterwards.
   const sent = charges
     .filter(({ state }) => state === 'capturing')
     .map((charge): OrderRecord => ({ ...charge, requested: 'void' }))
@@ -106,7 +113,7 @@ async function writeCancel(
 
 const pageSize = 500
 
-/** Charges that were not sent yet, or are in flight. */
+/** Finds charges that are not sent yet, or are sent but not settled. */
 async function findUndecided(
   tables: StoreWriter,
   { id }: StoredSubscription['row'],

@@ -37,8 +37,9 @@ export type ChargeSubscriptionParameters = {
   subscriptionId: string
   /**
    * Your id for this charge, unique in the subscription; up to 63 characters. A
-   * repeated id means the same charge, even after its end. The schedule uses
-   * `period-1`, `period-2` and so on.
+   * repeated id means the same charge and never charges twice. To charge again
+   * after a charge expired or was voided, take a new id. The schedule uses the
+   * ids `period-1`, `period-2` and so on.
    */
   chargeId: string
   /** A decimal such as `'9.99'`. @default the amount of the schedule */
@@ -53,34 +54,39 @@ const members: MembersOf<ChargeSubscriptionParameters> = {
 
 /** Why a charge is not made. */
 export type ChargeRefusal =
-  /** The id belongs to a charge of another amount, or to another order. */
+  /** `chargeId` belongs to a charge of another amount, or to another order. */
   | 'chargeConflict'
-  /** The subscription is not signed, canceled or over. */
+  /** The payer has not signed, or the subscription is canceled or has ended. */
   | 'notOpen'
-  /** The first period has not begun. */
+  /** The first period of the permission has not begun. */
   | 'notYetValid'
-  /** More than the allowance of a period. */
+  /** The amount is more than the permission allows in one period. */
   | 'exceedsAllowance'
-  /** The period ends too soon to send anything. */
+  /** Too little time is left in the current period to send a transaction. */
   | 'deadlinePassed'
-  /** The stored signature cannot be unsealed. */
+  /** The stored signature cannot be decrypted with the keys of the sealer. */
   | 'sealBroken'
-  /** The period ended before it was paid. Choose a new id to charge again. */
+  /**
+   * The period ended before the charge was paid. To charge again, choose a new
+   * id.
+   */
   | 'expired'
   /**
-   * You voided the charge, or canceled the subscription. Choose a new id to
-   * charge again.
+   * You voided the charge, or canceled the subscription. To charge again,
+   * choose a new id.
    */
   | 'voided'
 
-/** The order of the charge, or why it is not made. */
+/** The order of the charge, or why the charge is not made. */
 export type ChargeVerdict =
-  /** A worker sends the charge, or it is paid already: see `order`. */
+  /**
+   * A worker sends the charge, or it is already paid: `order.state` says which.
+   */
   | { ok: true; order: Order }
   | {
       ok: false
       reason: ChargeRefusal
-      /** The order, if the charge was made before and ended unpaid. */
+      /** The order, if an earlier call made this charge and it ended unpaid. */
       order?: Order | undefined
     }
 
@@ -155,8 +161,8 @@ async function addCharge(
 }
 
 /**
- * The verdict on a charge that is already stored. Requests it again if it was
- * refused before it was sent.
+ * Returns the verdict on a charge that is already stored, and requests it again
+ * if it was refused before it was sent. Returns `undefined` if there is none.
  */
 async function repeatCharge(
   { context }: SubscriptionsContext,
@@ -166,7 +172,9 @@ async function repeatCharge(
   const found = await loadSubscription(tables, context, id)
   const permission = decodePermission(found.row.permission)
   const nonces = [chargeNonce(permission, chargeId)]
-  // Found by its mark: a charge found on the chain may have no other id.
+  // Searches by nonce, which is computed from the charge's mark. A charge that
+  // was found on the chain may have its mark as id, so a search by id would
+  // miss it.
   const [attempt] = await tables.attempts.find({ nonces })
   if (!attempt) return undefined
   const { orderId } = attempt
@@ -184,8 +192,8 @@ async function repeatCharge(
 }
 
 /**
- * Why a stored charge is not paid and not sent. Returns `undefined` for one
- * that is paid, in flight or may be sent again.
+ * Says why a stored charge is neither paid nor sent any more. Returns
+ * `undefined` for a charge that is paid, in flight, or may be sent again.
  */
 function endOf(
   { state }: Pick<OrderRecord, 'state'>,

@@ -3,34 +3,46 @@ import type { ChainHeads } from '../../chain/state/getHeads.js'
 import { type OrdersContext, watchKey } from '../../orders/engine.js'
 import type { ClientGroup } from './groupByClient.js'
 
-/** How far the charges of one manager are read. */
+/**
+ * How far the chain was searched for the charges of one
+ * `SpendPermissionManager`.
+ */
 export type ChargesCursor = {
   /** The first block that the next run reads. */
   block: bigint
-  /** Earlier blocks with a charge that could not be read, ascending. */
+  /**
+   * Earlier blocks with a charge that could not be read, in ascending order.
+   * The next run reads them again.
+   */
   failed: readonly bigint[]
 }
 
-/** The cursor of all recipients that a client's destinations have. */
+/** The search position that all recipients on one client share. */
 export type SharedChargesCursor = ChargesCursor & {
   /**
-   * The recipients that are read up to the cursor. Others are behind, such as
-   * new ones.
+   * Recipients whose charges are read up to `block`. A recipient that is not in
+   * this list, such as a new one, must be read from an earlier block.
    */
   recipients: readonly Address[]
-  /** The first block to read for recipients whose logs the node refused. */
+  /**
+   * Recipients whose logs the node refused, with the first block to read again.
+   */
   behind: ReadonlyMap<Address, bigint>
 }
 
-/** The newest blocks are read again: a reorganization may replace them. */
+/**
+ * Each run reads this many of the newest blocks again, because a reorganization
+ * may have replaced them.
+ */
 const overlap = 64n
 
-/** Most failed blocks of a cursor. */
+/** Most blocks to remember for another try. */
 const mostFailed = 1000
 
 /**
- * The newest block from which the next run may read on. All earlier blocks are
- * final, and far below the head: a node's logs may lag behind its blocks. Pure.
+ * Returns the newest block from which the next run may continue. All blocks
+ * before it are final. It is also well below the newest block, because a node
+ * may serve the logs of a block later than the block.
  */
 export function settledBlock({
   latest,
@@ -41,9 +53,9 @@ export function settledBlock({
 }
 
 /**
- * The cursor when all blocks before `block` are read, except those that failed.
- * With too many failed blocks, it stops at the first one that the list cannot
- * hold. Pure.
+ * Builds the cursor after all blocks before `block` were read, except those
+ * that failed. If more blocks failed than the list can hold, the cursor stops
+ * at the first of the rest, so that none is skipped.
  */
 export function planChargesCursor(
   block: bigint,
@@ -58,10 +70,16 @@ export function planChargesCursor(
   }
 }
 
-/** What has a cursor: the charges of a manager at a client's destinations. */
+/**
+ * What has one cursor: the charges by one manager contract to the recipients of
+ * a client.
+ */
 type CursorPlace = { group: ClientGroup; manager: Address }
 
-/** Loads the cursor, if the charges of this manager were ever read. */
+/**
+ * Loads the cursor. Returns `undefined` if the charges of this manager were
+ * never read.
+ */
 export async function loadChargesCursor(
   context: Pick<OrdersContext, 'store' | 'watches'>,
   place: CursorPlace,

@@ -9,8 +9,9 @@ import type { ClientGroup } from './groupByClient.js'
 const pageSize = 200
 
 /**
- * Filters out logs whose transaction is the proof of a stored charge. That
- * suffices, because a marked charge is alone in its transaction.
+ * Drops logs whose transaction already proves a stored charge. Comparing
+ * transactions suffices, because a transaction of this library makes only one
+ * charge.
  */
 export async function withoutProof(
   { store }: Pick<OrdersContext, 'store'>,
@@ -38,8 +39,9 @@ export async function withoutProof(
 }
 
 /**
- * The managers of all subscriptions, with the recipients that charge by them.
- * Each recipient has the time of its oldest subscription.
+ * Finds the manager contracts of all subscriptions. For each, returns the
+ * recipients that charge through it, with the time of their oldest
+ * subscription.
  */
 export async function findManagers(
   { context }: SubscriptionsContext,
@@ -67,7 +69,8 @@ export async function findManagers(
         const known = oldest.get(recipient) ?? time
         oldest.set(recipient, time < known ? time : known)
       } catch (error) {
-        // A malformed row must not keep the others from being read.
+        // Reports a malformed row instead of throwing, so that all other rows
+        // are read.
         observeFailure(context, 'schedule.failed', {
           about: { chainId, token, recipient, what: id },
           error,

@@ -32,35 +32,47 @@ import { loadSubscriptions, type SubscriptionsContext } from './context.js'
 
 /** Parameters of `draft`. */
 export type DraftSubscriptionParameters = {
-  /** Up to 63 characters. @default a random id */
+  /** Your id for the subscription, up to 63 characters. @default a random id */
   subscriptionId?: string | undefined
   /** The payer's smart wallet. */
   account: Address
   /**
-   * What the schedule charges each period: a decimal such as `'9.99'`, in whole
-   * tokens. @default nothing: you call `charge`
+   * Amount that the schedule charges each period: a decimal such as `'9.99'`,
+   * in whole tokens. @default none: no schedule, you call `charge` yourself
    */
   amount?: string | undefined
   /**
-   * Most that one period may cost. If you leave it out, the chain itself allows
-   * only one full charge in each period. @default `amount`
+   * Most that one period may cost, a decimal in whole tokens. With the default,
+   * the contract itself allows only one full charge in each period. @default
+   * `amount`
    */
   allowance?: string | undefined
   /** Seconds of one period. */
   period: bigint
-  /** First second of the first period. @default now, by the chain */
+  /**
+   * Unix seconds at which the first period begins. @default the time of the
+   * newest block
+   */
   start?: bigint | undefined
-  /** First second after the permission. @default by `periods`, else no end */
+  /**
+   * Unix seconds at which the permission ends; it is not valid in that second.
+   * @default the end of `periods`, or else no end
+   */
   end?: bigint | undefined
   /** How many periods the permission lasts, instead of `end`. */
   periods?: number | undefined
-  /** @default the only one configured */
+  /** Chain on which to charge. @default the only one configured */
   chainId?: number | undefined
-  /** @default the only one */
+  /** Token to charge. @default the only one configured */
   token?: Address | undefined
-  /** Your account, which charges and is paid. @default the only one */
+  /**
+   * Your account, which charges and receives the tokens. @default the only one
+   * configured
+   */
   recipient?: Address | undefined
-  /** @default the address that Base publishes */
+  /**
+   * Address of the manager contract. @default the address that Base publishes
+   */
   manager?: Address | undefined
   /** Your own data in the signed message. @default none */
   extraData?: Hex | undefined
@@ -203,7 +215,10 @@ function checkWallet(
     )
 }
 
-/** Shorter than ids of orders, which contain this id and that of a charge. */
+/**
+ * Most characters of an id. Shorter than the limit for orders, because the id
+ * of a charge's order contains both this id and that of the charge.
+ */
 const longestId = 63
 
 /**
@@ -239,7 +254,8 @@ async function writeDraft(
   if (known) return redraft(subscriptions, tables, terms)
   await checkRecipient(context, tables, planned.order)
   const { value, nonce, validBefore } = planned.attempt
-  // The store assigns position and version; neither is shown.
+  // The store sets the real position and version. The view of the subscription
+  // shows neither, so these values do not matter.
   const blank = { ...planned.order, version: 1, position: 0n }
   const changed = withEvent(blank, {
     type: 'drafted',
@@ -261,7 +277,10 @@ async function writeDraft(
   }
 }
 
-/** Idempotent: equal terms return the permission of the first call. */
+/**
+ * Repeats a call with a known id: if the terms are equal, returns the
+ * permission of the first call.
+ */
 async function redraft(
   { context }: SubscriptionsContext,
   tables: StoreWriter,
@@ -302,7 +321,7 @@ function moveStart(
   return { ...permission, message: { ...message, start, end } }
 }
 
-/** The terms that must be equal when an id is drafted again. */
+/** Returns the terms that a repeated call with the same id must not change. */
 function contentsOf(
   { domain, message }: SpendPermission,
   price: bigint | undefined,

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
-/** This instance has no subscription with this id. */
+/** These subscriptions contain none with this id. */
 export class SubscriptionNotFoundError extends CountersignError {
   override readonly name = 'SubscriptionNotFoundError'
 

@@ -2,19 +2,24 @@ import type { Address, Client } from 'viem'
 import { clientOf, type OrdersContext } from '../../orders/engine.js'
 import type { Destination } from '../../store/types.js'
 
-/** The destinations of a chain that are read with one client. */
+/** The shop's destinations on one chain that are read with the same client. */
 export type ClientGroup = {
   chainId: number
-  /** The tokens of this client. Its destinations may have others, too. */
+  /**
+   * The tokens configured for this client. `destinations` may have others too.
+   */
   tokens: readonly [Address, ...Address[]]
-  /** The destinations that the shop has now. */
+  /**
+   * Returns the destinations that the shop has now. They can change while it
+   * runs.
+   */
   destinations(): readonly Destination[]
 }
 
 /**
- * Groups the destinations of all chains by client. Most chains have a single
- * client. A second one is read by itself, so that a node that hangs delays only
- * its own tokens.
+ * Groups the shop's destinations by chain and client. Most chains have a single
+ * client. If a chain has two, each is read separately, so that a node that
+ * hangs delays only the tokens of its own client.
  */
 export function groupByClient(context: OrdersContext): ClientGroup[] {
   const clients = new Map<

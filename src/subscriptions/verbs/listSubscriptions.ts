@@ -21,11 +21,11 @@ import { parseSubscriptionId } from './draftSubscription.js'
 
 /** Which subscriptions `list` returns. */
 export type ListSubscriptionsParameters = {
-  /** The smart wallet that pays. */
+  /** Returns only subscriptions of this smart wallet. */
   payer?: Address | undefined
-  /** The `cursor` of the previous page. */
+  /** The `cursor` of the previous page. Absent for the first page. */
   before?: bigint | undefined
-  /** At most 200. @default 50 */
+  /** Most subscriptions or charges in a page, up to 200. @default 50 */
   limit?: number | undefined
 }
 

@@ -10,7 +10,7 @@ import { withoutProof } from './chargesOnRecord.js'
 import type { SubscriptionsContext } from './context.js'
 import { type ReconciledCharges, reconcileBlock } from './reconcileBlock.js'
 
-/** What it takes to read the charges of one manager. */
+/** What a search for the charges of one manager contract needs. */
 export type ChargesReading = {
   subscriptions: SubscriptionsContext
   chainId: number
@@ -19,11 +19,13 @@ export type ChargesReading = {
   manager: Address
 }
 
-/** What was found in some blocks, and what could not be read. */
+/** What a search found in some blocks, and what it could not read. */
 export type ChargesReport = ReconciledCharges & {
   /** Blocks with a charge that could not be read. */
   failed: Map<bigint, { error: unknown }>
-  /** Recipients whose logs the node refused from this block on. */
+  /**
+   * Recipients whose logs the node refused, with the first block to read again.
+   */
   refused: Map<Address, { block: bigint; error: unknown }>
 }
 
@@ -39,7 +41,7 @@ export function startsOf({ refused }: ChargesReport): [Address, bigint][] {
   return [...refused].map(([one, { block }]) => [one, block])
 }
 
-/** Most blocks whose logs are in memory at a time. */
+/** Most blocks whose logs are requested at once, to limit memory. */
 const mostBlocks = 1_000_000n
 
 type Range = { fromBlock: bigint; toBlock: bigint }
@@ -67,7 +69,7 @@ export async function readFrom(
   }
 }
 
-/** @throws the failure of the node if it answers about no recipient. */
+/** @throws the node's failure if it refused the logs of every recipient. */
 export async function readRange(
   reading: ChargesReading,
   recipients: readonly Address[],
@@ -102,7 +104,8 @@ export async function readRange(
       done.settled += found.settled
       done.adopted += found.adopted
     } catch (error) {
-      // One failure does not block the rest.
+      // A block that cannot be read must not stop the others: it is reported
+      // and read again later.
       done.failed.set(blockNumber, { error })
       reportFailure(reading, error)
     }

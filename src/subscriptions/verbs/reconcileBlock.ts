@@ -10,24 +10,24 @@ import { factsOf, planCharge } from '../schedule/orderRow.js'
 import type { StoredSubscription } from '../schedule/showSubscription.js'
 import { loadSubscriptions, type SubscriptionsContext } from './context.js'
 
-/** What `reconcile` found on the chain and wrote. */
+/** What `reconcile` found on the chain and wrote to the database. */
 export type ReconciledCharges = {
-  /** Stored charges that were not known to be paid. */
+  /** Number of stored charges that turned out to be paid. */
   settled: number
-  /** Charges that were not stored. */
+  /** Number of charges on the chain that were not stored, and now are. */
   adopted: number
 }
 
-/** Where to look for a charge that the record may lack. */
+/** Where the chain shows a charge that the database may lack. */
 export type ChargeLook = {
   client: Client
-  /** Hash of the permission. */
+  /** Hash of the permission (EIP-712). */
   hash: string
   blockNumber: bigint
   now: bigint
 }
 
-/** Writes the charges of one permission in one block to the record. */
+/** Writes to the database the charges of one permission in one block. */
 export async function reconcileBlock(
   subscriptions: SubscriptionsContext,
   look: ChargeLook,
@@ -78,7 +78,7 @@ async function findByHash(
   return found
 }
 
-/** Settles a stored charge that is not known to be paid. */
+/** Marks a stored charge as paid if the database does not know that yet. */
 async function settleKnown(
   { context }: SubscriptionsContext,
   look: ChargeLook,
@@ -92,7 +92,7 @@ async function settleKnown(
   return settleTransaction(context, look.client, { stored, transactionHash })
 }
 
-/** Stores a charge that only the chain knows. */
+/** Stores a charge that was found on the chain and is not in the database. */
 async function adopt(
   { context }: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
@@ -132,10 +132,16 @@ async function adopt(
   })
 }
 
-/** How many periods back {@link nameOf} compares marks. */
+/**
+ * Number of earlier periods whose charge ids {@link nameOf} compares with a
+ * mark.
+ */
 const mostPeriods = 100n
 
-/** The id of the scheduled charge with this mark, or else the mark itself. */
+/**
+ * Returns the id of the scheduled charge that has this mark. If no recent
+ * period matches, returns the mark itself as id.
+ */
 function nameOf(mark: string, newest: bigint): string {
   const oldest = newest > mostPeriods ? newest - mostPeriods : 1n
   for (let number = newest; number >= oldest; number--)

@@ -37,9 +37,9 @@ export type ReconcileChargesParameters = {
 const members: MembersOf<ReconcileChargesParameters> = { fromBlock: true }
 
 /**
- * Reads the charges of all subscriptions from the chain, and writes those that
- * the record lacks. Sources are the manager's events and the inputs of their
- * transactions.
+ * Reads the charges of all subscriptions from the chain, and writes to the
+ * database those that it lacks. Finds them by the manager's events and the
+ * inputs of their transactions.
  *
  * @throws the failure of a client, a manager, a recipient or a block, once all
  * others are read.
@@ -66,8 +66,8 @@ export async function reconcileCharges(
 }
 
 /**
- * Reads the charges of a client's destinations from the stored cursors on, and
- * moves them. The next run reads failed blocks again.
+ * Reads the charges of a client's destinations from the stored positions on,
+ * and saves the new positions. The next run reads again the blocks that failed.
  *
  * @throws the failure of a manager or a recipient, once all others are read.
  */
@@ -80,17 +80,17 @@ export async function continueCharges(
 
 type ManagerReading = ChargesReading & {
   group: ClientGroup
-  /** All recipients that charge by the manager. */
+  /** All recipients that charge through this manager contract. */
   recipients: readonly Address[]
-  /** Times of the oldest subscription of each recipient, in Unix seconds. */
+  /** Creation time of each recipient's oldest subscription, in Unix seconds. */
   oldest: ReadonlyMap<Address, bigint>
-  /** Finds the first block that is not older than all of these times. */
+  /** Finds the first block at or after the earliest of these times. */
   findStart(times: Iterable<bigint>): Promise<bigint>
 }
 
 /**
- * Reads the managers of all subscriptions in parallel, so that one whose logs
- * the node does not return delays no other.
+ * Searches for the charges of all manager contracts in parallel. A manager
+ * whose logs the node does not return then delays no other.
  */
 async function readManagers(
   subscriptions: SubscriptionsContext,
@@ -103,7 +103,8 @@ async function readManagers(
   if (managers.size === 0) return { settled: 0, adopted: 0 }
   const client = clientOf(context, { chainId, token: tokens[0] })
   const heads = await getHeads(client, context.policy)
-  // A node of a longer chain would move the cursors past unread blocks.
+  // A node of another, longer chain would move the cursors past blocks that
+  // were never read.
   await checkChain(client, chainId)
   const starts = new Map<bigint, Promise<bigint>>()
   const findStart: ManagerReading['findStart'] = (times) => {
@@ -135,9 +136,9 @@ async function readManagers(
 }
 
 /**
- * Reads the charges of a manager from its cursor on, then the blocks that
- * failed before, each alone, and at last the recipients that are behind, because
- * their history may be long.
+ * Reads the charges of a manager in three steps: new blocks from its cursor on,
+ * then each block that failed before, and at last recipients whose history is
+ * not read yet. That history may be long, so it must not delay new charges.
  */
 async function continueManager(
   reading: ManagerReading,
@@ -173,7 +174,10 @@ async function continueManager(
   return done
 }
 
-/** Reads blocks again, each alone, because each may take long to fail again. */
+/**
+ * Reads failed blocks again, one at a time, because each may take long to fail
+ * again.
+ */
 async function readAgain(
   reading: ManagerReading,
   recipients: readonly Address[],
@@ -190,7 +194,10 @@ async function readAgain(
     }
 }
 
-/** Reads recipients that are behind: new ones, and those refused before. */
+/**
+ * Reads the history of recipients that are new, or whose logs the node refused
+ * before.
+ */
 async function catchUp(
   reading: ManagerReading,
   late: readonly Address[],
@@ -214,7 +221,7 @@ async function catchUp(
 const highest = (one: bigint, other: bigint) => (one > other ? one : other)
 
 /**
- * Sums what all readings found.
+ * Adds up what all searches found.
  *
  * @throws the first failure, once all others are over.
  */

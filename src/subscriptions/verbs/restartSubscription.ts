@@ -17,10 +17,10 @@ import { getChainTime } from './chargeSubscription.js'
 import { loadSubscription, type SubscriptionsContext } from './context.js'
 import { parseSubscriptionId } from './draftSubscription.js'
 
-/** Whether the schedule was restarted. */
+/** The restarted subscription, or why it was not restarted. */
 export type RestartSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
-  /** The subscription is not `unpaid`. */
+  /** Only a subscription in the state `unpaid` can be restarted. */
   | { ok: false; reason: 'notOpen'; subscription: Subscription }
 
 /** Implements `restart` of `Subscriptions`. */
@@ -54,7 +54,8 @@ export async function restartSubscription(
       due: 0n,
     }
     await tables.subscriptions.update([restarted])
-    // Requested now, because the usual pause could outlast the period.
+    // Requests the charge now. The schedule's usual pause after a failure could
+    // last longer than the period.
     if (chargeId !== undefined)
       await writeCaptureRequests(context, tables, [chargeOrderId(id, chargeId)])
     return {

@@ -18,13 +18,14 @@ import { settleRevoked } from './settleRevoked.js'
 
 /** What one run of all due schedules did. */
 export type ChargeDueReport = {
-  /** Charges that became due, retries included. */
+  /** Number of charges that were requested, retries included. */
   charged: number
 }
 
 /**
- * `chargeDue` of `Subscriptions`: runs all due schedules once. If a client or a
- * subscription fails, `observe` reports it and the others go on.
+ * Implements `chargeDue` of `Subscriptions`: runs all due schedules once. If a
+ * node or a subscription fails, `observe` gets the failure and the others
+ * continue.
  */
 export async function runSchedule(
   subscriptions: SubscriptionsContext,
@@ -36,14 +37,15 @@ export async function runSchedule(
   return { charged: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** @returns the number of charges that became due. */
+/** @returns the number of charges that were requested. */
 async function runOnce(
   subscriptions: SubscriptionsContext,
   group: ClientGroup,
 ): Promise<number> {
   const { context } = subscriptions
   const { chainId } = group
-  // New lists, because the caller wants every due subscription tried now.
+  // Starts with empty lists of failed and running work: the caller wants every
+  // due subscription tried now, also those that failed a moment ago.
   const asides = openWatchAsides(context, chainId, 'schedule')
   const going = new Map<string, Promise<void>>()
   const clock = openScheduleClock(context, chainId)
@@ -66,9 +68,10 @@ async function runOnce(
 }
 
 /**
- * Makes one polling pass over the due schedules of a client's destinations.
- * Puts aside subscriptions that fail, and skips those that wait for their
- * retry. The caller searches for the revocations, because that can take long.
+ * Runs the due schedules of a client's destinations once. Skips subscriptions
+ * that failed and wait for their retry. Returns subscriptions that may be
+ * revoked: the caller searches the chain for the revocation, because that can
+ * take long.
  */
 export async function lookAtSchedule(
   subscriptions: SubscriptionsContext,
@@ -85,7 +88,8 @@ export async function lookAtSchedule(
   return scheduleDue(subscriptions, group, {
     now: timestamp,
     finalized,
-    // Heads of a wrong chain would end subscriptions and skip periods.
+    // If the node were on the wrong chain, its block times would end
+    // subscriptions and skip periods.
     checkHeads: async () => {
       await Promise.all([checkChain(client, chainId), confirm()])
     },

@@ -2,7 +2,7 @@ import type { WatchAsides } from '../../orders/engine.js'
 import type { SubscriptionRecord } from '../../store/types.js'
 import type { ClientGroup } from './groupByClient.js'
 
-/** Failed work that waits for a retry, by its name in `health`. */
+/** Work that failed and waits for a retry. `what` is its name in `health`. */
 export type NamedAside = {
   what: string
   /** Reports a failure. Returns milliseconds until the next try. */
@@ -11,7 +11,7 @@ export type NamedAside = {
   clear(): void
 }
 
-/** The next charge of a subscription, or other work on it. */
+/** Retry state of the next charge of a subscription, or of other work on it. */
 export function asideAt(
   asides: WatchAsides,
   { id, chainId, token, recipient }: SubscriptionRecord,
@@ -21,12 +21,15 @@ export function asideAt(
   return nameAside(what, [asides.ofToken(token).at(destination)])
 }
 
-/** Name of the failed search for the revocation of a subscription. */
+/**
+ * Name under which `health` shows a failed search for a subscription's
+ * revocation.
+ */
 export function revocationOf({ id }: Pick<SubscriptionRecord, 'id'>): string {
   return `revocation ${id}`
 }
 
-/** Work for all destinations of a client. */
+/** Retry state of work that concerns all destinations of a client. */
 export function asideOf(
   asides: WatchAsides,
   { tokens }: Pick<ClientGroup, 'tokens'>,

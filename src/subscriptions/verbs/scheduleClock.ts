@@ -1,26 +1,29 @@
 import { devChainIds } from '../../core/clock.js'
 import type { OrdersContext } from '../../orders/engine.js'
 
-/** What a loop knows of a chain's clock without asking the node. */
+/** Estimates a chain's time without asking the node. */
 export type ScheduleClock = {
   /**
-   * Unix seconds that the chain has about now. Absent before the first look at
-   * its heads.
+   * Estimated Unix seconds of the newest block. Absent before the first call of
+   * `set`.
    */
   time(): bigint | undefined
-  /** True if only the node can say what time it is. */
+  /** True if the estimate cannot be trusted, so that the node must be asked. */
   isStale(): boolean
   /** Remembers the time of the newest block. */
   set(timestamp: bigint): void
 }
 
-/** Milliseconds after which to compare the clocks again. */
+/**
+ * Milliseconds for which an estimate holds. After that, the node must be asked.
+ */
 const knownFor = 600_000
 
 /**
- * Opens a clock that goes with this machine's, or as far ahead of it as the
- * chain was at the last look. Whoever sets the clock of a chain may do so at any
- * time, so the clock of such a chain is always stale.
+ * Opens a clock that follows this machine's clock. If the newest block was
+ * ahead of that, the clock stays as far ahead. If the chain's time is set by
+ * hand (development chains, and `policy.chainClock: 'own'`), it can jump at any
+ * moment, so its estimate is always stale.
  */
 export function openScheduleClock(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,

@@ -25,34 +25,36 @@ import type { ClientGroup } from './groupByClient.js'
 import { asideAt } from './scheduleAside.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 
-/** Subscriptions of a page, which are advanced in parallel. */
+/** Most subscriptions that are loaded and processed in parallel. */
 const pageSize = 50
 
 /**
- * Most milliseconds to wait for a page. A slower subscription, for example one
- * that waits for a key service, continues in the background.
+ * Most milliseconds to wait for the subscriptions of a page. A slower one, for
+ * example one that waits for a key service, continues in the background.
  */
 const longestWait = 1000
 
 /**
- * What one polling pass over the schedules of a client's destinations did.
- * Subscriptions that continue in the background are added when they are done.
+ * What one pass over the due schedules did. Subscriptions that continue in the
+ * background are counted when they are done.
  */
 export type ScheduledLook = {
-  /** Charges that became due, retries included. */
+  /** Number of charges that were requested, retries included. */
   charged: number
-  /** Subscriptions whose revocation the caller searches on the chain. */
+  /**
+   * Subscriptions that may be revoked: the caller searches the chain for it.
+   */
   revoked: readonly StoredSubscription[]
 }
 
-/** State that the polling passes over the destinations of a client share. */
+/** State that successive passes over the destinations of a client share. */
 export type ScheduleMemory = {
   asides: WatchAsides
-  /** Subscriptions in progress, by id. */
+  /** Subscriptions that are being processed now, by id. */
   going: Map<string, Promise<void>>
 }
 
-/** The heads of the chain that one pass uses. */
+/** The newest block and the newest final block that one pass uses. */
 type ScheduleHeads = {
   /** Unix seconds of the newest block. */
   now: bigint
@@ -61,12 +63,13 @@ type ScheduleHeads = {
 }
 
 /**
- * Runs the due schedules of a client's destinations at a chain time. Sends
- * nothing: the submitter sends the charges. Any number of processes may do this at once,
- * because a step is written only if its rows have not changed since the plan.
+ * Runs the due schedules of a client's destinations as of the newest block's
+ * time. Sends no transaction: workers send the charges. Any number of processes
+ * may do this at once, because a step is written only if its rows have not
+ * changed since it was planned.
  *
- * @throws what `checkHeads` throws, before anything is written. It is called
- * only if something is due, so that an idle pass makes no more requests.
+ * @throws any error of `checkHeads`, before anything is written. It is called
+ * only if something is due, so that a pass without work sends no request.
  */
 export async function scheduleDue(
   subscriptions: SubscriptionsContext,
@@ -94,7 +97,8 @@ export async function scheduleDue(
         if (revoked) look.revoked.push(revoked)
         aside.clear()
       })
-      // One failure does not block the rest. The subscription stays due.
+      // A failed subscription does not stop the others. It stays due and is
+      // retried.
       .catch((error: unknown) => {
         aside.put(error)
       })
@@ -107,8 +111,9 @@ export async function scheduleDue(
       subscriptions.find({
         due: destinations(),
         until: now,
-        // Subscriptions put aside or in progress stay due. The larger limit
-        // keeps them from filling the page.
+        // Subscriptions that wait for a retry or are in progress are still due,
+        // so the query returns them too. The larger limit leaves room for
+        // others.
         limit: pageSize + asides.size() + going.size,
       }),
     )
@@ -126,7 +131,10 @@ export async function scheduleDue(
 
 type Advanced = {
   isCharged: boolean
-  /** Present if the caller must search the chain for its revocation. */
+  /**
+   * Present if the caller must search the chain for a revocation of this
+   * subscription.
+   */
   revoked: StoredSubscription | undefined
 }
 
@@ -157,8 +165,8 @@ async function advance(
           now,
         })
       : undefined
-  // The subscription stays due. Its period is charged once the signature can be
-  // unsealed.
+  // The signature cannot be decrypted. The subscription stays due, and its
+  // period is charged once decrypting works again.
   if (step.charge && !planned)
     throw new OrdersSetupError('cannot open the signature of a subscription', {
       subscriptionId: id,
@@ -187,7 +195,10 @@ async function advance(
   return { isCharged, revoked: step.isRevoked ? found : undefined }
 }
 
-/** Writes the step if another process already inserted its charge. */
+/**
+ * Writes the step of the schedule when another process has already inserted its
+ * charge.
+ */
 function adoptCharge(
   { context }: SubscriptionsContext,
   { row }: StoredSubscription,
@@ -217,14 +228,15 @@ function planStep(
   const { state, requested } = held.order
   if (state !== 'stored') return { row: { ...row, due: undefined } }
   const { message } = decodePermission(row.permission)
-  // If nothing else is due, check at the permission's end whether it is over.
-  // Then repeat until a final block is past that end.
+  // If nothing else is due, the schedule next looks at the subscription when
+  // its permission ends. From then on it looks each second until a final block
+  // is past that end.
   const due = now < message.end ? message.end : now + 1n
-  // The worker has not settled the revocation yet.
+  // A revocation is requested, and no worker has settled it yet: only wait.
   if (requested === 'cancel') return { row: { ...row, due } }
   const fate = charge && fateOf(charge)
   const step = planSchedule({
-    // A charge without an order was never made.
+    // If the charge has no order, it was never made: forget its id.
     row: fate ? row : { ...row, chargeId: undefined },
     message,
     fate,
@@ -253,7 +265,10 @@ function isEnded(
   )
 }
 
-/** Ends a subscription whose permission is over, and erases its signature. */
+/**
+ * Ends a subscription whose permission has expired, and erases the stored
+ * signature.
+ */
 async function writeEnd(
   { context }: SubscriptionsContext,
   tables: StoreWriter,

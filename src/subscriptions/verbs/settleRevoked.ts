@@ -9,7 +9,8 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 import { loadSubscription, type SubscriptionsContext } from './context.js'
 
 /**
- * Writes a revocation that this library did not send, from the manager's event.
+ * Searches the chain for a revocation that this library did not send, and
+ * cancels the subscription if the manager's event proves it.
  *
  * @throws when the search for the event fails; the schedule repeats it later.
  */

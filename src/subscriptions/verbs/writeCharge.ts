@@ -12,16 +12,17 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 
 export type WantedCharge = {
   chargeId: string
-  /** Token units. */
+  /** Amount in token units. */
   value: bigint
   period: SpendPeriod
-  /** Unix seconds of the chain. */
+  /** Time of the newest block, Unix seconds. */
   now: bigint
 }
 
 /**
- * Builds the order of a charge, and seals the permission's signature for it.
- * Returns `undefined` if the signature cannot be unsealed.
+ * Builds the order of a charge. It holds its own encrypted copy of the
+ * permission's signature. Returns `undefined` if the stored signature cannot be
+ * decrypted.
  */
 export async function buildCharge(
   context: OrdersContext,

@@ -4,7 +4,7 @@ import { CountersignError } from '../../core/CountersignError.js'
 export class WebhookTargetError extends CountersignError {
   override readonly name = 'WebhookTargetError'
 
-  /** Leave out `given` if the value may be a secret: the message quotes it. */
+  /** `given` is quoted in the message: leave it out if it may be a secret. */
   constructor(field: string, expected: string, given?: { value: unknown }) {
     const value = given && String(given.value).slice(0, 64)
     const shown = given ? `, not ${JSON.stringify(value)}` : ''

@@ -8,9 +8,9 @@ type FoundAddresses =
   | { ok: false; reason: 'addressRefused' | 'hostUnknown' }
 
 /**
- * Looks up a target's host. Refuses it if any of its addresses is private: a
- * name that has public and private addresses may be an attempt to reach a
- * service in the merchant's own network.
+ * Looks up a target's host. Refuses the host if any of its addresses is
+ * private: it may be an attempt to reach a service in the merchant's own
+ * network.
  */
 export async function findAddresses(
   { url, isPrivateAllowed }: CheckedTarget,
@@ -30,9 +30,9 @@ export async function lookupHost(host: string): Promise<string[]> {
 }
 
 /**
- * Makes callers that ask for the same host at the same time share one lookup.
- * Node has four threads for lookups by default: a name server that hangs could
- * block them all.
+ * Lets simultaneous calls for the same host share one lookup. By default Node
+ * has four threads for lookups, and a name server that hangs could block them
+ * all.
  */
 export function shareLookups(
   lookup: WebhookTools['lookup'],

@@ -40,8 +40,8 @@ const refused6 = [
 ] as const
 
 /**
- * True for an address that a public host on the internet can have. Requests to
- * any other could reach services in the merchant's own network.
+ * True for an address that a public host on the internet can have. A request to
+ * another address could reach a service in the merchant's own network.
  */
 export function isPublicAddress(address: string): boolean {
   // `fe80::1%eth0`: a zone after `%` limits an address to one network link, so

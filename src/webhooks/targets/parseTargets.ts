@@ -12,7 +12,7 @@ import {
   type WebhookTarget,
 } from './types.js'
 
-/** The part of the package `standardwebhooks` that we use. */
+/** The part of the package `standardwebhooks` that this library uses. */
 type Signer = { sign(id: string, at: Date, body: string): string }
 type CreateSigner = (secret: string) => Signer
 
@@ -22,7 +22,7 @@ const secretForm =
 const pemForm = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /**
- * Checks all targets before anything is sent.
+ * Checks all targets, before anything is sent.
  *
  * @throws {@link WebhookTargetError} when a field of a target is invalid.
  * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not
@@ -117,7 +117,8 @@ function parseUrl(given: unknown): URL | undefined {
 }
 
 /**
- * Returns the hosts as a parsed URL spells them, so that they can be compared.
+ * Parses host names. Returns them in the spelling of a parsed URL, so that they
+ * can be compared with the host of a target.
  */
 function parseHosts(given: unknown, field: string): string[] {
   if (given === undefined) return []
@@ -139,8 +140,8 @@ function parseHosts(given: unknown, field: string): string[] {
 }
 
 /**
- * Replaces an IPv6 address by nothing: the colons in it are not those of a
- * port.
+ * Returns an empty text for an IPv6 address, so that its colons are not taken
+ * for the start of a port.
  */
 function plain(host: string): string {
   return isIP(host.replace(/^\[|\]$/g, '')) === 6 ? '' : host

@@ -13,7 +13,7 @@ export type PostedWebhook =
       ok: false
       reason: WebhookFailure
       status?: number | undefined
-      /** Milliseconds that the receiver asks to wait. */
+      /** Milliseconds that the receiver asks to wait (header `Retry-After`). */
       retryAfter?: number | undefined
     }
 
@@ -47,7 +47,8 @@ async function tryOnce(
 }
 
 /**
- * Makes the request. Its errors are not passed on, because they may quote it.
+ * Sends the request. Hides the text of errors, because it may quote the
+ * request.
  */
 function exchange(
   target: CheckedTarget,
@@ -95,20 +96,21 @@ function optionsOf(
 ): RequestOptions {
   return {
     method: 'POST',
-    // No connection is used again: each goes to an address that was checked
-    // just now.
+    // Opens a new connection for each request, because each goes to an address
+    // that was checked just now.
     agent: false,
     lookup: pinTo(addresses),
-    // Set to `true`, because `NODE_TLS_REJECT_UNAUTHORIZED=0` would turn the
-    // check of the certificate off.
+    // Set explicitly: otherwise the environment variable
+    // `NODE_TLS_REJECT_UNAUTHORIZED=0` would turn off the check of the
+    // certificate.
     rejectUnauthorized: true,
     ...(ca !== undefined && { ca }),
   }
 }
 
 /**
- * Connects to the addresses that were checked. A second lookup could return
- * others, such as a private one.
+ * Makes Node connect only to the addresses that were checked. A second lookup
+ * could return others, such as a private one.
  */
 function pinTo(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))

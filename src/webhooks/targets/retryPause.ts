@@ -4,9 +4,9 @@ const pauses = { shortest: 2000, longest: 300_000 }
 const longestWait = 3_600_000
 
 /**
- * Returns the milliseconds until the next try: 1 to 2 seconds after the first
- * failure, twice as much after each further one, up to 5 minutes. A receiver
- * can ask for a longer pause, up to one hour.
+ * Returns the milliseconds until the next try. That is 1 to 2 seconds after the
+ * first failure and twice as much after each further one, up to 5 minutes. A
+ * receiver can ask for a longer pause, up to one hour.
  */
 export function retryPause(
   failures: number,

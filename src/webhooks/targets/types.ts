@@ -9,41 +9,41 @@ import type {
 } from '../../orders/index.js'
 import type { PaymentStore } from '../../store/types.js'
 
-/** A receiver of events. */
+/** A receiver of events: its URL, its secrets, and the events it gets. */
 export type WebhookTarget = {
   /**
-   * Name under which the progress of this target is saved. Keep it when the URL
-   * changes: a new name begins anew. Unique among the targets that share a
-   * database.
+   * Name under which the progress of this target is saved. Keep the name when
+   * the URL changes: under a new name, deliveries start again from `from`. Must
+   * be unique among the targets that share a database.
    */
   name: string
-  /** An https URL without credentials. */
+  /** URL of the receiver: https, without user name and password. */
   url: string
   /**
    * Secrets in the form of Standard Webhooks, `whsec_…`, the newest first. Each
-   * message has one signature for each secret, so that a receiver can change
-   * its secret without losing events.
+   * message is signed with every secret, so that a receiver can change its
+   * secret without losing events.
    */
   secrets: readonly string[]
   /**
-   * Where a target without saved progress begins: with the first event of the
-   * store, or after the newest. @default 'beginning'
+   * Where a target without saved progress begins: with the first event in the
+   * store, or with the next new one. @default 'beginning'
    */
   from?: 'beginning' | 'now' | undefined
   /**
-   * Types of events to deliver. Other events are skipped for good, even if you
-   * add their type later. Without `fulfil`, the receiver does not learn that an
-   * order can be shipped. @default all
+   * Types of events to deliver. Other events are skipped and never delivered
+   * later, even if you add their type. Without `fulfil`, the receiver does not
+   * learn that an order can be shipped. @default all
    */
   types?: readonly OrderEventType[] | undefined
   /**
-   * Hosts that may have private addresses, such as one in your own network.
-   * @default none
+   * Hosts that are allowed to have private addresses, such as one in your own
+   * network. @default none
    */
   privateHosts?: readonly string[] | undefined
   /**
    * Certificates (PEM) of the authorities that may sign the receiver's
-   * certificate. They replace the public ones.
+   * certificate. They replace the public authorities.
    */
   ca?: string | undefined
 }
@@ -61,16 +61,16 @@ export const targetMembers: MembersOf<WebhookTarget> = {
 /** Parameters of {@link runWebhooks}. */
 export type RunWebhooksParameters = {
   /**
-   * The store of the orders. It also saves the progress of each target, and
-   * ensures that one process at a time delivers to it.
+   * The store of the orders. The progress of each target is saved there too,
+   * and a lease in it ensures that one process at a time delivers to a target.
    */
   store: PaymentStore
   targets: readonly WebhookTarget[]
-  /** Ends the deliveries. Requests that are running are finished first. */
+  /** Ends the deliveries. Running requests are finished first. */
   signal: AbortSignal
   /**
-   * Called for each try and each skipped event. Never gets a secret, a body or
-   * the path of a URL.
+   * Called for each delivery and each skipped event. Never gets a secret, a
+   * body or the path of a URL.
    */
   observe?: ((observation: Observation) => void) | undefined
 }
@@ -104,13 +104,13 @@ export type WebhookPayload<type extends OrderEventType = OrderEventType> = {
       chainId: number
       token: Address
       recipient: Address
-      /** Unix milliseconds as a decimal string. */
+      /** When the event happened, in Unix milliseconds as a decimal string. */
       at: string
     }
   }
 }[type]
 
-/** Why a try failed. */
+/** Why a delivery failed. */
 export type WebhookFailure =
   /** The host has an address that is private or otherwise not public. */
   | 'addressRefused'
@@ -119,37 +119,37 @@ export type WebhookFailure =
   | 'certificateRefused'
   | 'timedOut'
   | 'redirected'
-  /** The status was not 200 to 299. */
+  /** The receiver answered with a status other than 200 to 299. */
   | 'statusRefused'
 
-/** A target after its checks. */
+/** A target whose fields have been checked. */
 export type CheckedTarget = Pick<WebhookTarget, 'name' | 'ca'> & {
   url: URL
   from: 'beginning' | 'now'
   isPrivateAllowed: boolean
-  /** Absent if the target takes all. */
+  /** Absent if the target takes all types. */
   types: readonly unknown[] | undefined
   /**
-   * Returns the signatures of one try, one for each secret. `at` is the time of
-   * the try, which is signed too.
+   * Returns the signatures of one delivery, one for each secret. `at` is the
+   * time of the delivery, which is signed too.
    */
   sign: (id: string, at: Date, body: string) => string
 }
 
-/** Times, and functions, that tests of the deliveries replace. */
+/** Times and functions of the deliveries that tests replace. */
 export type WebhookTools = {
   /** Returns all addresses of a host. */
   lookup: (host: string) => Promise<readonly string[]>
   /**
-   * Returns the milliseconds until the next try of an event that has failed so
-   * often.
+   * Returns the milliseconds until the next try of an event that has failed
+   * this often.
    */
   pause: (failures: number, retryAfter?: number | undefined) => number
-  /** Milliseconds that a whole try may take. */
+  /** Milliseconds that one delivery may take. */
   timeout: number
-  /** Milliseconds until a lease runs out if it is not prolonged. */
+  /** Milliseconds until a lease expires if it is not prolonged. */
   lease: number
-  /** Milliseconds between two polls for new events. */
+  /** Milliseconds between two reads of new events from the database. */
   look: number
   /**
    * Milliseconds until a process that did not get the lease asks for it again.
@@ -161,7 +161,7 @@ export type TargetRun = {
   orders: Pick<Orders, 'events'>
   store: PaymentStore
   target: CheckedTarget
-  /** Random name of this run, by which it holds leases. */
+  /** Random name of this run, under which it holds leases. */
   owner: string
   signal: AbortSignal
   observe: (observation: Observation) => void

@@ -4,8 +4,8 @@ import type { OrderEvent, OrderEventType } from '../../orders/index.js'
 import type { WebhookPayload } from './types.js'
 
 /**
- * Builds the message for an event. Each try sends the same. No other event has
- * the same id, not even one in another database.
+ * Builds the message for an event. Each try sends the same message. Its id is
+ * unique even among different databases.
  */
 export function webhookMessage(event: OrderEvent): {
   id: string

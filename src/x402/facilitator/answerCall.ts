@@ -87,7 +87,8 @@ async function watchCall(
     context.observe({ name, duration: duration(), attributes })
     return outcome
   } catch (error) {
-    // Another library's error could carry a secret in its name.
+    // Reports names of this library's errors only: an error of other code could
+    // carry a secret in its name.
     const known = error instanceof CountersignError ? error.name : 'Error'
     const attributes = { ok: false, error: known }
     context.observe({ name, duration: duration(), attributes })
@@ -102,8 +103,9 @@ type Served = Pick<ParsedCall, 'network' | 'payer'> &
   )
 
 /**
- * Finds what this caller may settle. If that fails, loads the shop again first:
- * another process may have added this recipient to it a moment ago.
+ * Finds what this caller may settle. If nothing is found, reloads the shop from
+ * the database and looks once more: another process may just have added the
+ * recipient that the payment names.
  */
 async function findServedNow(
   facilitator: FacilitatorContext,

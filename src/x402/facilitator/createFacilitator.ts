@@ -16,9 +16,9 @@ import type { Facilitator, FacilitatorParameters } from './types.js'
  *
  * `/settle` returns success once for a payment. Every later call gets
  * `invalid_exact_evm_nonce_already_used` with the transaction hash, unless its
- * caller has `deduplicates`. A success means that the transaction is in a
- * block: a reorg can still undo it. Run a worker (`orders.run`) too: it
- * finishes the captures whose call gave up waiting.
+ * caller has `deduplicates`. After a success, a reorganization can still undo
+ * the transaction, which is only in a block and not final. Run a worker
+ * (`orders.run`) too: it finishes captures for which a call stopped waiting.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *

@@ -13,16 +13,21 @@ export type FacilitatorContext = Pick<FacilitatorParameters, 'authorize'> & {
   assets: readonly Address[]
   contractPayers: 'accept' | 'refuse'
   timeout: number
-  /** The largest payment to answer at `preconfirmed`; absent if none is. */
+  /**
+   * The largest payment to answer once it is pre-confirmed, before a block has
+   * it. Absent if every answer waits for the block.
+   */
   preconfirmedUpTo: string | undefined
   /**
-   * Starts the removal of expired notes from the store, at most once a minute.
+   * Starts to remove expired records of payments from the store, at most once a
+   * minute.
    */
   sweep: () => void
 }
 
 /**
- * A caller and the recipients and tokens it may use, addresses in lower case.
+ * A caller, with the recipients and tokens it may use. Addresses are in lower
+ * case.
  */
 export type SettledCaller = Pick<
   FacilitatorCaller,

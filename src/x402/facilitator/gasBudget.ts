@@ -9,7 +9,7 @@ import type {
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorContext.js'
 
-/** Gas reserved for one capture, and the day it counts for. */
+/** Gas reserved for one capture, and the day whose budget it is taken from. */
 export type KeptGas = { day: string; gas: bigint }
 
 type Context = Pick<OrdersContext, 'store' | 'policy' | 'now'>
@@ -28,7 +28,7 @@ export async function hasGas(
 }
 
 /**
- * Reserves the most gas that a capture may use, out of the caller's budget of
+ * Reserves the most gas that a capture may use, from the caller's budget of
  * today. Returns `undefined` if less than that is left, and `0n` gas if the
  * caller has no budget. If the process dies before it creates the order, the
  * gas stays reserved until tomorrow.
@@ -90,15 +90,18 @@ async function writeUsed(
   else await notes.insert([{ key, until, data }])
 }
 
-/** Milliseconds. */
+/** Milliseconds of one day. */
 const dayLength = 86_400_000n
 
-/** The day in UTC, such as `2026-11-23`. */
+/** Returns today's date in UTC, such as `2026-11-23`. */
 function dayOf({ now }: Context): string {
   return new Date(Number(now())).toISOString().slice(0, 10)
 }
 
-/** Contains a hash of the name, so that all keys have the same length. */
+/**
+ * Key of the stored budget. Contains a hash of the caller's name, so that every
+ * key has the same length.
+ */
 function budgetKey({ name }: SettledCaller): string {
   return `x402Gas:${hashText(name)}`
 }

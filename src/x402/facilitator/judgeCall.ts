@@ -18,16 +18,16 @@ import { isSignedByKey } from '../wire/isSignedByKey.js'
 import type { FacilitatorContext } from './facilitatorContext.js'
 import type { FacilitatorCall } from './parseCall.js'
 
-/** Whether a payment can be captured now, or the error code. */
+/** `ok` if a payment can be captured now; otherwise the x402 error code. */
 export type PaymentJudgement =
   | { ok: true; payment: SignedPayment }
   | { ok: false; code: X402ErrorCode; words?: string | undefined }
 
 /**
- * Lets the real token decide about a payment: rehearses its capture as our
- * wallet would send it. Needs two requests, which a batching client sends as
- * one. If several things are wrong, returns the error code that the facilitator
- * of `@x402/evm` would return.
+ * Simulates the capture of a payment as this facilitator's wallet would send
+ * it, so that the token contract decides. Needs two requests, which a batching
+ * client sends as one. If several things are wrong, returns the error code that
+ * the facilitator of `@x402/evm` would return.
  *
  * @throws {@link ClockSkewError} {@link NodeError} {@link NodeAnswerError}
  */
@@ -43,8 +43,8 @@ export async function judgeCall(
     const isSigned = await isSignedByKey(call.payment)
     return refuse(isSigned ? wrongName : signatureCode)
   }
-  // The token's own domain. Its name and version have just been found equal to
-  // those of the requirements.
+  // Uses the domain that the token itself reports. Its name and version were
+  // just found equal to those in the requirements.
   const payment = { ...call.payment, domain }
   const { from, to } = payment.message
   const malformed = checkMessage(payment, payment.signature, {
@@ -106,8 +106,8 @@ async function rehearse(
 }
 
 /**
- * Finds the first reason against a payment, except a wrong signature by a key,
- * which the caller of this function looks for. Pure.
+ * Finds the first reason to refuse a payment. Does not check the signature of a
+ * key: the caller does that.
  */
 function findFault(
   { policy }: Pick<OrdersContext, 'policy'>,

@@ -20,15 +20,18 @@ export type OwnedPayment = {
   found: StoredOrder
   /** True when `/settle` returned a success for this payment. */
   answered: boolean
-  /** The lease of the `/settle` that works on this payment now, if any. */
+  /**
+   * The lease of the `/settle` call that works on this payment now. Absent if
+   * none does.
+   */
   held: LeaseHolder | undefined
 }
 
 type Context = Pick<OrdersContext, 'store' | 'now'>
 
 /**
- * Metadata that records which call created an order, and the gas reserved for
- * it.
+ * Builds the metadata of an order: which call created it, and the gas reserved
+ * for its capture.
  */
 export function ownerOf(
   { name }: SettledCaller,
@@ -46,9 +49,9 @@ export function ownerOf(
 }
 
 /**
- * True when the order was created for this caller, resource and payload, and
- * has the recipient and value of this call. The same payment nonce is not
- * enough: everybody can read it on chain.
+ * True when this caller created the order for the same resource and payload,
+ * and recipient and value are those of this call. Comparing only the payment
+ * nonce is not enough: everybody can read it on chain.
  */
 export function isOwnedBy(
   { found: { order } }: OwnedPayment,
@@ -72,14 +75,15 @@ export function keptGasOf({ metadata }: { metadata: JsonObject }): KeptGas {
 }
 
 /**
- * Milliseconds after the end of a payment's window in which `/settle` can still
- * return a success. After that it never does, so the note that says whether it
+ * Milliseconds after the end of a payment's validity in which `/settle` can
+ * still return a success. After that it never does, so the record of whether it
  * did can be removed.
  */
 const keptAfterWindow = 86_400_000n
 
 /**
- * Loads a payment that `/settle` accepted; `undefined` for any other payment.
+ * Loads a payment that an earlier `/settle` call accepted. Returns `undefined`
+ * for any other payment.
  */
 export function loadOwned(
   { store, now }: Context,
@@ -103,11 +107,11 @@ function answerableUntil({ attempt }: StoredOrder): bigint {
 }
 
 /**
- * Writes down that `/settle` returns a success now. Returns false if it
- * returned one before, or if the time for one is over.
+ * Records that `/settle` now returns a success. Returns false if an earlier
+ * call returned one, or if the time for a success is over.
  *
- * @param settle writes the used gas in the same unit of work.
- * @throws {@link LeaseLostError} when another call has the lease.
+ * @param settle writes the used gas in the same database transaction. @throws
+ * {@link LeaseLostError} when another call has the lease.
  */
 export async function markAnswered(
   { store, now }: Context,

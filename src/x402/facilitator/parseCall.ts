@@ -13,8 +13,8 @@ import { toSignedPayment } from '../wire/toSignedPayment.js'
 /** A parsed request to `/verify` or `/settle`. */
 export type FacilitatorCall = {
   /**
-   * Its token domain is the one that the requirements name. Nobody has compared
-   * it with the token's own yet.
+   * The payment, with the token domain that the requirements name. That domain
+   * is not compared with the token's own yet.
    */
   payment: SignedPayment
   recipient: Address
@@ -23,11 +23,13 @@ export type FacilitatorCall = {
   /** The resource that the payment is for, as the server names it. */
   resource: string
   /**
-   * Hash of the signed payload as received. The same call, sent again, has the
-   * same hash.
+   * Hash of the signed payload as received. A repeated call has the same hash.
    */
   payloadHash: Hash
-  /** True when the requirements allow an answer at `preconfirmed`. */
+  /**
+   * True when the requirements allow an answer to a pre-confirmed payment,
+   * before a block has it.
+   */
   isEarly: boolean
 }
 
@@ -42,8 +44,9 @@ export type ParsedCall = Repeated &
   ({ ok: true; call: FacilitatorCall } | { ok: false; code: X402ErrorCode })
 
 /**
- * Parses the body of `/verify` and `/settle`. Checks in the order of the
- * facilitator of `@x402/evm`, and returns the first error.
+ * Parses the body of `/verify` and `/settle`. Makes its checks in the same
+ * order as the facilitator of `@x402/evm`, and returns the first error, so that
+ * both return the same code.
  */
 export function parseCall(body: unknown): ParsedCall {
   const { x402Version, paymentPayload, paymentRequirements } = isObject(body)
@@ -59,8 +62,8 @@ export function parseCall(body: unknown): ParsedCall {
     ok: false,
     code,
   })
-  // Some servers leave out the version at this level. The payload states it
-  // too.
+  // Some servers leave out the version here. The payload states it too, and is
+  // checked below.
   if (x402Version !== undefined && x402Version !== 2)
     return refuse('invalid_x402_version')
   const parsed = parsePaymentPayload(paymentPayload)
@@ -130,8 +133,8 @@ function parseTerms(given: unknown): Terms | undefined {
 }
 
 /**
- * Returns the payer for the answer only if it is an address. Any other text may
- * be a secret that the client put in the wrong field.
+ * Returns the payer only if it is an address, because the answer repeats it.
+ * Any other text may be a secret that the client put in the wrong field.
  */
 function payerOf(payload: unknown): string | undefined {
   const { from } = Object(Object(Object(payload).payload).authorization)
@@ -148,8 +151,8 @@ const isAmount = (value: unknown): value is string =>
   isText(value) && /^[1-9]\d{0,77}$/.test(value)
 
 /**
- * True for a CAIP-2 network name. The answer repeats only such text, because
- * any other may be a secret in the wrong field.
+ * True for a CAIP-2 network name. The answer repeats the network only if it is
+ * one: any other text may be a secret in the wrong field.
  */
 const isNetwork = (value: unknown): value is `${string}:${string}` =>
   isText(value) && /^[-a-z\d]{3,8}:[-\w]{1,32}$/i.test(value)

@@ -15,8 +15,8 @@ import {
 } from './types.js'
 
 /**
- * Milliseconds. A timer for longer than this, the largest signed 32-bit number,
- * fires at once.
+ * Longest timer in milliseconds: the largest signed 32-bit number. Node fires a
+ * longer one at once.
  */
 const longest = 2_147_483_647
 
@@ -51,8 +51,8 @@ export function parseFacilitator(
       shown(timeout),
       `milliseconds from 0 to ${longest}`,
     )
-  // If the policy of the orders refuses contract payers, `accept` here has no
-  // effect: the capture would refuse them.
+  // If the policy of the orders refuses contract wallets, `contractPayers:
+  // 'accept'` has no effect here: the capture would be refused.
   const refuses = context.policy.contractPayers === 'refuse'
   const payTo =
     parameters.payTo === undefined
@@ -77,8 +77,8 @@ export function parseFacilitator(
 }
 
 /**
- * Checks a caller that `authorize` returned. Returns `undefined` for a
- * stranger.
+ * Checks a caller that `authorize` returned. Returns `undefined` if `authorize`
+ * returned none.
  *
  * @throws {@link InvalidFieldError}
  */
@@ -89,7 +89,7 @@ export function parseCaller(
   const caller = grantOf(given, callerMembers, 'caller')
   if (!caller) return undefined
   const { name, gasPerDay, deduplicates = false } = caller
-  // Limited, because each order stores the name.
+  // The length is limited because each order stores the caller's name.
   if (typeof name !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(name))
     throw new InvalidFieldError(
       'caller.name',

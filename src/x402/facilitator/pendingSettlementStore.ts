@@ -14,12 +14,12 @@ import { writeAgain } from '../../store/writeAgain.js'
  * so that a retry finds them after a restart and in every process. Pass it to
  * `ExactEvmScheme` of that package.
  *
- * That facilitator writes to this store only after it has waited for a receipt
- * and got none: a crash between sending and that write still loses the
- * transaction. `createFacilitator` writes each transaction down before it sends
- * it.
+ * The facilitator of `@x402/evm` writes to this store only after it has waited
+ * for a receipt and got none: a crash between sending and that write still
+ * loses the transaction. `createFacilitator` stores each transaction before it
+ * sends it.
  *
- * The keys that it passes are signatures, so this store keeps only their
+ * The keys of the entries are signatures, so this store keeps only their
  * hashes. It keeps entries for a week; the default store of `@x402/evm` keeps
  * them in memory for five minutes.
  *
@@ -72,7 +72,8 @@ export function pendingSettlementStore(
       })
     },
     delete: async (key) => {
-      // Most settlements were never pending: write nothing for them.
+      // Most settlements were never pending. Reads first, to save a write for
+      // those.
       if (!(await load(key))) return
       await store.write((tables) => tables.notes.remove([pendingKey(key)]))
     },
@@ -80,8 +81,8 @@ export function pendingSettlementStore(
 }
 
 /**
- * Milliseconds. Longer than the window of an x402 payment, after which its
- * settlement can no longer be pending.
+ * Milliseconds that an entry is kept. Longer than an x402 payment is valid:
+ * after that, its settlement can no longer be pending.
  */
 const keptFor = 7n * 86_400_000n
 

@@ -1,6 +1,6 @@
 /**
- * Bytes. Every payload of the exact scheme is shorter, also with the long
- * signature of a smart wallet.
+ * Most bytes of a body. Every payload of the exact scheme is shorter, even with
+ * the long signature of a smart wallet.
  */
 const mostBytes = 65_536
 
@@ -9,10 +9,7 @@ export type ReadJson =
   | { ok: true; body: unknown }
   | { ok: false; status: number; error: string }
 
-/**
- * Reads the JSON body of a request. Stops reading as soon as more than 64 KiB
- * have arrived.
- */
+/** Reads the JSON body of a request. Stops reading after 64 KiB. */
 export async function readJson(request: Request): Promise<ReadJson> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;|$)/i.test(type))
@@ -39,8 +36,8 @@ async function readBytes(request: Request): Promise<Uint8Array | undefined> {
     if (!chunk || chunk.done) break
     length += chunk.value.byteLength
     if (length > mostBytes) {
-      // Not awaited: a sender that does not stop would delay the error
-      // response.
+      // Does not wait for the cancellation: a sender that keeps sending would
+      // delay the error response.
       reader?.cancel().catch(() => undefined)
       return undefined
     }

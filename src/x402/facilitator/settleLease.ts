@@ -5,16 +5,19 @@ import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Lease } from '../../store/types.js'
 import { settleKey } from './ownedPayment.js'
 
-/** The lease that lets its holder settle one payment, and what prolongs it. */
+/**
+ * The lease that lets one call at a time settle a payment, and the object that
+ * prolongs it.
+ */
 export type HeldSettle = { kept: KeptLease; lease: Lease }
 
 /** Milliseconds between two tries to take the lease. */
 const lookEvery = 100
 
 /**
- * Waits for the lease of a payment and takes it. If its holder died, the lease
- * runs out after `policy.lease`. Returns `undefined` when the time in `until`
- * is over or the signal aborts.
+ * Waits for the lease of a payment and takes it. If the process that holds it
+ * has died, the lease expires after `policy.lease`. Returns `undefined` when
+ * the time `until` is over or the signal aborts.
  */
 export async function takeSettle(
   { store, policy }: Pick<OrdersContext, 'store' | 'policy'>,
@@ -23,7 +26,8 @@ export async function takeSettle(
 ): Promise<HeldSettle | undefined> {
   const kept = keepLease(store, {
     key: settleKey(orderId),
-    // Random, so that two calls of one process exclude each other too.
+    // A random owner, so that two calls in the same process exclude each other
+    // too.
     owner: drawNonce(),
     milliseconds: policy.lease,
   })

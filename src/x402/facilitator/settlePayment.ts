@@ -50,10 +50,11 @@ const failed: X402ErrorCode = 'unexpected_settle_error'
 
 /**
  * Captures a payment and returns success to one call only. If two calls got a
- * success, a server that does not verify payments would deliver twice for one.
+ * success, a server that does not verify payments would deliver twice for one
+ * payment.
  *
- * Calls for the same payment run one at a time. A later one waits, and then
- * finds out whether the one before returned a success.
+ * Calls for the same payment run one at a time. A later call waits, and then
+ * sees whether an earlier one returned a success.
  */
 export async function settlePayment(
   facilitator: FacilitatorContext,
@@ -111,8 +112,8 @@ async function settleAlone(
     await giveBack(facilitator.context, caller, kept)
     return taken
   }
-  // An earlier capture of this payer failed on chain, so this order waits for
-  // the merchant's review. No client waits that long: void the order.
+  // An earlier capture of this payer failed on chain, so the merchant must
+  // first review this order. No client waits that long, so the order is voided.
   return giveUp(facilitator, alone, errorCodeOf('simulationFailed'))
 }
 
@@ -127,8 +128,8 @@ function giveBack(
 }
 
 /**
- * Returns the refusal if this call may not settle a payment that an earlier
- * call brought. Pure.
+ * Returns the refusal if an earlier call brought this payment and this call may
+ * not settle it.
  */
 export function refuseOwned(
   { context }: Pick<FacilitatorContext, 'context'>,
@@ -137,8 +138,8 @@ export function refuseOwned(
 ): Extract<SettleOutcome, { ok: false }> | undefined {
   const { order, proofs } = owned.found
   const hash = order.state === 'captured' ? order.settledHash : undefined
-  // `unexpected`: the capture came after `/settle` had reported a failure. The
-  // money is due back to the payer, so it buys nothing.
+  // `unexpected` means: the capture came after `/settle` had reported a
+  // failure. The money must be refunded to the payer, so it buys nothing.
   if (!isOwnedBy(owned, caller, call) || order.unexpected)
     return { ok: false, code: used, hash }
   if (hash !== undefined) {
@@ -156,9 +157,9 @@ export function refuseOwned(
 }
 
 /**
- * True if one of our wallets sent the capture. Anyone who has a Transfer
- * payment can submit it: if another facilitator did, it has already returned a
- * success.
+ * True if one of the shop's wallets sent the capture. Anyone can submit a
+ * `TransferWithAuthorization` payment. If another facilitator submitted it,
+ * that one has already returned a success.
  */
 function isSentByUs(
   { wallets }: Pick<OrdersContext, 'wallets'>,
@@ -176,8 +177,8 @@ function closedCode(state: string): X402ErrorCode {
 }
 
 /**
- * Creates an order from the payment. Returns `held` if the order waits for the
- * merchant's review, and the refusal if the payment is not accepted.
+ * Creates an order from the payment. Returns the refusal if the payment is not
+ * accepted, and `held` if the merchant must first review the order.
  */
 async function takePayment(
   facilitator: FacilitatorContext,
@@ -211,8 +212,8 @@ async function takePayment(
     : undefined
   if (verdict?.ok)
     return verdict.order.needsReview ? 'held' : { order: verdict.stored.order }
-  // `/verify` and `/settle` use different checks. Runs that of `/verify`, so
-  // that both return the same code.
+  // The order was refused by other checks than those of `/verify`. Runs the
+  // checks of `/verify` too, so that both calls return the same error code.
   const judged = await judgeCall(facilitator, call, client)
   if (!judged.ok) return judged
   return { ok: false, code: errorCodeOf(verdict?.reason ?? 'wrongDomain') }
@@ -221,8 +222,8 @@ async function takePayment(
 /**
  * Waits for the capture, and returns its outcome.
  *
- * @param asked the order, if this call has just written it with a request to
- * capture it. Without it, this function requests the capture.
+ * @param asked the order, if this call has just stored it together with a
+ * request to capture it. If absent, this function requests the capture.
  */
 async function capture(
   facilitator: FacilitatorContext,
@@ -249,8 +250,8 @@ async function capture(
     return answer(facilitator, alone, {
       transactionHash: result.transactionHash,
     })
-  // The client has disconnected, or another call has taken over the lease.
-  // Voids nothing, so that a worker can finish the capture.
+  // The client has disconnected, or another call now has the lease. Does not
+  // void the order, so that a worker can finish the capture.
   if (signal.aborted || !held.kept.holds(held.lease))
     return explainUnsettled(facilitator, orderId, failed)
   const code =
@@ -259,8 +260,8 @@ async function capture(
 }
 
 /**
- * Limits for an answer at `preconfirmed`; `undefined` if the answer waits for a
- * block.
+ * Returns the limits for an answer to a pre-confirmed capture. Returns
+ * `undefined` if the answer must wait until a block has the capture.
  */
 function earlyOf(
   { preconfirmedUpTo: upTo }: Pick<FacilitatorContext, 'preconfirmedUpTo'>,
@@ -272,7 +273,8 @@ function earlyOf(
 }
 
 /**
- * Returns the success, unless an earlier call got it or the client has left.
+ * Returns the success, unless an earlier call returned it or the client has
+ * disconnected.
  */
 async function answer(
   { context }: FacilitatorContext,
@@ -283,18 +285,18 @@ async function answer(
     gasUsed,
   }: Pick<SettledCapture, 'transactionHash'> & Partial<SettledCapture>,
 ): Promise<SettleOutcome> {
-  // The client has left and would not get the success. Not counted as returned,
-  // so the next call gets it.
+  // The client has disconnected and would not get the success. It is not
+  // recorded as returned, so the next call gets it.
   if (signal.aborted) return { ok: false, code: failed, hash }
-  // Without `gasUsed`, the capture is preconfirmed, and only our own
-  // transactions are looked for there.
+  // Without `gasUsed`, the capture is only pre-confirmed. Only this shop's own
+  // transactions are looked for before a block has them, so it is ours.
   const isOurs = gasUsed === undefined || isSentByUs(context, submitter)
   const isFirst = await markAnswered(context, orderId, {
     lease: held.lease,
     settle: async (tables, kept) => {
-      // The gas stays reserved in full if someone else captured, because our
-      // own transaction may have failed and used gas, and before a block shows
-      // how much ours used.
+      // In two cases the gas stays reserved in full: before a block shows how
+      // much was used, and if someone else captured, because our own
+      // transaction may have failed and used gas.
       if (isOurs && gasUsed !== undefined)
         await settleGas(tables, caller, { kept, used: gasUsed })
     },
@@ -305,8 +307,8 @@ async function answer(
 }
 
 /**
- * Reports a failed settlement. Voids the order first, so that no worker sends a
- * capture for it later. A transaction that was already sent can still be mined.
+ * Reports a failed settlement. First voids the order, so that no worker sends a
+ * capture for it later. A transaction that is already sent can still be mined.
  */
 async function giveUp(
   facilitator: FacilitatorContext,
@@ -316,7 +318,8 @@ async function giveUp(
   const outcome = await explainUnsettled(facilitator, orderId, code)
   if (outcome.code === pending) return outcome
   const verdict = await facilitator.orders.void({ orderId })
-  // The void was refused: another process sent or settled the order meanwhile.
+  // The order could not be voided, because another process sent or settled it
+  // meanwhile.
   if (!verdict.ok) return explainUnsettled(facilitator, orderId, code)
   if (outcome.hash === undefined)
     await giveBack(facilitator.context, caller, keptGasOf(verdict.order))
@@ -324,8 +327,8 @@ async function giveUp(
 }
 
 /**
- * Builds the answer for a call that got no outcome: `settlement_pending` while
- * its order is being captured or is captured, else the given code.
+ * Builds the answer for a call that got no outcome. It is `settlement_pending`
+ * if the order is being captured or is captured, and otherwise the given code.
  */
 async function explainUnsettled(
   { context }: Pick<FacilitatorContext, 'context'>,

@@ -5,8 +5,9 @@ import { removeOld } from '../gate/removeOld.js'
 const lookEvery = 60_000n
 
 /**
- * Returns a function that removes expired notes, which gates and facilitators
- * keep about payments. It works in the background, at most once a minute.
+ * Returns a function that removes expired records of payments, which gates and
+ * facilitators keep in the store. It works in the background, at most once a
+ * minute.
  */
 export function sweepNotes({
   store,
@@ -17,7 +18,7 @@ export function sweepNotes({
     const over = now()
     if (over - last < lookEvery) return
     last = over
-    // If the removal fails, a later one removes the same notes.
+    // If the removal fails, the next one removes the same records.
     removeOld({ store, now }).catch(() => undefined)
   }
 }

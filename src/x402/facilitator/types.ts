@@ -11,12 +11,12 @@ import type { Orders } from '../../orders/index.js'
 
 /**
  * A server that may verify and settle payments here. Your `authorize` returns
- * it.
+ * it for each request.
  */
 export type FacilitatorCaller = {
   /**
    * Name of the caller, up to 128 ASCII characters. Never change it: only the
-   * caller that first settled a payment can ask for it again, and it is
+   * caller that first settled a payment may repeat the call, and it is
    * recognized by this name.
    */
   name: string
@@ -25,8 +25,8 @@ export type FacilitatorCaller = {
   /** Tokens it may settle payments in. @default those of the facilitator */
   assets?: readonly Address[] | undefined
   /**
-   * Gas that captures for this caller may use in one day (UTC). Until a capture
-   * is in a block, it counts with the most gas that it may use.
+   * Most gas that captures for this caller may use in one day (UTC). Until a
+   * block has a capture, its gas limit counts instead of the gas it used.
    * @default no limit
    */
   gasPerDay?: bigint | undefined
@@ -38,10 +38,10 @@ export type FacilitatorCaller = {
    */
   deduplicates?: boolean | undefined
   /**
-   * Most that may be at risk at once: captures for this caller that were
-   * answered at `preconfirmed` and are in no block yet. A decimal in whole
-   * tokens.
-   * @default `policy.mostAtRisk.total` of the orders
+   * Most that this caller's payments may put at risk at once, a decimal in
+   * whole tokens. At risk is a payment that was answered when it was
+   * pre-confirmed, until a block has it. @default `policy.mostAtRisk.total` of
+   * the orders
    */
   mostAtRisk?: string | undefined
 }
@@ -52,7 +52,7 @@ export type FacilitatorParameters = {
   orders: Orders
   /**
    * Returns the caller of a request, found by its key or session. Return
-   * `undefined` for a stranger, who gets a 401.
+   * `undefined` if nobody may send it: the answer is then 401.
    */
   authorize: (
     request: Request,
@@ -70,8 +70,8 @@ export type FacilitatorParameters = {
    */
   contractPayers?: 'accept' | 'refuse' | undefined
   /**
-   * Milliseconds a `/settle` waits for its capture before it says
-   * `settlement_pending`. Servers of `@x402/core` wait 90 seconds.
+   * Milliseconds that a `/settle` call waits for its capture. After that it
+   * answers `settlement_pending`. Servers of `@x402/core` wait 90 seconds.
    * @default 30_000
    */
   timeout?: number | undefined
@@ -84,7 +84,8 @@ export type FacilitatorParameters = {
    */
   answerAt?: AnswerAt | undefined
   /**
-   * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
+   * The largest payment to answer when it is pre-confirmed, a decimal in whole
+   * tokens.
    */
   preconfirmedUpTo?: string | undefined
 }

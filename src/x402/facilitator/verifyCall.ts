@@ -8,18 +8,20 @@ import { loadOwned } from './ownedPayment.js'
 import type { FacilitatorCall } from './parseCall.js'
 import { refuseOwned } from './settlePayment.js'
 
-/** Whether `/settle` would accept a payment now. */
+/**
+ * `ok` if `/settle` would accept a payment now; otherwise the x402 error code.
+ */
 export type VerifyOutcome =
   | { ok: true }
   | { ok: false; code: X402ErrorCode; words?: string | undefined }
 
 /**
- * Returns whether `/settle` would accept a payment now. Writes nothing.
+ * Checks whether `/settle` would accept a payment now. Writes nothing.
  *
- * A payment is invalid while another `/settle` works on it, and after one
+ * A payment is invalid while a `/settle` call works on it, and after one
  * returned a success, unless its caller has `deduplicates`. If that success
- * never reached the server that called, the payment stays valid: the server
- * does the work again and settles again.
+ * never reached the server, the payment stays valid, so that the server can
+ * deliver and settle again.
  */
 export async function verifyCall(
   facilitator: FacilitatorContext,

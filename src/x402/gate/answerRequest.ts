@@ -43,7 +43,7 @@ type Paid = Extract<ReadRequest, { ok: true }>
 
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
 
-/** Does what `answer` of a gate promises, once the gate is open. */
+/** Implements `answer` of a gate, after the gate has opened its store. */
 export async function answerRequest(
   tools: Tools,
   request: Request,
@@ -84,8 +84,9 @@ export async function answerRequest(
   }
   const { working } = gate
   let running = working.get(call.orderId)
-  // The same payment is in use for a different request. Waits until that has
-  // ended, and looks again: another waiting request may have begun first.
+  // The same payment is being used for a different request. Waits until that
+  // has ended, and then checks again, because another waiting request may have
+  // begun first.
   while (running && running.bound !== paid.bound) {
     await running.ended.catch(() => undefined)
     running = working.get(call.orderId)
@@ -94,7 +95,8 @@ export async function answerRequest(
   const joined = running ?? startRun(tools, { asked, call, paid })
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
-  // A stream can be read only once, so one of the waiting requests gets it.
+  // A stream can be read only once, so only one of the waiting requests gets
+  // it.
   const live =
     ended.kind === 'paid' && heirOf(joined) === request
       ? ended.stream?.(request.signal)
@@ -103,7 +105,7 @@ export async function answerRequest(
 }
 
 /**
- * Picks the request that gets the stream: the first whose client is still
+ * Picks the request that gets the stream: the first one whose client is still
  * connected, or else the first.
  */
 function heirOf({ waiting }: Run): Request | undefined {
@@ -113,8 +115,8 @@ function heirOf({ waiting }: Run): Request | undefined {
 type Given = { asked: Asked; call: PaidCall; paid: Paid }
 
 /**
- * Starts the work for a payment. Only one runs for it in this process; requests
- * that come later join it.
+ * Starts to process a payment: check, handler, capture. Requests with the same
+ * payment that arrive meanwhile in this process share this run and its outcome.
  */
 function startRun(tools: Tools, given: Given): Run {
   const { working } = tools.gate
@@ -143,7 +145,7 @@ async function run(
     : await begin({ gate, liveness }, given)
   if (typeof begun === 'function') return begun
   // The payment was accepted for another offer, method, resource, body or
-  // payload, and buys only that.
+  // payload, and may be used only for that.
   if (begun.note.data.bound !== paid.bound)
     return () => requirePayment(asked, spent)
   return runExchange({ gate, liveness, call }, begun)
@@ -159,9 +161,9 @@ const refuseIdentifier: Refusal = () =>
   refuse(409, 'payment_identifier_conflict')
 
 /**
- * Refuses a payment whose identifier belongs to another payment. Says so only
- * to the payer, proven by the signature: somebody else must not learn which
- * identifiers exist.
+ * Refuses a payment whose identifier belongs to another payment. Tells this
+ * only to a client that proves to be the payer by the signature: nobody else
+ * may learn which identifiers exist.
  */
 async function refuseConflict({ asked, paid }: Given): Promise<Refusal> {
   const { payment, terms } = paid
@@ -191,9 +193,9 @@ async function readAsked(
   const [first, ...others] = terms
   if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
   const resource: unknown = gate.resource(request)
-  // Payments are bound to this text. From an async function it would be a
-  // promise, whose text is the same for every resource, so one payment would
-  // fit all of them.
+  // A payment is bound to this text. An async function would return a promise,
+  // whose text is the same for every resource, so one payment would fit all of
+  // them.
   if (typeof resource !== 'string')
     throw new InvalidFieldError(
       'resource',
@@ -204,8 +206,8 @@ async function readAsked(
 }
 
 /**
- * Accepts a payment: creates its order, and the note that records how far its
- * work has come.
+ * Accepts a payment: stores its order, and the record of how far its processing
+ * has come.
  */
 async function begin(
   { gate, liveness }: Tools,
@@ -240,8 +242,9 @@ async function begin(
     early: isUpfront ? offer.early : undefined,
     meanwhile: ({ chainId, submitter: account }) => {
       gate.instance.drive().prepare({ chainId, account })
-      // Takes this gate's lease first: another process that finds the note
-      // without a lease would think that this one has died.
+      // Takes this gate's lease before the record is stored. Another process
+      // that finds the record but no lease would think that this process has
+      // died.
       return liveness.hold()
     },
     also: async (_, { needsReview }, { notes }) => {
@@ -256,8 +259,9 @@ async function begin(
     },
   })
   if (verdict.ok && verdict.stored.order.needsReview) {
-    // An earlier capture of this payer failed on chain, so this order waits for
-    // the merchant's review. No client waits that long: void the order.
+    // An earlier capture of this payer failed on chain, so the merchant must
+    // first review this order. No client waits that long, so the order is
+    // voided.
     await gate.orders.void({ orderId: call.orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
@@ -268,10 +272,10 @@ async function begin(
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   if (verdict.reason !== 'otherPayment')
     return () => refuseAccept(asked, verdict)
-  // Another request was first to use this payment or its identifier.
+  // Another request has used this payment or its identifier first.
   const known = await gate.loadKnown(wantedOf({ call, paid }))
-  // `acceptUndrafted` has verified the signature, so this answer goes to the
-  // payer and gives nothing away.
+  // `acceptUndrafted` has verified the signature, so the client is the payer
+  // and may learn that the identifier exists.
   if (known.conflict) return refuseIdentifier
   return known.note
     ? { note: known.note, isOurs: false }
@@ -284,8 +288,8 @@ function refuseAccept(
 ): Response {
   if (reason === 'tooManyOpen') return refuse(429, 'too_many_open_payments')
   const code = errorCodeOf(reason)
-  // A fault on our side. 503 tells the client to send the same payment again;
-  // after a 402 it would sign a new one.
+  // The fault is on the server's side. 503 tells the client to send the same
+  // payment again; after a 402 it would sign a new one.
   return code === 'unexpected_verify_error'
     ? refuse(503, code)
     : requirePayment(asked, code)
@@ -295,8 +299,9 @@ function refuseAccept(
 const removeEvery = 60_000
 
 /**
- * Returns a function that removes expired notes, which gates and facilitators
- * keep about payments. It works in the background, at most once a minute.
+ * Returns a function that removes expired records of payments, which gates and
+ * facilitators keep in the store. It works in the background, at most once a
+ * minute.
  */
 export function createCleaner({ context }: GateContext): () => void {
   let last = Number.NEGATIVE_INFINITY
@@ -304,7 +309,7 @@ export function createCleaner({ context }: GateContext): () => void {
     const now = performance.now()
     if (now - last < removeEvery) return
     last = now
-    // If the removal fails, a later one removes the same notes.
+    // If the removal fails, the next one removes the same records.
     removeOld(context).catch(() => undefined)
   }
 }

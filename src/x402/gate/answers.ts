@@ -15,7 +15,8 @@ import { paymentLength, roomForAddress } from './paymentLength.js'
 import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
 
 /**
- * The terms on which a request can be paid, and the URL of what it asks for.
+ * The terms on which a request can be paid, and the URL of the requested
+ * resource.
  */
 export type Asked = {
   terms: readonly [Terms, ...Terms[]]
@@ -26,15 +27,16 @@ export type Asked = {
 const retryAfter = '1'
 
 /**
- * Refuses a request whose address is too long to pay for: a payment repeats it
- * in a header, and the gate reads at most 8192 characters of that. Returns
- * `undefined` when it fits.
+ * Refuses a request whose URL is too long to pay for. A payment repeats the URL
+ * in a header, and the gate reads at most 8192 characters of that header.
+ * Returns `undefined` if the URL is short enough.
  */
 export function refuseAddress({
   terms,
   resource,
 }: Asked): Response | undefined {
-  // Every offer was checked to have room for an address of this length.
+  // When the gate was created, every offer was checked to leave room for a URL
+  // of this length.
   if (resource.length <= roomForAddress) return undefined
   const isTooLong = terms.every(({ offer, requirements }) => {
     const isRequired = offer.identifier === 'required'
@@ -46,7 +48,8 @@ export function refuseAddress({
 }
 
 /**
- * Builds a 402 with the requirements, and the reason if a payment was refused.
+ * Builds a 402 answer with the payment requirements. Adds the reason if a
+ * payment was refused.
  */
 export function requirePayment(
   { terms, resource }: Asked,
@@ -108,14 +111,15 @@ export function refuse(status: number, error: string): Response {
 type Answered = {
   terms: Terms
   payer: Address
-  /** The stream, if this request is the one that gets it. */
+  /** The streamed answer, if this request is the one that gets it. */
   live: Response | undefined
 }
 
 /**
  * Builds the answer to a request from the outcome of its payment.
  *
- * @throws what the handler threw to its framework, such as a redirect.
+ * @throws the value that the handler threw for its framework, such as a
+ * redirect.
  */
 export function answerOutcome(
   asked: Asked,
@@ -167,8 +171,8 @@ export function answerOutcome(
 }
 
 /**
- * Copies a thrown response, because its body can be read only once, and several
- * requests may wait for it.
+ * Copies a thrown response: several requests may wait for it, and its body can
+ * be read only once.
  */
 function thrownBy({ thrown }: Signal): unknown {
   return thrown instanceof Response ? thrown.clone() : thrown
@@ -180,7 +184,10 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
   return answer
 }
 
-/** Keeps paid answers out of caches. */
+/**
+ * Returns the answer with headers that keep it out of caches: a cache could
+ * give a paid answer to others.
+ */
 function withPrivacy(response: Response): Response {
   // A copy: the headers of a response that came from `fetch` cannot be changed.
   const answer = new Response(response.body, response)

@@ -3,8 +3,8 @@ import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 
 /**
- * Everything that one payment is good for. The same payment with a request that
- * differs in any of these is refused.
+ * Everything that a payment is bound to. If a later request with the same
+ * payment differs in any of these, it is refused.
  */
 export type Binding = {
   offer: string
@@ -17,8 +17,8 @@ export type Binding = {
 }
 
 /**
- * Hashes all that a payment is good for, so that a later request can be
- * compared.
+ * Hashes everything that a payment is bound to, so that later requests can be
+ * compared with it.
  */
 export function hashBinding(binding: Binding, keccak256?: Keccak256): Hex {
   return hashTextBy(canonicalJson(binding), keccak256)

@@ -61,8 +61,8 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     } catch (caught) {
       if (isSignal(caught)) throw caught
       fault = describe(caught)
-      // The program passed a wrong value. Throw, so that its author sees it,
-      // instead of answering 503.
+      // The program passed a wrong value. The error is thrown, so that the
+      // programmer sees it; a 503 answer would hide it.
       if (caught instanceof InvalidFieldError) throw caught
       return refuse(503, 'unavailable')
     } finally {
@@ -83,7 +83,8 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
 }
 
 /**
- * Leaves out the message of an error that is not ours: it could quote a secret.
+ * Describes an error without its message, unless the error is this library's
+ * own: the message could quote a secret.
  */
 function describe(error: unknown): { error: string; words?: string } {
   return error instanceof CountersignError

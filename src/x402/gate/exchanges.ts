@@ -12,18 +12,19 @@ import type { Exchange, ExchangeNote, GateContext } from './types.js'
 const prefix = 'x402:gate:'
 
 /**
- * Key of the store's note that records how far the work for an order has come.
+ * Key of the store's record of how far the processing of an order's payment has
+ * come.
  */
 export const exchangeKey = (orderId: string): string => `${prefix}${orderId}`
 
 /**
- * Returns the order id in a key of `exchangeKey`; `undefined` for any other
- * key.
+ * Returns the order id in a key made by `exchangeKey`, and `undefined` for any
+ * other key.
  */
 export const orderIdOfKey = (key: string): string | undefined =>
   key.startsWith(prefix) ? key.slice(prefix.length) : undefined
 
-/** Loads the record of how far the work for an order has come. */
+/** Loads the record of how far the processing of a payment has come. */
 export async function loadExchange(
   { notes }: Pick<StoreReader, 'notes'>,
   orderId: string,
@@ -32,15 +33,16 @@ export async function loadExchange(
   return exchangeOf(note)
 }
 
-/** Reads from its note how far the work for an order has come. */
+/** Types a stored record as the progress of a payment. */
 export function exchangeOf(
   note: NoteRecord | undefined,
 ): ExchangeNote | undefined {
-  // Only a gate writes notes under these keys, by `noteOf`: the type is right.
+  // The cast is safe, because only `noteOf` builds the records under these
+  // keys.
   return note && { ...note, data: note.data as unknown as Exchange }
 }
 
-/** Builds the note that stores how far the work for an order has come. */
+/** Builds the stored record of how far the processing of a payment has come. */
 export function noteOf({
   key,
   until,
@@ -50,22 +52,24 @@ export function noteOf({
 }
 
 /**
- * An order that buys nothing any more, because the work for it failed or was
- * interrupted.
+ * An order whose payment buys nothing any more, because the handler failed or
+ * was interrupted.
  */
 type GivenUp = {
   orderId: string
   payer: Address
   reason: string
-  /** True when the capture comes before the work. */
+  /** True when the payment is captured before the handler runs. */
   isUpfront: boolean
 }
 
 /**
- * Changes the record of how far the work has come, by compare-and-set. Returns
- * `undefined`, and writes nothing, when another process changed it first.
+ * Changes the record of how far the processing of a payment has come. Compares
+ * its version first: if another process has changed it, writes nothing and
+ * returns `undefined`.
  *
- * @param also.givenUp the order to void or refund in the same unit of work.
+ * @param also.givenUp the order to void or refund in the same database
+ * transaction.
  */
 export async function changeExchange(
   { context }: Pick<GateContext, 'context'>,
@@ -88,7 +92,10 @@ export async function changeExchange(
   }
 }
 
-/** Makes a refund due if the order was captured, and voids it otherwise. */
+/**
+ * Voids the order. If it was captured already, raises the event `refundDue`
+ * instead.
+ */
 async function giveUpOrder(
   context: GateContext['context'],
   tables: StoreWriter,
@@ -96,8 +103,8 @@ async function giveUpOrder(
 ): Promise<void> {
   const stored = await loadOrder(tables, context, orderId)
   const { state, unexpected } = stored.order
-  // Without `upfront` the order can be paid too: the payer can submit the
-  // payment themselves while the handler runs.
+  // An order without `upfront` can be paid too: anyone who has the signed
+  // payment can submit it while the handler runs.
   const isPaid = isUpfront || (state === 'captured' && !unexpected)
   if (isPaid) await raiseRefund(context, tables, stored, { payer, reason })
   else if (state === 'stored') await writeVoid(context, tables, stored)

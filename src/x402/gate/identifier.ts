@@ -31,7 +31,9 @@ export function declareIdentifier(isRequired: boolean): object {
   }
 }
 
-/** The identifier a client sent; `false` when it is malformed. */
+/**
+ * Returns the identifier that a client sent, and `false` if it is malformed.
+ */
 export function parseIdentifier({
   extensions,
 }: PaymentPayload): string | undefined | false {
@@ -43,8 +45,9 @@ export function parseIdentifier({
 }
 
 /**
- * Key of the store's note that says which payment has an identifier. Contains
- * the payer, so nobody can use up or look up the identifiers of another payer.
+ * Key of the store's record that says which payment uses an identifier. It
+ * contains the payer, so that nobody can occupy or look up the identifiers of
+ * another payer.
  */
 export function identifierKey(payer: string, identifier: string): string {
   return `x402:identifier:${hashText(`${payer} ${identifier}`)}`

@@ -1,7 +1,7 @@
 /**
- * True for a value that a handler threw to make its framework answer, not
- * because it failed: `redirect` and `notFound` of Next.js, a thrown response of
- * React Router, `redirect` and `error` of SvelteKit.
+ * True for a value that a handler throws to make its framework answer, and not
+ * because it failed. Next.js uses this for `redirect` and `notFound`, React
+ * Router for thrown responses, SvelteKit for `redirect` and `error`.
  */
 export function isSignal(thrown: unknown): boolean {
   const { digest, status } = Object(thrown)
@@ -10,8 +10,8 @@ export function isSignal(thrown: unknown): boolean {
 }
 
 /**
- * Digests by which Next.js marks what it throws. It gives plain errors a digest
- * too, which consists of digits.
+ * Digests by which Next.js marks such values. It gives plain errors a digest
+ * too, which consists only of digits.
  */
 const digests =
   /^(NEXT_|DYNAMIC_SERVER_USAGE|BAILOUT_TO_CLIENT|HANGING_PROMISE)/

@@ -18,7 +18,8 @@ type Waiting = {
 }
 
 /**
- * Limits of one unit of work: answers, and characters of all answers together.
+ * Limits of one database transaction: number of answers, and characters of all
+ * answers together.
  */
 const mostAnswers = 100
 const mostLength = 4_194_304
@@ -26,9 +27,9 @@ const mostLength = 4_194_304
 type Gate = Pick<GateContext, 'context' | 'instance'>
 
 /**
- * Stores an answer. If the submitter can send its capture at once, the answer
- * goes into the unit of work that records that transaction, which saves a
- * write. Otherwise it is stored together with other answers.
+ * Stores an answer. If the worker can send the capture at once, the answer is
+ * stored in the same database transaction as the capture, which saves a write.
+ * Otherwise it is stored together with other answers.
  */
 export function keepAnswers(gate: Gate): KeepAnswer {
   const collect = collectAnswers(gate.context)
@@ -72,7 +73,8 @@ function collectAnswers(context: GateContext['context']): KeepAnswer {
   }
   const flush = async (): Promise<void> => {
     isWriting = true
-    // Requests of the same turn of the event loop add their answers meanwhile.
+    // Waits one turn of the event loop, in which other requests add their
+    // answers.
     await nextTurn()
     while (queue.length > 0) {
       const count = fitting(queue)
@@ -90,8 +92,8 @@ function collectAnswers(context: GateContext['context']): KeepAnswer {
 }
 
 /**
- * Returns how many answers from the front of the queue fit into one unit of
- * work: at least one, however long. Pure.
+ * Returns how many answers from the front of the queue fit into one database
+ * transaction. The first one always fits, however long it is.
  */
 function fitting(queue: readonly Waiting[]): number {
   let length = 0
@@ -102,9 +104,7 @@ function fitting(queue: readonly Waiting[]): number {
   return most === -1 ? mostAnswers : most
 }
 
-/**
- * Writes the answers, except those whose record another process has changed.
- */
+/** Writes the answers. Skips those whose record another process has changed. */
 async function writeAnswers(
   context: GateContext['context'],
   tables: StoreWriter,
@@ -139,7 +139,7 @@ async function writeAnswers(
   )
 }
 
-/** Builds the note that says that the work is done, with its answer. */
+/** Builds the record that says that the handler is done, with its answer. */
 function doneNote(note: ExchangeNote, answer: string): NoteRecord {
   const data = { ...note.data, step: 'done', answer } as const
   return { ...noteOf({ ...note, data }), version: note.version }

@@ -2,7 +2,7 @@ import { readBytes } from './bindRequest.js'
 import type { KeptResponse } from './types.js'
 
 /**
- * Headers that are left out of a kept answer: they belong to the connection, or
+ * Headers that are not stored with an answer. They belong to the connection, or
  * the server computes them when it sends the answer again.
  */
 const dropped: readonly string[] = [
@@ -12,7 +12,8 @@ const dropped: readonly string[] = [
 ]
 
 /**
- * Reads a response to keep it; `undefined` when it is longer than `most` bytes.
+ * Reads a response to store it. Returns `undefined` if it is longer than `most`
+ * bytes.
  */
 export async function keepResponse(
   response: Response,
@@ -35,8 +36,8 @@ export function openResponse({
   headers,
   body,
 }: KeptResponse): Response {
-  // `null`, not an empty text: to that, a server may add a content type. A
-  // response with one of these statuses may have no body at all.
+  // `null` and not an empty text, to which a server may add a content type.
+  // Responses with the statuses below must not have a body at all.
   const isEmpty = body === '' || [101, 204, 205, 304].includes(status)
   return new Response(isEmpty ? null : fromBase64(body), {
     status,
@@ -45,7 +46,7 @@ export function openResponse({
   })
 }
 
-/** Builds a response of JSON in the form in which answers are kept. */
+/** Builds a JSON response in the form in which answers are stored. */
 export function jsonResponse(status: number, value: object): KeptResponse {
   const bytes = new TextEncoder().encode(JSON.stringify(value))
   return {

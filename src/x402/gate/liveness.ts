@@ -1,24 +1,29 @@
 import type { GateContext } from './types.js'
 
 /**
- * Shows other processes that this one is alive and still works on its payments.
+ * Shows other processes that this gate is alive and still processes its
+ * payments.
  */
 export type Liveness = {
   /**
-   * Takes or prolongs the lease of this gate, and keeps it while there is work.
+   * Takes or prolongs the lease of this gate, and keeps it while any payment is
+   * processed.
    */
   hold(): Promise<void>
-  /** True while the gate with this name, in another process, may be working. */
+  /**
+   * True while the gate with this name, in another process, may still be
+   * processing payments.
+   */
   isAlive(owner: string): Promise<boolean>
 }
 
-/** Key of the lease that a gate holds while it works. */
+/** Key of the lease that a gate holds while it processes payments. */
 export const leaseKey = (owner: string): string => `x402:${owner}`
 
 /**
- * Holds one lease for the whole gate, not one for each payment, so that the
- * number of writes does not grow with the payments. Prolongs it only while
- * there is work.
+ * Holds one lease for the whole gate, and not one for each payment, so that the
+ * number of writes does not grow with the payments. Prolongs it only while a
+ * payment is processed.
  */
 export function createLiveness(gate: GateContext): Liveness {
   const { context, owner, working, streams } = gate
@@ -54,8 +59,8 @@ export function createLiveness(gate: GateContext): Liveness {
       if (performance.now() - since > milliseconds / 3) await prolong()
     },
     isAlive: async (other) => {
-      // This process does the work for a payment once at a time. A caller that
-      // finds our own name in a note has found a run that ended.
+      // The record names this gate, and this process runs only one processing
+      // of a payment at a time. So the run that wrote the record has ended.
       if (other === owner) return false
       const held = await context.store.read((tables) =>
         tables.getLease(leaseKey(other)),

@@ -3,13 +3,13 @@ import type { StoreReader } from '../../store/types.js'
 import { exchangeKey, exchangeOf } from './exchanges.js'
 import type { GateContext, KnownPayment, WantedPayment } from './types.js'
 
-/** Most payments in one read, and most reads at once. */
+/** Most payments in one database read, and most reads at the same time. */
 const most = 100
 const atOnce = 2
 
 /**
- * Loads what is stored for a payment and its identifier. Gathers hundreds of
- * calls at once into a few reads.
+ * Loads the stored records of a payment and its identifier. Combines hundreds
+ * of simultaneous calls into a few database reads.
  */
 export function loadKnown({
   store,
@@ -18,11 +18,11 @@ export function loadKnown({
     work: (wanted) => store.read((tables) => findKnown(tables, wanted)),
     choose: (waiting) => waiting.slice(0, most),
     atOnce,
-    // Waits for other requests of this turn of the event loop. Reads of SQLite
-    // block, so without that each request would make a read of its own.
+    // Waits one turn of the event loop for other requests. SQLite reads block
+    // the loop, so without waiting each request would read by itself.
     waitsForTurn: true,
-    // If one payment has a malformed row, the common read fails for all. Read
-    // each alone then.
+    // If the row of one payment is malformed, the combined read fails for all
+    // of them. Then each is read by itself.
     isWorthAlone: (error) => Object(error).retryable !== true,
   })
 }

@@ -6,11 +6,11 @@ import { X402SetupError } from './errors.js'
 import type { GateContext, SettledOffer, Terms } from './types.js'
 
 /**
- * Opens the store, checks each token against the chain, and records which
- * database takes x402 payments to the recipients of the offers.
+ * Opens the store, checks each token on chain, and records that this database
+ * takes the x402 payments to the recipients of the offers.
  *
- * Two databases do not see each other's records, so each would sell once for
- * the same payment.
+ * Two databases do not see each other's records. If both served a recipient,
+ * each would sell once for the same payment.
  *
  * @throws {@link X402SetupError} when a recipient is open in another database.
  */
@@ -35,7 +35,10 @@ export async function openGate(gate: GateContext): Promise<void> {
   })
 }
 
-/** Returns the terms of an offer, with the token as the chain shows it. */
+/**
+ * Returns the terms of an offer, with the token's name, version and decimals
+ * from the chain.
+ */
 export async function getTerms(offer: SettledOffer): Promise<Terms> {
   const { client, flow, recipient, maxTimeoutSeconds } = offer
   const token = await getToken(client, { token: offer.token })

@@ -103,7 +103,7 @@ function parseOffer(
     throw new InvalidFieldError(
       `${field}.stream`,
       shown(stream),
-      'false: only the flow upfront can stream',
+      "false unless flow is 'upfront', the only flow that can stream",
     )
   const settled: SettledOffer = {
     name,
@@ -127,8 +127,8 @@ function parseOffer(
 }
 
 /**
- * Checks that a client can pay for the offer. Its payment repeats the texts of
- * the offer in a header, and the gate reads at most 8192 characters of that.
+ * Checks that the texts of an offer are short enough. A payment repeats them in
+ * a header, and the gate reads at most 8192 characters of that header.
  */
 function checkLength(field: string, offer: SettledOffer): void {
   const { description = '', mimeType = '' } = offer
@@ -149,8 +149,8 @@ function checkLength(field: string, offer: SettledOffer): void {
 }
 
 /**
- * Terms with a token domain as long as any that we expect, because the token
- * itself has not been read yet.
+ * Builds terms with the longest token name and version that are expected,
+ * because the token itself is not read yet.
  */
 const longestTerms = ({ chainId, token }: SettledOffer) => ({
   domain: {
@@ -162,7 +162,10 @@ const longestTerms = ({ chainId, token }: SettledOffer) => ({
   value: 10n ** 24n,
 })
 
-/** Limits for answers at `preconfirmed`; `undefined` if the offer has none. */
+/**
+ * Returns the limits for answers to pre-confirmed payments. Returns `undefined`
+ * if the offer has none.
+ */
 function parseEarly(
   { policy }: OrdersContext,
   name: string,
@@ -191,8 +194,8 @@ function checkOneOf(
 }
 
 /**
- * Checks that the policy of the orders would accept payments that live this
- * many seconds.
+ * Checks the seconds for which a payment is valid: the policy of the orders
+ * must accept such payments.
  */
 function parseTimeout(
   { policy }: OrdersContext,
@@ -200,8 +203,8 @@ function parseTimeout(
   seconds = 300,
 ): number {
   const least = Number(policy.safetyMargin) + 1
-  // A client whose clock is up to 120 s ahead signs a window that ends that
-  // much later.
+  // The clock of a client may be up to 120 s ahead. The payment that it signs
+  // then ends that much later.
   const most = Number(policy.maxWindow) - 120
   if (Number.isInteger(seconds) && seconds >= least && seconds <= most)
     return seconds
@@ -218,8 +221,8 @@ function parseCount(field: string, value: number): number {
 }
 
 /**
- * Returns the URL of a request without the fragment: `/a#1` and `/a#2` are one
- * resource, so a payment for one is good for the other.
+ * Returns the URL of a request without its fragment. `/a#1` and `/a#2` are the
+ * same resource, so the same payment must be valid for both.
  */
 function hrefOf({ url }: Request): string {
   const { origin, pathname, search } = new URL(url)

@@ -1,6 +1,6 @@
 /**
- * Passes a response on to its client. Calls `end` once: when all of it was
- * read, when it broke off, or when the client left.
+ * Passes a response on to its client. Calls `end` once: when the response was
+ * read completely, when it broke off, or when the client disconnected.
  */
 export function passOn(
   response: Response,
@@ -38,7 +38,7 @@ export function passOn(
   }
   const body = new ReadableStream(
     { pull, cancel: leave },
-    // No read-ahead: reads only what the client asks for.
+    // No read-ahead: reads a part only when the client asks for it.
     { highWaterMark: 0 },
   )
   return new Response(body, response)

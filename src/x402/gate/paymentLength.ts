@@ -2,13 +2,16 @@ import type { PaymentRequired } from '@x402/core/types'
 import { encodeHeader } from '../wire/headers.js'
 import { identifierName } from './identifier.js'
 
-/** Bytes. The address of a resource may have this length with every offer. */
+/**
+ * Bytes that a URL may have: every offer must leave this much room in the
+ * payment header.
+ */
 export const roomForAddress = 500
 
 /**
  * Length of the payment header that a client sends to accept the first of these
- * terms: it repeats the resource, the terms and the extensions. Counts the
- * signature of a key, not that of a smart wallet.
+ * terms. The header repeats the resource, the terms and the extensions. Counts
+ * the signature of a private key; that of a smart wallet can be longer.
  */
 export function paymentLength({
   resource,

@@ -16,8 +16,8 @@ import { identifierKey, parseIdentifier } from './identifier.js'
 import type { GateContext, Terms } from './types.js'
 
 /**
- * A request whose payment is well formed and fits the offer, or the answer that
- * refuses it. The signature is not verified yet.
+ * A request whose payment is well formed and matches the offer, or the answer
+ * that refuses it. The signature is not verified yet.
  */
 export type ReadRequest =
   | { ok: false; response: Response }
@@ -30,17 +30,21 @@ export type ReadRequest =
        */
       isRecorded: boolean
       payment: SignedPayment
-      /** Hash of all that the payment is bound to. */
+      /** Hash of everything that the payment is bound to. */
       bound: Hex
-      /** Hash of the payload alone. */
+      /** Hash of the payment payload alone. */
       payload: Hex
-      /** Key of the store's note about the payment identifier. */
+      /**
+       * Key of the stored record that says which payment uses this payment
+       * identifier. Absent if the client sent none.
+       */
       identifier: string | undefined
     }
 
 /**
- * Parses the payment of a request. Calls no node and writes nothing. Reads the
- * store only when the payment has terms that are not offered now.
+ * Parses the payment of a request. Sends no request to a node and writes
+ * nothing. Reads the store only if the terms of the payment are no longer
+ * offered.
  */
 export async function readPaid(
   gate: GateContext,
@@ -74,8 +78,8 @@ export async function readPaid(
       requirePayment(asked, decoded.code, message ? { message } : {}),
     )
   }
-  // A request for part of the answer (`Range`) is refused: the gate would keep
-  // that part, and later give it to a client that asks for the whole.
+  // Refuses a request for part of the answer (`Range`). The gate would store
+  // that part, and later return it to a client that asks for the whole.
   if (request.headers.has('range'))
     return refused(refuse(400, 'range_not_sold'))
   const { payload, hash } = decoded
@@ -124,7 +128,7 @@ export async function readPaid(
   }
 }
 
-/** A payment with terms that are not offered now. */
+/** A payment whose terms are no longer offered. */
 type Unmatched = {
   request: Request
   asked: Asked
@@ -133,8 +137,8 @@ type Unmatched = {
 }
 
 /**
- * Finds a payment that was accepted for this same request before its offer
- * changed. The old terms, which the client accepted, stay valid for it.
+ * Finds a payment that was accepted for this same request before the offer
+ * changed. The client agreed to the old terms, so they stay valid for it.
  */
 async function findRecorded(
   gate: GateContext,

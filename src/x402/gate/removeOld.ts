@@ -12,18 +12,18 @@ import type { ExchangeNote, GateContext } from './types.js'
 type Context = Pick<GateContext['context'], 'store' | 'now'>
 
 /**
- * Milliseconds until an expired note is checked again, if the chain had not
- * decided its payment the last time.
+ * Milliseconds until an expired record is checked again if its payment was
+ * still undecided on chain.
  */
 const lookAgain = 86_400_000n
 
-/** States of orders that the chain may still capture. */
+/** States of orders whose payment may still be captured on chain. */
 const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
 
 /**
- * Removes at most a hundred expired notes, of all gates and facilitators on
- * this database. First ends paid work that no request has come back for: if its
- * payment was captured, a refund is due.
+ * Removes at most a hundred expired records of all gates and facilitators on
+ * this database. First ends payments whose client never came back: if such a
+ * payment was captured, it raises the event `refundDue`.
  */
 export async function removeOld(context: Context): Promise<void> {
   const over = context.now()
@@ -37,8 +37,8 @@ export async function removeOld(context: Context): Promise<void> {
     const isOver = ['done', 'over'].includes(exchange?.data.step ?? 'over')
     if (orderId === undefined || !exchange || isOver) continue
     open.add(note.key)
-    // If this fails, either another process changed the record first, or a
-    // later removal tries again.
+    // A failure needs no handling: either another process changed the record
+    // first, or a later removal tries again.
     await endAbandoned(context, exchange, orderId).catch(() => undefined)
   }
   const keys = found.flatMap(({ key }) => (open.has(key) ? [] : [key]))
@@ -51,8 +51,8 @@ async function endAbandoned(
   note: ExchangeNote,
   orderId: string,
 ): Promise<void> {
-  // A gate is still working on it. Changing the note now would change its
-  // version, and the gate could not store the answer.
+  // A gate is still processing this payment. A change of the record would
+  // change its version, and the gate could not store the answer.
   if (await isWorking(context, note)) return
   await context.store.write(async (tables) => {
     const found = await loadOrders(tables, { ids: [orderId] })
@@ -64,8 +64,8 @@ async function endAbandoned(
     await tables.notes.update([{ ...noteOf(next), version: note.version }])
     if (isLater || stored?.order.state !== 'captured') return
     const payer = stored.attempt.payer ?? stored.order.payer
-    // `unexpected`: the order was voided before its capture, and the refund has
-    // been raised already.
+    // `unexpected` means: the order was voided before its capture came. The
+    // event `refundDue` has been raised already.
     if (stored.order.unexpected || !isRefundable(stored) || !payer) return
     await raiseRefund(context, tables, stored, { payer, reason: 'abandoned' })
   })

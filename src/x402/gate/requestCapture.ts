@@ -10,9 +10,12 @@ import { exchangeKey } from './exchanges.js'
 import type { GateContext } from './types.js'
 
 /**
- * Requests the capture of an order and returns the order. An order that waits
- * for review stays unchanged: only the merchant's own `capture` ends the
- * review.
+ * Requests the capture of an order and returns the order. An order that the
+ * merchant must review stays unchanged: only the merchant's own call of
+ * `capture` ends the review.
+ *
+ * @param early limits for an answer before a block has the capture, if one is
+ * wanted.
  *
  * @param early limits for an answer at `preconfirmed`, if one is wanted.
  * @throws {@link OrderNotFoundError} when the order belongs to other

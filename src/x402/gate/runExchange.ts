@@ -29,44 +29,51 @@ import type {
   X402Payment,
 } from './types.js'
 
-/** A paid request to answer. */
+/** A paid request, and what is needed to answer it. */
 export type PaidCall = {
   orderId: string
   terms: Terms
   request: Request
   /**
-   * This request, and those with the same payment that came while it was worked
-   * on.
+   * This request, and later ones with the same payment, which wait for its
+   * outcome.
    */
   waiting: Request[]
   handler: X402Handler
-  /** True to send a good answer on as it comes, instead of storing it. */
+  /**
+   * True to send a successful answer to the client in parts as they come,
+   * instead of storing it.
+   */
   isStream: boolean
   payment: Omit<X402Payment, 'transaction'>
-  /** Binds the sealed answer to its order: it opens for no other. */
+  /**
+   * Context that binds the encrypted answer to its order: it cannot be
+   * decrypted for another one.
+   */
   place: SealContext
 }
 
-/** Paid work to continue, from its record in the store. */
+/** A payment whose processing continues from the step in its stored record. */
 export type BegunExchange = {
   note: ExchangeNote
   /** True when this process has just created the record. */
   isOurs: boolean
-  /** The order, if this process has just written it: saves loading it. */
+  /** The order, if this process has just stored it, which saves loading it. */
   stored?: StoredOrder | undefined
 }
 
 /**
- * Milliseconds until the record is loaded again while another process works.
+ * Milliseconds until the record is loaded again while another process handles
+ * the payment.
  */
 const lookEvery = 200
 
 type Tools = { gate: GateContext; liveness: Liveness; call: PaidCall }
 
 /**
- * Works for a payment from the step that is on record to the outcome. Changes
- * the record by compare-and-set before each step, so the handler runs in one
- * process only.
+ * Processes a payment from the step in its record to the outcome. Before each
+ * step it changes the record, and only one process succeeds in that, so the
+ * handler runs in one process only.
  */
 export async function runExchange(
   tools: Tools,
@@ -84,8 +91,8 @@ export async function runExchange(
 }
 
 /**
- * Does one step. Returns the outcome, or `undefined` if the record has changed
- * and must be loaded again.
+ * Does one step of the processing. Returns the outcome, or `undefined` if
+ * another step must follow and the record must be loaded again.
  */
 async function takeStep(
   tools: Tools,
@@ -108,8 +115,9 @@ async function takeStep(
 
   const paid = await captureFirst(tools, stored?.order)
   if (paid && paid.kind !== 'paid') return paid
-  // All clients have left, and a stream is not stored: the paid answer would be
-  // lost. The next request with this payment runs the handler.
+  // All clients have disconnected. A stream is not stored, so its paid answer
+  // would be lost. The handler runs when the next request with this payment
+  // comes.
   if (paid && call.isStream && hasLeft(call))
     return { kind: 'pending', transaction: paid.transaction }
   const claimed = await claim(tools, note)
@@ -124,8 +132,9 @@ const claim = ({ gate }: Tools, note: ExchangeNote) =>
   changeExchange(gate, note, { step: 'working', owner: gate.owner })
 
 /**
- * Another run has started the handler. Stores its end if this process still has
- * it, waits while the other process is alive, and takes over if it has died.
+ * Continues after another run has started the handler. If this process still
+ * has the handler's result in memory, stores it. Otherwise waits while the
+ * other process is alive, and takes over if it has died.
  */
 async function takeOver(
   tools: Tools,
@@ -142,8 +151,8 @@ async function takeOver(
     return undefined
   }
   if (!call.terms.offer.repeatable) {
-    // Nobody knows whether the handler had finished. Running it again could do
-    // the work twice.
+    // Nobody knows whether the handler had finished. If it ran again, its work
+    // could be done twice.
     return giveUp(tools, note, {
       reason: 'interrupted',
       response: jsonResponse(500, { error: 'interrupted' }),
@@ -158,10 +167,11 @@ async function takeOver(
 }
 
 /**
- * Captures before the work if the flow is `upfront`. An order that is under
- * review or refunded ends here, and no work is done.
+ * If the flow is `upfront`, captures the payment before the handler runs. If
+ * the order is refunded or under review by the merchant, the processing ends
+ * here without the handler.
  *
- * @param begun the order, if this process has just written it.
+ * @param begun the order, if this process has just stored it.
  */
 async function captureFirst(
   tools: Tools,
@@ -198,17 +208,17 @@ async function work(
     stored,
   })
   const signal = finished.kind === 'failed' ? finished.signal : undefined
-  // The failure is stored. Let the framework answer with what the handler
-  // threw.
+  // The failure is stored, so the value that the handler threw can go to its
+  // framework, which answers the request.
   return signal && ['failed', 'gone'].includes(outcome?.kind ?? '')
     ? { kind: 'signal', signal }
     : outcome
 }
 
 /**
- * Hands out a stream. The record says `done` only once the stream has ended: if
- * this process dies before that, the client did not get all it paid for, and a
- * refund is due.
+ * Sends a stream to the client. The record says `done` only after the stream
+ * has ended. If this process dies before that, the client did not get
+ * everything it paid for, and a refund is due.
  */
 function stream(
   tools: Tools,
@@ -225,8 +235,8 @@ function stream(
         storeWork(tools, { note, finished, transaction }),
       )
     } catch {
-      // If storing fails, the next request with the same payment stores the
-      // end.
+      // If storing fails, the next request with the same payment stores that
+      // the stream has ended.
     } finally {
       gate.streams.delete(orderId)
     }
@@ -239,15 +249,15 @@ function stream(
   }
 }
 
-/** Stores how the handler ended, then captures the payment. */
+/** Stores the handler's result, then captures the payment. */
 function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
   return storeEnd(tools.gate, work, () => tryStore(tools, work))
 }
 
 /**
- * Tries once to store the end and to capture. Safe to repeat: the record
- * changes by compare-and-set, and a capture that is already requested is only
- * waited for.
+ * Tries once to store the handler's result and to capture the payment. Safe to
+ * repeat: the record is written only if no other process changed it, and a
+ * capture that is already requested is only waited for.
  */
 async function tryStore(
   tools: Tools,
@@ -288,7 +298,10 @@ async function fail(
   return kept && { kind: 'failed', response, transaction }
 }
 
-/** Ends the work for a payment for good, and voids or refunds its order. */
+/**
+ * Ends the processing of a payment without an answer to sell, and voids or
+ * refunds its order.
+ */
 async function giveUp(
   tools: Tools,
   note: ExchangeNote,
@@ -298,8 +311,9 @@ async function giveUp(
   const { orderId, terms } = call
   const isUpfront = terms.offer.flow === 'upfront'
   const { payer } = call.payment
-  // With `upfront`, the answer may have come at `preconfirmed`. Waits for the
-  // block, because only a capture that a block shows can be refunded.
+  // With `upfront`, the handler may have started when the capture was only
+  // pre-confirmed. Waits until a block has it, because only then can it be
+  // refunded.
   const paid = isUpfront && terms.offer.early && (await captureInBlock(tools))
   if (paid && paid.kind !== 'paid') return paid
   const answer = await sealAnswer(gate, response, call.place)
@@ -317,8 +331,8 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
   const { orderId, terms } = call
   const { state } = await gate.orders.get({ orderId })
   const isPaid = terms.offer.flow === 'upfront' || state === 'captured'
-  // Only `giveUp` stores an answer. Without one, the order was under review or
-  // abandoned.
+  // Here an answer is stored only by `giveUp`. Without one, the order was under
+  // the merchant's review, or its client never came back.
   if (isPaid && note.data.answer !== undefined) {
     const paid = await capture(tools)
     if (paid.kind !== 'paid') return paid
@@ -331,11 +345,12 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
 }
 
 /**
- * Captures the payment, and waits for it.
+ * Captures the payment, and waits for the capture.
  *
- * @param asked the order, if this process has just written it with a request to
- * capture it. Otherwise this function requests the capture.
- * @param early limits for an answer at `preconfirmed`, by default the offer's.
+ * @param asked the order, if this process has just stored it together with a
+ * request to capture it. If absent, this function requests the capture. @param
+ * early limits for an answer before a block has the capture, by default the
+ * offer's.
  */
 async function capture(
   tools: Tools,
@@ -355,8 +370,8 @@ async function capture(
     return hold(waitForCapture(context, drive(), order, { timeout, answerAt }))
   })
   if (result.status === 'rejected') return refuse(tools, result)
-  // `unexpected`: the order was voided before its capture came. The money is
-  // due back to the payer, so it buys nothing.
+  // `unexpected` means: the order was voided before its capture came. The money
+  // must be refunded to the payer, so it buys nothing.
   if (result.status === 'captured' && result.order.unexpected)
     return { kind: 'gone' }
   if (result.status === 'captured')
@@ -379,14 +394,15 @@ async function capture(
 }
 
 /**
- * Captures and waits for a block, also if the offer answers at `preconfirmed`.
+ * Captures the payment and waits until a block has the capture, even if the
+ * offer allows an answer before that.
  */
 const captureInBlock = (tools: Tools): Promise<Outcome> =>
   capture(tools, undefined, { early: undefined })
 
 /**
- * Reasons on the merchant's side. The payment is good, and a later try can
- * capture it.
+ * Reasons that are the merchant's fault. The payment itself is good, so a later
+ * try can capture it.
  */
 const ownReasons: readonly string[] = [
   'feeTooHigh',
@@ -395,9 +411,9 @@ const ownReasons: readonly string[] = [
 ]
 
 /**
- * Refuses a payment whose capture was rejected. Voids its order first: the
- * client may now pay again, and a later capture of this payment would charge it
- * twice.
+ * Refuses a payment whose capture was rejected. First voids its order: the
+ * client may now sign a new payment, and a later capture of this one would
+ * charge it twice.
  */
 async function refuse(
   { gate, call }: Tools,
@@ -408,7 +424,7 @@ async function refuse(
   if (ownReasons.includes(reason)) return pending
   const { orderId } = call
   const { ok } = await gate.orders.void({ orderId })
-  // If the void was refused, another process sent or settled the order
+  // If the order could not be voided, another process has sent or settled it
   // meanwhile.
   return ok ? { kind: 'refused', reason } : pending
 }

@@ -15,7 +15,8 @@ export type Work = {
   handler: X402Handler
   payment: X402Payment
   /**
-   * True to pass a good answer on without storing it. Needs a captured payment.
+   * True to pass a successful answer on without storing it. Only possible after
+   * the payment was captured.
    */
   isStream: boolean
 }
@@ -31,13 +32,13 @@ const workFailed: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
 })
 
 /**
- * The errors that frameworks caught from handlers, by the response they made of
- * it.
+ * Errors of handlers that a framework caught, by the response that it made of
+ * the error.
  */
 const caught: WeakMap<Response, unknown> = /* @__PURE__ */ new WeakMap()
 
 /**
- * Remembers which error of a handler its framework turned into this response,
+ * Remembers the error of a handler that a framework turned into this response,
  * so that the error can be reported.
  */
 export function failBy(error: unknown, response: Response): Response {
@@ -46,9 +47,9 @@ export function failBy(error: unknown, response: Response): Response {
 }
 
 /**
- * Runs a handler and reads its answer. The work counts as failed if the handler
- * threw, if the status is below 200 or from 400 on, if the answer is too long,
- * or if its body broke off. Reports failures to `observe`.
+ * Runs a handler and reads its answer. The handler counts as failed if it
+ * throws, if its status is below 200 or at least 400, if its answer is too
+ * long, or if the body breaks off. Reports failures to `observe`.
  */
 export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
   const { request, handler, payment, isStream } = work
@@ -82,10 +83,13 @@ export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
   }
 }
 
-/** Most characters of a message or a stack that are reported. */
+/** Most characters of an error's message or stack to report. */
 const mostText = 4_000
 
-/** Name, message and stack of what a handler threw, without credentials. */
+/**
+ * Returns name, message and stack of the value that a handler threw, without
+ * credentials.
+ */
 function describe(
   thrown: unknown,
   { headers }: Request,

@@ -4,8 +4,8 @@ import type { SealContext } from '../../store/types.js'
 import type { GateContext, KeptResponse } from './types.js'
 
 /**
- * Builds the context for sealing the answer to a payment: it unseals with the
- * same order and payment only. Pure.
+ * Builds the context that encrypts the answer to a payment. The answer can be
+ * decrypted only with the same order and payment.
  */
 export function placeOfAnswer(
   orderId: string,
@@ -23,7 +23,7 @@ export function placeOfAnswer(
 }
 
 /**
- * Seals an answer, so that whoever reads the database does not get what was
+ * Encrypts an answer, so that a reader of the database does not get what was
  * sold.
  */
 export function sealAnswer(
@@ -35,7 +35,7 @@ export function sealAnswer(
 }
 
 /**
- * Unseals a kept answer. Returns `undefined` when that fails, for example
+ * Decrypts a stored answer. Returns `undefined` if that fails, for example
  * because the key is gone.
  */
 export async function openAnswer(
@@ -45,6 +45,6 @@ export async function openAnswer(
 ): Promise<KeptResponse | undefined> {
   if (sealed === undefined) return undefined
   const text = await openSealed(context, sealed, place)
-  // Only `sealAnswer` seals text for this context, so it has this type.
+  // The cast is safe: only `sealAnswer` encrypts for this context.
   return text === undefined ? undefined : (JSON.parse(text) as KeptResponse)
 }

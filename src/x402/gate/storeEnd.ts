@@ -1,14 +1,14 @@
 import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import type { ExchangeNote, GateContext, WorkEnd } from './types.js'
 
-/** Milliseconds between two tries to store how the handler ended. */
+/** Milliseconds between two tries to store the handler's result. */
 const pauses = { shortest: 50, longest: 2_000 }
 
 /**
- * Stores how the handler ended. Tries again while the database or the key
- * service does not answer, for up to the gate's `timeout`. If it fails, this
- * process keeps the end in memory, and the next request with the same payment
- * stores it.
+ * Stores the handler's result. Tries again while the database or the key
+ * service does not answer, for up to the gate's `timeout`. If all tries fail,
+ * this process keeps the result in memory, and the next request with the same
+ * payment stores it.
  *
  * @throws the last failure of `store`.
  */
@@ -35,7 +35,7 @@ export async function storeEnd<result>(
   }
 }
 
-/** How the handler ended, if this process could not store it yet. */
+/** Returns the handler's result if this process could not store it yet. */
 export function findUnstored(
   { unstored }: Pick<GateContext, 'unstored'>,
   { key, version }: ExchangeNote,

@@ -24,62 +24,59 @@ export type X402Offer = {
   /** The account that is paid. @default the only one of the orders */
   recipient?: Address | undefined
   /**
-   * `authorization`: the handler works, then the payment is captured, and the
-   * answer waits until a block has the capture. `upfront`: the payment is
-   * captured first, then the handler works.
-   * @default 'authorization'
+   * `authorization`: the handler works first. Then the payment is captured, and
+   * the answer waits until a block has the capture. `upfront`: the payment is
+   * captured first, then the handler works. @default 'authorization'
    */
   flow?: PaymentFlow | undefined
   /**
    * When to answer. `included`: once a block has the capture. `preconfirmed`:
-   * once the chain pre-confirms it; the block can still leave it out, and you
-   * lose the amount. Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of the
-   * orders. Above these limits, and on a chain without pre-confirmations, the
-   * answer waits for a block.
-   * @default 'included'
+   * as soon as the chain's sequencer announces the capture. If no block then
+   * includes it, you lose the amount. Needs `preconfirmedUpTo`, and
+   * `policy.mostAtRisk` of the orders. Above these limits, and on a chain
+   * without pre-confirmations, the answer waits for a block. @default
+   * 'included'
    */
   answerAt?: AnswerAt | undefined
   /**
-   * The largest payment to answer at `preconfirmed`, a decimal in whole tokens.
+   * The largest payment to answer when it is pre-confirmed, a decimal in whole
+   * tokens.
    */
   preconfirmedUpTo?: string | undefined
   /**
-   * Most that may be at risk at once: payments of this offer that were answered
-   * at `preconfirmed` and are in no block yet. A decimal in whole tokens.
-   * @default `policy.mostAtRisk.total` of the orders
+   * Most that this offer may put at risk at once, a decimal in whole tokens. At
+   * risk is a payment that was answered when it was pre-confirmed, until a
+   * block has it. @default `policy.mostAtRisk.total` of the orders
    */
   mostAtRisk?: string | undefined
   /** Seconds from signing until the payment expires. @default 300 */
   maxTimeoutSeconds?: number | undefined
-  /** What is sold, in words. Clients show it. */
+  /** Description of what is sold, which clients show to people. */
   description?: string | undefined
   /** MIME type of the answer, for clients. */
   mimeType?: string | undefined
   /**
-   * Whether a client must send a payment identifier, an id by which it
-   * recognizes its payment.
-   * @default 'optional'
+   * Whether a client must send a payment identifier, an id of its own for the
+   * payment, unique for the payer. @default 'optional'
    */
   identifier?: 'optional' | 'required' | undefined
   /**
-   * What happens after a handler failed. `keep`: the client can send the same
-   * request with the same payment again. `giveUp`: the order is voided, or
-   * raises `refundDue` if it was captured.
-   * @default 'keep' with `authorization`, 'giveUp' with `upfront`
+   * What happens when the handler fails. `keep`: the client can send the same
+   * request with the same payment again. `giveUp`: the order is voided; if its
+   * payment was captured, it raises the event `refundDue`. @default 'keep' with
+   * `authorization`, 'giveUp' with `upfront`
    */
   afterFailure?: 'keep' | 'giveUp' | undefined
   /**
-   * True if the handler may run a second time for the same `orderId`, after a
-   * process died while it ran. If false, the payment is given up then: its
-   * order is voided, or raises `refundDue` if it was captured.
-   * @default false
+   * Whether the handler may run again for the same `orderId` after its process
+   * died. If false, the order is voided in that case; if its payment was
+   * captured, it raises the event `refundDue`. @default false
    */
   repeatable?: boolean | undefined
   /**
-   * True to send the answer to the client as it comes, and not to store it.
-   * Only with `upfront`. Has no effect in Express, where the answer is
-   * collected and stored.
-   * @default false
+   * True to send the answer to the client in parts as the handler writes them,
+   * and not to store it. Only with `upfront`. Has no effect in Express, where
+   * the answer is collected and stored. @default false
    */
   stream?: boolean | undefined
 }
@@ -104,36 +101,38 @@ export const offerMembers: MembersOf<X402Offer> = {
 
 /** Parameters of {@link createX402Gate}. */
 export type X402GateParameters = {
-  /** Orders of `createOrders`, or of its `within`. */
+  /** Orders from `createOrders`, or from its `within`. */
   orders: DestinationOrders
-  /** What is sold, by a name of yours. */
+  /** The offers, each by a name that you choose. */
   offers: Readonly<Record<string, X402Offer>>
   /**
-   * Returns the URL of the resource, if a proxy changes the URL of the request.
-   * @default the URL of the request
+   * Returns the URL that clients see, if a proxy changes the URL of the
+   * request. @default the URL of the request
    */
   resource?: ((request: Request) => string) | undefined
   /** Most payments of one payer that may be open at once. @default 16 */
   mostOpen?: number | undefined
   /** Longest request body, in bytes. @default 1_048_576 */
   mostRequestBytes?: number | undefined
-  /** Longest answer that is kept, in bytes. @default 1_048_576 */
+  /**
+   * Longest answer that can be sold and stored, in bytes. @default 1_048_576
+   */
   mostAnswerBytes?: number | undefined
   /**
-   * Milliseconds that a request waits for its capture, and that storing the
-   * answer is tried.
-   * @default 30_000
+   * Milliseconds that a request waits for its capture. For the same time,
+   * failed writes of the answer are tried again. @default 30_000
    */
   timeout?: number | undefined
   /**
-   * Seconds after the payment's expiry until the stored answer may be removed.
+   * Seconds after the payment's expiry for which its answer stays stored.
    * @default 86_400n
    */
   keepFor?: bigint | undefined
   /**
    * Moves the recipients from another database to this one. Pass the identity
-   * of the other database, which the error at the start names. Only when no
-   * gate uses that one any more: both would sell for the same payment.
+   * of the other database, which the {@link X402SetupError} names. Do so only
+   * when no gate uses the other database any more: both would sell for the same
+   * payment.
    */
   takeOverFrom?: string | undefined
 }
@@ -150,63 +149,67 @@ export const gateMembers: MembersOf<X402GateParameters> = {
   takeOverFrom: true,
 }
 
-/** The payment that a handler works for. */
+/** The payment for which a handler runs. */
 export type X402Payment = {
   /**
-   * Equal for equal payments. Use it to recognize work that you have already
-   * done.
+   * Id of the order, the same whenever this payment is sent. Use it to
+   * recognize work that your handler has already done.
    */
   orderId: string
-  /** Name of the offer. */
+  /** Name of the offer that was paid for. */
   offer: string
   payer: Address
-  /** A decimal in whole tokens. */
+  /** Amount paid, a decimal in whole tokens. */
   amount: string
-  /** Hash of the capture with `upfront`; `undefined` otherwise. */
+  /**
+   * Hash of the transaction that captured the payment. `undefined` unless the
+   * flow is `upfront`, because other payments are captured later.
+   */
   transaction: Hash | undefined
 }
 
-/** Does the paid work. */
+/** A fetch handler that also gets the payment. It answers a paid request. */
 export type X402Handler = (
   request: Request,
   payment: X402Payment,
 ) => Response | Promise<Response>
 
-/** The offers that pay for a request, and the handler that does the work. */
+/** The offers that pay for a request, and the handler that answers it. */
 export type AnswerParameters = {
   /** Name of an offer, or names of several to choose from. */
   offer: string | readonly string[]
   handler: X402Handler
   /**
-   * Pass `false` if your server cannot stream. The answer is then stored like
-   * others, even if the offer has `stream`.
+   * Pass `false` if your server cannot stream. The answer is then stored, even
+   * if the offer has `stream`.
    */
   stream?: false | undefined
 }
 
 /** Lets only paid requests pass to handlers. */
 export type X402Gate = {
-  /** Longest answer that is kept, in bytes. */
+  /** Longest answer that can be sold and stored, in bytes. */
   readonly mostAnswerBytes: number
   /**
-   * Opens the store, checks the tokens against the chain, and records that this
-   * database takes the payments to these recipients. If you do not call it, the
-   * first request does.
+   * Opens the store, checks the tokens on chain, and records that this database
+   * takes the x402 payments to these recipients. The first request does this if
+   * you have not called it before.
    *
    * @throws {@link X402SetupError} when a recipient is open in another
    * database.
    */
   claimRecipients(): Promise<void>
   /**
-   * Answers one request. Faults of the node or the database become answers,
-   * too. Throws what a handler throws to make its framework answer, such as
-   * `redirect()` and `notFound()` of Next.js: then nothing is sold.
+   * Answers one request. If the node or the database fails, answers with an
+   * error status. If the handler throws a value that is meant for its
+   * framework, such as from `redirect()` or `notFound()` of Next.js, throws
+   * that value and sells nothing.
    *
    * @throws {@link InvalidFieldError} when the gate has no offer of this name.
    */
   answer(request: Request, parameters: AnswerParameters): Promise<Response>
   /**
-   * Turns a paid handler into a fetch handler.
+   * Turns a handler into one that answers only paid requests.
    *
    * @throws {@link InvalidFieldError} at a request, when the gate has no offer
    * of this name.
@@ -217,7 +220,10 @@ export type X402Gate = {
   ): (request: Request) => Promise<Response>
 }
 
-/** An offer with its defaults, and its destination. */
+/**
+ * An offer with its defaults filled in, and with its chain, token and
+ * recipient.
+ */
 export type SettledOffer = {
   name: string
   amount: string
@@ -226,7 +232,10 @@ export type SettledOffer = {
   client: OrdersContext['tokens'][number]['client']
   recipient: Address
   flow: PaymentFlow
-  /** Limits of answers at `preconfirmed`; absent if there are none. */
+  /**
+   * Limits for answers to pre-confirmed payments. Absent if the offer waits for
+   * a block.
+   */
   early: EarlyLimits | undefined
   maxTimeoutSeconds: number
   description: string | undefined
@@ -245,7 +254,7 @@ export type Terms = {
   requirements: PaymentRequirements
 }
 
-/** The state that all requests of a gate share. */
+/** State that all requests of a gate share. */
 export type GateContext = {
   orders: DestinationOrders
   context: OrdersContext
@@ -258,158 +267,186 @@ export type GateContext = {
   timeout: number
   keepFor: bigint
   takeOverFrom: string | undefined
-  /** Random name of this gate, by which its notes and its lease are found. */
+  /**
+   * Random name of this gate. It marks the gate's records and its lease in the
+   * store.
+   */
   owner: string
   keepAnswer: KeepAnswer
   loadKnown: (wanted: WantedPayment) => Promise<KnownPayment>
-  /** Payments that this process is working on, by order id. */
+  /** Payments that this process is handling now, by order id. */
   working: Map<string, Run>
-  /** Order ids of the streams that this process is passing on. */
+  /** Order ids of the streamed answers that this process is sending now. */
   streams: Set<string>
-  /** How handlers ended, where storing it failed. By key of their notes. */
+  /**
+   * Results of handlers that could not be stored yet, by the key of their
+   * record.
+   */
   unstored: Map<string, WorkEnd>
 }
 
-/** Running work on a payment, and the hash of what the payment is good for. */
+/** A payment that is being handled, and the hash of what it is bound to. */
 export type Run = {
   bound: Hex
   ended: Promise<Outcome | Refusal>
-  /** The requests that wait for the outcome, the first one first. */
+  /** The requests that wait for the outcome, in order of arrival. */
   waiting: Request[]
 }
 
 /**
- * Builds the answer that refuses a payment. Called once for each waiting
- * request, because a response can be read only once.
+ * Builds the answer that refuses a payment. Called for each waiting request,
+ * because a response can be read only once.
  */
 export type Refusal = () => Response
 
 /** A response in the form in which answers are stored. */
 export type KeptResponse = {
   status: number
-  /** The reason phrase, if it is not the usual one. */
+  /** The reason phrase of the status, if it is not the usual one. */
   statusText?: string | undefined
   headers: readonly (readonly [string, string])[]
-  /** Base64. */
+  /** The body as base64. */
   body: string
 }
 
-/** How a handler ended, with its answer. */
+/** Result of a handler, with its answer. */
 export type Finished =
-  /** With an answer that is sent to the client as it comes. */
+  /**
+   * The handler succeeded, and its answer is sent to the client as it comes.
+   */
   | { kind: 'live'; response: Response; transaction: Hash }
   | { kind: 'good'; response: KeptResponse }
   | { kind: 'failed'; response: KeptResponse; signal?: Signal | undefined }
 
-/** What a handler threw to make its framework answer, such as a redirect. */
+/**
+ * A value that a handler threw to make its framework answer, such as a
+ * redirect.
+ */
 export type Signal = { thrown: unknown }
 
-/** How the handler for a payment ended, with the capture if it came before. */
+/**
+ * How the handler for a payment ended. Includes the capture if it came before
+ * the handler.
+ */
 export type WorkEnd = {
   note: ExchangeNote
   finished: Exclude<Finished, { kind: 'live' }> | { kind: 'passedOn' }
   transaction?: Hash | undefined
-  /** The order, if this process has just written it: saves loading it. */
+  /** The order, if this process has just stored it, which saves loading it. */
   stored?: StoredOrder | undefined
 }
 
 /**
- * How far the work for one payment has come. `paying`: the capture comes first
- * and is not done. `working`: the handler runs, or its stream is being sent.
- * `done`: the answer is stored, or its stream has ended. `failed`: the handler
- * failed and may run again. `over`: nothing more is done for this payment.
+ * How far the processing of one payment has come. `paying`: the payment must be
+ * captured before the handler runs. `working`: the handler runs, or its stream
+ * is being sent. `done`: the answer is stored, or its stream has ended.
+ * `failed`: the handler failed and may run again. `over`: this payment buys
+ * nothing any more.
  */
 type Step = 'paying' | 'working' | 'done' | 'failed' | 'over'
 
-/** The record of how far the work for a payment has come. */
+/** The stored record of how far the processing of a payment has come. */
 export type Exchange = {
-  /** Hash of all that the payment is good for. */
+  /** Hash of everything that the payment is bound to. */
   bound: Hex
   offer: string
   step: Step
-  /** Name of the gate that works on it. */
+  /** Name of the gate that is handling the payment. */
   owner: string
-  /** The answer, sealed. */
+  /** The encrypted answer. */
   answer?: string | undefined
 }
 
 /** The payment of a request, to look up in the store. */
 export type WantedPayment = {
   orderId: string
-  /** Payment nonce. */
+  /** EIP-3009 nonce of the payment. */
   nonce: Hex
-  /** Hash of the payload. */
+  /** Hash of the payment payload. */
   payload: Hex
-  /** Key of the store's note about the payment identifier. */
+  /**
+   * Key of the stored record that says which payment uses this payment
+   * identifier. Absent if the client sent none.
+   */
   identifier: string | undefined
 }
 
 /** What the store knows about a payment. */
 export type KnownPayment = {
   note: ExchangeNote | undefined
-  /** True if the payment nonce belongs to an order that no gate made. */
+  /** True if the payment nonce belongs to an order that no gate created. */
   isSpent: boolean
-  /** True if the payment identifier belongs to another payload. */
+  /** True if the payment identifier belongs to another payment. */
   conflict: boolean
 }
 
-/** A note of the store with an {@link Exchange} as its data. */
+/** A record (a note of the store) whose data is an {@link Exchange}. */
 export type ExchangeNote = Omit<NoteRecord, 'data'> & { data: Exchange }
 
-/** A sealed answer to store. */
+/** An encrypted answer to store. */
 export type AnswerToKeep = {
   note: ExchangeNote
   answer: string
   orderId: string
-  /** True to request the capture in the same unit of work. */
+  /** True to request the capture in the same database transaction. */
   captures: boolean
-  /** The order, if this process has just written it: saves loading it. */
+  /** The order, if this process has just stored it, which saves loading it. */
   stored: StoredOrder | undefined
-  /** Limits for an answer at `preconfirmed`, if `captures`. */
+  /**
+   * Limits for an answer before a block has the capture. Used only if
+   * `captures`.
+   */
   early: EarlyLimits | undefined
 }
 
 /**
- * The order after the answer was stored; absent if its capture was not
- * requested with it.
+ * The order after its answer was stored. Absent if no capture was requested
+ * together with the answer.
  */
 export type KeptAnswer = { order: OrderRecord | undefined }
 
 /**
- * Stores an answer and requests its capture. Returns `undefined`, and writes
- * nothing, when another process changed the record first.
+ * Stores an answer and, if asked to, requests the capture. If another process
+ * has changed the record first, writes nothing and returns `undefined`.
  */
 export type KeepAnswer = (
   answer: AnswerToKeep,
 ) => Promise<KeptAnswer | undefined>
 
-/** How the work for a payment ended, for all requests that wait for it. */
+/**
+ * Result of a payment for all requests that carry it: they wait for one run and
+ * share this result.
+ */
 export type Outcome =
   | {
       kind: 'paid'
       response: KeptResponse | undefined
-      /** Begins to send the stream to a client. Called once. */
+      /** Starts to send the streamed answer to a client. May be called once. */
       stream?: ((client: AbortSignal) => Response) | undefined
       transaction: Hash
     }
   /**
-   * The handler failed. Carries its answer, and the capture if there was one.
+   * The handler failed. Includes its answer, and the capture if there was one.
    */
   | {
       kind: 'failed'
       response: KeptResponse
       transaction: Hash | undefined
     }
-  /** The capture was refused. */
+  /** The payment could not be captured. */
   | { kind: 'refused'; reason: string }
   /**
-   * This payment buys nothing any more. It was not captured, or the money is to
-   * be refunded.
+   * This payment buys nothing any more. It was not captured, or must be
+   * refunded.
    */
   | { kind: 'gone' }
-  /** The handler threw to make its framework answer. Nothing was sold. */
+  /**
+   * The handler threw a value that makes its framework answer. Nothing was
+   * sold.
+   */
   | { kind: 'signal'; signal: Signal }
   /**
-   * The capture or another process needs more time than the request may wait.
+   * The request has waited long enough, but the capture or another process is
+   * not done.
    */
   | { kind: 'pending'; transaction: Hash | undefined }

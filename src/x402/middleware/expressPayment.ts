@@ -5,12 +5,12 @@ import { type ExpressResponse, type HeaderValue, holdBack } from './holdBack.js'
 import { toPreflightAnswer, withFront, withoutFront } from './inFront.js'
 import { type BodyRequest, toBody } from './requestBody.js'
 
-/** The part of an Express request that we use. */
+/** The part of an Express request that this middleware uses. */
 type ExpressRequest = BodyRequest & {
   protocol: string
   /**
-   * Host as Express reports it: from `X-Forwarded-Host` if the app trusts the
-   * proxy.
+   * Host as Express reports it. If the app trusts its proxy, this is
+   * `X-Forwarded-Host`.
    */
   host: string | undefined
   originalUrl: string
@@ -19,22 +19,22 @@ type ExpressRequest = BodyRequest & {
 type Next = (error?: unknown) => void
 
 /**
- * Middleware for Express 5 that sells the answers of the handlers behind it.
+ * Middleware for Express 5 that sells the answers of the handlers after it.
  *
  * Handlers find the payment in `response.locals.x402Payment`. A body parser may
- * stand in front of it or behind it. Without one in front, the gate reads the
- * body once there is a payment, up to its `mostRequestBytes`, and leaves it to
- * be read again.
+ * come before or after this middleware. If none comes before, a paid request's
+ * body is read up to the gate's `mostRequestBytes`, and can be read again by
+ * the handlers.
  *
- * It collects the whole answer, up to the gate's `mostAnswerBytes`, before it
- * sends it. An offer with `stream` is collected and stored like others.
+ * The whole answer is collected, up to the gate's `mostAnswerBytes`, before it
+ * is sent. An offer with `stream` is collected and stored like others.
  *
- * A browser's preflight request reaches the handlers without payment. Of their
- * answer, only the headers for CORS are sent.
+ * A browser's CORS preflight request reaches the handlers without payment. Only
+ * the CORS headers of their answer are sent.
  *
- * Throws nothing itself: passes errors to Express, such as an
- * {@link InvalidFieldError} when the gate has no offer of this name, or when
- * something in front read the body and did not put it in `request.body`.
+ * Errors are passed to Express and not thrown, such as an {@link
+ * InvalidFieldError} when the gate has no offer of this name, or when earlier
+ * middleware read the body and did not put it in `request.body`.
  *
  * @example
  * ```ts
@@ -65,8 +65,8 @@ export function expressPayment(
     try {
       body = toBody(request)
       const asked = toRequest(request, body.isLost ? 'lost' : body.content)
-      // A request whose body was read makes the gate throw the error that says
-      // what to change.
+      // If the body was already read and lost, reading it here makes the gate
+      // throw the error that says what to change.
       if (body.isLost) await asked?.text()
       const { giveBack } = body
       const work = () => {
@@ -81,8 +81,8 @@ export function expressPayment(
             offer,
             stream: false,
             handler: async (_, payment) => {
-              // The app declares the type of `locals`, which we do not know
-              // here.
+              // Set without types, because the app declares the type of
+              // `locals`.
               const locals = Object(Reflect.get(response, 'locals'))
               locals.x402Payment = payment
               return withoutFront(inFront, await work())
@@ -116,9 +116,8 @@ function headersOf(given: Readonly<Record<string, HeaderValue>>): Headers {
 }
 
 /**
- * Builds a fetch `Request` with the same method and address. Returns
- * `undefined` if there is none: the `Host` is malformed, or the method is
- * `TRACE`.
+ * Builds a fetch `Request` with the same method and URL. Returns `undefined` if
+ * that is impossible, because the `Host` is malformed or the method is `TRACE`.
  */
 function toRequest(
   request: ExpressRequest,
@@ -126,7 +125,7 @@ function toRequest(
 ): Request | undefined {
   const { method } = request
   const headers = headersOf(request.headers)
-  // A parsed body is written as JSON again, which may have another length.
+  // A parsed body is turned into JSON again, which may be longer or shorter.
   if (!(body instanceof ReadableStream)) headers.delete('content-length')
   const init = { method, headers, body, duplex: 'half' }
   try {
@@ -137,7 +136,7 @@ function toRequest(
 }
 
 /**
- * Builds the address of a request.
+ * Builds the URL of a request.
  *
  * @throws when its host is malformed.
  */
@@ -147,9 +146,9 @@ function urlOf({
   headers,
   originalUrl,
 }: ExpressRequest): string {
-  // A request to a proxy names a whole URL instead of a path. Its host then
-  // replaces the header `Host` (RFC 9112), unless a trusted proxy has named
-  // another.
+  // A request to a proxy contains a whole URL instead of a path. By RFC 9112,
+  // its host then replaces the `Host` header, unless a trusted proxy has set
+  // another one.
   const [, , authority, path = originalUrl] =
     /^([a-z][a-z\d+.-]*):\/\/([^/?#]*)(.*)$/i.exec(originalUrl) ?? []
   const isOwn = host === headers.host
@@ -159,8 +158,8 @@ function urlOf({
 }
 
 /**
- * Headers that describe how the handlers' answer was sent in parts. We send it
- * as a whole.
+ * Headers that say how the handlers wanted to send their answer in parts. They
+ * are dropped, because the answer is sent as a whole.
  */
 const framing: readonly string[] = ['content-length', 'transfer-encoding']
 
@@ -174,7 +173,7 @@ function send(
   for (const name of Object.keys(response.getHeaders()))
     if (!headers.has(name) && name !== 'connection') response.removeHeader(name)
   response.statusCode = status
-  // An empty text makes Node send the usual reason phrase.
+  // With an empty text, Node sends the usual reason phrase of the status.
   response.statusMessage = statusText
   for (const [name, value] of headers)
     if (name !== 'set-cookie') response.setHeader(name, value)

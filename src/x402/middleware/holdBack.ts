@@ -1,6 +1,6 @@
 export type HeaderValue = string | number | readonly string[] | undefined
 
-/** The part of an Express response that we use. */
+/** The part of an Express response that this middleware uses. */
 export type ExpressResponse = {
   statusCode: number
   statusMessage: string
@@ -11,21 +11,26 @@ export type ExpressResponse = {
   emit(name: string): unknown
 }
 
-/** A response that is held back from its client. */
+/**
+ * A response that collects what handlers write, and sends nothing to the
+ * client.
+ */
 type HeldResponse = {
   /**
-   * Resolves with the answer of the handlers. Call it once, when they begin.
-   * Rejects if they end their answer before it is complete.
+   * Resolves with the complete answer of the handlers. Call it once, when the
+   * handlers begin. Rejects if they end without a complete answer.
    */
   begin(): Promise<Response>
   /**
-   * True if the client left and the handlers then wrote nothing for a minute.
+   * True if the client disconnected and the handlers then wrote nothing for a
+   * minute.
    */
   isAbandoned(): boolean
-  /** Lets the response send to its client again. */
+  /** Makes later writes go to the client again. */
   release(): void
   /**
-   * Call it after another answer was sent: ignores what handlers still write.
+   * Ignores everything that handlers still write. Call it after another answer
+   * was sent.
    */
   mute(): void
 }
@@ -46,11 +51,13 @@ const patched = [
  * Collects what handlers write, instead of sending it. An answer longer than
  * `most` bytes becomes a failure.
  *
- * Handlers see the response as Node shows it: once they have written, the
- * headers count as sent and cannot be changed; after `end` it counts as ended.
+ * Handlers see the response as with plain Node: once they have written, the
+ * headers count as sent and cannot be changed; after `end` the response counts
+ * as ended.
  *
- * Hides from handlers that the client has left, because the payer may ask for
- * the answer again: `sendFile` and pipes would stop without ever calling `end`.
+ * A disconnect of the client is hidden from handlers, because the payer may ask
+ * for the answer again. `sendFile` and pipes would otherwise stop and never
+ * call `end`.
  */
 export function holdBack(
   response: ExpressResponse,
@@ -81,7 +88,8 @@ export function holdBack(
       },
       end: (chunk: unknown, ...rest: unknown[]) => {
         if (hasEnded) return response
-        // `end(callback)` is allowed, so the first argument may not be data.
+        // Node allows `end(callback)`, so the first argument may be a function
+        // and not data.
         if (chunk && typeof chunk !== 'function') keep(chunk, rest[0])
         sendHead(response)
         callBack([chunk, ...rest])
@@ -116,8 +124,8 @@ export function holdBack(
         if (name !== 'close') return emit(name, ...rest)
         hasLeft = true
         showLeft(response, false)
-        // Express destroys the socket when a handler fails after its first
-        // byte. Then the answer stays incomplete.
+        // If a handler fails after its first byte, Express destroys the socket.
+        // Then the answer will never be complete.
         if (isHeadSent(response) && !hasEnded && socket.isDestroyedByUs())
           reject(brokenOff())
         else if (hasBegun) silence.start()
@@ -126,8 +134,8 @@ export function holdBack(
     }
     for (const name of patched) Reflect.set(response, name, replacements[name])
   })
-  // Node ends the process for a rejected promise that nobody handles, and this
-  // one can reject before `begin` is called.
+  // This promise can reject before `begin` is called. Node ends the process
+  // when a promise rejects and nobody handles it.
   answer.catch(() => undefined)
   return {
     begin: () => {
@@ -161,16 +169,15 @@ export function holdBack(
 const brokenOff = () => new Error('The handler did not finish its answer.')
 
 /**
- * True once the headers count as sent: from then on, Node keeps them in
- * `_header`.
+ * True once the headers count as sent: Node then has their text in `_header`.
  */
 const isHeadSent = (response: object): boolean =>
   typeof Reflect.get(response, '_header') === 'string'
 
 /**
- * Marks the headers as sent, by calling `writeHead` as Node does before the
- * first byte: middleware behind the gate may have replaced `writeHead` to add
- * its own headers there.
+ * Marks the headers as sent. Calls `writeHead` for that, as Node does before
+ * the first byte, because later middleware may have replaced `writeHead` to add
+ * headers.
  */
 function sendHead(response: ExpressResponse): void {
   if (isHeadSent(response)) return
@@ -178,7 +185,7 @@ function sendHead(response: ExpressResponse): void {
   Reflect.apply(writeHead, response, [response.statusCode])
 }
 
-/** Builds the error that Node throws, because handlers may check its code. */
+/** Builds the same error as Node, because handlers may check its code. */
 function headersSent(): Error {
   return Object.assign(
     new Error('Cannot write headers after they are sent to the client'),
@@ -187,34 +194,38 @@ function headersSent(): Error {
 }
 
 /**
- * Sets or clears the two fields in which Node shows that the client has left.
+ * Sets or clears the two fields by which Node shows that the client has
+ * disconnected.
  */
 function showLeft(response: object, hasLeft: boolean): void {
   for (const name of ['destroyed', '_closed'])
     Reflect.set(response, name, hasLeft)
 }
 
-/** Calls the callback of a write, which the handler may wait for. */
+/**
+ * Calls the callback that a handler passed to a write, because the handler may
+ * wait for it.
+ */
 function callBack(given: readonly unknown[]): void {
   const callback = given.at(-1)
   if (typeof callback === 'function') queueMicrotask(() => callback())
 }
 
 /**
- * Milliseconds without a write, after the client has left, until the answer
+ * Milliseconds without a write, after the client disconnected, until the answer
  * counts as abandoned. A handler that notices the closed connection may stop
- * for good without calling `end`.
+ * and never call `end`.
  */
 const mostSilence = 60_000
 
 /**
- * Rejects `ended` when nothing is written for `mostSilence` milliseconds, once
- * `start` is called.
+ * After `start` is called, rejects `ended` when nothing is written for
+ * `mostSilence` milliseconds.
  */
 function limitSilence(): {
   ended: Promise<never>
   start(): void
-  /** Begins to measure again from now, if `start` was called. */
+  /** Starts the time over from now, if `start` was called. */
   restart(): void
   stop(): void
   isOver(): boolean
@@ -230,7 +241,11 @@ function limitSilence(): {
     timer = setTimeout(() => {
       timer = undefined
       isOver = true
-      fail(new Error('The client left, and the handler stopped writing.'))
+      fail(
+        new Error(
+          'The client closed the connection, and the handler stopped writing.',
+        ),
+      )
     }, mostSilence)
     // The timer must not keep the process alive.
     Object(timer).unref?.()
@@ -251,11 +266,14 @@ function limitSilence(): {
 
 /**
  * Makes `response.socket` null once the socket is closed, as Node does after an
- * answer. If `sendFile` saw a closed socket, it would send nothing.
+ * answer. If `sendFile` saw a closed socket, it would send nothing, and there
+ * would be no answer to store.
  */
 function hideClosedSocket(response: object): {
   isClosed(): boolean
-  /** True if the server closed it, and not the client or the network. */
+  /**
+   * True if the server closed the socket, and not the client or the network.
+   */
   isDestroyedByUs(): boolean
   show(): void
 } {
@@ -264,8 +282,8 @@ function hideClosedSocket(response: object): {
   Reflect.defineProperty(response, 'socket', {
     configurable: true,
     get: () => (isClosed() ? null : socket),
-    // A pipelined request waits for the one before and gets its socket only
-    // then.
+    // A pipelined request waits until the one before it is answered, and only
+    // then gets its socket.
     set: (value: unknown) => {
       socket = value
     },
@@ -284,8 +302,9 @@ function hideClosedSocket(response: object): {
 }
 
 /**
- * Collects the headers given to `writeHead`: an object, or a list in which
- * names and values alternate. Text in their place is the reason phrase.
+ * Collects the headers passed to `writeHead`: an object, or a list in which
+ * names and values alternate. A text instead of headers is the reason phrase
+ * and is ignored.
  */
 function toHeaders(given: unknown): ReadonlyMap<string, string[]> {
   const headers = new Map<string, string[]>()
@@ -309,7 +328,8 @@ function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
       // Buffer refuses unknown encodings, as Node does.
       typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8',
     )
-  // A copy: the handler may write the next chunk into the same buffer.
+  // Copies the bytes, because the handler may write its next chunk into the
+  // same buffer.
   if (isBytes(chunk)) return new Uint8Array(chunk)
   throw Object.assign(
     new TypeError(
@@ -320,8 +340,8 @@ function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
 }
 
 /**
- * True for a `Uint8Array`, also of another realm such as a test runner's, where
- * `instanceof` is false.
+ * True for a `Uint8Array`. Unlike `instanceof`, also true for one of another
+ * JavaScript realm, such as a test runner's.
  */
 const isBytes = (value: unknown): value is Uint8Array =>
   Object.prototype.toString.call(value) === '[object Uint8Array]'

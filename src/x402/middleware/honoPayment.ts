@@ -3,16 +3,19 @@ import type { X402Gate, X402Payment } from '../gate/types.js'
 import { isPreflight } from '../wire/isPreflight.js'
 import { toPreflightAnswer, withFront, withoutFront } from './inFront.js'
 
-/** The part of a Hono context that we use. */
+/** The part of a Hono context that this middleware uses. */
 type HonoContext = {
   req: {
     raw: Request
-    /** The body as read so far, with the method that read it as the key. */
+    /**
+     * The body if it was read before. The key is the method that read it, such
+     * as `json`.
+     */
     bodyCache: object
     arrayBuffer(): Promise<ArrayBuffer>
     formData(): Promise<FormData>
   }
-  /** What a handler threw, if Hono caught it. */
+  /** The error that a handler threw and Hono caught. */
   error: Error | undefined
   newResponse(body: null): Response
   set: (name: never, value: never) => void
@@ -22,18 +25,18 @@ type HonoContext = {
 
 /** The variables that {@link honoPayment} sets. */
 export type X402Variables = {
-  /** The payment that the handler works for. */
+  /** The payment for which the handler runs. */
   x402Payment: X402Payment
 }
 
 /**
- * Middleware for Hono that sells the answers of the handlers behind it.
+ * Middleware for Hono that sells the answers of the handlers after it.
  *
  * Handlers find the payment in the variable `x402Payment`. Validators and other
- * middleware in front of it may read the body by the methods of `context.req`.
+ * earlier middleware may read the body through the methods of `context.req`.
  *
- * A browser's preflight request reaches the handlers without payment. Of their
- * answer, only the headers for CORS are sent.
+ * A browser's CORS preflight request reaches the handlers without payment. Only
+ * the CORS headers of their answer are sent.
  *
  * @throws {@link InvalidFieldError} at a request, when the gate has no offer of
  * this name, or when the body was read from `context.req.raw`.
@@ -56,8 +59,9 @@ export function honoPayment(
   offer: string | readonly string[],
 ): (context: HonoContext, next: () => Promise<void>) => Promise<void> {
   return async (context, next) => {
-    // A new response has the headers that middleware in front has set. Reading
-    // `context.res` would create it, and Hono then merges headers differently.
+    // A new response shows the headers that earlier middleware has set.
+    // `context.res` shows them too, but reading it creates a response, and Hono
+    // then merges headers differently.
     const inFront = new Headers(context.newResponse(null).headers)
     if (isPreflight(context.req.raw)) {
       await next()
@@ -89,8 +93,8 @@ function replace(context: HonoContext, response: Response): void {
 }
 
 /**
- * Returns the request with a body that can be read. If middleware in front has
- * read it, the body comes from what Hono kept of it.
+ * Returns the request with a body that can be read. If earlier middleware has
+ * read the body, takes it from what Hono kept.
  */
 async function toUnread({ req }: HonoContext): Promise<Request> {
   const { raw, bodyCache } = req
@@ -103,8 +107,8 @@ async function toUnread({ req }: HonoContext): Promise<Request> {
 }
 
 /**
- * Returns a body that Hono has read. Equal bodies give equal bytes, because a
- * payment is bound to their hash.
+ * Returns a body that Hono has read before. Equal bodies must give equal bytes,
+ * because a payment is bound to their hash.
  */
 async function readAgain(
   req: HonoContext['req'],
@@ -113,7 +117,8 @@ async function readAgain(
   if (readBy !== 'formData' || others.length > 0) return req.arrayBuffer()
   const form = new Response(await req.formData())
   const type = form.headers.get('content-type') ?? ''
-  // Each encoding of a form has a new random boundary: use a fixed one.
+  // Each time a form is encoded, it gets a new random boundary, which would
+  // change the hash. Replaces it by a fixed one.
   const [, boundary = ''] = /boundary="?([^";]+)/.exec(type) ?? []
   const text = new TextDecoder('latin1').decode(await form.arrayBuffer())
   return boundary ? text.replaceAll(boundary, 'boundary') : text

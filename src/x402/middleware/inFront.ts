@@ -1,13 +1,13 @@
 import { isCacheField } from '../wire/isCacheField.js'
 
 /**
- * An internal header, never sent to a client. It lists the headers that
- * middleware in front of the gate had set and the handlers removed.
+ * An internal header that is never sent to a client. It lists headers that
+ * middleware before the gate had set, and that the handlers removed.
  */
 const removedHeader = 'countersign-removed'
 
 /**
- * Removes from the handlers' answer what middleware in front of the gate has
+ * Removes from the handlers' answer the headers that middleware before the gate
  * set for this request. The answer is stored and given to later requests, which
  * must not get the request id or the cookies of this one.
  */
@@ -26,9 +26,9 @@ export function withoutFront(inFront: Headers, answer: Response): Response {
 }
 
 /**
- * Adds the headers that middleware in front of the gate has set for this
- * request. The inverse of {@link withoutFront}. Leaves out headers for caches:
- * the gate sets its own, which keep paid answers out of caches.
+ * Adds the headers that middleware before the gate has set for this request.
+ * The inverse of {@link withoutFront}. Leaves out headers for caches: the gate
+ * sets its own, which keep paid answers out of caches.
  */
 export function withFront(inFront: Headers, answer: Response): Response {
   const { headers: given } = answer
@@ -44,9 +44,9 @@ export function withFront(inFront: Headers, answer: Response): Response {
 }
 
 /**
- * Builds the answer to a preflight request: only the headers for CORS. A
- * handler that serves every method runs for a preflight too, and its unpaid
- * answer must not contain what it sells.
+ * Builds the answer to a CORS preflight request, with only the CORS headers. A
+ * handler that serves every method also runs for a preflight. Its answer is not
+ * paid for, so it must not contain what the handler sells.
  */
 export function toPreflightAnswer(
   inFront: Headers,
@@ -61,8 +61,9 @@ export function toPreflightAnswer(
 const cookie = 'set-cookie'
 
 /**
- * Returns the cookies that the handlers set. If they removed one from in front,
- * returns all that are left, and `hasAll` is false.
+ * Returns the cookies that the handlers set. If they removed a cookie that was
+ * set before the gate, returns all cookies that are left, and `hasAll` is
+ * false.
  */
 function ownCookies(
   inFront: Headers,

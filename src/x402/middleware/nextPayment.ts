@@ -2,10 +2,10 @@ import type { X402Gate, X402Payment } from '../gate/types.js'
 
 /**
  * Sells the answers of a Next.js route handler. The handler gets the request
- * and the context as Next.js gives them, and the payment as a third argument.
+ * and the context as usual, and the payment as a third argument.
  *
- * If the handler calls `redirect`, `notFound` or the like, Next.js answers, and
- * nothing is sold.
+ * If the handler calls `redirect`, `notFound` or a similar function, Next.js
+ * answers and nothing is sold.
  *
  * @throws {@link InvalidFieldError} at a request, when the gate has no offer of
  * this name.

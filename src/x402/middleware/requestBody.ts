@@ -2,16 +2,16 @@ import type { HeaderValue } from './holdBack.js'
 
 type Listener = (...given: never[]) => void
 
-/** The part of a request of Node that we use to read its body. */
+/** The part of a Node request that is needed to read its body. */
 export type BodyRequest = {
   method: string
   headers: Readonly<Record<string, HeaderValue>>
-  /** The result of a body parser in front of the gate. */
+  /** The result of a body parser that came before the gate. */
   body?: unknown
   /** True once the whole body has arrived. */
   complete: boolean
   destroyed: boolean
-  /** True if something has read from the body. */
+  /** True if any code has read from the body. */
   readableDidRead: boolean
   readableLength: number
   readableEncoding: BufferEncoding | null
@@ -26,20 +26,18 @@ export type BodyRequest = {
 
 type RequestBody = {
   content: Uint8Array<ArrayBuffer> | string | ReadableStream | null
-  /**
-   * True if something in front of the gate read the body and did not keep it.
-   */
+  /** True if earlier middleware read the body and did not keep it. */
   isLost: boolean
   /** Makes the body readable again, for the handlers. */
   giveBack(): void
   /**
-   * Reads the rest and drops it, so that the connection can take the next
-   * request.
+   * Reads the rest of the body and drops it, so that the connection can take
+   * the next request.
    */
   discard(): void
 }
 
-/** Returns the body of a request. Reads nothing until the gate does. */
+/** Returns the body of a request. Begins to read it only when the gate does. */
 export function toBody(request: BodyRequest): RequestBody {
   const { method, headers, body } = request
   const read = (content: RequestBody['content']): RequestBody => ({
@@ -49,7 +47,7 @@ export function toBody(request: BodyRequest): RequestBody {
     discard: () => undefined,
   })
   if (method === 'GET' || method === 'HEAD') return read(null)
-  // A body parser has consumed the body. Its result is used instead.
+  // A body parser has read the body, so its result is used instead.
   if (body instanceof Uint8Array) return read(new Uint8Array(body))
   if (body !== undefined) return read(JSON.stringify(body) ?? null)
   const isSent =
@@ -61,8 +59,8 @@ export function toBody(request: BodyRequest): RequestBody {
 }
 
 /**
- * Reads a body that nobody has read, and puts it back before Node announces the
- * end, so that the handlers can read it as if it were new.
+ * Reads a body that nobody has read. Puts it back before Node announces its
+ * end, so that the handlers can read it again.
  */
 function toUnread(request: BodyRequest): RequestBody {
   const inFront = takeListeners(request)
@@ -71,11 +69,12 @@ function toUnread(request: BodyRequest): RequestBody {
   const pull = async (controller: ReadableStreamDefaultController) => {
     hasBegun = true
     while (request.readableLength === 0 && !request.complete) {
-      if (request.destroyed) throw new Error('The client left.')
+      if (request.destroyed)
+        throw new Error('The client closed the connection.')
       await nextData(request)
     }
-    // `read()` after the last byte would make Node announce the end, and
-    // nothing could be put back.
+    // Does not call `read()` after the last byte: Node would announce the end,
+    // and nothing could be put back.
     if (request.readableLength > 0) {
       const chunk = request.read()
       chunks.push(chunk)
@@ -91,15 +90,15 @@ function toUnread(request: BodyRequest): RequestBody {
     giveBack: inFront.giveBack,
     discard: () => {
       inFront.giveBack()
-      // If reading never began, Node drops the body itself.
+      // If reading never began, Node itself drops the body.
       if (hasBegun) request.resume()
     },
   }
 }
 
 /**
- * Takes away the `data` listeners of middleware in front until the body is
- * given back. They would otherwise get each byte twice: when the gate reads it
+ * Removes the `data` listeners of earlier middleware until the body is given
+ * back. Otherwise they would get each byte twice: when the gate reads the body,
  * and when the handlers do.
  */
 function takeListeners(request: BodyRequest): { giveBack(): void } {
@@ -115,7 +114,7 @@ function takeListeners(request: BodyRequest): { giveBack(): void } {
   }
 }
 
-/** Waits until there may be more to read, or the connection has ended. */
+/** Waits until there may be more to read, or until the connection has ended. */
 function nextData(request: BodyRequest): Promise<void> {
   const names = ['readable', 'close', 'error']
   return new Promise((resolve) => {

@@ -32,7 +32,7 @@ export type X402ErrorCode =
   | 'settlement_pending'
   | 'unexpected_verify_error'
   | 'unexpected_settle_error'
-  /** Ours, not of x402: the caller has used up its gas budget. */
+  /** The caller has used up its gas budget. This code is not part of x402. */
   | 'gas_budget_exceeded'
 
 type Reason = RejectionReason | AcceptRefusal
@@ -44,7 +44,9 @@ const end: X402ErrorCode =
   'invalid_exact_evm_payload_authorization_valid_before'
 const spent: X402ErrorCode = 'invalid_exact_evm_nonce_already_used'
 const funds: X402ErrorCode = 'invalid_exact_evm_insufficient_balance'
-/** For faults on the merchant's side: the payment itself may be good. */
+/**
+ * Code for faults on the merchant's side, when the payment itself may be good.
+ */
 const ours: X402ErrorCode = 'unexpected_verify_error'
 
 const codes: Readonly<Record<Reason, X402ErrorCode>> = {

@@ -4,16 +4,19 @@ import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
-/** Header of a request that carries a payment. A credential: never log it. */
+/**
+ * Request header that carries a payment. Never log it: it contains the
+ * signature.
+ */
 export const paymentHeader = 'PAYMENT-SIGNATURE'
-/** Header of a 402 answer that lists the requirements. */
+/** Header of a 402 answer that lists the payment requirements. */
 export const requiredHeader = 'PAYMENT-REQUIRED'
 /** Header of an answer that says how the payment ended. */
 export const responseHeader = 'PAYMENT-RESPONSE'
 /** Header of version 1 of x402, which is not supported. */
 export const oldPaymentHeader = 'X-PAYMENT'
 
-/** Longest payment header, in characters, that is decoded. */
+/** Longest payment header that is decoded, in characters. */
 export const mostHeaderLength = 8_192
 
 /** Encodes a value for x402 headers: base64 of UTF-8 JSON. */
@@ -22,7 +25,9 @@ export function encodeHeader(value: object): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** Decodes the JSON value of a header; `undefined` when it is malformed. */
+/**
+ * Decodes the JSON value of a header. Returns `undefined` if it is malformed.
+ */
 function decodeHeader(header: string): unknown {
   if (header.length > mostHeaderLength) return undefined
   try {
@@ -35,8 +40,8 @@ function decodeHeader(header: string): unknown {
 }
 
 /**
- * The payload of a payment header, not yet checked inside, or why it is
- * refused.
+ * The payload of a payment header, or why it is refused. Its inner members are
+ * not checked yet.
  */
 export type DecodedPayload =
   | { ok: true; payload: PaymentPayload; hash: Hex }
@@ -51,8 +56,9 @@ export function decodePaymentHeader(
 }
 
 /**
- * Checks the outer form of a payment payload; {@link toSignedPayment} checks
- * the `payload` inside. `hash` does not depend on the order of members.
+ * Checks the outer form of a payment payload. The inner `payload` is checked
+ * later, by {@link toSignedPayment}. `hash` does not depend on the order of
+ * members.
  */
 export function parsePaymentPayload(
   value: unknown,
@@ -77,12 +83,12 @@ export function parsePaymentPayload(
     : { ok: false, code: 'invalid_payload' }
 }
 
-/** Most levels of lists and objects in a payload. */
+/** Most levels of nested lists and objects in a payload. */
 const mostLevels = 64
 
 /**
- * True when lists and objects nest deeper than this. A payload with thousands
- * of levels would overflow the stack of the functions that walk through it.
+ * True when lists and objects nest deeper than `levels`. Thousands of levels
+ * would overflow the stack of the functions that walk through a payload.
  */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -121,7 +127,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Headers that hold a credential. */
+/** Names of headers whose value must stay secret. */
 export const secretHeaders: readonly string[] = [
   paymentHeader.toLowerCase(),
   oldPaymentHeader.toLowerCase(),
@@ -130,8 +136,8 @@ export const secretHeaders: readonly string[] = [
 ]
 
 /**
- * Copies headers for a trace or a log. Of a header that is a credential, it
- * shows only the length.
+ * Copies headers for a trace or a log. Replaces the value of a secret header,
+ * such as a payment, by its length.
  *
  * @example
  * ```ts

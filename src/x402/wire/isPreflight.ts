@@ -1,7 +1,7 @@
 import { paymentHeader } from './headers.js'
 
 /**
- * True for a preflight request, by which a browser asks whether a page of
+ * True for a CORS preflight request, by which a browser asks whether a page of
  * another origin may send the real one. Browsers send no payment with it.
  */
 export function isPreflight({ method, headers }: Request): boolean {

@@ -4,8 +4,8 @@ import { tokenSignature } from '../../core/signature.js'
 import type { SignedPayment } from '../../core/types.js'
 
 /**
- * True when the payer's own key signed this payment. Asks no node, so it is
- * false for every signature of a smart wallet.
+ * True when the payer's own key signed this payment. Asks no node, so it cannot
+ * check the signature of a smart wallet and returns false for it.
  */
 export async function isSignedByKey(payment: SignedPayment): Promise<boolean> {
   const signature = tokenSignature(payment.signature)

@@ -5,17 +5,20 @@ import type { TokenDomain } from '../../core/types.js'
 import type { X402ErrorCode } from './errorCodes.js'
 
 /**
- * When the payment is captured: after the work (`authorization`) or before it
- * (`upfront`).
+ * When the payment is captured: after the handler has run (`authorization`) or
+ * before (`upfront`).
  */
 export type PaymentFlow = 'authorization' | 'upfront'
 
-/** Terms of a payment of the exact scheme, under the names of this library. */
+/**
+ * Terms of a payment of the x402 scheme `exact`, under the names of this
+ * library.
+ */
 export type ExactTerms = {
-  /** EIP-712 domain of the token, checked against the chain. */
+  /** EIP-712 domain of the token, compared with the token on chain. */
   domain: TokenDomain
   recipient: Address
-  /** Token units. */
+  /** Amount in token units. */
   value: bigint
   flow: PaymentFlow
   /** Seconds from signing to `validBefore`. */
@@ -35,7 +38,8 @@ export function requirementsOf(terms: ExactTerms): PaymentRequirements {
     extra: {
       name: domain.name,
       version: domain.version,
-      // x402 clients take a missing flow for `authorization`.
+      // Left out for `authorization`, because x402 clients assume this flow if
+      // none is given.
       ...(flow === 'authorization' ? {} : { paymentFlow: flow }),
     },
   }
@@ -47,8 +51,8 @@ export function networkOf(chainId: number): `eip155:${number}` {
 }
 
 /**
- * Returns the chain id of a network name; `undefined` if it is not an EVM
- * chain.
+ * Returns the chain id of a CAIP-2 network name. Returns `undefined` if it is
+ * not an EVM chain.
  */
 export function chainIdOf(network: string): number | undefined {
   const [, digits] = /^eip155:([1-9]\d{0,15})$/.exec(network) ?? []
@@ -56,14 +60,16 @@ export function chainIdOf(network: string): number | undefined {
   return Number.isSafeInteger(chainId) ? chainId : undefined
 }
 
-/** The offered terms that a payment accepted, or the error code. */
+/**
+ * Index of the offered terms that a payment accepted, or the x402 error code.
+ */
 export type MatchedTerms =
   | { ok: true; index: number }
   | { ok: false; code: X402ErrorCode }
 
 /**
  * Finds the offered terms that the client says it accepted. They must be equal
- * in every member. From then on only our own copy counts, never the client's.
+ * in every member. Afterwards use the offered terms, never the client's copy.
  */
 export function matchTerms(
   offered: readonly PaymentRequirements[],

@@ -5,14 +5,15 @@ import { decodePayment } from '../../payments/message/codec.js'
 import type { X402ErrorCode } from './errorCodes.js'
 import { isObject } from './headers.js'
 
-/** The payment inside a payload, or why it is refused. */
+/** The payment in a payload, or why it is refused. */
 export type FoundPayment =
   | { ok: true; payment: SignedPayment }
   | { ok: false; code: X402ErrorCode }
 
 /**
- * Turns a payload of the exact scheme into a payment. The payload has no token
- * domain, so the caller passes it: one sent by the client would prove nothing.
+ * Turns a payload of the exact scheme into a payment. The caller passes the
+ * token domain: the payload has none, and one from the client would prove
+ * nothing.
  */
 export function toSignedPayment(
   { payload }: Pick<PaymentPayload, 'payload'>,
@@ -22,7 +23,7 @@ export function toSignedPayment(
   if (!isObject(authorization))
     return {
       ok: false,
-      // It has other members: the payload of another transfer method, such as
+      // A payload with other members is one of another transfer method, such as
       // Permit2.
       code:
         Object.keys(payload).length > 0
@@ -48,8 +49,8 @@ export function toSignedPayment(
 }
 
 /**
- * The inverse: turns a payment into a payload of the exact scheme, for clients
- * and tests.
+ * Turns a payment into a payload of the exact scheme, for clients and tests.
+ * The inverse of {@link toSignedPayment}.
  */
 export function toExactPayload({
   message,

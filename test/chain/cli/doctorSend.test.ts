@@ -271,10 +271,16 @@ test('a key without the token, and that of the recipient, store nothing', async 
   const own = await send(shop, shop.merchantKey)
   expect([poor, own].map(({ code }) => code)).toEqual([1, 1])
   expect(poor.about).toMatchObject([
-    { level: 'fail', words: expect.stringContaining('holds nothing of') },
+    {
+      level: 'fail',
+      words: expect.stringContaining('holds none of the token'),
+    },
   ])
   expect(own.about).toMatchObject([
-    { level: 'fail', words: 'the key is that of the recipient' },
+    {
+      level: 'fail',
+      words: 'this key belongs to the recipient, which cannot pay itself',
+    },
   ])
   expect(await orders.events()).toEqual(before)
   expect((await orders.list()).orders).toEqual([])

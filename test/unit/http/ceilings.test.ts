@@ -119,7 +119,7 @@ test('a capture of a ceiling without an amount names the field', async () => {
       throw new InvalidFieldError(
         'amount',
         undefined,
-        'given, and at most the ceiling',
+        'given for an order with a ceiling, and at most that ceiling',
       )
     },
   })
@@ -128,7 +128,8 @@ test('a capture of a ceiling without an amount names the field', async () => {
     status: 400,
     reason: 'invalidField',
     field: 'amount',
-    detail: 'amount must be given, and at most the ceiling.',
+    detail:
+      'amount must be given for an order with a ceiling, and at most that ceiling.',
   })
 })
 

@@ -9,7 +9,7 @@ export const brokenEvents: readonly BrokenStore[] = [
     fails: [
       'rows are there after the store is closed and opened again',
       'every handle names the same database, whenever it is opened',
-      'fences rise over the end of a process too',
+      'fences keep rising after a process ends and another starts',
     ],
   },
   {
@@ -59,9 +59,7 @@ export const brokenEvents: readonly BrokenStore[] = [
           ),
       },
     })),
-    fails: [
-      'the stream is read from after a cursor, so many at a time, in order',
-    ],
+    fails: ['events after a cursor are read in order, up to a limit'],
   },
   {
     defect: 'the newest event is the first',

@@ -30,7 +30,7 @@ export const brokenLeases: readonly BrokenStore[] = [
     fails: [
       'a lease that has run out goes to the next owner, not earlier, under a higher fence',
       'an owner whose lease had run out gets a higher fence too',
-      'fences rise over the end of a process too',
+      'fences keep rising after a process ends and another starts',
     ],
   },
   {
@@ -56,7 +56,9 @@ export const brokenLeases: readonly BrokenStore[] = [
         },
       }))()
     },
-    fails: ['a lease that was prolonged runs from then on'],
+    fails: [
+      'a prolonged lease lasts its full time from the moment it was prolonged',
+    ],
   },
   {
     defect: 'the fence rises when a lease is prolonged',

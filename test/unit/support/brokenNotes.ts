@@ -63,8 +63,6 @@ export const brokenNotes: readonly BrokenStore[] = [
             : notes.find(query),
       },
     })),
-    fails: [
-      'notes whose time is over are found, the earliest first, up to the limit',
-    ],
+    fails: ['expired notes are found, the earliest first, up to the limit'],
   },
 ]

@@ -89,7 +89,7 @@ export const brokenQueries: readonly BrokenStore[] = [
     })),
     fails: [
       'orders with something to send come by deadline, until a time and of some recipients',
-      'orders to look at come by when they are due, until a time',
+      'orders that a worker must check come in the order of their due times, up to a given time',
     ],
   },
   {

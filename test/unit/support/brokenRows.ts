@@ -120,7 +120,9 @@ export const brokenRows: readonly BrokenStore[] = [
         ),
       }))()
     },
-    fails: ['a row that was handed in or out cannot change what is kept'],
+    fails: [
+      'changing a row after it was written or read does not change the stored row',
+    ],
   },
   {
     defect: 'an id that is asked for twice is answered twice',

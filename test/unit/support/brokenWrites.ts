@@ -65,11 +65,11 @@ export const brokenWrites: readonly BrokenStore[] = [
       },
     })),
     fails: [
-      'a second order with the same id is refused, and all of its unit',
-      'a second attempt with the same number of an order is refused, and all of its unit',
-      'a second attempt with the same nonce is refused, and all of its unit',
-      'a second transaction with the same nonce and bump of an account is refused, and all of its unit',
-      'a second proof from the same log is refused, and all of its unit',
+      'a second order with the same id is refused, and everything written with it is undone',
+      'a second attempt with the same number of an order is refused, and everything written with it is undone',
+      'a second attempt with the same nonce is refused, and everything written with it is undone',
+      'a second transaction with the same nonce and bump of an account is refused, and everything written with it is undone',
+      'a log that proves one payment is refused as proof of another, and everything written with it is undone',
       'of writers that insert the same row at once, one gets through',
     ],
   },
@@ -86,7 +86,9 @@ export const brokenWrites: readonly BrokenStore[] = [
         },
       },
     })),
-    fails: ['a second order with the same id is refused, and all of its unit'],
+    fails: [
+      'a second order with the same id is refused, and everything written with it is undone',
+    ],
   },
   {
     defect: 'a nonce has room for one transaction only',
@@ -110,10 +112,10 @@ export const brokenWrites: readonly BrokenStore[] = [
     defect: 'versions are not looked at',
     make: inWrites(changedUpdates(overwrite)),
     fails: [
-      'an order is not updated over another version, nor where none is',
-      'an attempt is not updated over another version, nor where none is',
-      'a transaction is not updated over another version, nor where none is',
-      'a proof is not updated over another version, nor where none is',
+      'an update of an order is refused if its version is outdated or the row does not exist',
+      'an update of an attempt is refused if its version is outdated or the row does not exist',
+      'an update of a transaction is refused if its version is outdated or the row does not exist',
+      'an update of a proof is refused if its version is outdated or the row does not exist',
       'one stale row among 100 refuses them all',
       'a version read in one unit of work is refused in a later one',
     ],
@@ -124,9 +126,9 @@ export const brokenWrites: readonly BrokenStore[] = [
       write: (work, options) => work(withoutUnits(store, options)),
     })),
     fails: [
-      'a second order with the same id is refused, and all of its unit',
-      'an order is not updated over another version, nor where none is',
-      'when the work fails nothing of it is kept, and its own error comes out',
+      'a second order with the same id is refused, and everything written with it is undone',
+      'an update of an order is refused if its version is outdated or the row does not exist',
+      'when a unit of work throws, nothing of it is stored, and the caller gets that error',
       'a failed update leaves the row and its version as they were',
       'others see a unit of work when it has ended, and all of it at once',
       'a locked name lets one unit of work at a time through',
@@ -163,7 +165,7 @@ export const brokenWrites: readonly BrokenStore[] = [
         }),
     })),
     fails: [
-      'when the work fails nothing of it is kept, and its own error comes out',
+      'when a unit of work throws, nothing of it is stored, and the caller gets that error',
     ],
   },
   {
@@ -232,7 +234,7 @@ export const brokenWrites: readonly BrokenStore[] = [
       }))()
     },
     fails: [
-      'a lock ends with its unit of work, and is one for who has it already',
+      'a lock ends with its unit of work, which may take it more than once',
     ],
   },
 ]

@@ -47,7 +47,7 @@ test.each(databases)(
     const refusal = {
       name: 'OrdersSetupError',
       message:
-        'Orders need the sealing keys "one" for secrets on record: give them to sealer as keys, or name them as lost to give these secrets up.',
+        'Orders need the sealing keys "one" to decrypt stored secrets: give them to sealer as keys, or name them as lost to abandon these secrets.',
       details: { missing: ['one'], secrets: 1 },
       retryable: false,
     }
