@@ -28,7 +28,8 @@ export function postgresStore(
   parameters: PostgresStoreParameters,
 ): PaymentStore {
   checkPostgresParameters(parameters)
-  // A copy, because the caller may change the object before the store loads.
+  // Copies the parameters, because the caller may change the object before the
+  // store loads.
   const given = { ...parameters }
   const load = async (attached?: 'read' | 'write') => {
     await requireKysely()
