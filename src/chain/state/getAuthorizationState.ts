@@ -74,8 +74,8 @@ export async function getConsumption(
 }
 
 /**
- * Asks a contract whether a nonce is used. Also returns the block of the
- * answer.
+ * Asks a contract whether a nonce is used. Also returns the block at which it
+ * answered.
  */
 export async function readSpent(
   client: Client,
