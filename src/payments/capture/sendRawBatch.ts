@@ -7,7 +7,8 @@ export type SendOutcome = {
   hash: Hash
   status: SendStatus
   /**
-   * The node's error text, without secrets; absent if it accepted the bytes.
+   * The node's error text, without secrets. Absent if the node accepted the
+   * transaction.
    */
   words?: string | undefined
 }

@@ -7,10 +7,13 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
 
-/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
+/**
+ * Seconds by which the default `validAfter` lies in the past, because the
+ * chain's clock may be behind this machine's.
+ */
 const secondsBefore = 60n
 
-/** Seconds from now to `validBefore`. */
+/** Seconds from now until the default `validBefore`. */
 const windowSeconds = 900n
 
 /** Token, accounts, amount and window for {@link buildPayment}. */
@@ -27,7 +30,10 @@ export type BuildPaymentParameters = {
   amount: string
   /** @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
-  /** Unix seconds to count the window from. @default the wall clock */
+  /**
+   * Unix seconds from which the default window counts.
+   * @default the wall clock
+   */
   now?: bigint | undefined
   /** Earliest capture, exclusive, Unix seconds. @default `now` - 60 */
   validAfter?: bigint | undefined
