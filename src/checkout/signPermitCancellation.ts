@@ -28,8 +28,8 @@ const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
  * of the payment. Returns the call that submits this permit and so cancels the
  * payment. Anyone can send the call.
  *
- * A capture can still get into a block first: use `getPermitState` to see which one
- * won.
+ * A capture can still get into a block first: use `getPermitState` to see which
+ * one won.
  *
  * @throws {@link WrongWalletError} when the wallet is on another chain or
  * account.

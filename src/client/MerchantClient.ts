@@ -115,7 +115,7 @@ type ReconcileOptions = AbortOptions & {
   fromBlock?: bigint | undefined
 }
 
-/** How far an audit is. */
+/** Progress of an audit, as `onProgress` gets it. */
 type AuditProgress = {
   /** The range of blocks that was compared last, both ends included. */
   fromBlock: bigint
@@ -501,8 +501,8 @@ export interface MerchantClient {
    *
    * An event can come twice, with the same `cursor`.
    *
-   * @throws {@link ProblemError} `cursorAhead` if the server has another
-   * database than before.
+   * @throws {@link ProblemError} `cursorAhead` if the server's database is
+   * another one than before, such as a restored backup.
    * @throws {@link ServerError} when the answer is not from `countersign/http`.
    *
    * @example
@@ -537,9 +537,9 @@ export interface MerchantClient {
   suspend(parameters?: AbortOptions): Promise<Answers['Sending']>
 
   /**
-   * Lets workers send transactions again, for every shop on the database. After you restored a
-   * database, call it only once `reconcile` has written what the backup missed.
-   * Retried after transient failures.
+   * Lets workers send transactions again, for every shop on the database. After
+   * you restored a database, call it only once `reconcile` has written what the
+   * backup missed. Retried after transient failures.
    *
    * @throws {@link ProblemError} when the server refuses it:
    * `operationForbidden` without the permission.
@@ -558,9 +558,9 @@ export interface MerchantClient {
   resume(parameters?: AbortOptions): Promise<Answers['Sending']>
 
   /**
-   * Encrypts stored secrets again, with the current key of the sealer. Retried after transient
-   * failures: each try continues where the last one ended, because the server
-   * ends a request after 30 seconds.
+   * Encrypts stored secrets again, with the current key of the sealer. Retried
+   * after transient failures: each try continues where the last one ended,
+   * because the server ends a request after 30 seconds.
    *
    * @throws {@link ProblemError} when the server refuses it:
    * `operationForbidden` without the permission.

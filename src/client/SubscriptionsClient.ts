@@ -102,8 +102,8 @@ export interface SubscriptionsClient {
   ): Promise<SpendPermission>
 
   /**
-   * Sends the payer's signature of the permission to the server. Retried after transient
-   * failures.
+   * Sends the payer's signature of the permission to the server. Retried after
+   * transient failures.
    *
    * @throws {@link ProblemError} with the reason why the permission is refused.
    * @throws {@link ServerError} when the server gives no answer.

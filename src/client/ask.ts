@@ -56,7 +56,10 @@ export function ask<answer>(
   return repeat(line, signal, work, pacing)
 }
 
-/** Repeats work that calls {@link askOnce} after transient failures. */
+/**
+ * Runs `work`, which calls {@link askOnce}, again after each transient failure,
+ * at most as often as the client's `retries` says.
+ */
 export async function repeat<answer>(
   line: Line,
   signal: AbortSignal | undefined,

@@ -6,8 +6,8 @@ import {
 import { requireKysely, storeLater } from './storeLater.js'
 
 /**
- * Creates a store in PostgreSQL, for any number of processes. Needs the packages
- * `kysely` and `pg`, which it loads when it is first used.
+ * Creates a store in PostgreSQL, for any number of processes. Needs the
+ * packages `kysely` and `pg`, which it loads when it is first used.
  *
  * Uses no session state beyond a transaction, so the pool may connect through
  * PgBouncer in transaction mode.

@@ -57,9 +57,10 @@ const members: MembersOf<GetLogsParameters> = {
 
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index,
- * without duplicates. Resolves tags to numbers once. Splits wide ranges, and
- * splits a refused range further. Remembers the provider's limit. If a block
- * has more logs than the provider returns, reads them from the receipts.
+ * without duplicates. Replaces tags such as `latest` by numbers at the start.
+ * Splits wide ranges, and splits a refused range further. Remembers the
+ * provider's limit. If a block has more logs than the provider returns, reads
+ * them from the receipts.
  *
  * `toBlock: 'pending'` adds the logs of pre-confirmed transactions, if the
  * network has them. With both ends `pending` you get only these logs.

@@ -53,7 +53,7 @@ const whole = 'eth_getBlockReceipts'
 const single = 'eth_getTransactionReceipt'
 
 /**
- * Reads the logs of a filter in one sealed block from the receipts of its
+ * Reads the logs of a filter in one complete block from the receipts of its
  * transactions, because anyone can put more logs into a block than
  * `eth_getLogs` returns. Returns the logs unparsed.
  *

@@ -23,9 +23,9 @@ export type LogEvent =
    */
   | { type: 'gap'; fromBlock: bigint; toBlock: bigint }
 
-/** Finalities of a sealed log, weakest first. */
+/** The finalities that a log in a block can have, weakest first. */
 export const finalities = ['included', 'safe', 'finalized'] as const
-/** Finality of a log in a sealed block, weakest first. */
+/** Finality of a log in a block, weakest first. */
 export type SealedFinality = (typeof finalities)[number]
 
 type Tracked = { log: ReadLog; finality: SealedFinality }

@@ -83,8 +83,8 @@ const rows: readonly Row[] = [
   ['unavailable', { status: [500, 599] }],
   ['unsupported', { status: [403, 403] }],
 
-  // From here: codes that mean one thing, whatever the error text says. Geth,
-  // Nethermind: pruned history (EIP-4444).
+  // From here: codes that mean one thing, whatever the error text says.
+  // Geth, Nethermind: pruned history (EIP-4444).
   ['pruned', { codes: [4444] }],
   // Geth, Reth, Erigon: execution reverted.
   ['refused', { codes: [3] }],
@@ -98,7 +98,8 @@ const rows: readonly Row[] = [
   // proxyd: block above the head that its backends agree on.
   ['headBehind', { codes: [-32019] }],
 
-  // From here: error texts, and who sends them. Geth, Erigon, Nethermind, Reth.
+  // From here: error texts, and who sends them.
+  // Geth, Erigon, Nethermind, Reth.
   [
     'pruned',
     {
@@ -158,8 +159,8 @@ const rows: readonly Row[] = [
     },
   ],
 
-  // From here: what a code means if the error text says nothing. EIP-1474:
-  // limit exceeded.
+  // From here: what a code means if the error text says nothing.
+  // EIP-1474: limit exceeded.
   ['limit', { codes: [-32005] }],
   // QuickNode, proxyd (-32016, -32017).
   ['rateLimit', { codes: [-32007, -32016, -32017] }],

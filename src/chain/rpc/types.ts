@@ -3,9 +3,9 @@
  * secret.
  */
 export type NodeFailure = {
-  /** JSON-RPC error code. */
+  /** JSON-RPC error code; absent if the node sent none. */
   code?: number
-  /** HTTP status. */
+  /** HTTP status of the answer; absent if there was none. */
   status?: number
   /** The error text, without long hex, endpoint URLs and call data. */
   words: string

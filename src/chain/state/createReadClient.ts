@@ -68,10 +68,11 @@ const members: MembersOf<CreateReadClientParameters> = {
 
 /**
  * Creates a viem client with the chain reads as methods. With `url`, sends the
- * calls of one tick as one JSON-RPC batch, and retries only what may succeed
- * later: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504. The
- * pauses of one request take at most 30 seconds: if a node asks for more, you
- * get a `NodeError` at once, with the pause as `details.retryAfter`.
+ * calls of one turn of the event loop as one JSON-RPC batch, and retries only
+ * what may succeed later: network faults, HTTP 429 (after its `Retry-After`),
+ * 502, 503, 504. The pauses of one request take at most 30 seconds: if a node
+ * asks for more, you get a `NodeError` at once, with the pause as
+ * `details.retryAfter`.
  *
  * @throws {@link InvalidFieldError} when neither or both of `url` and
  * `transport` are given, the URL is not an HTTP URL, or a number is invalid.

@@ -52,8 +52,8 @@ export function gasOf(calls: readonly Call[]): number {
 }
 
 /**
- * Encodes the input of the executor contract. With mode `01`, it undoes what
- * the calls did.
+ * Encodes the input of the executor contract. With mode `01`, that
+ * contract undoes what the calls did.
  */
 export function encodeInput(calls: readonly Call[], mode = '00'): string {
   const items = calls

@@ -99,7 +99,7 @@ export async function getToken(
   return { domain: { ...domain }, decimals, capabilities: { ...capabilities } }
 }
 
-/** Gets the token and the newest head in one request. */
+/** Gets the token and the newest block in one request. */
 export async function getTokenAndHead(
   client: Client,
   token: Address,

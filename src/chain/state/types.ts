@@ -106,17 +106,20 @@ export type RawAnswers = {
  * behind a proxy cannot be searched.
  */
 export type TokenCapabilities = {
-  /** Has `receiveWithAuthorization` (Circle since v2.1). */
+  /** True if the token has `receiveWithAuthorization` (Circle since v2.1). */
   receive: boolean
-  /** Has `transferWithAuthorization`. */
+  /** True if the token has `transferWithAuthorization`. */
   transfer: boolean
-  /** Has `cancelAuthorization`. */
+  /** True if the token has `cancelAuthorization`. */
   cancel: boolean
-  /** Takes signatures as `bytes`, so contract wallets can pay (ERC-7598). */
+  /**
+   * True if the token takes signatures as `bytes`, so that contract wallets can
+   * pay (ERC-7598).
+   */
   bytes: boolean
-  /** Can be paused. */
+  /** True if the token can be paused. */
   pause: boolean
-  /** Can block accounts. */
+  /** True if the token can block accounts. */
   blockList: boolean
   /** `authorizationState` returns the enum of Circle v2.0 and not a boolean. */
   stateEnum: boolean

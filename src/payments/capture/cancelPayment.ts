@@ -34,8 +34,8 @@ const members: MembersOf<CancelPaymentParameters> = {
  * Simulates a payer's cancellation, sends it from any account, and returns the
  * hash of the transaction.
  *
- * A capture can still get into a block first: use `waitForOutcome` to see which one
- * won.
+ * A capture can still get into a block first: use `waitForOutcome` to see which
+ * one won.
  *
  * @throws {@link CancelRejectedError} when the cancellation would fail, for
  * example because the nonce is consumed; nothing was sent.

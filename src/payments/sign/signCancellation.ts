@@ -22,7 +22,8 @@ export type SignCancellationExpectation = {
   name?: string | undefined
   /**
    * Version in the token's EIP-712 domain.
-   * @default as for `name`
+   * @default the version in `knownTokens`; any version if the token is not
+   * there
    */
   version?: string | undefined
   /** The payer. @default the payer that the cancellation names */

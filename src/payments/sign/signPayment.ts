@@ -21,7 +21,8 @@ export type SignPaymentExpectation = {
   name?: string | undefined
   /**
    * Version in the token's EIP-712 domain.
-   * @default as for `name`
+   * @default the version in `knownTokens`; any version if the token is not
+   * there
    */
   version?: string | undefined
   /** The recipient. */

@@ -21,7 +21,7 @@ export type RehearsePaymentsParameters = RehearsalOptions & {
    * they must also have the same recipient.
    */
   payments: readonly AnySignedPayment[]
-  /** Their kind. @default EIP-3009 */
+  /** Kind of all these payments. @default EIP-3009 */
   kind?: CaptureKind | undefined
   /**
    * Base units of the token to capture, in the order of the payments.

@@ -67,8 +67,8 @@ const memberOfList: MembersOf<PaymentToVerify> = {
  * second time.
  *
  * Returns the verdicts in the order of the payments. A payment that is
- * malformed, or that the node fails on, gets `notVerified` with the error; the
- * others get their verdicts. The gas in `at` is an upper bound.
+ * malformed, or that the node fails on, gets `notVerified` with the error; all
+ * other payments get verdicts. The gas in `at` is an upper bound.
  *
  * @throws {@link InvalidFieldError} when the list or an option is malformed.
  *

@@ -109,7 +109,8 @@ export function shareCommits(
       })
       return { result, kept: mine.kept }
     } finally {
-      // Transactions that arrived while the disk was busy join this commit.
+      // Waits for a turn of the event loop, so that transactions that arrived
+      // while the disk was busy can join this commit.
       if (waiting === 0) await nextTurn()
       if (waiting === 0 || isFull(mine)) {
         mine.settle(mine.isOpen ? commit() : Promise.resolve())
