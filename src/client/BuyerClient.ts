@@ -35,7 +35,7 @@ export type PaymentOptions = AbortOptions & {
 
 /** Parameters of `requestPayment`. */
 type RequestPaymentParameters = PaymentOptions & {
-  /** The account that signs, if the order names no payer. */
+  /** Account that will sign. Used only if the order names no payer. */
   payer: Address
 }
 

@@ -39,7 +39,7 @@ export type CancelAuthorization = {
   nonce: Hex
 }
 
-/** The EIP-712 domain of a token. */
+/** The EIP-712 domain that binds signatures to one token and chain. */
 export type TokenDomain = {
   name: string
   version: string
@@ -69,7 +69,7 @@ export type PermitAuthorization = Omit<Payment, 'primaryType'> & {
  */
 export type PaymentTerms = Readonly<Record<string, string>>
 
-/** A payment of any kind. */
+/** A payment of any kind: EIP-3009, or a permit (EIP-2612). */
 export type AnyPayment = Payment | PermitAuthorization
 
 /**
@@ -116,7 +116,7 @@ export type VerifiedAt = {
    * `via: 'calls'`, the number in the block header.
    */
   block: bigint
-  /** Time of that block, Unix seconds. */
+  /** Time of the block in Unix seconds. */
   time: bigint
   /**
    * How the check asked the node. `override`: in one request, with a state

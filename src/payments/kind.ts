@@ -52,7 +52,7 @@ export type StoredFields = {
   recipient: Address
   /** Base units of the token: the exact amount, or the ceiling. */
   value: bigint
-  /** Unix seconds, both exclusive. */
+  /** Window of the capture in Unix seconds. Both ends are exclusive. */
   validAfter: bigint
   validBefore: bigint
   nonce: Hex

@@ -2,7 +2,7 @@ import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 
 /** Key, nonce and additional data to seal or open bytes. */
 export type SealBytesParameters = {
-  /** 32 bytes. */
+  /** Key of the cipher, 32 bytes. */
   key: Uint8Array
   /** 24 bytes, never used with this key before. */
   nonce: Uint8Array

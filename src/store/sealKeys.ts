@@ -4,7 +4,7 @@ import { inTime } from '../core/wait.js'
 import { SealError, StoreError } from './errors.js'
 import { noKey } from './noSeal.js'
 
-/** 32 random bytes. */
+/** A key of the merchant: 32 random bytes. */
 type SealKey = Uint8Array
 
 /** A key, or a function that fetches it, for example from a key service. */

@@ -6,7 +6,10 @@ import type {
   RejectionReason,
 } from '../core/types.js'
 
-/** The state of an order. */
+/**
+ * State of an order. `docs/lifecycle.md` says what each means and which follows
+ * which.
+ */
 export type OrderState =
   | 'drafted'
   | 'stored'
@@ -34,7 +37,7 @@ export type Destination = {
 /** A destination that belongs to one named shop, and to no other shop. */
 export type RecipientRecord = Destination & {
   version: number
-  /** Name of the shop. */
+  /** Name that the merchant gave the shop in `createOrders`. */
   shop: string
   /**
    * True when the shop takes no new orders for this recipient. Existing orders
@@ -138,7 +141,7 @@ export type OrderRecord = Destination & {
    * `capture` sets it; a new attempt resets it to absent.
    */
   captureValue: bigint | undefined
-  /** Decimals of the token. */
+  /** Number of decimals of the token: 6 for USDC. */
   decimals: number
   primaryType: AnyPayment['primaryType']
   /** Name and version of the token in the signed message (EIP-712 domain). */
@@ -416,7 +419,7 @@ export type TransactionRecord = {
  */
 export type ProofRecord = Destination & {
   transactionHash: Hash
-  /** Index of the log in its block. */
+  /** Position of the log among all logs of its block. */
   logIndex: number
   version: number
   /** `unmatched`: a transfer that belongs to no order. */
@@ -816,7 +819,7 @@ export type PaymentStore = {
   takeLease(parameters: {
     /** Name of the work that the lease covers. */
     key: string
-    /** Names one instance of one process. */
+    /** Names the process instance that takes the lease. */
     owner: string
     /** Milliseconds until the lease runs out. */
     milliseconds: number

@@ -14,7 +14,7 @@ export type SpentLogFilter = {
 
 export type FindAuthorizationLogsParameters = {
   filter: SpentLogFilter
-  /** Newest block to search. */
+  /** The block from which the search goes back. */
   toBlock: bigint
   /** True to search the pre-confirmed block too, if the node has one. */
   pending: boolean

@@ -24,11 +24,11 @@ import type { LogFilter, ReadLog } from './types.js'
 
 /** How much of a range {@link getLogs} has read. */
 export type LogProgress = {
-  /** Blocks read so far. */
+  /** Number of blocks read so far. */
   done: bigint
-  /** Blocks to read in all. */
+  /** Number of blocks in the whole range. */
   total: bigint
-  /** Logs found so far. */
+  /** Number of logs found so far. */
   logs: number
 }
 

@@ -12,14 +12,14 @@ type TopicFilter = Hex | readonly Hex[] | null
  * reject both together.
  */
 export type LogFilter = {
-  /** One contract or several. */
+  /** Contracts whose logs to read. Without it, those of all contracts. */
   address?: Address | readonly Address[] | undefined
   /** The topics to match, up to four positions. */
   topics?: readonly TopicFilter[] | undefined
   blockHash?: Hash | undefined
-  /** @default 'latest' */
+  /** First block of the range. @default 'latest' */
   fromBlock?: bigint | Hex | BlockTag | undefined
-  /** @default 'latest' */
+  /** Last block of the range. @default 'latest' */
   toBlock?: bigint | Hex | BlockTag | undefined
 }
 

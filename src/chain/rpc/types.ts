@@ -9,7 +9,7 @@ export type NodeFailure = {
   status?: number
   /** The error text, without long hex, endpoint URLs and call data. */
   words: string
-  /** Revert data. */
+  /** Revert data of the contract; absent if the call did not revert. */
   data?: `0x${string}`
   /** Host of the endpoint, without the rest of its URL, which may be secret. */
   host?: string | undefined

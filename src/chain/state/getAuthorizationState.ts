@@ -17,7 +17,7 @@ export type GetAuthorizationStateParameters = {
   token: Address
   payer: Address
   nonce: Hex
-  /** @default 'latest' */
+  /** Block at which to read the state. @default 'latest' */
   block?: BlockSelector | undefined
 }
 

@@ -18,7 +18,7 @@ import { parseRpcReceipt, type ReadReceipt } from './parseRpcReceipt.js'
 
 /** Block and options of {@link getBlockReceipts}. */
 export type GetBlockReceiptsParameters = {
-  /** A number, its hex, or a tag. */
+  /** The block: a number, its hex, or a tag. */
   block: bigint | Hex | BlockTag
   /**
    * What to do if the endpoint forbids `eth_getBlockReceipts`: throw, or

@@ -18,7 +18,7 @@ export type ChainHeads = {
    * its answers contradict each other.
    */
   fault: Error | undefined
-  /** By number: the requested blocks that the node has. */
+  /** The blocks of `numbers` that the node has, by their number. */
   blocks: ReadonlyMap<bigint, BlockHead>
   /**
    * Reads the newest block again by its number, to check that the chain has it.

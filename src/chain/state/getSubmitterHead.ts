@@ -23,7 +23,7 @@ export type SubmitterHead = {
 
 /** The fees of the chain, and the balance of the account that pays them. */
 export type SendingCosts = {
-  /** Wei, at `latest`. */
+  /** Balance of the account at `latest`, in wei. */
   balance: bigint
   /**
    * Suggested priority fee in wei per gas; absent on chains without EIP-1559.

@@ -175,7 +175,7 @@ function lowerCase(
   return expect(value, isAddress, name, method).toLowerCase()
 }
 
-/** Some nodes write a quantity as a JSON number. */
+/** True for a hex quantity, and for a JSON number, which some nodes write. */
 function isQuantity(value: unknown): value is string | number {
   return typeof value === 'number'
     ? Number.isSafeInteger(value) && value >= 0

@@ -18,9 +18,9 @@ export type Call = {
 
 export type CallAnswer = {
   ok: boolean
-  /** Return data or revert data. */
+  /** Data that the call returned, or with which it reverted. */
   data: Hex
-  /** Whether the target has code. */
+  /** True if the target of the call is a contract. */
   hasCode: boolean
   /** Gas that the call used; absent if calls were sent one by one. */
   gasUsed?: bigint
@@ -35,7 +35,7 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
-/** Caller, block and fees of a call. */
+/** From whom, at which block and with which fees a call is simulated. */
 export type AskedAt = { from: Address; at: string; fees?: CallFees | undefined }
 
 /** Runs the same calls on a node without state overrides. */

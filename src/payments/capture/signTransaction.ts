@@ -13,7 +13,7 @@ export type SignedTransaction = {
   hash: Hash
   /** The serialized transaction. Protect it like a credential. */
   raw: Hex
-  /** Account nonce. */
+  /** Account nonce of the transaction. */
   nonce: number
 }
 

@@ -22,22 +22,28 @@ export type BuildPaymentParameters = {
   domain: TokenDomain
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
-  /** The payer. */
+  /** Account that pays. */
   from: Address
-  /** The recipient. */
+  /** Account that is paid. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string
-  /** @default 'ReceiveWithAuthorization' */
+  /** Type of the message. @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
   /**
    * Unix seconds from which the default window counts.
    * @default the wall clock
    */
   now?: bigint | undefined
-  /** Earliest capture, exclusive, Unix seconds. @default `now` - 60 */
+  /**
+   * Unix seconds. The payment can be captured only after this time.
+   * @default `now` - 60
+   */
   validAfter?: bigint | undefined
-  /** Latest capture, exclusive, Unix seconds. @default `now` + 900 */
+  /**
+   * Unix seconds. The payment can be captured only before this time.
+   * @default `now` + 900
+   */
   validBefore?: bigint | undefined
   /** 32 bytes, never used before. @default random bytes from Web Crypto */
   nonce?: Hex | undefined

@@ -13,7 +13,7 @@ export type PaymentTypedData = {
   >
   primaryType: Payment['primaryType'] | Cancellation['primaryType']
   domain: TokenDomain
-  /** Integers as decimal strings. */
+  /** The message to sign, its integers as decimal strings. */
   message: Record<string, string>
 }
 

@@ -26,7 +26,7 @@ export type SignCancellationExpectation = {
    * there
    */
   version?: string | undefined
-  /** The payer. @default the payer that the cancellation names */
+  /** Account of the payer. @default the payer that the cancellation names */
   from?: Address | undefined
   /**
    * Payment nonce, if the page stored it. Without it, any nonce is accepted.

@@ -25,13 +25,13 @@ export type SignPaymentExpectation = {
    * there
    */
   version?: string | undefined
-  /** The recipient. */
+  /** Account that must be paid. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
-  /** @default 'ReceiveWithAuthorization' */
+  /** Type of the message to sign. @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
   /**
    * Longest accepted time from now until `validBefore`, in seconds. Choose it a

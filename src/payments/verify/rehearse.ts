@@ -26,7 +26,7 @@ import { encodeCancel } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
-/** Most gas that a capture may use. */
+/** Most gas that a capture may use, if the caller sets no limit. */
 export const defaultMaxCaptureGas = 300_000n
 
 export type RehearsalOptions = {

@@ -17,7 +17,7 @@ import type { EncodedCall } from '../message/encodeCall.js'
 export type PaymentExpectation = {
   /** Address of the token contract. */
   token: Address
-  /** The recipient. */
+  /** Account that must be paid. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string

@@ -7,9 +7,9 @@ import { StoreError } from '../../store/errors.js'
  */
 export type ColumnKind =
   | 'text'
-  /** A 64-bit integer, in memory a `number`. */
+  /** A 64-bit integer in the database, a `number` in JavaScript. */
   | 'number'
-  /** A 64-bit integer, in memory a `bigint`. */
+  /** A 64-bit integer in the database, a `bigint` in JavaScript. */
   | 'bigint'
   /** An integer up to 2^256 - 1. */
   | 'amount'

@@ -16,7 +16,7 @@ export type SqlDialect = {
   /** SQL types of columns, by what they hold. */
   readonly types: {
     readonly text: string
-    /** Text that sorts by its bytes. */
+    /** SQL type of text that sorts by its bytes, in every locale. */
     readonly id: string
     readonly integer: string
     readonly amount: string
@@ -65,7 +65,7 @@ export type SqlDialect = {
   listOf(kind: 'text' | 'bytes', values: readonly string[]): SqlList
 }
 
-/** A kind of database. */
+/** What a store needs of a kind of database: SQLite or PostgreSQL. */
 export type SqlEngine = {
   readonly dialect: SqlDialect
   /**
