@@ -35,8 +35,8 @@ type Call<input, output> = {
 /**
  * Turns a function for many inputs into a function for one input. A call starts
  * at once while fewer than `atOnce` groups run. Later calls wait, and then run
- * together as the next group. So a single call is not delayed, and hundreds of
- * calls need few requests.
+ * together as the next group. So a single call waits at most for its turn of
+ * the event loop, and hundreds of calls need few requests.
  */
 export function gatherCalls<input extends object, output>({
   work,

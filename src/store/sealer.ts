@@ -22,9 +22,9 @@ export type SealerParameters = {
    */
   current: string
   /**
-   * Names of keys that are lost for good. Without an entry here, `createOrders`
-   * refuses to start while secrets of a missing key are stored. Secrets of a
-   * lost key never open again. `none` stands for secrets that were stored
+   * Names of keys that are lost for good. Secrets of a lost key never open
+   * again. Without an entry here, calls that use secrets fail while a secret of
+   * a missing key is stored. `none` stands for secrets that were stored
    * unencrypted.
    */
   lost?: readonly string[] | undefined

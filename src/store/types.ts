@@ -893,8 +893,8 @@ export type Sealer = {
   /** Name of the key that seals. Each sealed text begins with it and a space. */
   readonly current: string
   /**
-   * Names of all keys that stored secrets may have. `createOrders` refuses to
-   * start if a stored secret has another key.
+   * Names of all keys that stored secrets may have. Calls that use secrets fail
+   * while a stored secret has another key.
    */
   readonly keyNames: readonly string[]
   /** Encrypts a secret. The text opens only with an equal context. */

@@ -67,15 +67,15 @@ const members: MembersOf<WatchLogsParameters> = {
 
 /**
  * Follows the logs of a filter as events: pre-confirmed, included, safe and
- * finalized, and removed or dropped when the chain undoes one. Each poll reads
- * the newest blocks again with `getLogs`. A WebSocket only triggers polls and
- * delivers pre-confirmed logs. So no event comes twice, and the next poll finds
- * what a connection or a replica missed.
+ * finalized, and removed or dropped if the chain no longer has the log. Each
+ * poll reads the newest blocks again with `getLogs`. A WebSocket only triggers
+ * polls and delivers pre-confirmed logs. So no event comes twice, and the next
+ * poll finds what a connection or a replica missed.
  *
  * When blocks become safe, `watchLogs` reads all of them once more. This finds
  * reorganizations deeper than `overlap`, and logs that a replica left out
- * because it was behind by more than that. With `finality: 'included'` there is
- * no second read: raise `overlap` for such a provider.
+ * because it was behind by more than `overlap` blocks. With `finality:
+ * 'included'` there is no second read: raise `overlap` for such a provider.
  *
  * @throws {@link InvalidFieldError} when the filter or an option is malformed.
  *

@@ -33,8 +33,8 @@ export type SendOptions = CallFees & {
    */
   gas?: bigint | undefined
   /**
-   * Highest gas limit that is accepted. A transaction that needs more is not
-   * sent.
+   * Highest gas limit to choose. A transaction whose simulation needs more is
+   * not sent.
    * @default 300_000n
    */
   maxCaptureGas?: bigint | undefined

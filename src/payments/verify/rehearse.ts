@@ -38,7 +38,7 @@ export type RehearsalOptions = {
 }
 
 export type CaptureRehearsalOptions = RehearsalOptions & {
-  /** @default EIP-3009 */
+  /** Kind of the payment. @default EIP-3009 */
   kind?: CaptureKind | undefined
   /**
    * Base units of the token to capture.
