@@ -1,6 +1,6 @@
 import { CountersignError } from '../core/CountersignError.js'
 
-/** The WebAssembly code cannot be loaded or compiled here. */
+/** The WebAssembly code cannot be loaded or compiled in this runtime. */
 export class AcceleratorError extends CountersignError {
   override readonly name = 'AcceleratorError'
 

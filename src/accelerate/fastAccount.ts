@@ -59,13 +59,17 @@ export function createFastAccount(
   }
 }
 
-/** Serializes a transaction twice: for the digest, then with the signature. */
+/**
+ * Serializes a transaction, signs its hash, and serializes it again with the
+ * signature.
+ */
 async function signBy(
   transaction: TransactionSerializable,
   serialize: SerializeTransactionFn<TransactionSerializable>,
   sign: (bytes: Uint8Array) => SignatureParts,
 ): Promise<Hex> {
-  // The signature does not cover the blobs themselves (EIP-4844).
+  // Leaves out the blobs, because the signature covers only their hashes
+  // (EIP-4844).
   const signable =
     transaction.type === 'eip4844'
       ? { ...transaction, sidecars: false as const }
@@ -74,7 +78,7 @@ async function signBy(
   return serialize(transaction, signature)
 }
 
-/** Parses a private key. Its errors never show any part of the key. */
+/** Parses a private key. Its errors never contain any part of the key. */
 function parsePrivateKey(
   { curve }: Tools,
   privateKey: unknown,

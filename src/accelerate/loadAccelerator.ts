@@ -5,15 +5,15 @@ import { AcceleratorError } from './errors.js'
 import { createFastAccount } from './fastAccount.js'
 import { type Curve, recoverSigner } from './signature.js'
 
-/** A digest, and the signature from which to recover the signer. */
+/** A hash and its signature, to find out who signed. */
 type RecoverAddressParameters = {
-  /** The signed digest, for example from `hashPayment`. */
+  /** The hash that was signed, for example from `hashPayment`. */
   hash: Hex
   /** 65 bytes: `r`, `s` and a `v` of 27, 28, 0 or 1. */
   signature: Hex
 }
 
-/** Signing, recovery and hashing by WebAssembly. */
+/** Signing, recovery of signers and Keccak-256, by WebAssembly. */
 export type Accelerator = {
   /**
    * Creates viem's local account of a private key. Its signatures equal those
@@ -30,7 +30,10 @@ export type Accelerator = {
    * @throws {@link InvalidFieldError} when `hash` is not 32 bytes.
    */
   recoverAddress(parameters: RecoverAddressParameters): Address | undefined
-  /** Pass this function to `createOrders` and `hashPayment`. */
+  /**
+   * Keccak-256 by WebAssembly. Pass this function to `createOrders` and
+   * `hashPayment`.
+   */
   keccak256: Keccak256
 }
 

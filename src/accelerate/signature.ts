@@ -3,10 +3,12 @@ import { parseBytes32 } from '../core/fields.js'
 import type { Keccak256 } from '../core/keccak.js'
 import { normalizeSignature } from '../core/signature.js'
 
-/** The members of ox's WebAssembly curve that we use. */
+/**
+ * The functions of ox's WebAssembly module for secp256k1 that are used here.
+ */
 export type Curve = {
   getPublicKey(privateKey: Uint8Array): Uint8Array
-  /** Returns one recovery byte, then `r` and `s`. */
+  /** Returns 65 bytes: the recovery bit, then `r` and `s`. */
   sign(
     hash: Uint8Array,
     privateKey: Uint8Array,
@@ -27,7 +29,10 @@ export type SignatureParts = {
   yParity: number
 }
 
-/** Signs a digest, deterministically (RFC 6979) and with a low `s`. */
+/**
+ * Signs a hash with the deterministic nonce of RFC 6979 and a low `s`, as viem
+ * does.
+ */
 export function signHash(
   { curve }: Tools,
   hash: Uint8Array,

@@ -13,15 +13,21 @@ import { bindTerms, hashTerms } from './parseCheckoutPayment.js'
 import type { CheckoutPayment } from './types.js'
 
 /**
- * The fields in which a checkout payment differs from an exact one: it has a
- * ceiling, an operator and a salt instead of amount and nonce.
+ * The fields in which a checkout payment differs from an exact one: a ceiling,
+ * an operator and a salt, in place of amount and nonce.
  */
 export type CheckoutFields = {
-  /** The recipient. */
+  /** Account that is paid. */
   to: Address
-  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  /**
+   * The largest amount that can be captured, such as `'50.00'`, in whole
+   * tokens.
+   */
   atMost: string
-  /** The only account that can capture. @default the recipient */
+  /**
+   * The only account that can capture the payment.
+   * @default the recipient
+   */
   operator?: Address | undefined
   /** 32 bytes, never used before. @default random bytes from Web Crypto */
   salt?: Hex | undefined
@@ -90,10 +96,16 @@ export function buildCheckoutPayment(
   return withTerms(unbound, { to, operator, salt })
 }
 
-/** Placeholder for the payment nonce until the terms are complete. */
+/**
+ * Stands for the payment nonce until the terms are complete, because the nonce
+ * is their hash.
+ */
 export const emptyNonce: Hex = /* @__PURE__ */ `0x${'0'.repeat(64)}`
 
-/** Adds the terms to a payment. Their hash becomes the payment nonce. */
+/**
+ * Adds the terms to a payment: recipient, operator and salt. Their hash becomes
+ * the payment nonce.
+ */
 export function withTerms(
   payment: Payment,
   { to, operator = to, salt = drawNonce() }: Omit<CheckoutFields, 'atMost'>,

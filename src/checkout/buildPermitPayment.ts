@@ -15,11 +15,17 @@ export type BuildPermitPaymentParameters = Pick<
   BuildPaymentParameters,
   'domain' | 'decimals' | 'from' | 'now' | 'validBefore'
 > & {
-  /** The recipient. */
+  /** Account that is paid. */
   to: Address
-  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  /**
+   * The largest amount that can be captured, such as `'50.00'`, in whole
+   * tokens.
+   */
   atMost: string
-  /** The only account that can capture. @default the recipient */
+  /**
+   * The only account that can capture the payment.
+   * @default the recipient
+   */
   operator?: Address | undefined
   /** The payer's next permit nonce, from the token's function `nonces`. */
   nonce: bigint

@@ -80,10 +80,13 @@ export function checkoutCall(parameters: CheckoutCallParameters): TokenCall {
   }
 }
 
-/** Selector of `capture(Terms,uint256,bytes)`. */
+/** Selector of the contract function `capture(Terms,uint256,bytes)`. */
 const captureSelector = 'd07b6fb8'
 
-/** ABI words before the signature: the terms, the amount and the offset. */
+/**
+ * Number of ABI words before the signature: the terms, the amount and the
+ * offset of the signature.
+ */
 const headWords = 10
 
 export function encodeCheckoutCapture(

@@ -6,8 +6,8 @@ import { checkoutCode } from './contracts/Checkout.generated.js'
 import { permitCheckoutCode } from './contracts/PermitCheckout.generated.js'
 
 /**
- * The well-known deployment proxy, a contract that is on nearly every chain.
- * Its call data is a salt of 32 bytes and the code to deploy with CREATE2.
+ * The well-known CREATE2 deployer, a contract that is on nearly every chain.
+ * Its call data is a salt of 32 bytes, then the code to deploy.
  */
 const deployer: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
@@ -15,7 +15,8 @@ const salt: Hex = /* @__PURE__ */ `0x${'0'.repeat(64)}`
 
 /**
  * The checkout contract for EIP-3009 tokens, at the same address on every
- * chain. Never take this address from a server.
+ * chain. Never take this address from a server, which could name a contract of
+ * its own.
  */
 export const checkoutAddress: Address =
   '0x8785ba1685e0e8291fa0c0902a1e91838dbe62d1'
@@ -49,7 +50,10 @@ export function checkoutDeployment(): DeploymentCall {
 export type PermitCheckoutParameters = {
   /** The account that is paid. */
   recipient: Address
-  /** The only account that can capture. @default the recipient */
+  /**
+   * The only account that can capture payments through the contract.
+   * @default the recipient
+   */
   operator?: Address | undefined
 }
 

@@ -10,7 +10,7 @@ import type {
 } from './types.js'
 
 /**
- * Most characters of the JSON text. They are enough for the signature of any
+ * Longest accepted JSON text, in characters: enough for the signature of any
  * wallet.
  */
 const maxJsonLength = 65_536
@@ -107,8 +107,7 @@ export function decodePermitPayment(
   json: unknown,
 ): PermitPayment | SignedPermitPayment {
   const { checkout, primaryType, ...rest } = Object(parseJson(json))
-  // Parsed as an EIP-3009 payment, because a permit payment has the same
-  // members.
+  // Parses the payment as one of EIP-3009, because both have the same members.
   const written = { ...rest, primaryType: 'ReceiveWithAuthorization' }
   const payment = parseWrittenPayment(written)
   return parsePermitPayment({ ...payment, primaryType, checkout })
@@ -119,7 +118,8 @@ function parseJson(json: unknown): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // The caller refuses text that is not JSON, because it is not a payment.
+    // Returns text that is not JSON unchanged. The caller then refuses it,
+    // because it is not a payment.
     return json
   }
 }

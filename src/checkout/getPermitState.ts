@@ -61,8 +61,8 @@ export async function getPermitState(
   requireChain(payment, head.chainId)
   if (!consumed)
     return head.timestamp >= payment.message.validBefore ? 'expired' : 'open'
-  // This request may see a later block than the first. That is safe: a captured
-  // permit stays captured.
+  // This request may be answered at a later block than the first. That is safe:
+  // a captured permit stays captured.
   const capturedCall = contractCall(capturedSelector, payment)
   const captured = await readSpent(client, capturedCall, block)
   return captured.consumed ? 'captured' : 'canceled'

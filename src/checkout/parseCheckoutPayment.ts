@@ -19,8 +19,8 @@ const termsMembers: MembersOf<CheckoutTerms> = {
 }
 
 /**
- * Parses a checkout payment, signed or not. Its message must be for the
- * checkout contract, and its nonce the hash of its terms.
+ * Parses a checkout payment, signed or not. Refuses it unless its message pays
+ * the checkout contract and its nonce is the hash of its terms.
  */
 export function parseCheckoutPayment(
   value: unknown,
@@ -29,7 +29,10 @@ export function parseCheckoutPayment(
   return bindTerms(parsePayment(rest), parseTerms(checkout))
 }
 
-/** Adds the terms to a payment. Throws if they do not belong to its message. */
+/**
+ * Adds the terms to a payment. Throws if the payment's nonce is not the hash of
+ * these terms.
+ */
 export function bindTerms<payment extends Payment | SignedPayment>(
   payment: payment,
   checkout: CheckoutTerms,
@@ -83,7 +86,10 @@ export function termsWords({
   )
 }
 
-/** Computes the payment nonce: the hash of chain, contract and terms. */
+/**
+ * Computes the payment nonce of a checkout payment: the hash of chain id,
+ * contract and terms.
+ */
 export function hashTerms(payment: CheckoutPayment): Hex {
   const place = word(payment.domain.chainId) + word(checkoutAddress)
   return hashHex(`0x${place}${termsWords(payment)}`, viemKeccak256)

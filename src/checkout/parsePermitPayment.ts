@@ -18,8 +18,8 @@ const members: MembersOf<PermitTerms> = {
 }
 
 /**
- * Parses a permit payment, signed or not. Its message must be for the checkout
- * contract of its recipient and operator.
+ * Parses a permit payment, signed or not. Refuses it unless its spender is the
+ * checkout contract of its recipient and operator.
  */
 export function parsePermitPayment(
   value: unknown,
@@ -31,8 +31,7 @@ export function parsePermitPayment(
       shown(primaryType),
       'Permit',
     )
-  // Parsed as an EIP-3009 payment, because a permit payment has the same
-  // members.
+  // Parses the payment as one of EIP-3009, because both have the same members.
   const payment = parsePayment({
     ...rest,
     primaryType: 'ReceiveWithAuthorization',
@@ -67,7 +66,7 @@ export type PermitMessage = {
   spender: string
   value: bigint
   nonce: bigint
-  /** Unix seconds, inclusive. */
+  /** Unix seconds. The permit is still valid at this second. */
   deadline: bigint
 }
 
@@ -110,7 +109,7 @@ export function permitTypedData(
 const permitTypeHash: Hex =
   '0x6e71edae12b1b97f4d1f60370fef10105fa2faae0126114a169c64845d6126c9'
 
-/** Computes the hash that the payer signs (EIP-712). */
+/** Computes the hash of a permit that the payer signs (EIP-712). */
 export function hashPermit(payment: PermitPayment): Hex {
   const { owner, spender, value, nonce, deadline } = permitMessage(payment)
   const words =

@@ -83,18 +83,23 @@ function buildStored(fields: StoredFields): PermitPayment {
   }
 }
 
-/** Selectors of the permit checkout contract. */
+/** Function selectors of the permit checkout contract. */
 const selectors = {
   capture: '08dd5452',
   isSpent: '597d7dbe',
   captured: 'a4ba4516',
 } as const
 
-/** Topic 0 of `Captured(address,address,uint256,address,uint256)`. */
+/**
+ * First topic of the event `Captured(address,address,uint256,address,uint256)`.
+ */
 const capturedTopic: Hex =
   '0xa6cc66f25b7176f5a04f2b41dab0406c0ebb205d93345a5d930574c87f0b802f'
 
-/** ABI words before the signature: the permit, the amount and the offset. */
+/**
+ * Number of ABI words before the signature: the permit, the amount and the
+ * offset of the signature.
+ */
 const headWords = 7
 
 function encodePermitCapture(
@@ -121,7 +126,10 @@ function encodePermitCapture(
   }
 }
 
-/** Builds a call that asks the checkout contract about the permit nonce. */
+/**
+ * Builds a call that asks the checkout contract about the payment's permit
+ * nonce.
+ */
 export function contractCall(
   selector: string,
   { domain, message }: Pick<PermitPayment, 'domain' | 'message'>,
@@ -143,7 +151,9 @@ function capturedLogs({ domain, message }: PermitPayment): SpentLogFilter {
   }
 }
 
-/** Finds the contract's event `Captured` for the permit. */
+/**
+ * Finds the event `Captured` that the checkout contract logged for the permit.
+ */
 function findCaptured(
   { status, logs }: ProofReceipt,
   payment: PermitPayment,
@@ -159,7 +169,7 @@ function findCaptured(
 }
 
 /**
- * Finds the proof of a permit checkout in a receipt: the contract's `Captured`
+ * Finds the proof of a capture in a receipt: the contract's event `Captured`
  * with recipient and amount, and before it the token's exact `Transfer`.
  */
 function provePermit(

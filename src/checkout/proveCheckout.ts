@@ -12,15 +12,17 @@ import { word } from '../core/words.js'
 import { checkoutAddress } from './checkoutContracts.js'
 import type { CheckoutPayment } from './types.js'
 
-/** Topic 0 of `Captured(bytes32,address,address,address,uint256)`. */
+/**
+ * First topic of the event `Captured(bytes32,address,address,address,uint256)`.
+ */
 const capturedTopic: Hex =
   '0x6f0a61ce747b95108a1e1b45eabfabaf31226774ebabb4948d89f17aa6bf8944'
 
 /**
- * Finds the proof of a checkout in a receipt, in this order: the token's
- * `AuthorizationUsed(payer, nonce)`, its exact `Transfer`s of ceiling, amount
- * and rest, and the contract's `Captured` with that amount. If the token moved
- * less, for example because it takes a fee, there is no proof.
+ * Finds the proof of a capture in a receipt. The events must be in this order:
+ * the token's `AuthorizationUsed(payer, nonce)`, its exact `Transfer`s of
+ * ceiling, amount and rest, and the contract's `Captured` with that amount. If
+ * the token moved less, for example because it takes a fee, there is no proof.
  */
 export function proveCheckout(
   receipt: ProofReceipt,
@@ -66,7 +68,10 @@ export function proveCheckout(
   return paid && { ...proofOf(receipt, paid), amount }
 }
 
-/** Finds these exact transfers in this order; `undefined` if one is missing. */
+/**
+ * Finds these exact transfers in this order; returns `undefined` if one is
+ * missing.
+ */
 function findInOrder(
   logs: readonly ProofLog[],
   transfers: readonly (readonly [Hex, Hex, bigint])[],

@@ -10,7 +10,7 @@ import {
 } from './parsePermitPayment.js'
 import type { PermitPayment } from './types.js'
 
-/** The payment whose permit {@link signPermitCancellation} ends. */
+/** The payment that {@link signPermitCancellation} cancels. */
 export type SignPermitCancellationParameters = {
   /** The payment to cancel. */
   payment: PermitPayment
@@ -20,7 +20,7 @@ const members: MembersOf<SignPermitCancellationParameters> = {
   payment: true,
 }
 
-/** Selectors of the two overloads of `permit`. */
+/** Selectors of the two forms of `permit`: with `v, r, s`, and with `bytes`. */
 const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
 
 /**
@@ -28,8 +28,8 @@ const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
  * of the payment. Returns the call that submits this permit and so cancels the
  * payment. Anyone can send the call.
  *
- * A capture can still be mined first: use `getPermitState` to see which one
- * won.
+ * A capture can still get into a block first: use `getPermitState` to see which
+ * one won.
  *
  * @throws {@link WrongWalletError} when the wallet is on another chain or
  * account.

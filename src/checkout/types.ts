@@ -1,19 +1,28 @@
 import type { Address, Hex } from 'viem'
 import type { Payment, PermitAuthorization } from '../core/types.js'
 
-/** Recipient, operator and salt of a checkout payment. */
+/**
+ * What a checkout payment adds to the signed message, which contains only the
+ * hash of these terms.
+ */
 export type CheckoutTerms = {
-  /** The account that is paid. The message names the checkout contract. */
+  /**
+   * The account that is paid in the end. The message itself pays the checkout
+   * contract.
+   */
   recipient: Address
-  /** The only account that can capture. */
+  /** The only account that can capture the payment. */
   operator: Address
-  /** 32 random bytes. The nonce of the message is the hash of all terms. */
+  /**
+   * 32 random bytes, which make each payment's nonce different: the nonce is
+   * the hash of chain id, contract and terms.
+   */
   salt: Hex
 }
 
 /**
- * A payment of at most `message.value`: the merchant names the amount at
- * capture. The payer signs the message, whose nonce is the hash of the terms.
+ * A payment of at most `message.value`. The operator names the amount at the
+ * capture. The nonce of the signed message is the hash of the terms.
  */
 export type CheckoutPayment = Payment & { checkout: CheckoutTerms }
 
@@ -23,17 +32,20 @@ export type CheckoutPayment = Payment & { checkout: CheckoutTerms }
  */
 export type SignedCheckoutPayment = CheckoutPayment & { signature: Hex }
 
-/** The accounts of a permit checkout contract. Its address depends on both. */
+/** The two accounts of a permit checkout contract, which decide its address. */
 export type PermitTerms = {
-  /** The account that is paid. The message names the contract as `to`. */
+  /**
+   * The account that is paid in the end. `to` of the message is the contract.
+   */
   recipient: Address
-  /** The only account that can capture. */
+  /** The only account that can capture the payment. */
   operator: Address
 }
 
 /**
- * A payment of at most `message.value` with a token that has permits only. The
- * payer signs a permit to the contract `message.to`.
+ * A payment of at most `message.value` in a token that has permits (EIP-2612)
+ * but no EIP-3009. The payer signs a permit whose spender is the checkout
+ * contract, `message.to`.
  */
 export type PermitPayment = PermitAuthorization & { checkout: PermitTerms }
 

@@ -15,13 +15,13 @@ import type {
 import type { Wallet } from '../payments/sign/signWithWallet.js'
 import type { FollowParameters } from './followStream.js'
 
-/** Parameters of every method. */
+/** Parameters that every method of a client accepts. */
 export type AbortOptions = {
   /** Ends the request, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
 }
 
-/** How a client signs payments of one kind and decodes them. */
+/** How a client signs and decodes payments of one kind. */
 export type ClientKind = SigningKind & {
   /** Decodes a payment from JSON, as `decodePayment` does. */
   decode(json: unknown): AnyPayment
@@ -35,7 +35,7 @@ export type PaymentOptions = AbortOptions & {
 
 /** Parameters of `requestPayment`. */
 type RequestPaymentParameters = PaymentOptions & {
-  /** The account that signs, if the order names no payer. */
+  /** Account that will sign. Used only if the order names no payer. */
   payer: Address
 }
 
@@ -46,13 +46,19 @@ type PayOrderParameters = PaymentOptions & {
    * server that drafted the payment.
    */
   expect: SignPaymentExpectation | SignCeilingExpectation
-  /** The payer. @default the wallet's account, for which it may ask its user */
+  /**
+   * Account that pays.
+   * @default the account of the wallet, which may ask its user to connect
+   */
   payer?: Address | undefined
 }
 
 /** Parameters of the buyer's `cancel`. */
 type CancelPaymentOptions = AbortOptions & {
-  /** Take these values from the page, never from the server. */
+  /**
+   * What the buyer agreed to cancel. Take these values from the page, never
+   * from the server.
+   */
   expect: SignCancellationExpectation
 }
 
@@ -60,8 +66,8 @@ type CancelPaymentOptions = AbortOptions & {
 export type FollowOrderParameters = FollowParameters & {
   /**
    * States that also end the iteration, such as `['voided', 'expired']`. The
-   * server keeps the stream open in these states, because the order can still
-   * be paid or offered again.
+   * server keeps the stream open in these states, because such an order can
+   * still be paid or offered to the buyer again.
    */
   until?: readonly BuyerState['state'][] | undefined
 }
@@ -71,16 +77,19 @@ export type BuyerState = Answers['BuyerOrder']
 
 /** An event of the order, with its id. Integers are decimal strings. */
 export type BuyerNews = Answers['BuyerEvent'] & {
-  /** Pass it as `after` to continue after this event. */
+  /** Id of the event. Pass it as `after` to continue after this event. */
   id: string
 }
 
-/** Whether the shop sends the cancellation, or the buyer may send `call`. */
+/**
+ * Whether the shop sends the cancellation to the chain. If it does not, `call`
+ * is the transaction that the buyer can send.
+ */
 type CancellationTaken = Answers['CancellationTaken']
 
 /**
- * All that the buyer of one order can do. These routes are idempotent, so each
- * request is retried after transient failures.
+ * The calls for the buyer of one order. Repeating a request has no further
+ * effect, so each is retried after transient failures.
  */
 export interface BuyerClient {
   /**
@@ -107,7 +116,7 @@ export interface BuyerClient {
    * are retried after transient failures; the wallet is asked once. Nothing is
    * paid twice: an order takes one payment.
    *
-   * No money has moved when it resolves. The shop captures later.
+   * When the call resolves, no money has moved. The shop captures later.
    *
    * @throws {@link ProblemError} when the server refuses the payment: `notOpen`
    * if the order has one already, or its time is over.

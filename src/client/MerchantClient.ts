@@ -5,7 +5,7 @@ import type { LedgerFormat } from '../http/schemas/querySchemas.js'
 import type { AbortOptions } from './BuyerClient.js'
 import type { FollowParameters } from './followStream.js'
 
-/** An order as a merchant sees it. Integers are decimal strings. */
+/** An order as its merchant sees it. Integers are decimal strings. */
 export type MerchantOrder = Answers['Order']
 
 /** A refund. Integers are decimal strings. */
@@ -29,9 +29,16 @@ export type RefundParameters = OrderParameters & { refundId: string }
 /** Parameters of the merchant's `draft`. */
 type DraftParameters = AbortOptions &
   Omit<DraftBody, 'window'> & {
-    /** The order's id. @default 32 random bytes, drawn before the first try */
+    /**
+     * Id of the order, so that a repeated request does not create a second
+     * order.
+     * @default 32 random bytes, drawn before the first try
+     */
     idempotencyKey?: string | undefined
-    /** Seconds from now until the payment expires. @default the shop's */
+    /**
+     * Seconds from now until the payment expires.
+     * @default the shop's own setting
+     */
     window?: bigint | undefined
   }
 
@@ -42,9 +49,9 @@ export type ListParameters = AbortOptions & {
   chainId?: number | undefined
   token?: Address | undefined
   recipient?: Address | undefined
-  /** The `cursor` of a page, to begin after it. */
+  /** The `cursor` of a page. The list begins after that page. */
   before?: string | undefined
-  /** Orders on a page, at most 200. */
+  /** Most orders on a page, at most 200. */
   limit?: number | undefined
 }
 
@@ -55,23 +62,32 @@ type CaptureParameters = OrderParameters & {
    * whole tokens.
    */
   amount?: string | undefined
-  /** Seconds to wait for a result, at most 25. @default 0 */
+  /**
+   * Seconds for which the server waits for the outcome, at most 25. With 0 it
+   * answers at once.
+   * @default 0
+   */
   wait?: number | undefined
   /**
-   * `preconfirmed`: answer once the unfinished block shows the capture. The
-   * finished block may not contain it. @default 'included'
+   * When the server answers. `included`: once a block contains the capture.
+   * `preconfirmed`: once the pending block shows the capture, although the
+   * finished block may not contain it.
+   * @default 'included'
    */
   answerAt?: 'preconfirmed' | 'included' | undefined
   /**
-   * Required with `preconfirmed`: the largest payment to answer so early, in
-   * whole tokens.
+   * Required with `preconfirmed`: the largest payment for which the server may
+   * answer so early, in whole tokens.
    */
   preconfirmedUpTo?: string | undefined
 }
 
 /** Parameters of the merchant's `reauthorize`. */
 type ReauthorizeParameters = OrderParameters & {
-  /** Seconds from now until the payment expires. @default the shop's */
+  /**
+   * Seconds from now until the new payment expires.
+   * @default the shop's own setting
+   */
   window?: bigint | undefined
 }
 
@@ -80,7 +96,10 @@ type RequestRefundParameters = OrderParameters & RefundBody
 
 /** Parameters of `refundToSign`. */
 type RefundPaymentParameters = RefundParameters & {
-  /** Seconds from now until the payment expires. @default the longest */
+  /**
+   * Seconds from now until the refund's payment expires.
+   * @default the longest that the server allows
+   */
   window?: bigint | undefined
 }
 
@@ -89,46 +108,61 @@ type RefundSignatureParameters = RefundParameters & { signature: Hex }
 
 /** Parameters of the merchant's `reconcile`. */
 type ReconcileOptions = AbortOptions & {
-  /** @default where the last one ended */
+  /**
+   * First block to compare.
+   * @default where the last reconciliation ended
+   */
   fromBlock?: bigint | undefined
 }
 
-/** Progress of an audit. */
+/** Progress of an audit, as `onProgress` gets it. */
 type AuditProgress = {
-  /** The blocks compared so far, both ends included. */
+  /** The range of blocks that was compared last, both ends included. */
   fromBlock: bigint
   toBlock: bigint
-  /** The last block to compare. */
+  /** The last block that the audit compares. */
   lastBlock: bigint
 }
 
 /** Parameters of the merchant's `audit`. */
 export type AuditOptions = AbortOptions & {
   /**
-   * The first block, such as that of your first order. Without it, all blocks
-   * since your oldest order are compared in one request, which the server ends
-   * after 30 seconds. @default the block of the oldest order
+   * First block to compare, such as that of your first order. Without it, one
+   * request compares all blocks since your oldest order, and the server ends a
+   * request after 30 seconds.
+   * @default the block of the oldest order
    */
   fromBlock?: bigint | undefined
   /**
+   * Last block to compare.
    * @default the newest block; with several chains, the largest of their newest
    * block numbers
    */
   toBlock?: bigint | undefined
-  /** Blocks in the first request. @default 10_000n */
+  /**
+   * Number of blocks in the first request. Later requests have fewer if the
+   * server needs too long.
+   * @default 10_000n
+   */
   blocks?: bigint | undefined
-  /** Called after each range of blocks. */
+  /** Called each time after a range of blocks was compared. */
   onProgress?: ((progress: AuditProgress) => void) | undefined
 }
 
 /** Parameters of the merchant's `ledger`. */
 export type LedgerOptions = AbortOptions & {
-  /** @default 'csv' */
+  /**
+   * Format of the file.
+   * @default 'csv'
+   */
   format?: LedgerFormat | undefined
-  /** Unix seconds. */
+  /** Unix seconds. Earlier bookings are left out. */
   from?: bigint | undefined
   to?: bigint | undefined
-  /** Adds every transfer on the chain. @default false */
+  /**
+   * True to add every transfer found on the chain.
+   * @default false
+   */
   transfers?: boolean | undefined
 }
 
@@ -137,17 +171,17 @@ export type FollowOrdersParameters = Omit<
   FollowParameters,
   'after' | 'onOpen'
 > & {
-  /** Limits the stream to one order. */
+  /** Yields only the events of this order. */
   orderId?: string | undefined
   /**
-   * The `cursor` of the last event you have, or `'0'` for all events. @default
-   * only events from now on
+   * The `cursor` of the last event that you have, or `'0'` for all events.
+   * @default only events from now on
    */
   after?: string | undefined
   /**
-   * Called each time the stream opens, with the cursor after which it begins. A
-   * list of orders that you load after this call, together with the events of
-   * the stream, misses nothing.
+   * Called each time the stream opens, with the cursor after which it begins.
+   * If you load the list of orders after this call, the list and the events of
+   * the stream together miss nothing.
    */
   onOpen?: ((cursor: string) => void) | undefined
 }
@@ -245,8 +279,9 @@ export interface MerchantClient {
   ): Promise<Answers['Captured'] | Answers['CaptureUnknown']>
 
   /**
-   * Gives up on an order. Retried after transient failures. Until
-   * `spendableUntil` the payer's signature stays valid.
+   * Voids an order: the shop no longer captures it. Retried after transient
+   * failures. This does not make the payer's signature invalid: whoever has it
+   * can submit it until `spendableUntil`.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *
@@ -298,7 +333,7 @@ export interface MerchantClient {
 
   /**
    * Requests a refund, once for each `refundId`. Retried after transient
-   * failures. The money is not back when it resolves.
+   * failures. When the call resolves, the money has not moved yet.
    *
    * @throws {@link ProblemError} when the server refuses it: `refundForbidden`
    * without the permission.
@@ -466,8 +501,8 @@ export interface MerchantClient {
    *
    * An event can come twice, with the same `cursor`.
    *
-   * @throws {@link ProblemError} `cursorAhead` if the server has another
-   * database than before.
+   * @throws {@link ProblemError} `cursorAhead` if the server's database is
+   * another one than before, such as a restored backup.
    * @throws {@link ServerError} when the answer is not from `countersign/http`.
    *
    * @example
@@ -502,9 +537,9 @@ export interface MerchantClient {
   suspend(parameters?: AbortOptions): Promise<Answers['Sending']>
 
   /**
-   * Allows sending again, for every shop on the database. After you restored a
-   * database, call it only once `reconcile` has written what the backup missed.
-   * Retried after transient failures.
+   * Lets workers send transactions again, for every shop on the database. After
+   * you restored a database, call it only once `reconcile` has written what the
+   * backup missed. Retried after transient failures.
    *
    * @throws {@link ProblemError} when the server refuses it:
    * `operationForbidden` without the permission.
@@ -523,9 +558,9 @@ export interface MerchantClient {
   resume(parameters?: AbortOptions): Promise<Answers['Sending']>
 
   /**
-   * Seals stored secrets again with the current key. Retried after transient
-   * failures: each try continues where the last one ended, because the server
-   * ends a request after 30 seconds.
+   * Encrypts stored secrets again, with the current key of the sealer. Retried
+   * after transient failures: each try continues where the last one ended,
+   * because the server ends a request after 30 seconds.
    *
    * @throws {@link ProblemError} when the server refuses it:
    * `operationForbidden` without the permission.

@@ -8,24 +8,28 @@ import type { SubscriptionsQuery } from '../http/schemas/querySchemas.js'
 import type { SpendPermission } from '../subscriptions/permission/types.js'
 import type { AbortOptions } from './BuyerClient.js'
 
-/** Parameters of the methods for one subscription. */
+/** Id of the subscription that the method is about. */
 export type SubscriptionParameters = AbortOptions & { subscriptionId: string }
 
 /** Parameters of `draft` of subscriptions. */
 type DraftSubscriptionRequest = AbortOptions &
   Omit<SubscriptionDraftBody, 'period' | 'start' | 'end'> & {
     /**
-     * The subscription's id, up to 63 characters. @default 31 random bytes,
-     * drawn before the first try
+     * Id of the subscription, up to 63 characters, so that a repeated request
+     * does not create a second one.
+     * @default 31 random bytes, drawn before the first try
      */
     idempotencyKey?: string | undefined
-    /** Seconds of one period. */
+    /** Length of one period in seconds. */
     period: bigint
-    /** First second of the first period. @default now, in block time */
+    /**
+     * Unix seconds at which the first period begins.
+     * @default now, in block time
+     */
     start?: bigint | undefined
     /**
-     * First second at which the permission no longer holds. @default the end of
-     * the last of `periods`, or never if that is absent too
+     * Unix seconds from which the permission no longer holds.
+     * @default the end of the last of `periods`, or never if that is absent too
      */
     end?: bigint | undefined
   }
@@ -33,7 +37,7 @@ type DraftSubscriptionRequest = AbortOptions &
 /** Parameters of `list` of subscriptions. */
 type ListSubscriptionsRequest = AbortOptions &
   Omit<SubscriptionsQuery, 'limit'> & {
-    /** Subscriptions on a page, at most 200. */
+    /** Most subscriptions on a page, at most 200. */
     limit?: number | undefined
   }
 
@@ -98,8 +102,8 @@ export interface SubscriptionsClient {
   ): Promise<SpendPermission>
 
   /**
-   * Passes on the signature of the permission. Retried after transient
-   * failures.
+   * Sends the payer's signature of the permission to the server. Retried after
+   * transient failures.
    *
    * @throws {@link ProblemError} with the reason why the permission is refused.
    * @throws {@link ServerError} when the server gives no answer.

@@ -7,17 +7,17 @@ import type { Line } from './line.js'
 export type ClientFailure = ProblemError | ServerError
 
 export type Asking = {
-  /** Path below the client's `url`, with its query. */
+  /** Path of the request below the client's `url`, with its query. */
   path: string
-  /** Sent as JSON. Makes it a POST. */
+  /** Body of the request, sent as JSON. With a body, the request is a POST. */
   body?: object | undefined
   headers?: Record<string, string> | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * Gets the milliseconds until the next try, and returns those to use instead,
- * or `undefined` to give up.
+ * Decides about the next try. Gets the milliseconds that the client would wait.
+ * Returns the milliseconds to wait instead, or `undefined` to stop trying.
  */
 export type Pacing = (
   pause: number,
@@ -25,21 +25,22 @@ export type Pacing = (
 ) => number | undefined
 
 /**
- * Milliseconds after which a try without an answer fails. It is longer than the
- * 30 s after which the server ends a request.
+ * Milliseconds after which a request without an answer fails. It is longer than
+ * the 30 s after which the server itself ends a request.
  */
 const longestTry = 40_000
 
 /**
- * Milliseconds between two tries. If `Retry-After` asks for more than
- * `longest`, the request fails at once.
+ * Limits of the milliseconds between two tries. If the server's `Retry-After`
+ * asks for more than `longest`, the request fails at once.
  */
 export const pauses = { shortest: 300, longest: 5_000 }
 
 /**
- * Requests JSON, and retries after transient failures.
+ * Sends a request, reads its JSON answer, and retries after transient failures.
  *
- * @throws {@link ProblemError} {@link ServerError}
+ * @throws {@link ProblemError} when the server refuses the request.
+ * @throws {@link ServerError} when the server gives no answer.
  * @throws the reason of `signal` when that aborts.
  */
 export function ask<answer>(
@@ -55,7 +56,10 @@ export function ask<answer>(
   return repeat(line, signal, work, pacing)
 }
 
-/** Repeats work of {@link askOnce} after transient failures. */
+/**
+ * Runs `work`, which calls {@link askOnce}, again after each transient failure,
+ * at most as often as the client's `retries` says.
+ */
 export async function repeat<answer>(
   line: Line,
   signal: AbortSignal | undefined,
@@ -80,7 +84,7 @@ export async function repeat<answer>(
   }
 }
 
-/** Aborts when one of the two does. */
+/** Returns a signal that aborts when one of the two given signals does. */
 export function either(
   signal: AbortSignal | undefined,
   other: AbortSignal,
@@ -88,16 +92,20 @@ export function either(
   return signal ? AbortSignal.any([signal, other]) : other
 }
 
-/** Milliseconds until the next try; `undefined` if a retry is useless. */
+/**
+ * Returns the milliseconds until the next try; `undefined` if a retry is
+ * useless.
+ */
 export function pauseOf(error: unknown, failures: number): number | undefined {
   const { retryable, retryAfter } = Object(error)
   return retryable ? (retryAfter ?? growingPause(failures, pauses)) : undefined
 }
 
 /**
- * Sends one request, and reads its answer.
+ * Sends one request and reads its answer, without a retry.
  *
- * @throws {@link ProblemError} {@link ServerError}
+ * @throws {@link ProblemError} when the server refuses the request.
+ * @throws {@link ServerError} when the server gives no answer.
  */
 export async function askOnce<answer>(
   { url, token, fetch }: Line,
@@ -117,7 +125,7 @@ export async function askOnce<answer>(
           ...headers,
         },
         body: body ? toJson(body) : null,
-        // A redirect could send the signature to another server.
+        // Follows no redirect: it could send the signature to another server.
         redirect: 'manual',
         signal: signal ?? null,
       }),
@@ -127,8 +135,8 @@ export async function askOnce<answer>(
     return await read(response)
   } catch (error) {
     if (error instanceof CountersignError) throw error
-    // Any other error here means that the connection broke, so there is no
-    // whole answer and no status.
+    // Any error but a malformed answer means that the connection broke. Then
+    // the status says nothing, because the answer is not complete.
     if (!(error instanceof SyntaxError)) status = undefined
     throw new ServerError({ request, status, code: Object(error).cause?.code })
   }
@@ -140,8 +148,8 @@ async function problemOf(
   token: string | undefined,
 ): Promise<ProblemError | ServerError> {
   const { status, headers } = response
-  // Hides the token and long hex: a foreign server could send back the token or
-  // the signature, and the error would show it.
+  // Removes the token and long hex from the answer. Another server could send
+  // back the token or the signature, and the error would show it.
   const hide = (_: string, value: unknown) =>
     typeof value === 'string'
       ? value.replaceAll(token ?? '…', '…').replace(/[\da-f]{41,}/gi, '…')
@@ -151,7 +159,8 @@ async function problemOf(
     .then((text) => JSON.parse(text, hide))
     .catch(() => undefined)
   const { reason, detail, field } = Object(body)
-  // Reads `Retry-After` as seconds: `countersign/http` never sends a date.
+  // Reads `Retry-After` as seconds, because `countersign/http` never sends a
+  // date.
   const retryAfter = Number(headers.get('retry-after')) * 1_000 || undefined
   return typeof reason === 'string'
     ? new ProblemError({ reason, status, detail, field, retryAfter })

@@ -47,7 +47,7 @@ export async function auditRanges(
   return whole
 }
 
-/** True if the server ran out of time. */
+/** True if the server ended the request because it took too long. */
 function isLate(error: unknown): boolean {
   return error instanceof ProblemError && error.reason === 'timeout'
 }

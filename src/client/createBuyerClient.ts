@@ -26,7 +26,10 @@ import {
 /** Parameters of {@link createBuyerClient}. */
 export type CreateBuyerClientParameters = ConnectionParameters & {
   orderId: string
-  /** The order's token, which `draft` returned. It proves who the buyer is. */
+  /**
+   * The order's secret token, which `draft` returned. Whoever has it can act as
+   * the buyer.
+   */
   buyerToken: string
 }
 
@@ -82,7 +85,8 @@ export function createBuyerClient(
   ) => {
     type Drafted = Answers['PaymentToSign']
     const { payment } = await request<Drafted>('/payment', { signal })
-    // If the order names no payer, the caller's or the wallet's account pays.
+    // If the order names no payer, the account of the caller or of the wallet
+    // pays.
     const from = payment.message.from ?? (await getPayer())
     const whole = { ...payment, message: { ...payment.message, from } }
     return kind ? kind.decode(whole) : decodePayment(whole)

@@ -28,8 +28,8 @@ import { queryOf } from './queryOf.js'
 /** Parameters of {@link createMerchantClient}. */
 export type CreateMerchantClientParameters = ConnectionParameters & {
   /**
-   * Goes into `Authorization: Bearer …`, which your `authorize` checks. Leave
-   * it out in a page whose session cookie is enough.
+   * Secret that is sent as `Authorization: Bearer …` and that your `authorize`
+   * checks. Leave it out in a page whose session cookie is enough.
    */
   key?: string | undefined
 }
@@ -118,7 +118,7 @@ export function createMerchantClient(
   }
 }
 
-/** @throws {@link InvalidFieldError} */
+/** @throws {@link InvalidFieldError} when a parameter is malformed. */
 export function openMerchantLine(
   parameters: CreateMerchantClientParameters,
 ): Line {

@@ -46,7 +46,8 @@ export function createSubscriptionsClient(
 
   return {
     draft: ({ idempotencyKey, signal, period, start, end, ...fields }) => {
-      // 62 hex digits: the id of a subscription has at most 63 characters.
+      // Uses 62 hex digits, because the id of a subscription has at most 63
+      // characters.
       const id = idempotencyKey ?? drawNonce().slice(2, 64)
       return ask(line, {
         path: all,

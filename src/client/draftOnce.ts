@@ -6,13 +6,16 @@ import type { Line } from './line.js'
 /** Milliseconds after which the server ends a request. */
 const longestRequest = 30_000
 
-/** Codes of Node for a connection that was never opened: nothing was sent. */
+/**
+ * Node's error codes for a connection that was never opened. Then the server
+ * did not get the request, and the next try need not wait.
+ */
 const neverSent: unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
 
 /**
- * Drafts an order. Each try makes the `buyerToken` of the one before invalid.
- * So tries must not overlap: if the server handled the older one last, the
- * token that the client got would be invalid.
+ * Drafts an order. Each try makes the `buyerToken` of the try before invalid,
+ * so tries must not overlap. If the server handled the older try last, the
+ * client would have an invalid token.
  */
 export async function draftOnce(
   line: Line,

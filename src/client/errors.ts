@@ -4,28 +4,36 @@ import type { ProblemReason } from '../http/schemas/problemTable.js'
 type ProblemFacts = {
   reason: string
   status: number
-  /** The server's sentence, if the answer has one. */
+  /** The server's sentence about the problem, if the answer has one. */
   detail: unknown
   field: string | undefined
-  /** Milliseconds. */
+  /** Milliseconds after which the same request may succeed. */
   retryAfter: number | undefined
 }
 
 /**
- * The server refused the request. `reason` says why, and the message is the
- * server's own sentence, for people to read.
+ * The server refused the request. `reason` is a code for programs; the message
+ * is the server's own sentence, for people.
  */
 export class ProblemError extends CountersignError {
   override readonly name = 'ProblemError'
-  /** True when the server says after which time the same request may pass. */
+  /**
+   * True when the server says after which time the same request may succeed.
+   */
   override readonly retryable: boolean
-  /** The code of the problem. A newer server may have other codes. */
+  /**
+   * Code of the problem. A newer server may send codes that are not in this
+   * type.
+   */
   readonly reason: ProblemReason | (string & Record<never, never>)
   /** HTTP status. */
   readonly status: number
   /** The wrong field of the request, if one is wrong. */
   readonly field: string | undefined
-  /** Milliseconds after which the same request may pass. */
+  /**
+   * Milliseconds after which the same request may succeed, if the server says
+   * so.
+   */
   readonly retryAfter: number | undefined
 
   constructor({ reason, status, detail, field, retryAfter }: ProblemFacts) {
@@ -44,24 +52,27 @@ export class ProblemError extends CountersignError {
 }
 
 type ServerFacts = {
-  /** Method and address. */
+  /** Method and address of the request. */
   request: string
   status?: number | undefined
-  /** Milliseconds. */
+  /** Milliseconds after which to try again, if the answer says so. */
   retryAfter?: number | undefined
   /** Error code of the runtime, such as `ECONNREFUSED`. */
   code?: string | undefined
 }
 
 /**
- * The server gave no answer, or one that is not from `countersign/http`, such
- * as the error page of a proxy.
+ * The server gave no answer, or the answer is not from `countersign/http`, for
+ * example the error page of a proxy.
  */
 export class ServerError extends CountersignError {
   override readonly name = 'ServerError'
-  /** True if there was no answer, or the status is 429, 502, 503 or 504. */
+  /**
+   * True if there was no answer, or the status is 429, 502, 503 or 504: the
+   * same request may succeed later.
+   */
   override readonly retryable: boolean
-  /** HTTP status; absent without an answer. */
+  /** HTTP status of the answer; absent without an answer. */
   readonly status: number | undefined
   /** Milliseconds after which to try again, if the answer says so. */
   readonly retryAfter: number | undefined

@@ -14,7 +14,9 @@ import type { Line } from './line.js'
 
 /** Parameters of `follow`, for buyers and merchants. */
 export type FollowParameters = {
-  /** The `id` of the last event you have: the stream continues after it. */
+  /**
+   * The `id` of the last event that you have. The stream continues after it.
+   */
   after?: string | undefined
   /** Called each time the stream opens: at first, and after each failure. */
   onOpen?: (() => void) | undefined
@@ -22,14 +24,15 @@ export type FollowParameters = {
 }
 
 /**
- * Milliseconds without a byte after which the stream is opened again. The
- * server sends something every 15 s.
+ * Milliseconds without a byte after which the connection counts as lost and is
+ * opened again. The server sends something every 15 s.
  */
 const silence = 40_000
 
 /**
- * Yields the events of a stream, and opens it again with the last id whenever
- * it breaks or falls silent, until the server sends the event `end`.
+ * Yields the events of a stream. Whenever the connection breaks or falls
+ * silent, opens it again with the id of the last event. Ends when the server
+ * sends the event `end`.
  *
  * @throws {@link ProblemError} {@link ServerError} when a retry is useless.
  * @throws the reason of `signal` when that aborts.
@@ -49,8 +52,9 @@ export async function* followStream(
         const { event } = message
         id = message.id ?? id
         if (event === 'end') return
-        // A `status` does not reset the count: every connection begins with
-        // one, even if it breaks right after.
+        // Counts failures in a row. The event `status` does not end the row,
+        // because each connection begins with it, even one that breaks right
+        // after.
         if (event !== 'status') failures = 0
         yield message
       }
@@ -61,7 +65,8 @@ export async function* followStream(
       // The cast is safe: `pauseOf` returns a pause only for a `ClientFailure`.
       line.onRetry(error as ClientFailure)
     }
-    // Spread, so that not all clients ask a restarted server at the same time.
+    // Varies the pause at random, so that not all clients ask a restarted
+    // server at the same time.
     const spread = 0.75 + Math.random() / 2
     await wait(pause * spread, signal)
     signal?.throwIfAborted()
@@ -69,8 +74,8 @@ export async function* followStream(
 }
 
 /**
- * Yields the messages of one connection, until it ends, breaks or is silent for
- * too long.
+ * Yields the events of one connection, until it ends, breaks or is silent for
+ * 40 seconds.
  */
 async function* readStream(
   line: Line,
@@ -100,8 +105,8 @@ async function* readStream(
       const { done, value } = await reader.read().catch(() => {
         throw new ServerError({ request: `GET ${line.url}${asking.path}` })
       })
-      // Stops the timer while the caller handles the events: that time is not
-      // silence of the server.
+      // Stops the timer while the caller handles the events, because the server
+      // is not silent then.
       clearTimeout(timer)
       if (done) return
       parser.feed(decoder.decode(value, { stream: true }))
@@ -116,8 +121,9 @@ async function* readStream(
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 /**
- * Throws a `SyntaxError` if the answer is no event stream. `askOnce` reports it
- * as an answer of a foreign server, like malformed JSON.
+ * Throws a `SyntaxError` if the answer is not an event stream. `askOnce` then
+ * reports that the answer is not from `countersign/http`, as it does for
+ * malformed JSON.
  */
 function openReader({ body, headers }: Response): Reader {
   const type = headers.get('content-type') ?? ''

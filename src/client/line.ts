@@ -4,16 +4,20 @@ import type { ProblemError, ServerError } from './errors.js'
 
 /** Where the server is, and how the client sends requests to it. */
 export type ConnectionParameters = {
-  /** Address of the routes with their prefix, such as `/payments`. */
+  /** Address of the server's routes, with their prefix, such as `/payments`. */
   url: string
   /**
-   * How often a request is retried after a transient failure. Streams are
-   * reopened as long as you follow them. @default 4
+   * How often a request is retried after a transient failure. A stream is
+   * opened again without this limit, as long as you follow it.
+   * @default 4
    */
   retries?: number | undefined
   /** Called with each failure after which the client tries again. */
   onRetry?: ((error: ProblemError | ServerError) => void) | undefined
-  /** Sends a request. @default the runtime's `fetch` */
+  /**
+   * Function that sends a request.
+   * @default the runtime's `fetch`
+   */
   fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
@@ -24,10 +28,10 @@ export const connectionMembers: MembersOf<ConnectionParameters> = {
   fetch: true,
 }
 
-/** The checked parameters of a client. */
+/** The checked parameters of a client, which all its requests use. */
 export type Line = {
   url: string
-  /** Goes into `Authorization`. */
+  /** Secret that is sent as `Authorization: Bearer …`. */
   token: string | undefined
   retries: number
   onRetry: (error: ProblemError | ServerError) => void
@@ -37,13 +41,13 @@ export type Line = {
 /**
  * Checks the parameters that all clients have.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when one is malformed.
  */
 export function openLine(
   { url, retries = 4, onRetry = () => {}, ...given }: ConnectionParameters,
   token: string | undefined,
 ): Line {
-  // The URL is not shown, because it may contain a password.
+  // The error does not show the URL, because it may contain a password.
   if (!isAddress(url))
     throw new InvalidFieldError(
       'url',
@@ -55,14 +59,15 @@ export function openLine(
     token,
     retries,
     onRetry,
-    // Not called as a method: browsers refuse `fetch` with another `this`.
+    // Calls `fetch` as a function, not as a method: browsers refuse it with
+    // another `this`.
     fetch: given.fetch ?? ((request) => fetch(request)),
   }
 }
 
 /**
- * True for a URL without query. In a page, a path such as `/payments` is one
- * too, because the address of the page completes it.
+ * True for a URL without a query. In a page, a path such as `/payments` counts
+ * too, because the browser completes it with the address of the page.
  */
 function isAddress(url: string): boolean {
   try {
@@ -72,7 +77,7 @@ function isAddress(url: string): boolean {
   }
 }
 
-/** @throws {@link InvalidFieldError} */
+/** @throws {@link InvalidFieldError} when the text is empty or not a string. */
 export function parseText(text: string, field: string): string {
   if (typeof text === 'string' && text) return text
   throw new InvalidFieldError(field, text, 'a text that is not empty')

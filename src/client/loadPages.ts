@@ -1,6 +1,9 @@
 type Page = { cursor?: string | undefined }
 
-/** Yields pages until one has no cursor, which is the last. */
+/**
+ * Yields pages, and requests the next one by the `cursor` of the last. A page
+ * without a cursor is the last.
+ */
 export async function* loadPages<page extends Page>(
   before: string | undefined,
   load: (cursor: string | undefined) => Promise<page>,

@@ -1,4 +1,7 @@
-/** The query of a URL with the members that are set; empty if none is. */
+/**
+ * Builds the query of a URL from the members that are set; empty text if none
+ * is.
+ */
 export function queryOf(members: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(members)
     .filter(([, value]) => value !== undefined)

@@ -1,12 +1,16 @@
 import { toJson } from './toJson.js'
 
-/** Facts about an error, safe to log: never a signature or a raw transaction. */
+/**
+ * Facts about an error that are safe to log. Never contains a signature or a
+ * raw transaction.
+ */
 type ErrorDetails = Readonly<Record<string, unknown>>
 
 /**
- * The base of every error this library throws.
+ * The base class of every error that this library throws.
  *
- * `name` is a literal in each class, so it survives minification.
+ * `name` is a literal in each class, so that a bundler that renames classes
+ * does not change it.
  */
 export abstract class CountersignError extends Error {
   abstract override readonly name: string
@@ -20,11 +24,11 @@ export abstract class CountersignError extends Error {
   }
 
   /**
-   * Returns the error for logs, with its message, and each `bigint` as a
-   * decimal string.
+   * Returns the error as plain JSON for logs, with its message. Each `bigint`
+   * becomes a decimal string.
    */
   toJSON(): object {
-    // Spreading an error leaves out its message.
+    // Adds the message by hand: spreading an error leaves it out.
     return JSON.parse(toJson({ message: this.message, ...(this as object) }))
   }
 }

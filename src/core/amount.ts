@@ -1,7 +1,7 @@
 import { InvalidAmountError } from './errors.js'
 
 /**
- * Parses a decimal amount into token units, exactly.
+ * Parses a decimal amount into base units of the token, exactly.
  *
  * Accepts digits with an optional fraction: no sign, exponent, separator or
  * surrounding space, no leading zeros, no more fraction digits than the token
@@ -34,8 +34,8 @@ export function parseAmount(amount: string, decimals = 6): bigint {
 }
 
 /**
- * Formats token units as a decimal, the inverse of `parseAmount`. Leaves out
- * trailing zeros of the fraction.
+ * Formats base units of the token as a decimal, the inverse of `parseAmount`.
+ * Leaves out trailing zeros of the fraction.
  *
  * @throws {@link InvalidAmountError} when `value` is not a `bigint` from 0 to
  * 2^256 - 1.

@@ -1,4 +1,7 @@
-/** Writes JSON with the members of each object sorted by name. */
+/**
+ * Writes JSON with the members of each object sorted by name, so that equal
+ * values give equal text.
+ */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member) =>
     isPlainObject(member)
@@ -9,7 +12,7 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** False for lists, and for instances of classes. */
+/** True for an object literal; false for lists and for instances of classes. */
 export function isPlainObject(
   value: unknown,
 ): value is Record<string, unknown> {

@@ -1,9 +1,9 @@
 import { InvalidFieldError, shown } from './errors.js'
 
 /**
- * Checks a limit in whole tokens.
+ * Checks a limit that a merchant sets, as a decimal in whole tokens.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when the limit is not such a decimal.
  */
 export function checkLimit(
   field: string,

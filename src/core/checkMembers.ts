@@ -1,13 +1,16 @@
 import { InvalidFieldError, shown } from './errors.js'
 
-/** Lists every member of a parameter type; the compiler rejects gaps. */
+/**
+ * The names of all members that a parameter type has, as an object. The
+ * compiler reports a missing name.
+ */
 export type MembersOf<parameters> = Readonly<
   Record<parameters extends unknown ? keyof parameters : never, unknown>
 >
 
 /**
- * Refuses unknown members. Otherwise a misspelt option, such as a limit, would
- * be ignored.
+ * Refuses members that the type does not have. Otherwise a misspelt option,
+ * such as a limit, would be ignored silently.
  *
  * @throws {@link InvalidFieldError} that names the first unknown member.
  */
@@ -16,7 +19,8 @@ export function checkMembers<parameters>(
   known: MembersOf<parameters>,
   field = 'parameters',
 ): void {
-  // The caller refuses a value that is not an object when it reads a member.
+  // Ignores a value that is not an object: the caller refuses it when it reads
+  // the first member.
   if (typeof given !== 'object' || !given) return
   for (const name of Object.keys(given))
     if (!Object.hasOwn(known, name))

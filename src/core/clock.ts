@@ -6,7 +6,10 @@ export const devChainIds: readonly number[] = [31337, 1337]
 /** Maximum difference between the clocks of chain and machine, in seconds. */
 export const maxClockSkew = 120n
 
-/** Later than any real Unix time, and small enough for every database. */
+/**
+ * A Unix time that stands for "never": later than any real time, and small
+ * enough for every database (2^62).
+ */
 export const endOfTime: bigint = 4_611_686_018_427_387_904n
 
 /** The clock of this machine in Unix seconds. */
@@ -14,7 +17,10 @@ export function wallTime(): bigint {
   return BigInt(Math.floor(Date.now() / 1000))
 }
 
-/** Returns the given time, by default this machine's. Refuses a `number`. */
+/**
+ * Returns the given Unix time in seconds; without one, the time of this
+ * machine. Refuses a `number`.
+ */
 export function parseTime(now: bigint = wallTime()): bigint {
   if (typeof now !== 'bigint')
     throw new InvalidFieldError('now', shown(now), 'a bigint of Unix seconds')
@@ -22,11 +28,12 @@ export function parseTime(now: bigint = wallTime()): bigint {
 }
 
 /**
- * Refuses a block whose time differs too much from this machine's clock. With
- * the time of a lying or halted node, signatures would be valid for years or
- * expired from the start. Exempts development chains by their chain id.
+ * Refuses a node whose newest block has a time too far from this machine's
+ * clock. With the time of a lying or halted node, signatures would be valid for
+ * years or expired from the start. Skips development chains, which it knows by
+ * their chain id.
  *
- * @throws {@link ClockSkewError}
+ * @throws {@link ClockSkewError} when the difference is above `maxClockSkew`.
  */
 export function checkClock(
   head: { timestamp: bigint; chainId: number },

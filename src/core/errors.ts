@@ -1,6 +1,8 @@
 import { CountersignError } from './CountersignError.js'
 
-/** An amount is not a plain positive decimal the token can represent. */
+/**
+ * An amount is not a positive decimal in digits that fits the token's decimals.
+ */
 export class InvalidAmountError extends CountersignError {
   override readonly name = 'InvalidAmountError'
 
@@ -11,8 +13,8 @@ export class InvalidAmountError extends CountersignError {
 }
 
 /**
- * What a field must be: a phrase such as `an address`, or the values it may
- * have.
+ * What a field must be, for the error message: a phrase such as `an address`,
+ * or the list of allowed values.
  */
 export type FieldRule = string | readonly unknown[]
 
@@ -21,8 +23,9 @@ export class InvalidFieldError extends CountersignError {
   override readonly name = 'InvalidFieldError'
 
   /**
-   * Shows only the type of `given`, unless the call site marks it with `shown`.
-   * Pass a sentence as `toDo` if the caller can fix the error in one way only.
+   * The message shows only the type of `given`, because a value could be a
+   * secret. It shows the value if the caller wraps it in `shown`. Pass a
+   * sentence as `toDo` if there is only one way to correct the field.
    */
   constructor(field: string, given: unknown, rule: FieldRule, toDo?: string) {
     const value = showValue(given)
@@ -37,13 +40,14 @@ class Shown {
   constructor(readonly value: unknown) {}
 }
 
-/** Marks a value that is no secret, so that an error shows it. */
+/** Wraps a value that is no secret, so that the error message shows it. */
 export function shown(value: unknown): Shown {
   return new Shown(value)
 }
 
 /**
- * The error for a missing or malformed signature. Never shows the signature.
+ * Returns the error for a missing or malformed signature. The message never
+ * contains the signature.
  */
 export function invalidSignature(
   field: string,
@@ -88,8 +92,8 @@ export class NoRandomnessError extends CountersignError {
 }
 
 /**
- * The type of a value for an error text, on one short line. Adds the value if
- * it is {@link shown}.
+ * Describes a value for an error message on one short line: its type, and the
+ * value itself if it is wrapped in {@link shown}.
  */
 function showValue(given: unknown): string {
   const isShown = given instanceof Shown
@@ -104,8 +108,8 @@ function showValue(given: unknown): string {
 }
 
 /**
- * Cuts text so short that it cannot show a misplaced signature or half of one,
- * in hex or base64.
+ * Cuts text longer than 42 characters, so that a signature in the wrong field
+ * is not shown, in hex or base64, whole or in half.
  */
 export function shorten(text: string): string {
   return text.length > 42 ? `${text.slice(0, 12)}…` : text

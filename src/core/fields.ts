@@ -44,8 +44,8 @@ const choiceParser = <value>(choices: readonly value[]): ParseField<value> =>
   parser(choices, (value) => choices.includes(value as value))
 
 /**
- * Creates a parser of hex. Accepts any letter case, returns lower case, and
- * does not check checksums.
+ * Creates a parser of hex text of one form. Accepts upper and lower case and
+ * returns lower case. Does not check the checksum of an address.
  */
 const hexParser = (
   form: RegExp,
@@ -107,7 +107,10 @@ type Members<shape extends Shape> = {
   [key in keyof shape]: ReturnType<shape[key]>
 }
 
-/** Creates a parser of an object with exactly the members of `shape`. */
+/**
+ * Creates a parser of objects. The object must have exactly the members of
+ * `shape`.
+ */
 const objectParser = <shape extends Shape>(
   shape: shape,
 ): ParseField<Members<shape>> => {
@@ -118,7 +121,7 @@ const objectParser = <shape extends Shape>(
     checkMembers<object>(value, shape, field)
     const members: Record<string, unknown> = {}
     for (const [key, parse] of parsers) {
-      // Ignores inherited members, because they were not in the input.
+      // Reads own members only: an inherited member was not in the input.
       const given = Object.hasOwn(value, key)
         ? (value as Record<string, unknown>)[key]
         : undefined
@@ -158,11 +161,17 @@ const paymentParser = (
   return (value) => parse(value, 'payment')
 }
 
-/** Parses a payment, signed or not. */
+/**
+ * Parses a payment, signed or not. Throws an `InvalidFieldError` that names the
+ * first malformed field.
+ */
 export const parsePayment: (value: unknown) => Payment | SignedPayment =
   /* @__PURE__ */ paymentParser(parseUint256)
 
-/** Parses a payment, signed or not, with its integers as decimal strings. */
+/**
+ * Parses a payment, signed or not, whose integers are decimal strings, as in
+ * JSON.
+ */
 export const parseWrittenPayment: (value: unknown) => Payment | SignedPayment =
   /* @__PURE__ */ paymentParser((value, field) =>
     parseUint256(BigInt(parseDigits(value, field)), field),
@@ -179,7 +188,10 @@ export function parseSignedPayment(value: unknown): SignedPayment {
   return requireSignature(parsePayment(value))
 }
 
-/** Parses the signature of a parsed payment. Refuses a payment without one. */
+/**
+ * Parses the signature of an already parsed payment. Refuses a payment without
+ * a signature.
+ */
 export function requireSignature<payment extends object>(
   payment: payment,
 ): payment & { signature: Hex } {

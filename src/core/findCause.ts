@@ -1,7 +1,7 @@
 /**
- * Finds the error with this `name` in a chain of causes. Does not compare
- * classes, because a process can load viem twice, each time with its own
- * classes.
+ * Finds the error with this `name` in a chain of `cause`s. Compares names and
+ * not classes, because a process can load viem twice and then has two classes
+ * for each error.
  */
 export function findCause(error: unknown, name: string): object | undefined {
   let at = error

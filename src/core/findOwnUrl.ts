@@ -1,6 +1,6 @@
 /**
- * Imports `ownUrl.js` only here: a test runner that translates modules to
- * CommonJS, as Jest does, cannot read `import.meta`.
+ * Loads `ownUrl.js` only when it is needed. Jest and other test runners
+ * translate modules to CommonJS, where `import.meta` is a syntax error.
  */
 export async function findOwnUrl(): Promise<string | undefined> {
   return import('./ownUrl.js').then(

@@ -1,6 +1,9 @@
 import { formatAmount } from './amount.js'
 
-/** Formats token units as a decimal, with a sign if they are negative. */
+/**
+ * Formats base units of a token as a decimal, with a minus sign if they are
+ * negative.
+ */
 export function formatSigned(
   value: bigint,
   { decimals }: { decimals: number },

@@ -3,7 +3,9 @@ import { gatherCalls } from './gatherCalls.js'
 
 type Call = { value: number }
 
-/** Work on groups that ends when the test says so. */
+/**
+ * Starts `gatherCalls` with work whose groups end only when the test ends them.
+ */
 function openDesk({ atOnce = 1, isWorthAlone = true, most = 100 } = {}) {
   const groups: number[][] = []
   const ends: (() => void)[] = []

@@ -1,19 +1,27 @@
 import { soon } from './wait.js'
 
 type GatherCallsParameters<input, output> = {
-  /** Works on several inputs. Returns their outputs in the same order. */
+  /**
+   * Does the work for several inputs at once. Returns their outputs in the same
+   * order.
+   */
   work: (inputs: readonly input[]) => Promise<readonly output[]>
   /**
-   * Chooses the next group from the waiting inputs. Must include the first one.
+   * Chooses which waiting inputs form the next group. Must include the first
+   * one.
    */
   choose: (waiting: readonly input[]) => readonly input[]
   /** Most groups that run at the same time. */
   atOnce: number
-  /** True to wait for other calls of the same turn before a group starts. */
+  /**
+   * True to collect the calls of one turn of the event loop before a group
+   * starts.
+   */
   waitsForTurn?: boolean | undefined
   /**
-   * True if the calls of a group that failed with this error run again one by
-   * one.
+   * Called with the error of a failed group. Returns true if each call of the
+   * group should run again by itself, because one bad input may have failed
+   * all.
    */
   isWorthAlone: (error: unknown) => boolean
 }
@@ -25,10 +33,10 @@ type Call<input, output> = {
 }
 
 /**
- * Turns a function for many inputs into a function for one. A call starts at
- * once while fewer than `atOnce` groups run; later calls wait and form the next
- * groups. So a single call never waits, except for its turn, and hundreds of
- * calls need few groups.
+ * Turns a function for many inputs into a function for one input. A call starts
+ * at once while fewer than `atOnce` groups run. Later calls wait, and then run
+ * together as the next group. So a single call waits at most for its turn of
+ * the event loop, and hundreds of calls need few requests.
  */
 export function gatherCalls<input extends object, output>({
   work,

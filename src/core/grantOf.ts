@@ -2,8 +2,8 @@ import { checkMembers, type MembersOf } from './checkMembers.js'
 import { InvalidFieldError } from './errors.js'
 
 /**
- * Checks what the caller's own function returned to grant access. Returns
- * `undefined` if it grants nothing.
+ * Checks the answer of the merchant's own function that grants access. Returns
+ * `undefined` if the function grants nothing.
  *
  * That function may look up a key in a plain object. If a stranger sends the
  * key `constructor` or `__proto__`, the lookup finds a function or

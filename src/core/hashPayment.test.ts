@@ -42,8 +42,8 @@ const digestsOf = (signed: Payment | Cancellation): string[] => {
 }
 
 /**
- * Computed with viem's `hashDomain`: its `domainSeparator` leaves an empty
- * version out.
+ * Computes the separator with viem's `hashDomain`, because viem's
+ * `domainSeparator` leaves out an empty version.
  */
 const separatorOf = (tokenDomain: TokenDomain): Hex =>
   viemHash({ domain: tokenDomain as never, types: typedDataTypes })

@@ -8,8 +8,9 @@ import type { Cancellation, Payment, TokenDomain } from './types.js'
 import { authorizationWords, word } from './words.js'
 
 /**
- * The domain separator of a token (EIP-712, `hashStruct(eip712Domain)`), to
- * compare with the token's own `DOMAIN_SEPARATOR()`.
+ * Returns the domain separator of a token (EIP-712,
+ * `hashStruct(eip712Domain)`), to compare with the token's own
+ * `DOMAIN_SEPARATOR()`.
  */
 export function hashDomain(domain: TokenDomain): Hex {
   return keccak256(encodeDomain(domain))
@@ -24,7 +25,10 @@ function encodeDomain(domain: TokenDomain): Hex {
 
 const separators = /* @__PURE__ */ new Map<string, Uint8Array>()
 
-/** Caches the separators, because a merchant uses few tokens. */
+/**
+ * Returns the domain separator as bytes, from a cache: a merchant hashes many
+ * payments of few tokens.
+ */
 function separatorOf(domain: TokenDomain): Uint8Array {
   const { name, version, chainId, verifyingContract } = domain
   const key = `${chainId}${verifyingContract}${version.length},${version}${name}`
@@ -40,8 +44,8 @@ function separatorOf(domain: TokenDomain): Uint8Array {
 /** Options of {@link hashPayment}. */
 export type HashPaymentOptions = {
   /**
-   * Hash function, for example that of `countersign/accelerate`. @default
-   * viem's
+   * Hash function, for example that of `countersign/accelerate`.
+   * @default viem's
    */
   keccak256?: Keccak256 | undefined
 }
@@ -100,7 +104,10 @@ export function hashChecked(
   return bytesToHex(keccak256(envelope))
 }
 
-/** The struct hash of a checked message (EIP-712, `hashStruct`). */
+/**
+ * Returns the struct hash of a message whose fields were checked (EIP-712,
+ * `hashStruct`).
+ */
 export function hashStruct(checked: Payment | Cancellation): Hex {
   return keccak256(encodeStruct(checked))
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { growingPause, keepTrying } from './keepTrying.js'
 
-/** Work that fails a number of times before it succeeds. */
+/** Work that fails this many times before it succeeds, and counts its calls. */
 function failingWork(failures: number) {
   let calls = 0
   const work = async (): Promise<string> => {

@@ -2,9 +2,10 @@ import { wait } from './wait.js'
 
 /**
  * Repeats work until it succeeds. After each failure, `pauseAfter` returns the
- * milliseconds until the next try, or `undefined` to give up.
+ * milliseconds until the next try, or `undefined` to stop trying.
  *
- * @throws the last failure, after giving up or once the signal aborts.
+ * @throws the last failure, when `pauseAfter` returns `undefined` or the signal
+ * aborts.
  */
 export async function keepTrying<result>(
   work: () => Promise<result>,
@@ -22,7 +23,10 @@ export async function keepTrying<result>(
     }
 }
 
-/** A pause in milliseconds that doubles with each failure, up to a limit. */
+/**
+ * Returns a pause in milliseconds that doubles with each failure in a row, up
+ * to a limit.
+ */
 export function growingPause(
   failures: number,
   { shortest, longest }: { shortest: number; longest: number },

@@ -3,8 +3,9 @@ import type { Address } from 'viem'
 type Start = readonly [chainId: number, start: string, name?: string]
 
 /**
- * How the addresses of the known tokens begin. Without a name, it is `USD
- * Coin`. Web pages load this table: whole addresses would take 167 bytes more.
+ * The first bytes of the addresses of known tokens. An entry without a name
+ * means `USD Coin`. Web pages load this table, and whole addresses would make
+ * it 167 bytes larger.
  */
 const starts: readonly Start[] = [
   [8453, '0x833589fc'],
@@ -19,9 +20,10 @@ const starts: readonly Start[] = [
 ]
 
 /**
- * Name and version in the EIP-712 domain of a known token, given its address in
- * lower case. A stranger's address that begins alike gets them too: a check
- * against them can then refuse a good domain, and never accepts a wrong one.
+ * Returns name and version in the EIP-712 domain of a known token, given its
+ * address in lower case. Compares only the first bytes, so another contract can
+ * match by chance. That is safe: callers only use the answer to refuse a domain
+ * that differs.
  */
 export function knownDomain(
   chainId: number,

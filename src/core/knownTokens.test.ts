@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { hashDomain } from './hashPayment.js'
 import { knownTokens } from './knownTokens.js'
 
-/** `DOMAIN_SEPARATOR()` of USDC on each chain. */
+/** `DOMAIN_SEPARATOR()` that USDC returns on each chain. */
 const separators: [number, string][] = [
   [1, '0x06c37168a7db5138defc7866392bb87a741f9b3d104deb5094588ce041cae335'],
   [8453, '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f'],

@@ -1,6 +1,9 @@
 import type { Address } from 'viem'
 
-/** A token whose EIP-712 domain has been checked against its separator. */
+/**
+ * A token whose EIP-712 domain was compared with the token's
+ * `DOMAIN_SEPARATOR()`.
+ */
 export type KnownToken = {
   chainId: number
   symbol: string
@@ -14,8 +17,8 @@ export type KnownToken = {
 type Usdc = readonly [chainId: number, address: Address, name?: string]
 
 /**
- * What differs between the chains on which Circle issues USDC. Without a name,
- * it is `USD Coin`.
+ * What differs between the chains on which Circle issues USDC. An entry without
+ * a name means `USD Coin`.
  */
 const usdc: readonly Usdc[] = [
   [8453, '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'],

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A loop that notes when it looks. */
+/** Starts a loop that records the time of each poll. */
 function startNoting(work: Partial<LoopWork> = {}) {
   const begun = performance.now()
   const looks: number[] = []

@@ -1,51 +1,66 @@
 import { onAbort } from './onAbort.js'
 import { wait } from './wait.js'
 
-/** What a loop does. All times are in milliseconds. */
+/** The work that a loop repeats. All times are in milliseconds. */
 export type LoopWork = {
-  /** Does what is due. Returns the time until the next poll. */
+  /**
+   * Does the work that is due, once. Returns the milliseconds until the next
+   * call.
+   */
   look(): Promise<number>
   /**
-   * Notes a failed poll. Returns the time until the next try. If it throws, the
-   * loop ends and `ended` rejects.
+   * Called when `look` failed. Returns the milliseconds until the next try. If
+   * it throws, the loop ends and `ended` rejects.
    *
-   * @param failures number of failed polls in a row.
+   * @param failures number of failures in a row, this one included.
    */
   failed(error: unknown, failures: number): number | Promise<number>
   /**
-   * Writes the state of the work for others to read, after each poll, also a
-   * failed one. If that fails, the next poll writes again.
+   * Publishes the state of the loop for other processes. Called after each
+   * `look`, also after a failed one. A failure of `tell` is ignored until the
+   * next `look`.
    */
   tell?: (() => Promise<void>) | undefined
   /**
-   * Called when the loop is woken in a pause. Returns the time until the next
-   * poll, which can only shorten the pause. @default 0
+   * Called when `wake` interrupts a pause. Returns the milliseconds until the
+   * next `look`; can only shorten the pause.
+   * @default 0
    */
   woken?: (() => Promise<number>) | undefined
   /** Returns true if the loop should end before its signal aborts. */
   isOver?: (() => boolean) | undefined
   /**
-   * Runs `look` once a slot is free, if loops share a limited number of slots.
+   * Runs `look` once fewer loops than allowed are at work. Used where loops
+   * share a limit.
    */
   limit?: (<result>(look: () => Promise<result>) => Promise<result>) | undefined
-  /** A lease that long pauses prolong each time `every` has passed. */
+  /**
+   * A lease to prolong during a long pause, each time `every` milliseconds have
+   * passed.
+   */
   lease?: { every: number; prolong(): Promise<void> } | undefined
 }
 
-/** Work that is done again and again. */
+/** A running loop that repeats some work. */
 export type Loop = {
-  /** Wakes the loop from its pause; if it does not pause, from the next one. */
+  /**
+   * Ends the current pause early. Without a pause, the next one is ended at
+   * once.
+   */
   wake(): void
-  /** Resolves once the loop has ended, after its last poll. */
+  /** Resolves once the loop has stopped, after its last `look` has returned. */
   ended: Promise<void>
 }
 
-/** The longest time for which a timer can be set. */
+/** The longest time of a JavaScript timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
 const never = Number.POSITIVE_INFINITY
 
-/** Polls again and again, until the signal aborts. */
+/**
+ * Calls `work.look` again and again, with the pauses that it asks for, until
+ * the signal aborts.
+ */
 export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   const {
     limit = (look) => look(),
@@ -59,7 +74,8 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
     alarm.abort()
   }
   const isOver = () => signal.aborted || work.isOver?.() === true
-  // The loop may end while it waits for a slot.
+  // Checks again before the work, because the loop may have been stopped while
+  // it waited for its turn.
   const look = () => limit(async () => (isOver() ? 0 : work.look()))
   const sleepUntil = async (time: number) => {
     alarm = new AbortController()
@@ -68,28 +84,30 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   }
   const pause = async (milliseconds: number, isFailed: boolean) => {
     let until = performance.now() + milliseconds
-    // After a failure, another process may take the lease. Before short pauses,
-    // the next poll prolongs the lease soon enough.
+    // Prolongs the lease only in long pauses. Before a short one, the next
+    // `look` prolongs it soon enough. After a failure, another process should
+    // be able to take it.
     const isKept = !isFailed && milliseconds >= 2 * lease.every
     let prolongAt = isKept ? performance.now() + lease.every : never
     while (!isOver() && performance.now() < until) {
       await sleepUntil(Math.min(until, prolongAt))
       if (isOver()) return
       if (performance.now() >= prolongAt) {
-        // If this fails, the next poll fails too and reports it.
+        // Ignores a failure: the next `look` fails too and reports it.
         await lease.prolong().catch(() => undefined)
         prolongAt = performance.now() + lease.every
       }
       if (!isWoken) continue
       isWoken = false
-      // If `woken` fails, the pause stays as it is.
+      // If `woken` fails, the pause keeps its length.
       const rest = await woken().catch(() => never)
       until = Math.min(until, performance.now() + rest)
     }
   }
   const forget = onAbort(signal, wake)
   const run = async () => {
-    // The first poll begins once the caller has the loop.
+    // Waits one microtask, so that the caller has the loop before the first
+    // `look`.
     await undefined
     try {
       for (let failures = 0; !isOver(); ) {

@@ -1,19 +1,21 @@
 import { CountersignError } from './CountersignError.js'
 
-/** A fact for metrics and logs; never a signature. */
+/**
+ * Something that happened, for metrics and logs. Never contains a signature.
+ */
 export type Observation = {
   name: string
-  /** Milliseconds that the work took, if it took time. */
+  /** Milliseconds that the work took. Absent if no time was measured. */
   duration?: number | undefined
   attributes: Readonly<Record<string, string | number | boolean>>
 }
 
-/** Receives what happened. Must not throw. */
+/** Receives each observation. Must not throw. */
 export type Observer = { observe: (observation: Observation) => void }
 
 /**
- * Reports failed work to `observe`. Leaves out the message of a foreign error,
- * which could quote a secret.
+ * Reports failed work to `observe`. Leaves out the message of an error that is
+ * not this library's, because that message could contain a secret.
  */
 export function observeFailure(
   { observe }: Observer,

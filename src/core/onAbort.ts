@@ -1,9 +1,9 @@
 const known = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls `end` when the signal aborts. Returns a function that unregisters it.
- * All callers share one listener, because Node warns of a leak at eleven
- * listeners of one signal.
+ * Calls `end` when the signal aborts. Returns a function that unregisters
+ * `end`. All callers share one listener for each signal, because Node warns of
+ * a leak from the eleventh listener on.
  */
 export function onAbort(signal: AbortSignal, end: () => void): () => void {
   const ends = known.get(signal) ?? new Set()
@@ -21,8 +21,8 @@ export function onAbort(signal: AbortSignal, end: () => void): () => void {
 }
 
 /**
- * Resolves with the result of the work. Rejects as soon as the signal aborts,
- * by default with the signal's reason.
+ * Resolves with the result of `work`. Rejects as soon as the signal aborts, by
+ * default with the signal's reason.
  */
 export function endOnAbort<value>(
   work: Promise<value>,

@@ -1,2 +1,5 @@
-/** The URL of this file. A bundle in CommonJS has none. */
+/**
+ * The URL of this file; `undefined` in a CommonJS bundle, which does not know
+ * it.
+ */
 export const ownUrl: string | undefined = import.meta.url

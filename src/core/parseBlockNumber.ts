@@ -1,10 +1,11 @@
 import { InvalidFieldError, shown } from './errors.js'
 
 /**
- * Checks a block number, if there is one. Refuses tags, because their block
- * changes, and numbers from 2^63 on, which databases cannot store.
+ * Checks an optional block number. Refuses tags such as `latest`, because the
+ * block that they name changes. Refuses numbers from 2^63 on, which databases
+ * cannot store.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when it is not such a number.
  */
 export function parseBlockNumber(
   value: bigint | undefined,

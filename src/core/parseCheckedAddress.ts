@@ -1,7 +1,10 @@
 import { type Address, isAddress } from 'viem'
 import { InvalidFieldError, shown } from './errors.js'
 
-/** Parses an address. If it has a checksum, the checksum must be right. */
+/**
+ * Parses an address. An address in mixed case must have the right checksum
+ * (EIP-55).
+ */
 export function parseCheckedAddress(value: unknown, field: string): Address {
   if (typeof value !== 'string' || !isAddress(value, { strict: false }))
     throw new InvalidFieldError(field, shown(value), 'an address')

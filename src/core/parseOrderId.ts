@@ -11,7 +11,8 @@ export function parseOrderId(value: unknown, field = 'orderId'): string {
     typeof value === 'string' &&
     value.length > 0 &&
     value.length <= 128 &&
-    // Half of a surrogate pair is no valid text: stores would keep another id.
+    // A lone surrogate is not valid Unicode. Databases would replace it, and
+    // store another id.
     !/[\p{Cc}\p{Cs}]/u.test(value)
   if (!fits)
     throw new InvalidFieldError(

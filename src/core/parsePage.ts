@@ -1,9 +1,10 @@
 import { InvalidFieldError, shown } from './errors.js'
 
 /**
- * Parses the number of rows to return.
+ * Checks how many rows a caller asks for.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when it is not a whole number from 1 to
+ * `most`.
  */
 export function parseLimit(
   limit: number | undefined,
@@ -20,9 +21,10 @@ export function parseLimit(
 }
 
 /**
- * Parses a cursor or block number. Database engines fail on other values.
+ * Checks a cursor or block number from a caller. Databases fail on negative
+ * numbers, and on those above 2^63 - 1.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when it is not in this range.
  */
 export function parsePosition<position extends bigint | undefined>(
   value: position,

@@ -2,7 +2,8 @@
  * Parses the header `Retry-After`, whole seconds or a date (RFC 9110), into
  * milliseconds. Returns `undefined` for anything else.
  *
- * @param sent the answer's own header `Date`, because the two clocks may differ.
+ * @param sent header `Date` of the same answer. A date is compared with it,
+ * because the clock of the server may differ from ours.
  */
 export function parseRetryAfter(
   header: string | null | undefined,

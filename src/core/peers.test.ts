@@ -12,7 +12,8 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 function install(name: string, version: string): void {
   const folder = join(project, 'node_modules', name)
   mkdirSync(folder, { recursive: true })
-  // Packages that export no file but their entry have a version too.
+  // A package that exports only its entry file hides its `package.json`. Its
+  // version must be found nevertheless.
   const manifest = { name, version, exports: { '.': './index.js' } }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
 }

@@ -4,7 +4,7 @@ import { findOwnUrl } from './findOwnUrl.js'
 
 export type Peer = {
   name: string
-  /** The oldest version with which our tests pass. */
+  /** The oldest version with which the tests of this library pass. */
   from: string
 }
 
@@ -17,18 +17,19 @@ class NotLoaded {
 }
 
 /**
- * Turns a failed import of a peer into a value. Write its `catch` directly
- * behind `import()`: only there does a bundler accept that the package is
- * missing.
+ * Turns a failed import of an optional package into a value. Write
+ * `.catch(notLoaded)` directly behind `import()`: only there does a bundler
+ * accept that the package is missing.
  */
 export function notLoaded(cause: unknown): NotLoaded {
   return new NotLoaded(cause)
 }
 
 /**
- * Returns the module of an optional peer.
+ * Returns the module of an optional peer dependency.
  *
- * @throws the error of `fail` when the peer is missing or too old.
+ * @throws the error that `fail` returns, when the package is missing or too
+ * old.
  */
 export async function loadPeer<module>(
   peer: Peer,
@@ -45,11 +46,11 @@ export async function loadPeer<module>(
 }
 
 /**
- * Checks an optional peer after an attempt to load it. Checks its version only
- * where the runtime has Node's modules.
+ * Finds out why an optional peer dependency cannot be used, after an attempt to
+ * load it. Checks its version only where the runtime has Node's modules.
  *
- * @returns the problem, as the end of a sentence whose subject needs the peer;
- * `undefined` if the peer can be used.
+ * @returns the problem as the end of a sentence, for example `needs the package
+ * pg, which is not installed`; `undefined` if the package can be used.
  */
 export function findPeerProblem(
   peer: Peer,
@@ -58,7 +59,7 @@ export function findPeerProblem(
     base,
   }: {
     isLoaded: boolean
-    /** URL of the file from which to resolve the peer. */
+    /** URL of the file whose `node_modules` are searched for the package. */
     base: string | undefined
   },
 ): string | undefined {
@@ -76,13 +77,16 @@ function absent({ name }: Peer): string {
   return `needs the package ${name}, which is not installed: run npm install ${name}`
 }
 
-/** Reads the version of an installed package, where there is a file system. */
+/**
+ * Returns the version of an installed package; `undefined` where there is no
+ * file system.
+ */
 function findVersion(
   name: string,
   base: string | undefined,
 ): string | undefined {
   const node = builtins()
-  // Edge workers can have Node's modules although their code is no file.
+  // Edge runtimes can offer Node's modules although the code has no file URL.
   if (!node || !base?.startsWith('file:')) return undefined
   const require = node.createRequire(base)
   const folders = require.resolve.paths(name) ?? []
@@ -100,7 +104,7 @@ type Builtins = {
 }
 
 /**
- * Gets Node's modules without an import statement, which would fail in a
+ * Returns Node's modules without an import statement, which would fail in a
  * browser.
  */
 function builtins(): Builtins | undefined {
@@ -111,7 +115,10 @@ function builtins(): Builtins | undefined {
   return { createRequire, readFileSync }
 }
 
-/** Resolves with `require`, because Yarn Plug'n'Play has no `node_modules`. */
+/**
+ * Finds a file of a package with `require.resolve`, because Yarn Plug'n'Play
+ * has no `node_modules` folder to search.
+ */
 function resolveFile(
   require: NodeJS.Require,
   name: string,
@@ -119,7 +126,7 @@ function resolveFile(
   try {
     return require.resolve(`${name}/package.json`)
   } catch {
-    // The package is not installed, or does not export the file.
+    // The package is not installed, or does not export this file.
     return undefined
   }
 }
@@ -135,7 +142,10 @@ function readVersion(
   }
 }
 
-/** Compares two versions. Ignores a pre-release suffix such as `-beta.1`. */
+/**
+ * True when the found version is older. Ignores a pre-release suffix such as
+ * `-beta.1`.
+ */
 function isOlder(found: string, from: string): boolean {
   const [one, other] = [found, from].map((version) =>
     (version.split('-')[0] ?? '').split('.').map(Number),

@@ -3,7 +3,7 @@ import { topics } from './tokenAbi.js'
 import type { Finality, Payment } from './types.js'
 import { word } from './words.js'
 
-/** The fields of a log, and of a receipt, that a proof needs. */
+/** The fields of a log and of its receipt that prove a payment. */
 export type ProofLog = {
   address: Address
   topics: readonly Hex[]
@@ -18,43 +18,46 @@ export type ProofReceipt = {
   from: Address
   gasUsed: bigint
   effectiveGasPrice: bigint
-  /** Unix seconds, if the node returns it with the logs. */
+  /**
+   * Time of the block in Unix seconds. Absent if the node does not return it
+   * with the logs.
+   */
   blockTime?: bigint | undefined
   logs: readonly ProofLog[]
 }
 
-/** The proof that a payment was captured, from one successful receipt. */
+/** Proof that a payment was captured: the facts of one successful receipt. */
 export type CaptureProof = {
   transactionHash: Hash
-  /** Zero while the transaction is only pre-confirmed. */
+  /** 32 zero bytes while the transaction is only pre-confirmed. */
   blockHash: Hash
   blockNumber: bigint
-  /** Log index of the exact `Transfer`. */
+  /** Log index of the token's `Transfer` event with the exact amount. */
   logIndex: number
   /**
-   * Account that submitted the transaction. Anyone can submit a Transfer
-   * payment.
+   * Account that submitted the transaction. It is not always the recipient's:
+   * anyone can submit a `TransferWithAuthorization`.
    */
   submitter: Address
   /**
-   * Captured token units. Only for a payment with a ceiling; any other is
-   * captured for its exact value.
+   * Captured amount in base units of the token. Set only for a payment with a
+   * ceiling; any other is captured for its exact value.
    */
   amount?: bigint | undefined
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint
-  /** Finality of the block when the proof was read. */
+  /** Finality of the transaction's block at the time of reading. */
   finality: Finality
 }
 
 export const zeroHash: Hash = /* @__PURE__ */ '0x'.padEnd(66, '0') as Hash
 
 /**
- * Finds the proof of a capture in a receipt. A capture needs two events of the
- * token in this order: `AuthorizationUsed(payer, nonce)` and, before the
- * token's next `AuthorizationUsed`, the exact `Transfer`. The first event alone
- * proves nothing: a payer can spend the same nonce on another message.
+ * Finds the proof of a capture in a receipt. The token must have logged two
+ * events in this order: `AuthorizationUsed(payer, nonce)`, and before its next
+ * `AuthorizationUsed` the exact `Transfer`. The first event alone proves
+ * nothing: a payer can use the same nonce for another message.
  */
 export function proveCapture(
   receipt: ProofReceipt,
@@ -81,7 +84,7 @@ export function proveCapture(
   return undefined
 }
 
-/** Builds a proof from a receipt and its exact `Transfer`. */
+/** Builds the proof from a receipt and the `Transfer` that was found in it. */
 export function proofOf(
   receipt: ProofReceipt,
   transfer: ProofLog,
@@ -98,8 +101,8 @@ export function proofOf(
 }
 
 /**
- * True when the transaction succeeded and the token logged that it used, or
- * canceled, this payment nonce.
+ * True when the transaction succeeded and the token logged that this payment
+ * nonce was used or canceled.
  */
 export function proves(
   receipt: ProofReceipt,
@@ -128,7 +131,10 @@ export function matches(
   )
 }
 
-/** Compares hex. Ignores letter case, because nodes return either. */
+/**
+ * True when two hex texts are equal, whether in upper or lower case: nodes
+ * return both.
+ */
 export function same(found: string | undefined, expected: string): boolean {
   return found?.toLowerCase() === expected.toLowerCase()
 }

@@ -41,7 +41,10 @@ test.each([
   expect(parseWords(words)).toEqual({ reason, words })
 })
 
-/** As OpenZeppelin, Paxos, Agora and Solady declare them. */
+/**
+ * Custom errors as the tokens of OpenZeppelin, Paxos, Agora and Solady declare
+ * them.
+ */
 test.each([
   ['ERC3009InvalidSignature()', 'wrongSigner'],
   ['ERC3009UsedAuthorization(address,bytes32)', 'consumed'],

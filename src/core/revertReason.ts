@@ -2,7 +2,7 @@ import { type Hex, hexToString } from 'viem'
 import { hashText } from './hashText.js'
 import { redact } from './redact.js'
 
-/** Why a payment cannot be captured as it stands. */
+/** Why the token would refuse to capture a payment. */
 export type RefusalReason =
   | 'malformedSignature'
   | 'wrongChain'
@@ -33,8 +33,9 @@ export type RefusalReason =
   | 'expiresTooSoon'
 
 /**
- * The reasons that a token's error text can show. `blocked` and `outsideWindow`
- * need a further check to find the account or the bound.
+ * The reasons that the error text of a token can name. `blocked` and
+ * `outsideWindow` do not say which account or which end of the window: that
+ * needs another check.
  */
 export type RevertReason =
   | Extract<
@@ -53,7 +54,7 @@ export type RevertReason =
   | 'blocked'
   | 'outsideWindow'
 
-/** The custom errors of OpenZeppelin, Paxos, Agora and Solady. */
+/** Custom errors of OpenZeppelin, Paxos, Agora and Solady, by signature. */
 const customErrors = [
   'ERC3009InvalidSignature()',
   'ERC3009UsedAuthorization(address,bytes32)',
@@ -75,7 +76,10 @@ const customErrors = [
   'InsufficientBalance()',
 ]
 
-/** Patterns of tokens' error texts. The first match decides. */
+/**
+ * Patterns for the error texts of tokens, and their meaning. The first pattern
+ * that matches decides.
+ */
 const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/paused?\b/i, 'paused'],
   [/black ?list|block ?list|frozen|blocked/i, 'blocked'],
@@ -93,7 +97,8 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
 ]
 
 /**
- * Returns the reason of a token's revert, and the token's error text, if any.
+ * Parses the revert data of a token into a reason. Also returns the token's
+ * error text if there is one.
  */
 export function parseRevert(data: Hex | undefined): {
   reason: RevertReason
@@ -103,7 +108,10 @@ export function parseRevert(data: Hex | undefined): {
   return parseWords(revertWords(data))
 }
 
-/** Like {@link parseRevert}, but parses the node's text if there is no data. */
+/**
+ * Like {@link parseRevert}. Without revert data, parses the error text of the
+ * node instead.
+ */
 export function parseRefusal(refusal: {
   data?: Hex | undefined
   words?: string | undefined

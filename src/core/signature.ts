@@ -5,16 +5,19 @@ import { numberWord } from './words.js'
 const curveOrder =
   0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The last 32 bytes of a signature of a wallet that is not deployed yet. */
+/**
+ * Last 32 bytes of an ERC-6492 signature, that of a wallet that is not deployed
+ * yet.
+ */
 const erc6492Magic =
   '6492649264926492649264926492649264926492649264926492649264926492'
 
 /**
- * Brings a signature into the form tokens accept: 65 bytes, `v` 27 or 28, low
- * `s`, EIP-2098 expanded. Longer signatures belong to contract wallets and stay
- * as they are, and so do 65 bytes that only a contract wallet makes: any other
- * `v`, or a Safe's approved hash (`v` 1, an address in `r`). The token passes
- * them to the wallet.
+ * Brings a signature into the form that tokens accept: 65 bytes, `v` 27 or 28,
+ * low `s`, EIP-2098 expanded. Leaves signatures of contract wallets unchanged,
+ * because the token passes them to the wallet. These are longer ones, and 65
+ * bytes that no key makes: another `v`, or a Safe's approved hash (`v` 1, an
+ * address in `r`).
  *
  * Returns `undefined` for a signature that no wallet makes: under 64 or over
  * 16384 bytes, or ECDSA values out of range.
@@ -43,12 +46,12 @@ export function isWrappedSignature(signature: Hex): boolean {
 }
 
 /**
- * Removes the wrapper of ERC-6492, `abi.encode(address, bytes, bytes)` and
- * magic bytes. No token understands it, and a deployed wallet accepts the inner
- * signature.
+ * Removes the ERC-6492 wrapper of a signature: `abi.encode(address, bytes,
+ * bytes)` and magic bytes. Tokens do not understand the wrapper, and a deployed
+ * wallet accepts the inner signature.
  *
- * Returns `undefined` if the result is still wrapped: a validator would make
- * the call that is in it, to any contract.
+ * Returns `undefined` if the inner signature is wrapped again: a validator
+ * would make the call in the inner wrapper, to any contract.
  */
 export function unwrapSignature(signature: Hex): Hex | undefined {
   if (!isWrappedSignature(signature)) return signature
@@ -62,8 +65,8 @@ export function unwrapSignature(signature: Hex): Hex | undefined {
 }
 
 /**
- * Unwraps and normalizes a signature, as `captureCall` and the rehearsal send
- * it. Returns `undefined` if no token can accept it.
+ * Returns the form of a signature in which it is sent to the token: unwrapped
+ * and normalized. Returns `undefined` if no token can accept it.
  */
 export function tokenSignature(signature: unknown): Hex | undefined {
   return typeof signature === 'string'

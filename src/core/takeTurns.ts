@@ -2,8 +2,8 @@ import { nextTurn } from './wait.js'
 
 /**
  * Returns a function that resolves when it is the caller's turn. Each caller
- * gets its own turn of the event loop, so long computations in pieces block
- * other work for one piece at most.
+ * gets its own turn of the event loop. So a long computation can be split in
+ * pieces, between which other work runs.
  */
 export function takeTurns(): () => Promise<void> {
   let last = Promise.resolve()

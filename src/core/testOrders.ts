@@ -3,16 +3,16 @@ import { InvalidFieldError, shown } from './errors.js'
 import { parseOrderId } from './parseOrderId.js'
 
 /**
- * How the id of a test order begins. The mark is in the id because every row
- * and event of an order has the id, in each schema of the database, and it
+ * The id of a test order begins with this text. The id is the only mark that
+ * every row and event of an order has, in each version of the tables, and that
  * never changes.
  */
 const prefix = 'countersign-test-'
 
 /**
- * True for the id of a test order, or of one of its refunds. Such an order is
- * paid and captured like any other, but never fulfilled, and no webhook reports
- * its events.
+ * True for the id of a test order, which `doctor --send` makes, and for its
+ * refunds. A test order is paid and captured like any other, but never
+ * fulfilled, and no webhook reports its events.
  */
 export function isTestOrderId(id: string | undefined): boolean {
   return id?.startsWith(prefix) === true
@@ -23,10 +23,11 @@ export function drawTestOrderId(): string {
 }
 
 /**
- * Checks the id that a caller gives to something new. Ids of test orders are
- * refused: an order that is sold must be fulfilled.
+ * Checks the id that a caller gives to a new order or refund. Refuses the id of
+ * a test order, because test orders are never fulfilled.
  *
- * @throws {@link InvalidFieldError} when it is no id, or one of a test order.
+ * @throws {@link InvalidFieldError} when it is no valid id, or one of a test
+ * order.
  */
 export function parseNewId(value: unknown, field = 'orderId'): string {
   const id = parseOrderId(value, field)

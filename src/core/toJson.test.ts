@@ -10,7 +10,10 @@ test('integers of any size are decimal strings, the rest is JSON', () => {
   })
 })
 
-/** What pages write, so that they can give any bigint to `JSON.stringify`. */
+/**
+ * `BigInt.prototype.toJSON` functions that some pages define, so that
+ * `JSON.stringify` accepts a `bigint`.
+ */
 const polyfills: Readonly<Record<string, (this: bigint) => unknown>> = {
   'a number': () => 1,
   'an object, as MDN shows it': () => ({ $bigint: '1' }),

@@ -1,9 +1,9 @@
-/** JSON text with each `bigint` as a decimal string. */
+/** Returns JSON text. Each `bigint` in the value becomes a decimal string. */
 export function toJson(value: unknown): string {
   return JSON.stringify(
     value,
-    // Does not test `member`: some pages give `BigInt` a `toJSON`, which has
-    // already converted it.
+    // Reads the original value instead of `member`: on pages that define
+    // `BigInt.prototype.toJSON`, `member` is already converted.
     function (this: Record<string, unknown>, name, member: unknown) {
       return typeof this[name] === 'bigint' ? String(this[name]) : member
     },

@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import { hashText } from './hashText.js'
 
 /**
- * The functions and events of an EIP-3009 token that this package uses: the
- * functions of the standard with both signature overloads (`bytes` since
- * Circle's v2.2, ERC-7598) and the events that prove what happened.
+ * The functions and events of an EIP-3009 token that this package uses. Each
+ * function has both signature forms: `v, r, s`, and `bytes` (Circle since v2.2,
+ * ERC-7598).
  */
 export const eip3009Abi = [
   {
@@ -132,7 +132,9 @@ export const eip3009Abi = [
   },
 ] as const
 
-/** The first four bytes of a call, as hex without `0x`. */
+/**
+ * Function selectors of the captures and cancellations, as hex without `0x`.
+ */
 export const selectors = {
   transferVrs: 'e3ee160e',
   transferBytes: 'cf092995',
@@ -147,14 +149,17 @@ export const selectors = {
   isFrozen: 'e5839836',
 } as const
 
-/** Selectors of the calls that we make only once for each token. */
+/**
+ * Function selectors of the calls that examine a token, which is done once for
+ * each token.
+ */
 export const tokenSelectors = {
   name: '06fdde03',
   paused: '5c975abb',
   version: '54fd4d50',
 } as const
 
-/** Topic 0 of the events that decide an outcome. */
+/** First topics of the events that decide the outcome of a payment. */
 export const topics: Record<'used' | 'canceled' | 'transfer', Hex> = {
   used: /* @__PURE__ */ hashText('AuthorizationUsed(address,bytes32)'),
   canceled: /* @__PURE__ */ hashText('AuthorizationCanceled(address,bytes32)'),

@@ -15,8 +15,8 @@ const encodings = {
 const hashes = /* @__PURE__ */ new Map<string, Hex>()
 
 /**
- * The hash of a type's encoding (EIP-712, `typeHash`). Computed on first use,
- * because the first hash in a process takes milliseconds.
+ * Returns the hash of a type's definition (EIP-712, `typeHash`). Computes it at
+ * first use, because the first hash in a process takes milliseconds.
  */
 export function typeHash(type: keyof typeof typedDataTypes): Hex {
   const hash = hashes.get(type) ?? hashText(encodings[type])

@@ -1,4 +1,4 @@
-/** The EIP-712 types of EIP-3009's three messages, the domain included. */
+/** The EIP-712 types of the three messages of EIP-3009, and of the domain. */
 export const typedDataTypes = {
   EIP712Domain: [
     { name: 'name', type: 'string' },

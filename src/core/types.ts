@@ -2,9 +2,10 @@ import type { Address, Hex } from 'viem'
 import type { RefusalReason } from './revertReason.js'
 
 /**
- * The message a payer signs decides the token function that captures it:
- * `ReceiveWithAuthorization` can be submitted by the recipient only,
- * `TransferWithAuthorization` by anyone who holds the signature (EIP-3009).
+ * Type of the signed message. It decides which function of the token captures
+ * the payment: `ReceiveWithAuthorization` can be submitted only by the
+ * recipient, `TransferWithAuthorization` by anyone who has the signature
+ * (EIP-3009).
  */
 export type PrimaryType =
   | 'ReceiveWithAuthorization'
@@ -12,28 +13,33 @@ export type PrimaryType =
 
 /** The members of the signed message, as EIP-3009 names them. */
 export type PaymentAuthorization = {
-  /** The payer. */
+  /** Account that pays. */
   from: Address
-  /** The recipient. */
+  /** Account that is paid. */
   to: Address
-  /** The exact amount in token units. */
+  /** The exact amount in base units of the token. */
   value: bigint
   /** Unix seconds; the token accepts the message strictly after this time. */
   validAfter: bigint
   /** Unix seconds; the token accepts the message strictly before this time. */
   validBefore: bigint
-  /** 32 random bytes, used once. */
+  /**
+   * Payment nonce: 32 random bytes. The token accepts each once for each payer.
+   */
   nonce: Hex
 }
 
-/** The message that makes a nonce unusable (EIP-3009 `CancelAuthorization`). */
+/**
+ * The message with which a payer cancels a payment nonce (EIP-3009
+ * `CancelAuthorization`).
+ */
 export type CancelAuthorization = {
-  /** The payer whose nonce is canceled. */
+  /** The payer, whose nonce is canceled. */
   authorizer: Address
   nonce: Hex
 }
 
-/** The EIP-712 domain of a token. */
+/** The EIP-712 domain that binds signatures to one token and chain. */
 export type TokenDomain = {
   name: string
   version: string
@@ -49,21 +55,21 @@ export type Payment = {
 }
 
 /**
- * A permit (EIP-2612) in the shape of a payment. `to` is the spender, `value`
- * the ceiling, `nonce` the permit nonce, and the deadline is the second before
- * `validBefore`. The permit does not contain `validAfter`.
+ * A permit (EIP-2612) in the form of a payment: `to` is the spender, `value`
+ * the ceiling, `nonce` the permit nonce, and the permit's deadline is one
+ * second before `validBefore`. The signed permit does not contain `validAfter`.
  */
 export type PermitAuthorization = Omit<Payment, 'primaryType'> & {
   primaryType: 'Permit'
 }
 
 /**
- * Fields of a payment that its message does not contain, by name. Payments of
- * the kind `eip3009` have none.
+ * Facts of a payment that its signed message does not contain, by name.
+ * EIP-3009 payments have none.
  */
 export type PaymentTerms = Readonly<Record<string, string>>
 
-/** A payment of any kind. */
+/** A payment of any kind: EIP-3009, or a permit (EIP-2612). */
 export type AnyPayment = Payment | PermitAuthorization
 
 /**
@@ -81,34 +87,45 @@ export type Cancellation = {
   message: CancelAuthorization
 }
 
-/** A cancellation with its signature; anyone may submit it. */
+/**
+ * A cancellation with its signature. Anyone may submit it: it moves no money.
+ */
 export type SignedCancellation = Cancellation & { signature: Hex }
 
 /** Finality of a block, weakest first. */
 export type Finality = 'preconfirmed' | 'included' | 'safe' | 'finalized'
 
-/** Why no transaction was sent for a payment. */
+/** Why a payment was refused before a transaction was sent. */
 export type RejectionReason =
   | RefusalReason
-  /** Only the recipient can submit a Receive payment. */
+  /**
+   * The message is a `ReceiveWithAuthorization`, and the account that would
+   * submit it is not the recipient.
+   */
   | 'wrongSubmitter'
   /**
-   * The payer's own key did not sign. Only a rehearsal can check other
-   * signatures.
+   * The signature was not made by the payer's own key. A smart wallet may have
+   * made it, but this check did not simulate the call to the wallet.
    */
   | 'unsimulatedWallet'
 
-/** The block at which a verdict was reached, and the method. */
+/** The block at which a payment was checked, and how. */
 export type VerifiedAt = {
   /**
-   * Block number as contracts see it, so an L1 block on Arbitrum. With `via:
-   * 'calls'`, the number in the header.
+   * Block number as contracts see it; on Arbitrum, that of an L1 block. With
+   * `via: 'calls'`, the number in the block header.
    */
   block: bigint
-  /** Time of that block, Unix seconds. */
+  /** Time of the block in Unix seconds. */
   time: bigint
-  /** `override`: one request. `calls`: one by one, without state overrides. */
+  /**
+   * How the check asked the node. `override`: in one request, with a state
+   * override. `calls`: call by call, because the node has no state overrides.
+   */
   via: 'override' | 'calls'
-  /** Gas of the whole transaction; unknown with `via: 'calls'`. */
+  /**
+   * Gas that the whole transaction would use. Absent with `via: 'calls'`, which
+   * cannot measure it.
+   */
   gasUsed?: bigint
 }

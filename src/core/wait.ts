@@ -1,5 +1,6 @@
 /**
- * Resolves after this time, or as soon as the signal aborts. Leaves no timer.
+ * Resolves after this time, or as soon as the signal aborts. Then clears its
+ * timer.
  */
 export function wait(
   milliseconds: number,
@@ -18,8 +19,8 @@ export function wait(
 }
 
 /**
- * Resolves with the result of the work, or with the result of `late` once the
- * time is over. The work then continues, but its result is dropped.
+ * Resolves with the result of `work`. Once the time is over, resolves with the
+ * result of `late` instead; `work` continues, but its result is dropped.
  */
 export function inTime<value>(
   work: Promise<value>,
@@ -38,15 +39,16 @@ export function inTime<value>(
   })
 }
 
-/**
- * Runs a task after the tasks of this tick and before the timers of the next.
- */
+/** Runs a task in the next turn of the event loop, before its timers. */
 export function soon(task: () => void): void {
   if (typeof setImmediate === 'function') setImmediate(task)
   else setTimeout(task, 0)
 }
 
-/** Resolves in the next turn, so that pending requests can continue first. */
+/**
+ * Resolves in the next turn of the event loop, so that answers that have
+ * arrived are handled first.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => soon(resolve))
 }

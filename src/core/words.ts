@@ -1,13 +1,14 @@
 import type { PaymentAuthorization } from './types.js'
 
-/** A number as one ABI word, hex text without `0x`. */
+/** Encodes a number as one ABI word: 64 hex digits without `0x`. */
 export function numberWord(value: bigint | number): string {
   return value.toString(16).padStart(64, '0')
 }
 
 /**
- * ABI words as hex text without `0x`. Calls and digests here consist of static
- * words and at most one trailing `bytes`, so nothing more is needed.
+ * Encodes a value as one ABI word: 64 hex digits without `0x`. Takes only
+ * values of fixed length: no call or digest here needs more, except one `bytes`
+ * at the end.
  */
 export function word(value: bigint | number | string): string {
   return typeof value === 'string'
@@ -15,7 +16,7 @@ export function word(value: bigint | number | string): string {
     : numberWord(value)
 }
 
-/** `bytes` as length and content, padded to whole words. */
+/** Encodes ABI `bytes`: the length, then the content padded to whole words. */
 export function bytesWords(bytes: string): string {
   const body = bytes.slice(2)
   return (
@@ -24,8 +25,8 @@ export function bytesWords(bytes: string): string {
 }
 
 /**
- * The six members of the message, in the order of the EIP-712 type and of the
- * token's functions.
+ * Encodes the six members of the message, in the order of the EIP-712 type and
+ * of the token's functions.
  */
 export function authorizationWords(message: PaymentAuthorization): string {
   const { from, to, value, validAfter, validBefore, nonce } = message

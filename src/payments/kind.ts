@@ -23,11 +23,13 @@ import { type EncodedCall, encodeCapture } from './message/encodeCall.js'
 import { accountsOf, type SigningKind } from './message/kind.js'
 import { addTypes } from './message/paymentTypedData.js'
 
-/** The part of a payment kind that captures need. */
+/** The part of a payment kind that sending a capture needs. */
 export type CaptureKind = Omit<SigningKind, 'typedData'> & {
-  /** The hash that the payer signs. */
+  /** Returns the hash that the payer signs. */
   hash(payment: AnyPayment): Hex
-  /** Encodes the call that captures an amount of token units. */
+  /**
+   * Encodes the call that captures an amount, given in base units of the token.
+   */
   encodeCapture(payment: AnySignedPayment, amount: bigint): EncodedCall<unknown>
 }
 
@@ -48,30 +50,34 @@ export type StoredFields = {
   domain: TokenDomain
   payer: Address
   recipient: Address
-  /** Token units: the exact amount, or the ceiling. */
+  /** Base units of the token: the exact amount, or the ceiling. */
   value: bigint
-  /** Unix seconds, both exclusive. */
+  /** Window of the capture in Unix seconds. Both ends are exclusive. */
   validAfter: bigint
   validBefore: bigint
   nonce: Hex
   terms: PaymentTerms | undefined
 }
 
-/** The part of a payment kind that orders need. */
+/**
+ * The part of a payment kind that orders need, to store and recover payments.
+ */
 type OrderKind = {
-  /** The name in the store, such as `eip3009`. It never changes. */
+  /**
+   * Name of the kind in stored orders, such as `eip3009`. It must never change.
+   */
   readonly name: string
   /** Type of the messages that `draft` builds, unless the caller names one. */
   readonly primaryType: AnyPayment['primaryType']
   /**
    * True if each payment has a payment nonce of its own, and the token's events
-   * name it. Otherwise the worker asks the chain about each payment separately,
-   * unless `carried` is set.
+   * name this nonce. If false, the worker asks the chain about each payment
+   * separately, unless `carried` is set.
    */
   readonly hasOwnNonce: boolean
   /**
-   * Builds the call that asks whether the payment was captured. Only for kinds
-   * whose payments can be canceled without an event.
+   * Builds the call that asks whether the payment was captured. Needed only by
+   * kinds whose payments can be canceled without an event.
    */
   capturedCall?(payment: AnyPayment): Call
   /** What the token must support: `receiveWithAuthorization`, or permits. */
@@ -84,7 +90,8 @@ type OrderKind = {
    */
   decode(json: unknown): AnyPayment
   /**
-   * Returns the terms of a new payment, with random values if they have any.
+   * Returns the terms of a new payment. Draws random values for terms that need
+   * them.
    */
   drawTerms(given: {
     operator: Address
@@ -100,18 +107,21 @@ type OrderKind = {
   build(fields: StoredFields): AnyPayment
 }
 
-/** The next transaction of a payment, or why none is sent. */
+/**
+ * The next transaction that a payment needs, or the reason why none is sent.
+ */
 export type CarriedCall =
   | { ok: true; call: { to: Address; data: Hex }; gas: bigint }
   | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
 
 /**
- * The part of a payment kind that orders need if its payments leave no nonce on
- * the chain. Then only transactions show which payments were made.
+ * The part of a payment kind that orders need if its payments have no nonce on
+ * the chain. Only the transactions themselves then show which payments were
+ * made.
  */
 type CarriedKind = {
   /**
-   * Rehearses a payment or its cancellation, and returns its next transaction.
+   * Simulates a payment or its cancellation, and returns its next transaction.
    * A payment may need several transactions, one after the other.
    */
   rehearse(
@@ -120,8 +130,8 @@ type CarriedKind = {
       payment: AnySignedPayment
       action: 'capture' | 'cancel'
       /**
-       * Loads from the store how many token units all payments of the same
-       * subscription have paid within the window of this payment.
+       * Loads from the store how many base units of the token were paid by all
+       * payments of the same subscription within the window of this payment.
        */
       getKnown(): Promise<bigint>
     },
@@ -131,13 +141,13 @@ type CarriedKind = {
     client: Client,
     payment: AnyPayment,
     range: {
-      /** Unix seconds: where the search begins. */
+      /** Unix seconds. The search begins at this time. */
       since: bigint
-      /** Last block to search. */
+      /** Last block of the search. */
       toBlock: bigint
     },
   ): Promise<Hash | undefined>
-  /** Explains why a transaction of a payment failed. */
+  /** Finds out why a transaction of a payment failed. */
   explain(
     client: Client,
     payment: AnyPayment,

@@ -47,7 +47,10 @@ function counterOf(row: object): string {
   })
 }
 
-/** Counts the orders of these destinations by state, from the counters. */
+/**
+ * Counts the orders of these destinations in each state. Reads stored counters,
+ * because counting rows would take longer with each order.
+ */
 export async function countOrders(
   finder: Finder,
   destinations: readonly Destination[],
@@ -58,7 +61,7 @@ export async function countOrders(
   return counts
 }
 
-/** Counts the orders of each of these destinations by state. */
+/** Counts the orders in each state, separately for each destination. */
 export async function countEach(
   finder: Finder,
   destinations: readonly Destination[],
@@ -87,7 +90,10 @@ export async function countEach(
   })
 }
 
-/** Reads the counters of whole tokens, and returns those of destinations. */
+/**
+ * Reads the counters of all recipients of each token, and returns those of the
+ * wanted destinations. Faster than naming thousands of recipients.
+ */
 async function countTokens(
   { session }: Finder,
   { tokens, has }: DestinationIndex,
@@ -127,13 +133,18 @@ function parseCounter({
   }
 }
 
-/** Collects how a unit of work changes the counters of orders. */
+/**
+ * Collects by how much a transaction changes the counters of orders, so that
+ * one statement can write all of them at its end.
+ */
 export type CountChanges = {
   inserted(rows: readonly object[]): void
-  /** Loads the rows as they are before an update. */
+  /**
+   * Returns the rows as they were before an update, from memory if possible.
+   */
   before(rows: readonly VersionedRow[]): Promise<readonly object[]>
   updated(before: readonly object[], after: readonly object[]): void
-  /** Returns the change of each counter, and empties the collection. */
+  /** Returns the change of each counter, and starts again at 0. */
   take(): Map<string, bigint>
 }
 
@@ -152,7 +163,8 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
       const known: object[] = []
       const ids: string[] = []
       for (const row of rows) {
-        // A row never changes without a new version.
+        // Uses the remembered row without a read: a row with the same version
+        // is unchanged.
         const kept = seen.find(orderTable, row)
         if (kept) known.push(kept)
         else ids.push(String(Reflect.get(row, 'id')))
@@ -174,9 +186,9 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
 }
 
 /**
- * Raises counters, and returns their values by name. Each counter stays locked
- * until the end of the transaction. All writers lock in the same order, so that
- * no deadlock is possible.
+ * Raises counters, and returns their new values by name. Each counter stays
+ * locked until the end of the transaction. All writers lock counters in the
+ * order of their names, so that no deadlock is possible.
  */
 export async function raiseCounters(
   place: QueryPlace,

@@ -6,8 +6,8 @@ import {
 import { requireKysely, storeLater } from './storeLater.js'
 
 /**
- * Creates a store in PostgreSQL, for any number of processes. Needs the packages
- * `kysely` and `pg`, which it loads when it is first used.
+ * Creates a store in PostgreSQL, for any number of processes. Needs the
+ * packages `kysely` and `pg`, which it loads when it is first used.
  *
  * Uses no session state beyond a transaction, so the pool may connect through
  * PgBouncer in transaction mode.
@@ -28,7 +28,8 @@ export function postgresStore(
   parameters: PostgresStoreParameters,
 ): PaymentStore {
   checkPostgresParameters(parameters)
-  // A copy, because the caller may change the object before the store loads.
+  // Copies the parameters, because the caller may change the object before the
+  // store loads.
   const given = { ...parameters }
   const load = async (attached?: 'read' | 'write') => {
     await requireKysely()

@@ -3,20 +3,27 @@ import { LeaseLostError } from '../store/errors.js'
 import type { Lease, LeaseHolder, PaymentStore } from '../store/types.js'
 import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 
-/** Largest number of leases that one sweep deletes. */
+/** Most expired leases that one call of `sweepSqlLeases` deletes. */
 const sweepSize = 1000
 
 /**
- * If a lease ends more than this many milliseconds later than a new one would,
- * the database's clock was set back since. Others may take it, because its
- * owner may be dead.
+ * A lease that ends more than this many milliseconds later than a new one would
+ * is taken for a mistake: somebody set the database's clock back after the
+ * lease was taken. Another owner may then take the lease, because its owner may
+ * be dead.
  */
 const setBackAfter = 600_000
 
-/** Milliseconds after which a sweep deletes a lease that has run out. */
+/**
+ * Milliseconds after the end of a lease at which `sweepSqlLeases` may delete
+ * its row.
+ */
 const sweepAfter = 86_400_000n
 
-/** Takes a lease that is free or has run out, or prolongs the owner's own. */
+/**
+ * Takes a lease that is free or has run out, or prolongs the lease if this
+ * owner holds it.
+ */
 export async function takeSqlLease(
   session: SqlSession,
   { clock, newFence, turn }: SqlDialect,
@@ -25,8 +32,8 @@ export async function takeSqlLease(
   const now = sql.raw(clock)
   const until = sql`${now} + ${BigInt(milliseconds)}`
   const farAway = sql`${now} + ${BigInt(milliseconds + setBackAfter)}`
-  // Prolonging is a separate statement, because only a new fence has to wait
-  // for other writers.
+  // First tries to prolong: a lease that is prolonged keeps its fence, so it
+  // need not wait for other writers as a new fence must.
   const prolong = sql<{ fence: bigint }>`
     update leases set expires = ${until}
     where key = ${key} and owner = ${owner} and expires > ${now}
@@ -52,7 +59,7 @@ export async function takeSqlLease(
   return given && { key, owner, fence: BigInt(given.fence) }
 }
 
-/** Deletes a lease. No later lease gets its fence. */
+/** Deletes a lease. A later lease with the same key gets a higher fence. */
 export async function releaseSqlLease(
   session: SqlSession,
   dialect: SqlDialect,
@@ -62,7 +69,10 @@ export async function releaseSqlLease(
   await forgetLeases(session, dialect, mine)
 }
 
-/** Deletes some of the leases that ran out long ago. */
+/**
+ * Deletes up to 1,000 leases that ran out more than a day ago, such as those of
+ * killed processes.
+ */
 export async function sweepSqlLeases(
   session: SqlSession,
   dialect: SqlDialect,
@@ -76,7 +86,7 @@ export async function sweepSqlLeases(
 
 /**
  * Deletes leases. A former owner can no longer write, because no row has its
- * fence. `newFence` then returns only fences above all deleted ones.
+ * fence. Stores the highest deleted fence, so that new leases get higher ones.
  */
 async function forgetLeases(
   session: SqlSession,
@@ -111,10 +121,11 @@ export async function loadSqlLease(
 }
 
 /**
- * Checks a lease, and locks it until the end of the unit of work.
+ * Checks that a lease is still held, and locks it until the end of the
+ * transaction, so that nobody else can take it before the commit.
  *
- * @throws {@link LeaseLostError} when it was released or another owner holds
- * it.
+ * @throws {@link LeaseLostError} when the lease was released or another owner
+ * holds it.
  */
 export async function checkSqlLease(
   session: SqlSession,

@@ -18,7 +18,8 @@ export async function findNotes(
   }
   const rows = await notes
     .where(dialect.among('key', 'text', dialect.listOf('text', query.keys)))
-    // All units of work lock in this order, so that no deadlock is possible.
+    // Every transaction locks rows in this order, so that two of them cannot
+    // deadlock.
     .orderBy('key')
     .$if(locks, (found) => found.forUpdate())
     .execute()

@@ -26,9 +26,12 @@ import type { SqlList } from './tables/sqlEngine.js'
 import { decodeRows } from './tables/sqlRows.js'
 import { earlyTable, orderTable } from './tables/sqlTables.js'
 
-/** A session, its dialect, and whether to lock found rows. */
+/**
+ * A database session, its SQL dialect, and whether to lock the rows that are
+ * found.
+ */
 export type Finder = QueryPlace & {
-  /** True to lock found rows until the end of the unit of work. */
+  /** True to lock found rows until the end of the transaction. */
   readonly locks: boolean
 }
 
@@ -60,8 +63,9 @@ async function findByIds(
   if (ids.length === 0) return []
   const { dialect, locks } = finder
   const { rows } = await runQuery(finder, ordersById, {
-    // With locks, select by review after locking: otherwise an order that
-    // another writer puts in review meanwhile would be missed.
+    // When rows are locked, the filter by review runs after the locking. Before
+    // it, another writer could still put an order in review, and the order
+    // would be missed.
     shape: { locks, needReview: needReview && !locks },
     values: { ids: dialect.listOf('text', ids) },
   })
@@ -83,14 +87,18 @@ function ordersById(
       .selectAll()
       .where(dialect.among('id', 'text', slot('ids')))
       .$if(needReview, (query) => query.where(sql<boolean>`needs_review`))
-      // All units of work lock in this order, so that no deadlock is possible.
+      // Every transaction locks rows in this order, so that two of them cannot
+      // deadlock.
       .orderBy('id')
       .$if(locks, (query) => query.forUpdate())
       .compile()
   )
 }
 
-/** Finds the orders of a token whose early answer is in one of these states. */
+/**
+ * Finds the orders of a token that were answered before their capture was in a
+ * block, by the state of this early answer.
+ */
 export async function findEarly(
   finder: Finder,
   { chainId, token, early }: EarlyQuery,
@@ -126,10 +134,11 @@ function ordersAnswered(
       .where('chain_id', '=', slot('chainId'))
       .where('token', '=', slot('token'))
       .where(dialect.among('early', 'text', slot('states')))
-      // The condition of the partial index: without it, the index is not used.
+      // Repeats the condition of the partial index, without which the database
+      // does not use that index.
       .where(sql<boolean>`early is not null and early <> 'paid'`)
-      // Not `position` alone: SQLite would then scan all orders by the index of
-      // `position`.
+      // `+ 0` stops SQLite from choosing the index of `position`, with which it
+      // would scan all orders.
       .orderBy(sql`position + 0`)
       .compile()
   )
@@ -191,8 +200,8 @@ async function listOrders(
   }
   const parts = places.flatMap((place) => {
     const part = from(inPart(dialect, place))
-    // The index of states sorts within each state, not across states: ask for
-    // each state.
+    // The index of states is sorted only within each state. So each state gets
+    // a query of its own, and the results are merged.
     return states
       ? [...new Set(states)].map((state) => part.where('state', '=', state))
       : [part]
@@ -217,7 +226,12 @@ type SubmitterSearch = Extract<Search, { sendDue: Submitter }>
 
 type DestinationSearch = Exclude<Search, SubmitterSearch>
 
-/** Names thousands of recipients only if it has to, like `findOfMany`. */
+/**
+ * Finds orders whose transactions are due. With more than 100 recipients, first
+ * searches the orders of all recipients, and names the recipients only if an
+ * order of another shop is among them: a statement with thousands of names is
+ * slow.
+ */
 async function findDue(
   { session, dialect, locks }: Finder,
   { sendDue, recipients, until, limit }: SubmitterSearch,
@@ -244,8 +258,8 @@ async function findDue(
 }
 
 /**
- * Searches each token with its own statement, because the indexes begin with
- * chain and token, and merges the results.
+ * Searches each token with its own statement and merges the results, because
+ * the indexes begin with chain and token.
  */
 async function searchOrders(
   finder: Finder,
@@ -281,8 +295,8 @@ function searchToken(
     return own
       .where('finality', '=', query.finality)
       .$if(query.finality !== 'finalized', (found) =>
-        // The condition of the partial index: without it, the index is not
-        // used.
+        // Repeats the condition of the partial index, without which the
+        // database does not use that index.
         found.where(sql<boolean>`finality <> 'finalized'`),
       )
       .where('settled_block', '>=', query.fromBlock ?? 0n)

@@ -11,7 +11,10 @@ import {
 import { decodeRows } from './tables/sqlRows.js'
 import { recipientTable } from './tables/sqlTables.js'
 
-/** Locks no rows: all writers of recipients take the same named lock first. */
+/**
+ * Locks no rows, because every writer of recipients first takes the same named
+ * lock.
+ */
 export async function findRecipients(
   { session, dialect }: Finder,
   query: RecipientQuery,

@@ -53,7 +53,8 @@ function destinationOf(row: object): Destination {
 }
 
 /**
- * Finds orders with a secret sealed by another key, in the order of their ids.
+ * Finds orders with a secret that another key than `except` sealed. Sorts them
+ * by id.
  */
 export async function findSecretOrders(
   { session, dialect }: Finder,
@@ -69,7 +70,8 @@ export async function findSecretOrders(
         order by ${orderId} limit ${BigInt(limit)})`
     }),
   )
-  // Several parts can return the same order.
+  // An order can be in several parts, one for each kind of secret: remove the
+  // duplicates.
   const rows = await mergeRows(session, parts, {
     order: 'id',
     limit: limit * parts.length,
@@ -86,7 +88,10 @@ const columns: readonly SecretColumn[] = [
   { table: 'transactions', name: 'raw' },
 ]
 
-/** Uses `cross join`, because SQLite would otherwise scan all orders first. */
+/**
+ * Joins orders with their secrets. `cross join` stops SQLite from scanning all
+ * orders first.
+ */
 function secretsOf(
   dialect: SqlDialect,
   { chainId, token, recipients }: SearchedPart,

@@ -6,12 +6,12 @@ import { beginsWith } from './tables/beginsWith.js'
 import { SqlFault } from './tables/sqlFault.js'
 
 /**
- * Reads and writes settings inside one unit of work. `flush` writes those that
- * the work has set without reading them, together.
+ * Reads and writes settings inside one transaction. `flush` writes together all
+ * settings that the transaction set without reading them.
  *
- * If the work has read a setting, `setValue` replaces it only if it has not
- * changed since. If it has, the work runs again. Readers never block each
- * other.
+ * If the transaction has read a setting, `setValue` replaces it only if nobody
+ * has changed it since. If somebody has, the transaction runs again. Readers
+ * never block each other.
  */
 export function sqlSettings(
   finder: Finder,
@@ -54,7 +54,7 @@ export function sqlSettings(
   }
 }
 
-/** Most settings in one statement. */
+/** Most settings that one statement writes. */
 const mostValues = 5_000
 
 export async function loadValue(
@@ -91,9 +91,11 @@ async function putValues(
   values: readonly (readonly [key: string, value: string])[],
 ): Promise<void> {
   const cells = [0, 1].map((index) => sql.raw(dialect.cell('text', index)))
-  // All units of work lock in this order, so that no deadlock is possible.
+  // Every transaction locks settings in this order, so that two of them cannot
+  // deadlock.
   const sorted = [...values].sort(([one], [other]) => (one < other ? -1 : 1))
-  // Without the subquery, SQLite reads `on conflict` as part of a join.
+  // Without the subquery, SQLite would read `on conflict` as the condition of a
+  // join.
   await sql`insert into settings (key, value)
     select key, value from (select ${cells[0]} as key, ${cells[1]} as value
       from ${dialect.rows(sql`${JSON.stringify(sorted)}`)}) as given where true

@@ -50,7 +50,7 @@ export function createSqlStore(
     await run('read', (session) => engine.assertDurable(session))
     await run('write', async (session) => {
       await migrate(session, engine, steps)
-      // A killed process leaves its leases behind.
+      // Deletes old leases that killed processes could not release.
       await sweepSqlLeases(session, dialect)
     })
     const identity = await run('read', (session) => engine.identify(session))
@@ -128,20 +128,24 @@ export function createSqlStore(
 /** Key of the setting that holds the identity of the database. */
 const databaseKey = 'database'
 
-/** More events than any backup can lack. */
+/**
+ * Cursors to skip after a restore. No backup lacks as many events, so a new
+ * event never gets a cursor that readers have seen.
+ */
 const lostEvents = 1_000_000_000n
 
 /**
- * Skips cursors when this database replaces another one, as after a restore.
- * Readers that have seen the cursors of the old database would otherwise skip
- * new events.
+ * Skips cursors if this database replaced another one, as after a restored
+ * backup. Readers remember the highest cursor that they saw in the lost
+ * database. Without the skip, they would ignore new events with lower cursors.
  */
 async function enterDatabase(finder: Finder, identity: string): Promise<void> {
   const text = JSON.stringify({ identity })
   const known = await loadValue(finder, databaseKey)
   if (known === text) return
   const numRows = await replaceValue(finder, databaseKey, text, known)
-  // Of several processes, only the one that replaced the value skips cursors.
+  // Several processes can start at the same time. Only the one that replaced
+  // the identity skips cursors.
   if (known === undefined || numRows !== 1n) return
   await sql`update counters set last = last + ${lostEvents}
     where name = 'events'`.execute(finder.session)
@@ -168,8 +172,8 @@ async function runUnit<result>(
       await engine.begin(session, mode)
       const result = await work(session, unit).finally(unit.end)
       if (unit.failure !== undefined) throw unit.failure
-      // A write under a lease without events holds only the worker's own state:
-      // no other process needs to know of it.
+      // A write under a lease that adds no event changes only rows that its own
+      // worker uses. So it notifies no other process.
       const isNews = unit.appended || (unit.changed && !lease)
       await commit(engine, session, isNews)
       return result
@@ -180,8 +184,8 @@ async function runUnit<result>(
         : error
     }
   })
-  // Remembers the rows only after the commit, which the unit may share with
-  // others and which may fail.
+  // Remembers the rows only after the commit. Several transactions can share
+  // one commit, and it can fail.
   seen.join(unit.seen)
   if (unit.appended) tell(lease)
   return done

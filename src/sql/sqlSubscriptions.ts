@@ -39,7 +39,8 @@ async function findByIds(
     .selectFrom('subscriptions')
     .selectAll()
     .where(dialect.among('id', 'text', dialect.listOf('text', ids)))
-    // All units of work lock in this order, so that no deadlock is possible.
+    // Every transaction locks rows in this order, so that two of them cannot
+    // deadlock.
     .orderBy('id')
     .$if(locks, (found) => found.forUpdate())
     .execute()
@@ -49,8 +50,8 @@ async function findByIds(
 }
 
 /**
- * Searches each token with its own statement, because the index begins with
- * chain and token, and merges the results.
+ * Searches each token with its own statement and merges the results, because
+ * the index begins with chain and token.
  */
 async function findDue(
   { session, dialect, locks }: Finder,

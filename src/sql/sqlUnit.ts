@@ -2,21 +2,23 @@ import { StoreError } from '../store/errors.js'
 import { type SeenRows, seenRows } from './tables/seenRows.js'
 import { mayRunAgain } from './tables/sqlFault.js'
 
-/** Tracks the statements of one unit of work. */
+/** Tracks the statements of one transaction of the store. */
 export type SqlUnit = {
-  /** True once rows were written. */
+  /** True once the transaction has written a row. */
   changed: boolean
-  /** True once events were appended. */
+  /** True once the transaction has appended an event. */
   appended: boolean
-  /** Rows that the unit read or wrote, as they will be after the commit. */
+  /**
+   * Rows that the transaction read or wrote, as they will be after the commit.
+   */
   readonly seen: SeenRows
   run<result>(request: () => Promise<result>): Promise<result>
   /**
-   * Waits for requests that the work did not await. Refuses later ones, which
-   * would run outside the transaction.
+   * Waits for statements that the caller did not await. Refuses later ones,
+   * which would run outside the transaction.
    */
   end(): Promise<void>
-  /** The error of the first failed request, even if the work caught it. */
+  /** The error of the first failed statement, even if the caller caught it. */
   readonly failure: unknown
 }
 
@@ -43,8 +45,8 @@ export function startSqlUnit(before: SeenRows): SqlUnit {
       await Promise.allSettled(running)
     },
     get failure() {
-      // Prefers a fault after which the work may run again: the other errors
-      // may be consequences of that fault.
+      // Returns an error that allows the transaction to run again, if there is
+      // one: the other errors may only be its consequences.
       return failures.find(mayRunAgain) ?? failures[0]
     },
   }

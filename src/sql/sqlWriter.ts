@@ -27,9 +27,9 @@ import {
 } from './tables/sqlTables.js'
 
 /**
- * Writes to the database inside one unit of work. `flush` writes the settings,
- * inserts the appended events and updates the counters of orders. From then on,
- * other writers wait.
+ * Writes to the database inside one transaction. `flush` writes the settings,
+ * the appended events and the counters of orders. It runs last, because from
+ * then on other writers wait for the commit.
  */
 export function sqlWriter(
   session: SqlSession,
@@ -85,8 +85,9 @@ export function sqlWriter(
             await flushEvents()
             return findEvents(finder, query)
           }),
-        // `flushEvents` takes the cursors last, because from then on all other
-        // writers of events wait.
+        // Collects the events. `flushEvents` assigns the cursors at the end of
+        // the transaction, because from then on all other writers of events
+        // wait.
         append: (rows) =>
           change(async () => {
             if (rows.length > 0) unit.appended = true
@@ -110,10 +111,10 @@ export function sqlWriter(
 }
 
 /**
- * Inserts events with the next cursors. One statement raises the counters of
- * events and of orders.
+ * Inserts events with the next cursors. One statement raises the counter of
+ * events and those of orders.
  *
- * The counters stay locked until the end of the transaction, so readers see
+ * The counters stay locked until the end of the transaction. So readers see
  * events in the order of their cursors, without gaps.
  */
 async function appendEvents(

@@ -3,7 +3,7 @@ import type { PaymentStore } from '../store/types.js'
 import { parseSqliteFile } from './engines/parseSqliteFile.js'
 import { requireKysely, storeLater } from './storeLater.js'
 
-/** File of {@link sqliteStore}. */
+/** Options of {@link sqliteStore}. */
 export type SqliteStoreParameters = {
   /** Path of the database file. Created when it does not exist. */
   file: string

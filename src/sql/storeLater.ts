@@ -4,7 +4,9 @@ import type { PaymentStore } from '../store/types.js'
 
 type StoreLaterParameters = {
   notifies: boolean
-  /** Loads the store of `attach`. */
+  /**
+   * Loads the store that `attach` returns. Absent if the store has no `attach`.
+   */
   loadAttached?:
     | ((access: 'read' | 'write') => Promise<PaymentStore>)
     | undefined
@@ -12,8 +14,8 @@ type StoreLaterParameters = {
 }
 
 /**
- * Creates a store that loads its code on first use. The query builder takes
- * longer to load than the rest of the package.
+ * Creates a store that loads its code at the first call. Loading the query
+ * builder takes longer than loading the rest of the package.
  */
 export function storeLater(
   load: () => Promise<PaymentStore>,
@@ -55,8 +57,8 @@ export function storeLater(
 }
 
 /**
- * Registers the listener when the store has loaded, unless the caller has
- * unregistered it by then.
+ * Registers the listener once the store has loaded, unless the caller has
+ * unregistered it before that.
  */
 function listenLater(
   use: () => Promise<PaymentStore>,
@@ -68,7 +70,8 @@ function listenLater(
     .then((store) => {
       if (!isOver) unregister = store.onChange?.(listener)
     })
-    // The next call of the store fails the same way, and reports it.
+    // Ignores the error: the next call of the store fails the same way, and
+    // reports it.
     .catch(() => undefined)
   return () => {
     isOver = true

@@ -1,12 +1,18 @@
 import type { Destination } from './types.js'
 
-/** The key in the store of a destination's cursor. */
+/**
+ * Returns the key under which the store keeps the event cursor of a
+ * destination.
+ */
 export const destinationKey = (
   kind: 'cursor',
   { recipient, ...token }: Destination,
 ): string => `${destinationPrefix(kind, token)}${recipient}`
 
-/** The beginning of the keys of all destinations of a token. */
+/**
+ * Returns the text with which the cursor keys of all recipients of a token
+ * begin.
+ */
 export const destinationPrefix = (
   kind: 'cursor',
   { chainId, token }: Omit<Destination, 'recipient'>,

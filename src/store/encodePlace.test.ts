@@ -11,7 +11,10 @@ const parts = fc.array(part, { maxLength: 5 })
 const hexOf = (list: readonly (string | undefined)[]) =>
   Buffer.from(encodeParts(list)).toString('hex')
 
-/** The same letters cut into parts at other places. */
+/**
+ * Two different lists of texts that are equal when joined, because only the
+ * cuts between the texts differ.
+ */
 const recut = fc
   .tuple(
     fc.string({ minLength: 1, maxLength: 12 }),

@@ -1,14 +1,16 @@
 import { SealError } from './errors.js'
 import type { SealContext } from './types.js'
 
-/** Written in place of the length if a part is absent. */
+/**
+ * Marks an absent part. A part that is present has its length at this position.
+ */
 const absent = 0xffffffff
 
 /**
- * Encodes a version, the name of a key and a context as additional data of the
- * cipher, which binds a sealed secret to them. Only equal parts give equal
- * bytes, because the length of each part precedes it. Ignores the letter case
- * of hex.
+ * Encodes a version, a key name and a context as the additional data of the
+ * cipher. The cipher then opens a sealed secret only with the same three.
+ * Different parts never give the same bytes, because the length of each part
+ * precedes it. Upper and lower case hex digits count as equal.
  *
  * @throws {@link SealError} when the id of the order is not well-formed text.
  */
@@ -21,7 +23,8 @@ export function encodePlace(
   const { account, accountNonce, action } = context
   if (!isWellFormed(orderId))
     throw new SealError('belongs to an order whose id is not well-formed text')
-  // The order of the parts must not change: stored secrets would not open.
+  // Do not change the order of the parts: secrets that are already stored would
+  // no longer open.
   return encodeParts([
     version,
     keyName,
@@ -43,7 +46,10 @@ export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }
 
-/** Encodes a list so that no other list gives the same bytes. */
+/**
+ * Encodes a list of texts as bytes. Two different lists never give the same
+ * bytes.
+ */
 export function encodeParts(
   parts: readonly (string | undefined)[],
 ): Uint8Array {

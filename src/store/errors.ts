@@ -20,7 +20,9 @@ export class DuplicateRecordError extends CountersignError {
   }
 }
 
-/** Another unit of work changed a row after this one had read it. */
+/**
+ * Another transaction of the store changed a row after this one had read it.
+ */
 export class StaleRecordError extends CountersignError {
   override readonly name = 'StaleRecordError'
   override readonly retryable = true
@@ -33,7 +35,9 @@ export class StaleRecordError extends CountersignError {
   }
 }
 
-/** The lease of a write was released, or another instance holds it. */
+/**
+ * A write depends on a lease that was released, or that another process holds.
+ */
 export class LeaseLostError extends CountersignError {
   override readonly name = 'LeaseLostError'
   override readonly retryable = true

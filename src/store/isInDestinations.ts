@@ -15,17 +15,22 @@ export function isInDestinations(
       )
 }
 
-/** A list of destinations, prepared to look up many rows. */
+/** A list of destinations, indexed to check many rows against it quickly. */
 export type DestinationIndex = {
   has(row: Destination): boolean
-  /** Each token of the destinations, once. */
+  /** The distinct tokens of the list. */
   tokens: readonly Pick<Destination, 'chainId' | 'token'>[]
 }
 
-/** The indexes of lists that cannot change. */
+/**
+ * Caches the index of each frozen list. A list that can change is not cached.
+ */
 const known = /* @__PURE__ */ new WeakMap<object, DestinationIndex>()
 
-/** Prepares a list of destinations. Does so once for a list that is frozen. */
+/**
+ * Indexes a list of destinations. For a frozen list, returns the cached index
+ * from the second call on.
+ */
 export function indexDestinations(
   destinations: readonly Destination[],
 ): DestinationIndex {

@@ -1,8 +1,9 @@
 import { SealerUnavailableError, StoreError } from './errors.js'
 
 /**
- * True when a secret may be sealed or opened later: the sealer failed, or its
- * key could not be fetched. Work with other secrets continues.
+ * True when the error is temporary: the sealer failed, or its key could not be
+ * fetched. The caller tries this secret again later, and continues with other
+ * secrets.
  */
 export function isKeyAway(
   error: unknown,

@@ -15,7 +15,10 @@ afterEach(() => {
 
 const lasting = { key: 'work', milliseconds: 300 }
 
-/** A store over fake time, whose leases fail while `isDown`. */
+/**
+ * A memory store that reads the fake clock of the test. Its `takeLease` throws
+ * while `isDown` returns true.
+ */
 function fakeTimeStore(isDown: () => boolean = () => false) {
   const store = memoryStore()
   const asked: number[] = []
@@ -95,7 +98,10 @@ test('work that hangs leaves its lease to others after a while', async () => {
   expect(await take()).toBeDefined()
 })
 
-/** The same store, whose answers take a while. */
+/**
+ * Wraps a store so that `takeLease` waits this long before the call and again
+ * before the answer.
+ */
 function answerLate(store: PaymentStore, milliseconds: number): PaymentStore {
   const takeLease: PaymentStore['takeLease'] = async (wanted) => {
     await wait(milliseconds)
@@ -119,7 +125,7 @@ test('nothing takes the lease again after it was released', async () => {
   const store = memoryStore()
   const kept = keepLease(answerLate(store, 20), { ...lasting, owner: 'one' })
   const working = kept.take().then(async () => {
-    // It ends while the first prolongation is under way.
+    // The work ends while the first prolongation still waits for its answer.
     await kept.during(() => wait(110))
     await kept.release()
   })
@@ -128,18 +134,24 @@ test('nothing takes the lease again after it was released', async () => {
   expect(await store.takeLease({ ...lasting, owner: 'other' })).toBeDefined()
 })
 
-/** How one owner works, again and again: milliseconds. */
+/**
+ * How one owner of a lease works, again and again. All numbers are
+ * milliseconds.
+ */
 const shifts = fc.record({
   works: fc.array(fc.nat({ max: 1500 }), { minLength: 1, maxLength: 6 }),
   pause: fc.integer({ min: 1, max: 400 }),
   releases: fc.boolean(),
-  /** How long each way to the database takes. */
+  /** Delay of each request to the database, and again of each answer. */
   answers: fc.nat({ max: 45 }),
 })
 
 type Shift = typeof shifts extends fc.Arbitrary<infer shift> ? shift : never
 
-/** When the database does not answer, in milliseconds from the beginning. */
+/**
+ * Periods in which the database does not answer. Both numbers are milliseconds;
+ * `from` counts from the beginning of the test.
+ */
 const outages = fc.array(
   fc.record({ from: fc.nat({ max: 5000 }), lasts: fc.nat({ max: 700 }) }),
   { maxLength: 4 },
@@ -171,7 +183,8 @@ test('never do two owners have the lease, and who loses it is told', async () =>
             while (time() < end) {
               expect(all.filter((one) => one.lasts(0)).length).toBeLessThan(2)
               const isOurs = kept.held?.fence === lease.fence && kept.lasts(0)
-              // A late answer can say that it was ours all the time.
+              // A late answer can confirm that this owner had the lease all the
+              // time. Then the time of the loss is cleared.
               goneAt = isOurs
                 ? Number.POSITIVE_INFINITY
                 : Math.min(goneAt, time())
@@ -189,7 +202,8 @@ test('never do two owners have the lease, and who loses it is told', async () =>
       ends.catch(() => undefined)
       await vi.advanceTimersByTimeAsync(30_000)
       await ends
-      // An owner that left or died keeps others out for one lease at most.
+      // An owner that stopped or crashed blocks other owners for at most the
+      // length of one lease.
       expect(await store.takeLease({ ...lasting, owner: 'last' })).toBeDefined()
     },
   )

@@ -3,59 +3,72 @@ import type { Lease, PaymentStore } from './types.js'
 
 /** A lease that one process takes, prolongs and releases. */
 export type KeptLease = {
-  /** The lease as last taken; `undefined` while another owner has it. */
+  /** The lease as last taken or prolonged; `undefined` while it is not held. */
   readonly held: Lease | undefined
   /**
-   * Takes the lease, or prolongs it once a third of it has passed, so that at
-   * least two thirds are left for the work under it.
+   * Takes the lease, or returns the one that is held. Prolongs a held lease
+   * once a third of its time has passed, so that work which starts now has at
+   * least two thirds left.
    *
-   * @returns `undefined` while another owner holds it. If the `fence` differs
-   * from the last one, the lease had run out in between.
+   * @returns `undefined` while another owner holds the lease. A `fence` other
+   * than the last one means that the lease had run out in between.
    */
   take(): Promise<Lease | undefined>
-  /** Prolongs the lease at once, if it is held. */
+  /** Prolongs the lease immediately; does nothing if the lease is not held. */
   prolong(): Promise<void>
   /**
-   * Does work and prolongs the lease meanwhile, so that slow work does not cost
-   * the lease. Does not stop the work if the lease is lost: the store refuses
-   * its writes.
+   * Runs `work` and prolongs the lease until `work` ends, so that the lease
+   * does not run out during slow work. Does not stop `work` when the lease is
+   * lost: the store then refuses the writes of `work`.
    */
   during<result>(
     work: () => Promise<result>,
     options?: {
       /**
-       * Milliseconds after which work that hangs leaves the lease to others.
+       * Milliseconds after which the lease is no longer prolonged, so that
+       * another owner can take it if `work` hangs.
        * @default no limit
        */
       most?: number | undefined
-      /** Called once when another owner has the lease, or may have it. */
+      /**
+       * Called once when another owner has taken the lease, or may have taken
+       * it because it ran out.
+       */
       onLost?: (() => void) | undefined
     },
   ): Promise<result>
-  /** True when `lease` is the one held now, even if it was prolonged since. */
+  /**
+   * True when this lease is still held. A prolonged lease is the same lease,
+   * because it keeps its `fence`.
+   */
   holds(lease: Lease): boolean
   /**
-   * True when no other owner can take the lease within so many milliseconds.
+   * True when the lease is held and runs out no earlier than this many
+   * milliseconds from now.
    */
   lasts(milliseconds: number): boolean
-  /** Forgets a lease that was lost. */
+  /** Forgets a lost lease, without a call to the store. */
   forget(): void
-  /** Releases the lease. If that fails, it runs out by itself. */
+  /**
+   * Releases the lease, so that others can take it at once. If the store does
+   * not answer, the lease runs out by itself.
+   */
   release(): Promise<void>
 }
 
-/** Prepares a lease. Takes nothing yet. */
+/** Creates the object that takes and prolongs one lease. Takes no lease yet. */
 export function keepLease(
   store: Pick<PaymentStore, 'takeLease' | 'releaseLease'>,
   wanted: Parameters<PaymentStore['takeLease']>[0],
 ): KeptLease {
   const { milliseconds } = wanted
   let held: Lease | undefined
-  // Time of `performance.now()`, because the wall clock may be set back.
+  // Milliseconds of `performance.now()`. `Date.now()` could jump back, and the
+  // lease would then seem to last longer.
   let since = Number.NEGATIVE_INFINITY
   const ask = async () => {
-    // The time before the request, so that we stop before the lease runs out in
-    // the store.
+    // Counts the lease from before the request, so that it ends here before it
+    // ends in the store.
     const asked = performance.now()
     held = await store.takeLease(wanted)
     since = asked
@@ -77,7 +90,8 @@ export function keepLease(
     for (;;) {
       await wait(milliseconds / 3, over)
       if (over.aborted || performance.now() > end) return
-      // Ignore a failure: the store may answer again before the lease runs out.
+      // Ignores a failed prolongation: the next one may succeed before the
+      // lease runs out.
       await prolong().catch(() => undefined)
       if (held?.fence !== fence || !lasts(0)) return onLost()
     }
@@ -99,8 +113,8 @@ export function keepLease(
         return await work()
       } finally {
         over.abort()
-        // A prolongation that is still pending would take a released lease
-        // again.
+        // Waits for a pending prolongation. If it reached the store after the
+        // release, it would take the lease again.
         await keeping
       }
     },

@@ -5,11 +5,13 @@ import { isKeyAway } from './isKeyAway.js'
 import type { Sealer } from './types.js'
 
 /**
- * Returns the sealer with a time limit: a call that takes longer fails, and its
- * result is dropped. Any failure except a `SealError` counts as temporary, so
- * that work with other secrets continues.
+ * Wraps a sealer with a time limit. A call that takes longer fails, and its
+ * late result is dropped. Any failure except a {@link SealError} counts as
+ * temporary, so that the caller tries this secret later and continues with
+ * others.
  *
- * Hides the errors of the sealer, because they could contain the secret.
+ * Replaces the errors of the sealer by its own, because they could contain the
+ * secret.
  */
 export function limitSealer(sealer: Sealer, milliseconds: number): Sealer {
   const late = () => {
@@ -20,7 +22,9 @@ export function limitSealer(sealer: Sealer, milliseconds: number): Sealer {
   )
 }
 
-/** Returns a sealer whose pending calls fail as soon as the signal aborts. */
+/**
+ * Wraps a sealer so that its pending calls fail as soon as the signal aborts.
+ */
 export function endingSealer(sealer: Sealer, signal: AbortSignal): Sealer {
   const reasonOf = () =>
     new SealerUnavailableError('did not answer before the work was stopped')
@@ -30,13 +34,14 @@ export function endingSealer(sealer: Sealer, signal: AbortSignal): Sealer {
   })
 }
 
-/** Returns a sealer whose calls all go through one function. */
+/** Wraps a sealer so that each `seal` and `open` runs through one function. */
 function callThrough(
   sealer: Sealer,
   through: (call: () => Promise<string>) => Promise<string>,
 ): Sealer {
   return {
-    // Getters, because a merchant's own sealer may change these values.
+    // Uses getters, because a sealer written by the merchant may change these
+    // values later.
     get current() {
       return sealer.current
     },

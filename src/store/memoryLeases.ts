@@ -2,19 +2,22 @@ import { LeaseLostError } from './errors.js'
 import type { Lease, LeaseHolder, PaymentStore } from './types.js'
 
 /**
- * Keeps the leases of one process. Measures time with `performance.now()`,
- * because the wall clock may be set.
+ * Keeps leases in the memory of one process. Measures time with
+ * `performance.now()`, because `Date.now()` jumps when somebody sets the clock.
  */
 export function memoryLeases(): {
   take(wanted: Parameters<PaymentStore['takeLease']>[0]): Lease | undefined
   release(lease: Lease): void
   find(key: string): LeaseHolder | undefined
-  /** @throws {@link LeaseLostError} when a key has a newer lease, or none. */
+  /**
+   * @throws {@link LeaseLostError} when the lease was released, or its key has
+   * a newer one.
+   */
   check(lease: Lease): void
 } {
   const leases = new Map<string, Lease & { until: number }>()
-  // One counter for all keys: a released lease leaves no row, so a counter for
-  // each key would start again and repeat a fence.
+  // All keys share one counter. With a counter for each key, a released key
+  // would start at 1 again, and two leases would have the same fence.
   let lastFence = 0n
   const isNewest = ({ key, owner, fence }: Lease) => {
     const held = leases.get(key)

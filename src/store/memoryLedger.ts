@@ -86,7 +86,7 @@ export function filterTransactions(
   return 'sentBy' in query ? sorted.slice(0, query.limit) : sorted
 }
 
-/** Selects transactions of one submitter. */
+/** Selects transactions by the account that submits them. */
 type SubmitterQuery = Exclude<
   TransactionQuery,
   { orderIds: readonly string[] } | { hashes: readonly Hash[] }

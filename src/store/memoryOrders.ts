@@ -67,7 +67,10 @@ function findCharges(
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
 }
 
-/** False for refunds, and for orders that hold a subscription's permission. */
+/**
+ * False for refunds, and for the orders that only hold a subscription's
+ * permission. Lists and counts leave them out.
+ */
 function isListed({
   refundOf,
   subscriptionId,
@@ -87,7 +90,7 @@ export function countStates(
   return counts
 }
 
-/** Counts the orders of each of these destinations by state. */
+/** Counts the orders in each state, separately for each destination. */
 export function countEachState(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
@@ -104,7 +107,10 @@ export function countEachState(
   return [...counts.values()]
 }
 
-/** Finds the orders of a token whose early answer is in one of these states. */
+/**
+ * Finds the orders of a token that were answered before their capture was in a
+ * block, by the state of this early answer.
+ */
 export function filterEarly(
   rows: Rows<OrderRecord>,
   { chainId, token, early }: EarlyQuery,
@@ -139,7 +145,10 @@ export type OrderSearch = Exclude<
   | ChargeSearch
 >
 
-/** The destinations that a query names; none if it names a submitter. */
+/**
+ * Returns the destinations of a query; an empty list if the query selects by
+ * submitter.
+ */
 export function destinationsOf(query: OrderSearch): readonly Destination[] {
   if ('sendDue' in query) return []
   if ('listed' in query) return query.listed
@@ -193,7 +202,9 @@ function isWanted(
   )
 }
 
-/** The values by which a query sorts its orders. */
+/**
+ * Returns the values by which the orders of a query are sorted, lowest first.
+ */
 export function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
   if ('listed' in query) return ({ position }) => [-position]
   if ('sendDue' in query)

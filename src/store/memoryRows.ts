@@ -2,7 +2,10 @@ import type { StagedTable } from './memoryTable.js'
 
 export type Rows<row> = Omit<StagedTable<row>, 'staged' | 'removed'>
 
-/** Sorts rows by the values that `place` returns, lowest first. */
+/**
+ * Sorts rows in place by the values that `place` returns, lowest first. The
+ * first value that differs decides.
+ */
 export function sortRows<row>(
   rows: row[],
   place: (row: row) => bigint[],

@@ -15,7 +15,7 @@ type Tables = {
   transactions: Rows<TransactionRecord>
 }
 
-/** Implements `StoreReader.secrets` in memory. */
+/** Implements `StoreReader.secrets` for the tables in memory. */
 export function secretsReader(tables: Tables): StoreReader['secrets'] {
   return {
     countKeys: async (destinations) => countKeys(tables, destinations),
@@ -66,8 +66,9 @@ function listSecrets({
 }
 
 /**
- * Returns the name of the key. Returns empty text if the secret has no space,
- * because it may not be sealed.
+ * Returns the name of the key that sealed a secret: the text before the first
+ * space. Returns empty text if there is no space, as in a secret that is not
+ * sealed.
  */
 function keyOf(sealed: string): string {
   return sealed.slice(0, Math.max(0, sealed.indexOf(' ')))

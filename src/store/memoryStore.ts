@@ -14,7 +14,10 @@ import type { PaymentStore } from './types.js'
 
 /** Options of {@link memoryStore}. */
 export type MemoryStoreParameters = {
-  /** Confirms that all orders may be lost when the process ends. */
+  /**
+   * Confirms that all orders may be lost when the process ends. Required
+   * outside of tests.
+   */
   volatile?: true | undefined
 }
 
@@ -25,9 +28,9 @@ const members: MembersOf<MemoryStoreParameters> = {
 /**
  * Creates a store that keeps orders in memory, for tests and trials.
  *
- * Forgets everything when the process ends. Other processes cannot see it. Units
- * of work run one after the other, so a `write` inside another `write` never
- * ends.
+ * All orders are lost when the process ends. Other processes cannot see them.
+ * Calls of `write` run one after the other, so a `write` inside another `write`
+ * never ends.
  *
  * @throws {@link StoreError} outside tests, unless `volatile` is `true`.
  *
@@ -72,12 +75,13 @@ export function memoryStore(
       const result = await work(unit.writer)
       unit.check()
       if (lease) leases.check(lease)
-      // Copies the tables, so that running readers keep their snapshot.
+      // Copies the tables before the change, so that reads in progress keep
+      // their snapshot.
       if (state.readers)
         state = { tables: copyTables(state.tables), readers: 0 }
       keepStages(state.tables, unit.stages)
-      // A write under a lease without events holds only the worker's own state,
-      // so no listener needs to know of it.
+      // A write under a lease that adds no event changes only rows that its own
+      // worker uses. So it notifies no listener.
       if (!lease || unit.stages.events.staged.rows.size > 0)
         for (const listener of listeners)
           queueMicrotask(() => listener(lease?.key))

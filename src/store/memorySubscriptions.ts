@@ -33,7 +33,10 @@ export function filterSubscriptions(
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
 }
 
-/** The values by which due subscriptions are sorted. */
+/**
+ * Returns the values by which due subscriptions are sorted: the earliest first,
+ * and of equal ones the oldest first.
+ */
 export function duePlace({ due = 0n, position }: SubscriptionRecord): bigint[] {
   return [due, position]
 }

@@ -4,27 +4,40 @@ import { DuplicateRecordError, StaleRecordError } from './errors.js'
 export type RowKeys<row> = {
   table: string
   identity(row: row): string
-  /** Further values that no two rows may share. */
+  /** More values that must be unique among all rows, beside the identity. */
   unique?(row: row): readonly string[]
-  /** Further values that queries find rows by. */
+  /** Index entries: a query finds the row by any of these texts. */
   words(row: row): readonly string[]
 }
 
-/** Frozen rows by identity, and an index from words to identities. */
+/**
+ * Frozen rows by identity, and an index from the texts of `words` to
+ * identities.
+ */
 export type MemoryTable<row> = {
   readonly keys: RowKeys<row>
   readonly rows: Map<string, row>
-  /** Only grows, so that copies of `rows` can share it. */
+  /**
+   * Entries are only added, never removed, so that copies of the table can
+   * share the index.
+   */
   readonly index: Map<string, Set<string>>
 }
 
-/** The rows as one unit of work sees them, with its changes so far. */
+/**
+ * The rows as one transaction of the store sees them, including its own changes
+ * that are not yet committed.
+ */
 export type StagedTable<row> = {
   readonly staged: MemoryTable<row>
-  /** Identities of rows that this unit removed. */
+  /** Identities of the rows that this transaction removed. */
   readonly removed: Set<string>
   get(key: string): row | undefined
-  /** Returns rows that have, or once had, one of these words. */
+  /**
+   * Returns the rows whose index entries include one of these words. May
+   * include rows that had the word before a change, so the caller filters the
+   * result.
+   */
   pick(words: readonly string[]): row[]
   all(): row[]
 }
@@ -38,7 +51,10 @@ export function copyTable<row>(table: MemoryTable<row>): MemoryTable<row> {
   return { ...table, rows: new Map(table.rows) }
 }
 
-/** Collects the changes of a unit of work. Does not change the table. */
+/**
+ * Collects the changes of one transaction. The table itself stays unchanged
+ * until `keepStaged`.
+ */
 export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   const staged = emptyTable(table.keys)
   const removed = new Set<string>()
@@ -66,7 +82,7 @@ export function stageTable<row>(table: MemoryTable<row>): StagedTable<row> {
   }
 }
 
-/** Adds one row to a unit of work and freezes it. */
+/** Adds one row to the changes of a transaction, and freezes the row. */
 export function stageInsert<row extends object>(
   table: MemoryTable<row>,
   stage: StagedTable<row>,
@@ -78,7 +94,10 @@ export function stageInsert<row extends object>(
   stageRow(table, stage, row)
 }
 
-/** Replaces one row in a unit of work if its version is current. */
+/**
+ * Replaces one row in the changes of a transaction if the row's version is the
+ * current one.
+ */
 export function stageUpdate<row extends { version: number }>(
   table: MemoryTable<row>,
   stage: StagedTable<row>,
@@ -91,7 +110,10 @@ export function stageUpdate<row extends { version: number }>(
   stageRow(table, stage, { ...row, version: row.version + 1 })
 }
 
-/** Adds or replaces one row in a unit of work and freezes it. */
+/**
+ * Adds or replaces one row in the changes of a transaction, and freezes the
+ * row.
+ */
 export function stageRow<row extends object>(
   { keys }: MemoryTable<row>,
   { staged, removed, pick }: StagedTable<row>,
@@ -111,7 +133,10 @@ export function stageRow<row extends object>(
   keepRow(staged, key, freezeRow(row))
 }
 
-/** Removes the row of an identity in a unit of work, if there is one. */
+/**
+ * Removes the row with this identity in the changes of a transaction. Does
+ * nothing if there is no such row.
+ */
 export function stageRemoval<row>(
   { staged, removed }: StagedTable<row>,
   key: string,
@@ -120,7 +145,7 @@ export function stageRemoval<row>(
   removed.add(key)
 }
 
-/** Applies the changes of a unit of work to the table. */
+/** Commits the changes of a transaction to the table. */
 export function keepStaged<row>(
   table: MemoryTable<row>,
   { staged, removed }: StagedTable<row>,
@@ -143,7 +168,8 @@ function keepRow<row>(
 }
 
 /**
- * Freezes a row. Replaces its JSON members by copies that went through JSON.
+ * Freezes a row. Copies its JSON members through `JSON.stringify` first, as a
+ * database would.
  */
 function freezeRow<row extends object>(row: row): row {
   for (const name in row) {

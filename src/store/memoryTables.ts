@@ -121,7 +121,10 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.values, stages.values)
 }
 
-/** Answers queries from the tables and the changes staged so far. */
+/**
+ * Answers queries from the tables and from the uncommitted changes of a
+ * transaction.
+ */
 export function stageReader(
   stages: MemoryStages,
 ): Omit<StoreReader, 'getLease'> {

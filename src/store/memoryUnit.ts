@@ -24,19 +24,22 @@ import type {
   TransactionRecord,
 } from './types.js'
 
-/** A unit of work whose changes are not in the tables yet. */
+/**
+ * A transaction of the memory store whose changes are not in the tables yet.
+ */
 export type MemoryUnit = {
   readonly stages: MemoryStages
   readonly writer: StoreWriter
   /**
-   * @throws the error of the first failed write, even if the work caught it.
+   * @throws the error of the first failed write, even if the caller's work
+   * caught it: half of the work must not be committed.
    */
   check(): void
-  /** Refuses further writes. */
+  /** Makes all later writes through this transaction fail. */
   close(): void
 }
 
-/** Begins a unit of work. The caller applies its changes to the tables. */
+/** Begins a transaction. The caller commits its changes to the tables. */
 export function startUnit(tables: MemoryTables): MemoryUnit {
   const stages = stageTables(tables)
   const failures: unknown[] = []
@@ -165,7 +168,7 @@ function stageWriter(
       change([value], () =>
         stageRow(tables.values, stages.values, { key, value }),
       ),
-    // Only one unit of work runs at a time.
+    // Needs no lock, because only one transaction runs at a time.
     lock: async () => undefined,
   }
 }

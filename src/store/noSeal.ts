@@ -10,8 +10,8 @@ const mark = `${noKey} `
  * Stores secrets unencrypted. Adds a prefix that no sealed text begins with, so
  * that plain and sealed secrets are never confused.
  *
- * Anyone who reads the database can submit every payment in it. `open` does not
- * detect a secret that was moved to another row.
+ * Anyone who can read the database can submit every payment in it. Unlike a
+ * real sealer, `open` does not notice a secret that was copied to another row.
  */
 export const noSeal: Sealer = {
   current: noKey,

@@ -3,9 +3,9 @@ import { SealError } from './errors.js'
 import type { SealContext, Sealer } from './types.js'
 
 /**
- * Opens a sealed secret. If its seal is broken, for example because a row was
- * changed or moved, reports that and returns `undefined`, so that other orders
- * go on.
+ * Opens a sealed secret. If the secret does not open, for example because
+ * somebody changed or moved its row, reports that and returns `undefined`. So
+ * one broken row does not stop the work on other orders.
  */
 export async function openSealed(
   { sealer, observe }: Observer & { sealer: Sealer },

@@ -1,12 +1,17 @@
 import { bytesToHex, hexToBytes } from '@noble/ciphers/utils.js'
 
-/** First byte of packed hex, and of any other text. */
+/**
+ * First byte of the packed secret: whether the rest is hex or any other text.
+ */
 const hexMark = 1
 const textMark = 0
 
 const packable = /^0x(?:[\da-f]{2})*$/
 
-/** Packs text into bytes. Lower-case hex takes one byte for two digits. */
+/**
+ * Packs a secret into bytes. Lower-case hex takes one byte for two digits; any
+ * other text is UTF-8.
+ */
 export function packSecret(secret: string): Uint8Array {
   return packable.test(secret)
     ? mark(hexMark, hexToBytes(secret.slice(2)))

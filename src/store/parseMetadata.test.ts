@@ -39,7 +39,8 @@ test('16 levels are kept', () => {
 })
 
 test('8192 bytes are kept, and not one more', () => {
-  // Two bytes in UTF-8, one in a string.
+  // `é` is two bytes in UTF-8, but one character in a string: the limit counts
+  // bytes.
   const text = 'é'.repeat((8_192 - '{"t":""}'.length) / 2)
   expect(parseMetadata({ t: text })).toEqual({ t: text })
   expect(() => parseMetadata({ t: `${text}x` })).toThrow(

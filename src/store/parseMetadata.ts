@@ -41,7 +41,10 @@ function isJson(value: unknown, levels: number): boolean {
   )
 }
 
-/** True when databases can store the text: no NUL, no lone surrogate. */
+/**
+ * True when databases can store the text: it has no NUL character and no lone
+ * surrogate.
+ */
 function isText(text: string): boolean {
   return !text.includes('\0') && !/\p{Cs}/u.test(text)
 }

@@ -7,7 +7,7 @@ const fromHex = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'))
 const toHex = (bytes: Uint8Array | undefined) =>
   Buffer.from(bytes ?? []).toString('hex')
 
-/** Appendix A.3.1 of draft-irtf-cfrg-xchacha-03. */
+/** Test vector: appendix A.3.1 of draft-irtf-cfrg-xchacha-03. */
 const draft = {
   plain: fromHex(
     '4c616469657320616e642047656e746c656d656e206f662074686520636c6173' +
@@ -31,7 +31,10 @@ const draft = {
 const rotate = (word: number, bits: number) =>
   (word << bits) | (word >>> (32 - bits))
 
-/** HChaCha20 as section 2.2 of the draft describes it. */
+/**
+ * Implements HChaCha20 as section 2.2 of the draft describes it, to compare
+ * with.
+ */
 function hchacha20(key: Uint8Array, nonce: Uint8Array): Uint8Array {
   const constants = Buffer.from('expand 32-byte k')
   const input = Buffer.concat([constants, key, nonce])
@@ -66,7 +69,10 @@ function hchacha20(key: Uint8Array, nonce: Uint8Array): Uint8Array {
 
 type Given = typeof draft
 
-/** XChaCha20-Poly1305 out of Node's ChaCha20-Poly1305 and the function above. */
+/**
+ * Builds XChaCha20-Poly1305 from Node's ChaCha20-Poly1305 and the function
+ * above, to compare with.
+ */
 const nodeCipher = {
   seal({ plain, additional, key, nonce }: Omit<Given, 'sealed'>): Uint8Array {
     const subkey = hchacha20(key, nonce.subarray(0, 16))

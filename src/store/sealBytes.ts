@@ -2,11 +2,14 @@ import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 
 /** Key, nonce and additional data to seal or open bytes. */
 export type SealBytesParameters = {
-  /** 32 bytes. */
+  /** Key of the cipher, 32 bytes. */
   key: Uint8Array
   /** 24 bytes, never used with this key before. */
   nonce: Uint8Array
-  /** Authenticated but not part of the result: opening needs the same bytes. */
+  /**
+   * Authenticated, but not part of the sealed bytes. `openBytes` needs the same
+   * value.
+   */
   additional: Uint8Array
 }
 
@@ -19,7 +22,8 @@ export function sealBytes(
 }
 
 /**
- * Decrypts bytes; `undefined` if any bit of the bytes or parameters differs.
+ * Decrypts bytes. Returns `undefined` if any bit of the sealed bytes or of the
+ * parameters differs from those of `sealBytes`.
  */
 export function openBytes(
   sealed: Uint8Array,

@@ -4,7 +4,7 @@ import { inTime } from '../core/wait.js'
 import { SealError, StoreError } from './errors.js'
 import { noKey } from './noSeal.js'
 
-/** 32 random bytes. */
+/** A key of the merchant: 32 random bytes. */
 type SealKey = Uint8Array
 
 /** A key, or a function that fetches it, for example from a key service. */
@@ -14,8 +14,8 @@ export type SealKeySource = SealKey | (() => Promise<SealKey>)
 const longestFetch = 30_000
 
 /**
- * Milliseconds to wait before fetching a key again; none after the first
- * failure.
+ * Pauses between attempts to fetch a key, in milliseconds. The second attempt
+ * follows the first failure without a pause.
  */
 const pauses = {
   shortest: 100,
@@ -23,8 +23,8 @@ const pauses = {
 }
 
 /**
- * Separates seal keys from other keys that a merchant derives from the same
- * bytes.
+ * Salt of the derivation. A merchant may derive other keys from the same bytes;
+ * this text keeps the seal keys different from them.
  */
 const purpose = 'countersign seal'
 
@@ -32,8 +32,8 @@ const purpose = 'countersign seal'
 export const keyName: RegExp = /^[\w.:/@-]{1,128}$/
 
 /**
- * Returns the cipher keys by name. Checks given keys at once. Fetches other keys
- * when they are first needed, and again after a failure.
+ * Returns the cipher keys by name. Checks keys that are given as bytes at once.
+ * Fetches the others when they are first needed, and again after a failure.
  *
  * @throws {@link InvalidFieldError} when a name is not 1 to 128 letters, digits
  * or `_.:/@-`, or is `none`.
@@ -58,8 +58,9 @@ export function keepKeys(
 }
 
 /**
- * Derives the key of the cipher with HKDF-SHA256, so that the same 32 bytes
- * under two names, or used elsewhere, do not share a cipher key.
+ * Derives the key of the cipher from a merchant's key with HKDF-SHA256. The
+ * cipher key differs for each key name, and from keys derived elsewhere, even
+ * if the 32 bytes are the same.
  */
 export async function deriveKey(
   key: Uint8Array,
@@ -87,8 +88,8 @@ export async function deriveKey(
 }
 
 /**
- * Returns a function that loads a key once. After a failure, the function waits
- * and loads the key again.
+ * Returns a function that loads a key and caches it. After a failure, calls
+ * fail until a pause is over; then the next call loads the key again.
  */
 function keepKey(
   name: string,
@@ -100,10 +101,13 @@ function keepKey(
       : keepOwn(name, source)
   let loaded: Promise<Uint8Array> | undefined
   let failures = 0
-  /** Milliseconds of `performance`. */
+  /**
+   * Earliest time of the next attempt, in milliseconds of `performance.now()`.
+   */
   let notBefore = 0
   return () => {
-    // Avoids a request for each order while the key service is down.
+    // Fails without a request during the pause. Otherwise each order would send
+    // one while the key service is down.
     if (!loaded && performance.now() < notBefore)
       return Promise.reject(missingKey(name))
     loaded ??= load().catch((error: unknown) => {
@@ -119,14 +123,14 @@ function keepKey(
 
 function keepOwn(name: string, key: SealKey): () => Promise<Uint8Array> {
   checkKey(name, key)
-  // The caller may wipe these bytes.
+  // Copies the bytes, because the caller may overwrite them with zeros later.
   const own = key.slice()
   return () => deriveKey(own, name)
 }
 
 /**
- * Fetches a key. Hides the error of the caller's function, because it could
- * contain a secret.
+ * Fetches a key from the function that the merchant gave. Replaces the errors
+ * of this function, because they could contain a secret.
  */
 async function fetchKey(
   name: string,
@@ -135,8 +139,8 @@ async function fetchKey(
   const fail = () => {
     throw missingKey(name)
   }
-  // Without a limit, a key service that never answers would block the submitter
-  // forever.
+  // Limits the time: a key service that never answers would otherwise stop all
+  // captures.
   const fetching = inTime(Promise.resolve().then(fetch), longestFetch, fail)
   const key = await fetching.catch(fail)
   checkKey(name, key)
@@ -155,7 +159,7 @@ function checkKey(name: string, key: unknown): void {
   )
 }
 
-/** Describes a wrong key for an error, without its bytes. */
+/** Describes a wrong key for an error message, without its bytes. */
 function describeKey(key: unknown): string {
   if (key === undefined || key === null) return String(key)
   if (key instanceof Uint8Array) return `${key.length} bytes`

@@ -21,7 +21,7 @@ const context: SealContext = {
 const keyOf = (byte: number) => new Uint8Array(32).fill(byte)
 const one = sealer({ keys: { 'key-1': keyOf(1) }, current: 'key-1' })
 
-/** What a sealed text consists of. */
+/** Splits a sealed text into key name, format version and letters. */
 function partsOf(sealed: string) {
   const [name = '', version = '', letters = ''] = sealed.split(' ')
   const bytes = Buffer.from(letters, 'base64url')
@@ -183,7 +183,8 @@ test('a text that is cut anywhere, or longer by one letter, does not open', asyn
 })
 
 test('each text has one writing: no other last letter opens', async () => {
-  // At this length, the last letter of base64url has two unused bits.
+  // A sealed secret of this length leaves two unused bits in the last letter of
+  // its base64url.
   const sealed = await one.seal(`0x${'0a'.repeat(432)}`, context)
   const letters =
     'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -200,7 +201,8 @@ test('a seal under the name of another key, or of another version, does not open
   const keys = { 'key-1': keyOf(1), 'key-2': keyOf(1) }
   const both = sealer({ keys, current: 'key-1' })
   const sealed = partsOf(await both.seal(secret, context))
-  // The same 32 bytes under two names are two keys.
+  // The same 32 bytes under two names are two keys: text that one sealed does
+  // not open with the other.
   const renamed = join({ ...sealed, name: 'key-2' })
   expect((await errorOf(both.open(renamed, context))).message).toBe(notOpened)
   const newer = join({ ...sealed, version: '2' })
@@ -375,7 +377,8 @@ test('a key service that stays down is asked ever more rarely, and each failure 
     })
     await vi.advanceTimersByTimeAsync(50)
   }
-  // The pause doubles from 100 ms to 5 s; there is none after the first failure.
+  // The pause between two attempts doubles from 100 ms to 5 s. The second
+  // attempt follows the first failure without a pause.
   expect(asked).toEqual([0, 50, 150, 350, 750, 1550, 3150, 6350, 11350, 16350])
   isDown = false
   await vi.advanceTimersByTimeAsync(5_000)

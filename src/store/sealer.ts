@@ -9,16 +9,23 @@ import { openBytes, sealBytes } from './sealBytes.js'
 import { keepKeys, keyName, type SealKeySource } from './sealKeys.js'
 import type { SealContext, Sealer } from './types.js'
 
-/** Keys of {@link sealer}. */
+/** Options of {@link sealer}. */
 export type SealerParameters = {
-  /** Keys by name. Never use a name again for another key. */
+  /**
+   * Keys by name, each 32 bytes. Never use the name of an old key for another
+   * key: what the old key sealed would no longer open.
+   */
   keys: Readonly<Record<string, SealKeySource>>
-  /** Name of the key that seals. Each key opens the secrets that it sealed. */
+  /**
+   * Name of the key that encrypts new secrets. The other keys only decrypt the
+   * secrets that they encrypted.
+   */
   current: string
   /**
-   * Names of keys that are lost for good. Orders start without them, and the
-   * secrets that they sealed do not open. `none` gives up secrets that were
-   * stored unencrypted.
+   * Names of keys that are lost for good. Secrets of a lost key never open
+   * again. Without an entry here, calls that use secrets fail while a secret of
+   * a missing key is stored. `none` stands for secrets that were stored
+   * unencrypted.
    */
   lost?: readonly string[] | undefined
 }
@@ -29,7 +36,7 @@ const members: MembersOf<SealerParameters> = {
   lost: true,
 }
 
-/** Version of the format of sealed text. */
+/** Version of the format of sealed text, which is stored in each text. */
 const version = '1'
 
 const nonceLength = 24
@@ -127,7 +134,10 @@ function openText(bytes: Uint8Array, { key, name, context }: Cipher): string {
   )
 }
 
-/** Parses exactly what `sealText` writes: key name, version, and bytes. */
+/**
+ * Splits a sealed text into key name and bytes. Accepts only text in the format
+ * that `sealText` writes.
+ */
 function parseSealed(sealed: string): { name: string; bytes: Uint8Array } {
   const [name = '', format, letters = '', ...rest] = sealed.split(' ')
   const isOurs = keyName.test(name) && name !== noKey && rest.length === 0

@@ -6,7 +6,10 @@ import type {
   RejectionReason,
 } from '../core/types.js'
 
-/** The state of an order. */
+/**
+ * State of an order. `docs/lifecycle.md` says what each means and which follows
+ * which.
+ */
 export type OrderState =
   | 'drafted'
   | 'stored'
@@ -19,8 +22,9 @@ export type OrderState =
   | 'consumed'
 
 /**
- * Where payments go: a token on a chain, and its recipient. Each order, proof
- * and event belongs to one destination, so shops can share a store.
+ * Where payments go: a token on a chain, and its recipient. Each order, event
+ * and found transfer belongs to one destination, so several shops can share a
+ * store.
  */
 export type Destination = {
   chainId: number
@@ -30,13 +34,14 @@ export type Destination = {
   recipient: Address
 }
 
-/** A destination of a named shop. It belongs to this shop alone. */
+/** A destination that belongs to one named shop, and to no other shop. */
 export type RecipientRecord = Destination & {
   version: number
-  /** Name of the shop. */
+  /** Name that the merchant gave the shop in `createOrders`. */
   shop: string
   /**
-   * True when the shop takes no new orders for this recipient. Old orders stay.
+   * True when the shop takes no new orders for this recipient. Existing orders
+   * continue.
    */
   removed: boolean
 }
@@ -44,35 +49,48 @@ export type RecipientRecord = Destination & {
 /** An account that submits transactions on one chain. */
 export type Submitter = { chainId: number; account: Address }
 
-/** Why the last capture or cancellation of an order did not happen. */
+/** Why the last capture or cancellation of an order failed or was not sent. */
 export type OrderReason =
-  /** The token, a wallet's code or our own check refuses the payment. */
+  /**
+   * The payment was refused by the token, by the code of a wallet, or by a
+   * check of this library.
+   */
   | RejectionReason
   | 'contractPayer'
   | 'deadlinePassed'
   | 'feeTooHigh'
   | 'otherPayment'
   | 'sealBroken'
-  /** The payer or you revoked the spend permission, for good. */
+  /** The payer or the spender revoked the spend permission, which is final. */
   | 'revoked'
   /** The period's allowance of the spend permission does not cover the charge. */
   | 'allowanceUsed'
-  /** Waits for the merchant, because a capture from this payer failed. */
+  /**
+   * The order waits for the merchant to approve it, because an earlier capture
+   * from this payer failed on chain.
+   */
   | 'needsReview'
-  /** The order no longer needed its transaction, and a filler replaced it. */
+  /**
+   * The order no longer needed its transaction, so the submitter replaced it
+   * with an empty one that only uses up the account nonce.
+   */
   | 'replaced'
   /** The order was voided while its transaction was in flight. */
   | 'voided'
-  /** The person at the merchant's wallet declined. */
+  /**
+   * The merchant's wallet asked a person to sign the transaction, and the
+   * person declined.
+   */
   | 'signingDeclined'
-  /** The merchant's wallet did not take the transaction. */
+  /** The merchant's wallet refused to send the transaction. */
   | 'walletRefused'
 
 /**
- * What became of an answer that is given once the pending block shows the
- * capture. `reserved`: it may be given. `answered`: it was given, and no block
- * shows the capture yet. `paid`: a block shows it, or did before a
- * reorganization. `unpaid`: it was given, and the capture failed.
+ * State of an early answer: `capture` answers when the pending block shows the
+ * transaction, before a block contains it. `reserved`: the answer is allowed,
+ * and counts against the limit. `answered`: the answer was given, and no block
+ * shows the capture yet. `paid`: a block shows the capture, or did before a
+ * reorganization. `unpaid`: the answer was given, but the capture failed.
  */
 export type EarlyState = 'reserved' | 'answered' | 'paid' | 'unpaid'
 
@@ -86,7 +104,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
  */
 type EventData = Readonly<Record<string, unknown>>
 
-/** The value under a key, as plain JSON. */
+/** A value of the store's settings, as plain JSON. */
 export type StoredValue = Readonly<Record<string, unknown>>
 
 /** One order. All times are Unix seconds on the chain's clock. */
@@ -94,59 +112,87 @@ export type OrderRecord = Destination & {
   id: string
   /** Starts at 1; each update adds 1. An update of an older version fails. */
   version: number
-  /** Sort key among all orders. The store assigns it on insert. */
+  /**
+   * Sort key: orders stored later have a higher position. The store assigns it
+   * on insert.
+   */
   position: bigint
-  /** Sequence number of the order's last event. */
+  /** Sequence number of the order's last event; see `EventRecord.sequence`. */
   sequence: number
-  /** Account that submits the order's transactions. */
+  /** Account that sends the order's transactions and pays their gas. */
   submitter: Address
   state: OrderState
   /** Number of the newest attempt; the first is 1. */
   attempt: number
-  /** Name of the kind of its payments, such as `eip3009`. */
+  /** Name of the payment kind, such as `eip3009`. */
   kind: string
-  /** Whether the payments are of an exact amount, or of at most a ceiling. */
+  /**
+   * `amount`: the payer pays exactly `value`. `atMost`: the capture may take
+   * less than `value`.
+   */
   total: 'amount' | 'atMost'
-  /** Token units that the payer signs: the exact amount, or the ceiling. */
+  /**
+   * Base units of the token that the payer signs for: the exact amount, or the
+   * ceiling.
+   */
   value: bigint
   /**
-   * Token units to capture of a ceiling. Absent until `capture` sets them; a
-   * new attempt resets them.
+   * Base units of the token that the capture takes of a ceiling. Absent until
+   * `capture` sets it; a new attempt resets it to absent.
    */
   captureValue: bigint | undefined
-  /** Decimals of the token. */
+  /** Number of decimals of the token: 6 for USDC. */
   decimals: number
   primaryType: AnyPayment['primaryType']
   /** Name and version of the token in the signed message (EIP-712 domain). */
   tokenName: string
   tokenVersion: string
-  /** Set when the order is drafted for one payer, or a payment is accepted. */
+  /**
+   * Absent until the payer is known: given when the order is drafted, or found
+   * in the accepted payment.
+   */
   payer: Address | undefined
-  /** Keccak-256 hash of the token that gives the buyer access to the order. */
+  /**
+   * Keccak-256 hash of the secret token with which the buyer's page reads the
+   * order.
+   */
   buyerTokenHash: Hex
   metadata: JsonObject
   createdAt: bigint
-  /** `validBefore` of the stored payment, or else of the latest offer. */
+  /**
+   * End of the payment's window: `validBefore` of the stored payment; before
+   * one is stored, of the latest offer to the buyer.
+   */
   deadline: bigint
   /**
-   * Time from which the submitter has a transaction to send. Absent while there
-   * is nothing to send.
+   * Earliest time at which the submitter sends a transaction for the order.
+   * Absent while there is nothing to send.
    */
   sendDue: bigint | undefined
   /**
-   * Time from which to ask the chain whether the payment nonce is used or the
-   * window over. Absent once the order is settled or can no longer settle.
+   * Earliest time at which a worker asks the chain whether the payment nonce is
+   * used or the window is over. Absent once the order is settled or can no
+   * longer settle.
    */
   lookDue: bigint | undefined
-  /** What the merchant or buyer requested and the chain has not decided yet. */
+  /**
+   * The action that the merchant or buyer requested and whose outcome on chain
+   * is still open.
+   */
   requested: 'capture' | 'void' | 'cancel' | undefined
-  /** Why the last capture or cancellation failed. */
+  /**
+   * Why the last capture or cancellation failed; `undefined` if it did not
+   * fail.
+   */
   reason: OrderReason | undefined
-  /** Number of failed calls of `accept`. */
+  /**
+   * Number of failed calls of `accept`. Limits how often a buyer can submit
+   * wrong payments.
+   */
   tries: number
   /**
-   * True while the order waits for the merchant, because a capture from this
-   * payer failed on chain.
+   * True while the order waits for the merchant to approve its capture, because
+   * an earlier capture from this payer failed on chain.
    */
   needsReview: boolean
   /**
@@ -166,11 +212,11 @@ export type OrderRecord = Destination & {
   /** Hash and block number of the transaction that settled the order. */
   settledHash: Hash | undefined
   settledBlock: bigint | undefined
-  /** Number of stored refunds of the order. */
+  /** Number of the order's refunds that are stored, in any state. */
   refunds: number
   /**
-   * Set for a refund, which is a payment in the other direction: the recipient
-   * pays, so it is also the row's `payer`. Id of the order that it refunds.
+   * Set for a refund: id of the order that it refunds. A refund is a payment
+   * back, so its `payer` is the recipient of the destination.
    */
   refundOf: string | undefined
   /** Refunds only: the id that the merchant gave the refund. */
@@ -180,25 +226,28 @@ export type OrderRecord = Destination & {
   /** Refunds only: number of the order's attempt whose payment it refunds. */
   refundAttempt: number | undefined
   /**
-   * Set for the charges of a subscription, and for the order of the same id
-   * that holds the subscription's permission.
+   * Id of the subscription. Set for each of its charges, and for the order with
+   * the same id that holds its permission.
    */
   subscriptionId: string | undefined
   /** Charges only: the id that the merchant or the schedule gave the charge. */
   chargeId: string | undefined
   /**
-   * Set once the capture was requested with an early answer, which needs only
-   * the pending block. Tells what became of it.
+   * State of the order's early answer, which needs only the pending block.
+   * Absent if `capture` never asked for an early answer.
    */
   early: EarlyState | undefined
   /**
-   * Name of the limit that this answer counts against, such as that of an
-   * offer.
+   * Name of the limit that the early answer counts against. Merchants set
+   * separate limits, for example one for each offer.
    */
   earlyFor: string | undefined
 }
 
-/** An order that was answered at `preconfirmed`, or may be. */
+/**
+ * An order with an early answer, given or only reserved: the columns that
+ * limits need.
+ */
 export type EarlyRow = Pick<
   OrderRecord,
   'id' | 'recipient' | 'payer' | 'value' | 'captureValue' | 'earlyFor'
@@ -207,54 +256,69 @@ export type EarlyRow = Pick<
 /** How many orders of a destination are in one state. */
 export type OrderCount = Destination & { state: OrderState; count: number }
 
-/** State of a subscription's schedule. */
+/** Whether a subscription's payments are up to date. */
 type ScheduleState =
   /** The newest charge was paid, or none is due yet. */
   | 'active'
-  /** A charge failed. The schedule tries it again. */
+  /** A charge failed. The schedule will try it again. */
   | 'pastDue'
-  /** A charge failed for good. Nothing is charged until the merchant resumes. */
+  /**
+   * A charge failed for good. The schedule stops until the merchant resumes it.
+   */
   | 'unpaid'
 
 /**
- * Schedule of the charges under a spend permission. The order of the same id
- * holds the signature; a revocation cancels that order. All times are Unix
- * seconds on the chain's clock.
+ * Schedule of the charges under a spend permission. The signature is stored in
+ * the order with the same id, and revoking the permission cancels that order.
+ * All times are Unix seconds on the chain's clock.
  */
 export type SubscriptionRecord = Destination & {
   id: string
   /** Starts at 1; each update adds 1. An update of an older version fails. */
   version: number
-  /** Sort key among all subscriptions. The store assigns it on insert. */
+  /**
+   * Sort key: subscriptions stored later have a higher position. The store
+   * assigns it on insert.
+   */
   position: bigint
   state: ScheduleState
   /** The smart wallet that pays. */
   payer: Address
   /** The permission without its signature, as plain JSON. */
   permission: JsonObject
-  /** Token units of each charge. Absent if the schedule charges nothing. */
+  /**
+   * Base units of the token for each charge. Absent if the schedule charges
+   * nothing, because the merchant charges by calls.
+   */
   price: bigint | undefined
   /**
-   * Number of the newest period for which the schedule has finished; 0 if none.
+   * Number of the newest period that the schedule has finished with, paid or
+   * not; 0 if none.
    */
   period: bigint
-  /** Id of the scheduled charge that the chain has not decided yet. */
+  /** Id of the scheduled charge whose outcome on chain is still open. */
   chargeId: string | undefined
-  /** How often the charge of this period failed. */
+  /** How many tries to charge the current period failed. */
   tries: number
-  /** Time of the schedule's next check. Absent if there is none. */
+  /**
+   * Time at which the schedule next checks whether to charge. Absent if it is
+   * stopped.
+   */
   due: bigint | undefined
 }
 
-/** One payment asked of the buyer, with its own payment nonce. */
+/**
+ * One payment that the buyer is asked for, with its own payment nonce. An order
+ * can have several, one after the other.
+ */
 export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   orderId: string
   /** Number of this payment attempt of the order; the first is 1. */
   number: number
   version: number
   /**
-   * 32 bytes, unique among all attempts in the store. It is the payment nonce,
-   * if the payment kind has unique nonces.
+   * 32 bytes, unique among all attempts in the store. For kinds whose payments
+   * have a unique nonce, such as EIP-3009, it is that nonce.
    */
   nonce: Hex
   payer: Address | undefined
@@ -264,55 +328,78 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   /** Window of the stored signature, in Unix seconds. */
   signedAfter: bigint | undefined
   signedBefore: bigint | undefined
-  /** Keccak-256 hash of the stored signature, to recognize it. */
+  /**
+   * Keccak-256 hash of the stored signature. Recognizes a signature that is
+   * submitted twice, also after the signature itself was erased.
+   */
   signatureHash: Hash | undefined
   /**
-   * Latest `validBefore` of all signatures accepted or offered before, in Unix
-   * seconds.
+   * Latest `validBefore` of all signatures that were accepted or offered
+   * before, in Unix seconds. Until then, one of them could still be submitted.
    */
   spendableUntil: bigint | undefined
-  /** Token units that the payer signs: the exact amount, or the ceiling. */
+  /**
+   * Base units of the token that the payer signs for: the exact amount, or the
+   * ceiling.
+   */
   value: bigint
   /**
-   * Terms of the payment that have no column of their own. Absent for EIP-3009.
+   * Terms of the payment that have no column of their own, such as the checkout
+   * contract. Absent for EIP-3009.
    */
   terms: PaymentTerms | undefined
   /**
-   * True while a stored signature can still be submitted, as far as we know.
+   * True while anyone who has the stored signature could still submit it, as
+   * far as the store knows.
    */
   spendable: boolean
   /**
-   * Signature of the payment, encrypted by the sealer. Erased once the order is
-   * final.
+   * Signature of the payment, encrypted by the sealer. Absent before the payer
+   * signs, and erased once the order is final.
    */
   signature: string | undefined
-  /** Cancellation, encrypted by the sealer. Erased once the order is final. */
+  /**
+   * Signature of the payer's cancellation, encrypted by the sealer. Erased once
+   * the order is final.
+   */
   cancellation: string | undefined
 }
 
-/** One transaction. It is stored before it is sent. */
+/**
+ * One transaction of a submitter. It is stored before it is sent, so that a
+ * crash cannot lose it.
+ */
 export type TransactionRecord = {
   chainId: number
-  /** The submitter. */
+  /** Account that sends the transaction. */
   account: Address
-  /** Account nonce. */
+  /** Account nonce of the transaction, not a payment nonce. */
   nonce: number
-  /** 0 for the first transaction at its nonce; each replacement adds 1. */
+  /**
+   * 0 for the first transaction with this account nonce. Each replacement with
+   * higher fees adds 1.
+   */
   bump: number
   version: number
-  /** A `filler` only uses up its account nonce; it belongs to no order. */
+  /**
+   * A `filler` is an empty transaction that only uses up its account nonce; it
+   * belongs to no order.
+   */
   kind: 'capture' | 'cancel' | 'filler'
   orderId: string | undefined
   /** Number of the order's payment attempt. */
   attempt: number | undefined
-  /** Absent until a wallet that signs and sends in one step returns it. */
+  /**
+   * Absent while the wallet that signs and sends the transaction in one step
+   * has not returned the hash.
+   */
   hash: Hash | undefined
   /**
-   * Raw transaction, encrypted by the sealer. Absent if a wallet signs and
-   * sends in one step.
+   * Signed transaction, encrypted by the sealer. Absent if a wallet signs and
+   * sends it in one step.
    */
   raw: string | undefined
-  /** Gas limit. */
+  /** Gas limit, in units of gas. */
   gas: bigint
   /** Wei per gas. */
   maxFeePerGas: bigint
@@ -320,19 +407,22 @@ export type TransactionRecord = {
   /** Unix milliseconds on the clock of the machine that stored it. */
   recordedAt: bigint
   /**
-   * True until a transaction at this account nonce is known to be mined.
+   * True until a transaction with this account nonce is known to be in a block.
    * Becomes true again when a reorganization removes that transaction.
    */
   inFlight: boolean
 }
 
-/** A transfer to the recipient, or a cancellation, found on the chain. */
+/**
+ * A successful transfer to the recipient, or a cancellation, that was read from
+ * the chain.
+ */
 export type ProofRecord = Destination & {
   transactionHash: Hash
-  /** Index of the log in its block. */
+  /** Position of the log among all logs of its block. */
   logIndex: number
   version: number
-  /** `unmatched`: the transfer belongs to no order. */
+  /** `unmatched`: a transfer that belongs to no order. */
   kind: 'capture' | 'cancel' | 'unmatched'
   orderId: string | undefined
   /** Number of the order's payment attempt. */
@@ -342,24 +432,30 @@ export type ProofRecord = Destination & {
   /** Unix seconds. */
   blockTime: bigint
   payer: Address
-  /** Amount in token units; 0 for a cancellation. */
+  /** Amount in base units of the token; 0 for a cancellation. */
   value: bigint
   /** Account that submitted the transaction. */
   submitter: Address
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint
-  /** True when a reorganization removed the transaction. */
+  /** True when a reorganization removed the transaction from the chain. */
   removed: boolean
 }
 
-/** One event. All readers see the events in the order of their cursors. */
+/**
+ * One event of an order or shop. All readers see events by rising cursor, and
+ * never miss one.
+ */
 export type EventRecord = Destination & {
-  /** Position among all events, without gaps. The store assigns it. */
+  /**
+   * Position in the stream of all events of the store. Cursors rise by 1
+   * without gaps, except after a restored backup. The store assigns the cursor.
+   */
   cursor: bigint
-  /** Absent when the event concerns no order. */
+  /** Absent when the event is not about an order. */
   orderId: string | undefined
-  /** Position among the order's events; the first is 1. */
+  /** Position among the events of the same order; the first is 1. */
   sequence: number
   type: string
   /** Unix milliseconds on the clock of the machine that wrote the event. */
@@ -367,9 +463,12 @@ export type EventRecord = Destination & {
   data: EventData
 }
 
-/** A JSON document that other parts of the library store for some time. */
+/**
+ * A JSON document with an end, which other parts of the library store for
+ * example as a cached answer.
+ */
 export type NoteRecord = {
-  /** What the note is about. Up to 256 characters. */
+  /** Identifies the note. Up to 256 characters. */
   key: string
   /** Starts at 1; each update adds 1. An update of an older version fails. */
   version: number
@@ -378,17 +477,22 @@ export type NoteRecord = {
   data: JsonObject
 }
 
-/** The exclusive right to work on something until the lease runs out. */
+/**
+ * The exclusive right of one process to do some work, until the lease runs out.
+ */
 export type Lease = {
-  /** What the lease is for. */
+  /** Name of the work that the lease covers. */
   key: string
-  /** The instance that holds the lease. */
+  /** Names the process instance that holds the lease. */
   owner: string
-  /** Rises with each new holder. Writes under an older fence are refused. */
+  /**
+   * Rises with each new holder of the lease. The store refuses writes with an
+   * older fence, so a former holder cannot write.
+   */
   fence: bigint
 }
 
-/** The current holder of a lease. */
+/** The current holder of a lease, and when the lease ends. */
 export type LeaseHolder = {
   owner: string
   /** When the lease runs out, in Unix milliseconds on the database's clock. */
@@ -397,13 +501,16 @@ export type LeaseHolder = {
 
 /** Selects orders in one of these ways. */
 export type OrderQuery =
-  /** In the order of `ids`. */
+  /** Orders with these ids, in the sequence of `ids`. */
   | { ids: readonly string[] }
-  /** Those that wait for the merchant's review, in the order of these ids. */
+  /**
+   * Orders with these ids that wait for the merchant's review, in the sequence
+   * of these ids.
+   */
   | { needReview: readonly string[] }
   /**
-   * Orders of these destinations, newest first, without refunds and without the
-   * orders that hold permissions. `before` is a position.
+   * Orders of these destinations, newest first. Leaves out refunds, and the
+   * orders that hold permissions. `before` is a `position`.
    */
   | {
       listed: readonly Destination[]
@@ -429,30 +536,36 @@ export type OrderQuery =
       toBlock?: bigint | undefined
       limit: number
     }
-  /** Orders with a payer and a `lookDue`, oldest first. `after` is a position. */
+  /**
+   * Orders with a `payer` and a `lookDue`, oldest first. `after` is a
+   * `position`.
+   */
   | {
       unsettled: readonly Destination[]
       after?: bigint | undefined
       limit: number
     }
-  /** Orders in any state, oldest first. */
+  /** Orders of one destination in any state, oldest first. */
   | { oldest: Destination; limit: number }
   /** All refunds of these orders, oldest first. */
   | { refundsOf: readonly string[] }
-  /** Refunds in the state `drafted`, oldest first. `after` is a position. */
+  /** Refunds in the state `drafted`, oldest first. `after` is a `position`. */
   | {
       refundsDue: readonly Destination[]
       after?: bigint | undefined
       limit: number
     }
-  /** Charges of a subscription, newest first. `before` is a position. */
+  /** Charges of a subscription, newest first. `before` is a `position`. */
   | { chargesOf: string; before?: bigint | undefined; limit: number }
 
 /** Selects subscriptions in one of these ways. */
 export type SubscriptionQuery =
-  /** In the order of `ids`. */
+  /** Subscriptions with these ids, in the sequence of `ids`. */
   | { ids: readonly string[] }
-  /** Newest first. `before` is a position. */
+  /**
+   * Subscriptions of these destinations, newest first. `before` is a
+   * `position`.
+   */
   | {
       listed: readonly Destination[]
       payer?: Address | undefined
@@ -466,7 +579,10 @@ export type SubscriptionQuery =
 export type AttemptQuery =
   | { orderIds: readonly string[] }
   | { nonces: readonly Hex[] }
-  /** All attempts of this payer whose signatures can still be submitted. */
+  /**
+   * Attempts of one payer whose signatures can still be submitted. Their sum is
+   * what the payer can still be asked for.
+   */
   | { exposure: { chainId: number; token: Address; payer: Address } }
 
 /** Selects transactions in one of these ways. */
@@ -477,14 +593,20 @@ export type TransactionQuery =
   | { inFlight: Submitter }
   /** All transactions at one account nonce, lowest `bump` first. */
   | { at: Submitter; nonce: number }
-  /** From an account nonce on, lowest account nonce and `bump` first. */
+  /**
+   * Transactions with this account nonce or a higher one, sorted by account
+   * nonce, then `bump`.
+   */
   | { sentBy: Submitter; fromNonce: number; limit: number }
 
 /** Selects proofs in one of these ways. */
 export type ProofQuery =
   | { orderIds: readonly string[] }
   | { hashes: readonly Hash[]; chainId: number }
-  /** Sorted by block number, chain id and log index. */
+  /**
+   * Proofs of these destinations, sorted by block number, chain id and log
+   * index.
+   */
   | {
       destinations: readonly Destination[]
       fromBlock?: bigint | undefined
@@ -493,14 +615,14 @@ export type ProofQuery =
 
 /** Selects events in one of these ways. */
 export type EventQuery =
-  /** Events with a cursor above `after`, lowest cursor first. */
+  /** Events with a cursor above `after`, sorted by cursor. */
   | { destinations: readonly Destination[]; after: bigint; limit: number }
   /**
-   * Only the last event of these destinations; with `'all'`, of every shop that
-   * shares the store.
+   * Only the newest event of these destinations. With `'all'`, the newest event
+   * of the whole store, whichever shop it belongs to.
    */
   | { newest: readonly Destination[] | 'all' }
-  /** Lowest cursor first. */
+  /** All events of these orders, sorted by cursor. */
   | { orderIds: readonly string[] }
 
 /** Selects notes in one of these ways. */
@@ -511,18 +633,18 @@ export type NoteQuery =
 
 /** Selects recipients in one of these ways. */
 export type RecipientQuery =
-  /** All of a shop, sorted by chain id, token and recipient. */
+  /** All recipients of one shop, sorted by chain id, token and recipient. */
   | { shop: string }
-  /** Those of any shop among these. */
+  /** Recipients at these destinations, whichever shop they belong to. */
   | { destinations: readonly Destination[] }
 
-/** Finds rows of one table. */
+/** Reads rows of one table. */
 export type Reader<row, query> = {
-  /** Returns each row that the query selects, once. */
+  /** Returns each row that the query selects, once even if it matches twice. */
   find(query: query): Promise<row[]>
 }
 
-/** Finds and writes rows of one table. */
+/** Reads and writes rows of one table. */
 export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
   row,
   query
@@ -530,16 +652,16 @@ export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
   /**
    * Adds rows, each with version 1.
    *
-   * @throws {@link DuplicateRecordError} when one of them exists already. Then
-   * the store keeps nothing of the whole unit of work.
+   * @throws {@link DuplicateRecordError} when one of the rows exists already.
+   * Then the store rolls back the whole transaction.
    */
   insert(rows: readonly inserted[]): Promise<void>
   /**
-   * Replaces rows by compare-and-set: the version of each row must be the one
-   * in the store. Adds 1 to it.
+   * Replaces rows if nobody changed them meanwhile: the version of each row
+   * must equal the stored one. Then adds 1 to the version.
    *
    * @throws {@link StaleRecordError} when a row is missing or has another
-   * version. Then the store keeps nothing of the whole unit of work.
+   * version. Then the store rolls back the whole transaction.
    */
   update(rows: readonly row[]): Promise<void>
 }
@@ -548,20 +670,20 @@ export type Table<row, query, inserted = Omit<row, 'version'>> = Reader<
 export type StoreReader = {
   orders: Reader<OrderRecord, OrderQuery> & {
     /**
-     * Counts the orders of these destinations by state, without refunds and
-     * without the orders that hold permissions.
+     * Counts the orders of these destinations in each state. Leaves out
+     * refunds, and the orders that hold permissions.
      */
     count(
       destinations: readonly Destination[],
     ): Promise<Partial<Record<OrderState, number>>>
     /**
-     * Like `count`, separately for each of these destinations. Leaves out
+     * Like `count`, but separately for each of these destinations. Leaves out
      * counts of 0.
      */
     countEach(destinations: readonly Destination[]): Promise<OrderCount[]>
     /**
      * Finds the orders of a token whose early answer is in one of these states,
-     * oldest first.
+     * oldest first. See {@link EarlyQuery}.
      */
     findEarly(query: EarlyQuery): Promise<EarlyRow[]>
   }
@@ -572,51 +694,54 @@ export type StoreReader = {
   notes: Reader<NoteRecord, NoteQuery>
   subscriptions: Reader<SubscriptionRecord, SubscriptionQuery>
   recipients: Reader<RecipientRecord, RecipientQuery>
-  /** Returns the JSON value under a key, `undefined` if there is none. */
+  /** Returns the setting under a key; `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
-  /** Returns the values of all keys that begin with this text. */
+  /** Returns all settings whose key begins with this text. */
   findValues(prefix: string): Promise<{ key: string; value: StoredValue }[]>
-  /** Returns who holds a lease now, by the database's clock. */
+  /**
+   * Returns who holds a lease now, by the database's clock; `undefined` if
+   * nobody does.
+   */
   getLease(key: string): Promise<LeaseHolder | undefined>
   /**
-   * Finds which keys sealed the secrets of orders. The name of a secret's key
-   * is its text up to the first space. Leaves out fillers, which hold no
-   * credential.
+   * Tells which keys encrypted the stored secrets of orders. A secret begins
+   * with the name of its key and a space. Leaves out fillers: transactions that
+   * only use up an account nonce carry no signed payment.
    */
   secrets: {
-    /** Counts the secrets of these destinations by the name of their key. */
+    /** Counts the secrets of these destinations for each key name. */
     countKeys(
       destinations: readonly Destination[],
     ): Promise<Readonly<Record<string, number>>>
     /**
-     * Returns the ids of orders with a secret of another key than `except`,
-     * each once, in ascending order.
+     * Returns the ids of orders that have a secret of another key than
+     * `except`, each once, in ascending order.
      */
     findOrderIds(query: SecretQuery): Promise<string[]>
   }
 }
 
 /**
- * Selects orders of a token by the states of their early answers: those given
- * while only the pending block shows the capture.
+ * Selects orders of a token by the state of their early answer: one that is
+ * given while only the pending block shows the capture.
  */
 export type EarlyQuery = Pick<Destination, 'chainId' | 'token'> & {
   early: readonly Exclude<EarlyState, 'paid'>[]
 }
 
-/** Selects orders by the keys of their secrets. */
+/** Selects orders that have a secret of another key than `except`. */
 export type SecretQuery = {
   destinations: readonly Destination[]
-  /** Name of the key whose secrets do not count. */
+  /** Name of a key. Orders whose secrets all have this key are left out. */
   except: string
-  /** Only ids above this one. */
+  /** Returns only ids that sort after this one. */
   after?: string | undefined
   limit: number
 }
 
 /**
- * Reads and writes inside one unit of work. The store keeps all of its writes or
- * none. Its reads see its own writes.
+ * Reads and writes inside one transaction of the store. The store commits all
+ * of the writes or none. Reads see the writes that came before them.
  */
 export type StoreWriter = {
   orders: Table<
@@ -628,13 +753,13 @@ export type StoreWriter = {
   attempts: Table<AttemptRecord, AttemptQuery>
   transactions: Table<TransactionRecord, TransactionQuery>
   proofs: Table<ProofRecord, ProofQuery>
-  /** Readers see events in the order of their cursors, without gaps. */
+  /** Readers see events by rising cursor, without gaps. */
   events: Reader<EventRecord, EventQuery> & {
-    /** Adds events at the end of the stream and assigns their cursors. */
+    /** Appends events to the stream and assigns their cursors. */
     append(rows: readonly Omit<EventRecord, 'cursor'>[]): Promise<void>
   }
   notes: Table<NoteRecord, NoteQuery> & {
-    /** Removes the notes of these keys; does nothing for those without one. */
+    /** Removes the notes with these keys. Ignores keys that have no note. */
     remove(keys: readonly string[]): Promise<void>
   }
   subscriptions: Table<
@@ -643,26 +768,25 @@ export type StoreWriter = {
     Omit<SubscriptionRecord, 'version' | 'position'>
   >
   recipients: Table<RecipientRecord, RecipientQuery>
-  /** Returns the JSON value under a key, `undefined` if there is none. */
+  /** Returns the setting under a key; `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
-  /** Writes the value under a key. Replaces any earlier value. */
+  /** Writes the setting under a key, and replaces any earlier value. */
   setValue(key: string, value: StoredValue): Promise<void>
   /**
-   * Waits until no other unit of work holds the lock of this name. Holds the
-   * lock until the end of this unit of work.
+   * Waits until no other transaction holds the lock with this name, then holds
+   * it until the end of this transaction.
    */
   lock(name: string): Promise<void>
 }
 
 /**
- * Stores orders. Each `write` is atomic, isolated from other writes of the same
- * rows, and durable once its promise resolves.
+ * Stores orders and all that belongs to them. Each `write` is atomic, isolated
+ * from other writes of the same rows, and durable once its promise resolves.
  */
 export type PaymentStore = {
   /**
-   * Prepares the store on the first call and returns the identity of the
-   * physical database. The identity changes when a copy or a backup replaces
-   * the database.
+   * Prepares the database on the first call. Returns its identity, a text that
+   * changes when a copy or a restored backup replaces the database.
    *
    * @throws {@link StoreError} when the database cannot be reached, or does not
    * make writes durable.
@@ -671,13 +795,13 @@ export type PaymentStore = {
   /** Runs reads that all see the same snapshot. */
   read<result>(work: (store: StoreReader) => Promise<result>): Promise<result>
   /**
-   * Runs one unit of work. Runs `work` again from its start when the database
-   * rolled it back, so `work` must have no effect outside the store.
+   * Runs one transaction. If the database rolls the transaction back, `work`
+   * runs again from its start, so `work` must have no effect outside the store.
    *
-   * @param options.lease the lease that must still be held when the unit of
-   * work ends.
+   * @param options.lease a lease that must still be held when the transaction
+   * commits.
    * @throws {@link LeaseLostError} when the lease was released or another owner
-   * has taken it. Then the store keeps nothing.
+   * has taken it. Then the store rolls back the transaction.
    */
   write<result>(
     work: (store: StoreWriter) => Promise<result>,
@@ -685,54 +809,59 @@ export type PaymentStore = {
   ): Promise<result>
   /**
    * Takes a lease that is free or has run out by the database's clock, or
-   * prolongs the owner's own lease. Returns `undefined` when another owner
-   * holds it.
+   * prolongs the lease if this owner holds it. Returns `undefined` when another
+   * owner holds it.
    *
-   * A prolonged lease keeps its fence. Otherwise the fence rises, and the store
-   * never gives the same fence twice for a key, not even after a release.
+   * A prolonged lease keeps its fence. A newly taken lease has a higher one.
+   * The store never gives the same fence twice for a key, not even after a
+   * release.
    */
   takeLease(parameters: {
-    /** What the lease is for. */
+    /** Name of the work that the lease covers. */
     key: string
-    /** Names one instance of one process. */
+    /** Names the process instance that takes the lease. */
     owner: string
     /** Milliseconds until the lease runs out. */
     milliseconds: number
   }): Promise<Lease | undefined>
   /**
-   * Releases a lease, so that others can take it at once. Keeps no row for a
-   * released lease. Does nothing if the lease is lost already.
+   * Releases a lease, so that others can take it at once. Leaves no row in the
+   * database. Does nothing if the lease is lost already.
    */
   releaseLease(lease: Lease): Promise<void>
   /**
-   * Calls `listener` when some process may have written events. Only a hint:
-   * the call may come late or never. Returns a function that unregisters the
-   * listener.
+   * Calls `listener` when a process may have written events. This is only a
+   * hint: the call may come late or never. Returns a function that unregisters
+   * the listener.
    *
    * @param listener gets the key of the lease under which this process wrote,
-   * so that a worker can ignore its own writes; `undefined` if there is none,
-   * or another process wrote.
+   * so that a worker can ignore its own writes. Gets `undefined` if the write
+   * had no lease, or another process wrote.
    */
   onChange?(listener: (by?: string) => void): () => void
   /**
-   * Returns a second store over the same database that prepares nothing: it
-   * creates, migrates and cleans up nothing, so that a tool of another release
-   * or machine can look at the database of running workers. Its `open` fails if
-   * there is no database, or its tables are of another version. With `'read'`,
-   * `write` and leases fail too. Close it yourself.
+   * Returns a second store over the same database that creates, migrates and
+   * cleans up nothing. So a tool of another release or machine can read the
+   * database of running workers. Its `open` fails if there is no database, or
+   * if the tables are of another version. With `'read'`, `write` and leases
+   * fail too. The caller closes the returned store.
    */
   attach?(access: 'read' | 'write'): PaymentStore
   /** True for a store that `attach` returned. */
   readonly isAttached?: true | undefined
-  /** Closes the store. Do not call it again afterwards. */
+  /** Closes the store. Do not call its methods afterwards. */
   close(): Promise<void>
 }
 
 /**
- * What a secret belongs to. A sealed secret opens for the same context only.
+ * Payment or transaction that a secret belongs to. A sealed secret opens only
+ * with the same context, so it is useless when copied to another row.
  */
 export type SealContext = {
-  /** `answer`: an answer that x402 sold, kept for its payer. */
+  /**
+   * `answer`: an answer that was sold to an x402 client, stored to send it to
+   * the same payer again.
+   */
   kind: 'payment' | 'cancellation' | 'transaction' | 'answer'
   orderId: string
   /** Number of the order's payment attempt. */
@@ -740,31 +869,40 @@ export type SealContext = {
   chainId: number
   token: Address
   payer: Address
-  /** Payment nonce. */
+  /** Payment nonce, 32 bytes. */
   nonce: Hex
-  /** Transactions only: the submitter and its account nonce. */
+  /**
+   * Only for transactions: the account that sends the transaction, and its
+   * account nonce.
+   */
   account?: Address | undefined
   accountNonce?: number | undefined
-  /** Transactions only: what the transaction does. */
+  /**
+   * Only for transactions: whether it captures, cancels, or only uses up its
+   * account nonce.
+   */
   action?: TransactionRecord['kind'] | undefined
 }
 
 /**
- * Encrypts signatures and raw transactions before they are stored. A call that
- * takes longer than `policy.sealTimeout`, or fails with anything but a
- * {@link SealError}, is tried again later.
+ * Encrypts signatures and raw transactions before they are stored. The library
+ * tries a call again later if it takes longer than `policy.sealTimeout`, or
+ * fails with anything but a {@link SealError}.
  */
 export type Sealer = {
   /** Name of the key that seals. Each sealed text begins with it and a space. */
   readonly current: string
-  /** Names of all keys with which orders may start. */
+  /**
+   * Names of all keys that stored secrets may have. Calls that use secrets fail
+   * while a stored secret has another key.
+   */
   readonly keyNames: readonly string[]
-  /** Encrypts a secret into text that opens for the same context only. */
+  /** Encrypts a secret. The text opens only with an equal context. */
   seal(secret: string, context: SealContext): Promise<string>
   /**
    * Decrypts a sealed secret.
    *
-   * @throws {@link SealError} when it does not open for this context.
+   * @throws {@link SealError} when the text does not open with this context.
    */
   open(sealed: string, context: SealContext): Promise<string>
 }

@@ -5,7 +5,7 @@ import { writeAgain } from './writeAgain.js'
 
 const stale = new StaleRecordError({ table: 'orders' })
 
-/** Work that fails so often, and counts how often it was done. */
+/** Returns work that throws the first `times` times, and counts its runs. */
 function failing(times: number, error: Error = stale) {
   let done = 0
   return async () => {

@@ -5,8 +5,8 @@ import type { Lease, PaymentStore, StoreWriter } from './types.js'
 const mostTries = 5
 
 /**
- * Runs work. Runs it again from its start if a row that it read was changed in
- * between.
+ * Runs `work`. Runs it again from its start if another process changed a row
+ * that `work` had read.
  *
  * @throws {@link StaleRecordError} when that happens five times in a row.
  */
@@ -19,8 +19,8 @@ export function retryStale<result>(
 }
 
 /**
- * Writes one unit of work. Runs all of it again, reads included, if a row was
- * changed in between.
+ * Runs one transaction of the store. Runs all of it again, reads included, if
+ * another process changed a row that it had read.
  *
  * @throws {@link StaleRecordError} when that happens five times in a row.
  */

@@ -3,7 +3,7 @@ import { askInParts, splitTopics } from './askInParts.js'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at)
 
-/** Asks about numbers, and counts the questions. */
+/** Asks about this many numbers with `askInParts`, and counts the requests. */
 async function ask(
   count: number,
   isRefused: (part: readonly number[]) => boolean,

@@ -1,13 +1,21 @@
-/** What a node answered about parts of a list, and which parts it refused. */
+/**
+ * Answers of a node about the parts of a list, and the parts that it refused.
+ */
 export type PartAnswers<item, answer> = {
   answers: readonly answer[]
   refused: readonly { part: readonly item[]; error: unknown }[]
 }
 
-/** Most items in one position of a filter: nodes refuse longer lists. */
+/**
+ * Most alternatives in one topic position of a log filter: nodes refuse longer
+ * lists.
+ */
 const mostTopics = 1000
 
-/** Splits items into parts that each fit into one position of a filter. */
+/**
+ * Splits items into parts that each fit into one topic position of a log
+ * filter.
+ */
 export function splitTopics<item>(items: readonly item[]): item[][] {
   const parts: item[][] = []
   for (let at = 0; at < items.length; at += mostTopics)
@@ -15,16 +23,23 @@ export function splitTopics<item>(items: readonly item[]): item[][] {
   return parts
 }
 
-/** Most parts into which a list is split to find the items that fail. */
+/**
+ * Most parts into which a list is split to find the items that the node
+ * refuses.
+ */
 const mostProbes = 64
 
-/** Parts after which a node without any answer is not asked further. */
+/**
+ * Refused parts after which a node that has answered nothing gets no further
+ * request.
+ */
 const mostInVain = 4
 
 /**
- * Asks a node about the parts of a list, and about both halves of a part that
- * fails, again and again. So a list that is too long for the node is answered
- * in shorter ones, and an item whose logs it refuses costs no other its answer.
+ * Asks a node about the parts of a list. Splits a part that fails in half and
+ * asks about both halves, again and again. So a list that is too long for the
+ * node still gets an answer, and an item that the node refuses does not cost
+ * the other items theirs.
  */
 export async function askInParts<item, answer>(
   parts: readonly (readonly item[])[],

@@ -2,8 +2,8 @@ import { classifyFailure, type FailureKind } from '../rpc/classifyFailure.js'
 import type { NodeFailure } from '../rpc/types.js'
 
 /**
- * The kinds of failure that log reads handle specially, for example by asking
- * for fewer blocks. All others are a `fault`.
+ * Failures of log requests that need their own handling, for example a request
+ * for fewer blocks. Every other failure is a `fault`.
  */
 const kinds = [
   'headBehind',
@@ -24,14 +24,18 @@ export type LogFailure = {
   blocks?: bigint | undefined
 }
 
-/** Classifies a node's refusal of `eth_getLogs` by what to do next. */
+/**
+ * Classifies a node's refusal of `eth_getLogs` by what the caller should do
+ * next.
+ */
 export function classifyLogRefusal(failure: NodeFailure): LogFailure {
   const found: FailureKind = classifyFailure(failure)
   return { kind: kinds.find((kind) => kind === found) ?? 'fault' }
 }
 
 /**
- * Like {@link classifyLogRefusal}, with the limit that the node's text states.
+ * Like {@link classifyLogRefusal}, and also returns the limit that the error
+ * text states.
  */
 export function classifyLogFailure(failure: NodeFailure): LogFailure {
   const { kind } = classifyLogRefusal(failure)
@@ -41,8 +45,8 @@ export function classifyLogFailure(failure: NodeFailure): LogFailure {
 }
 
 /**
- * Finds the allowed number of blocks in an error text. Takes the last match,
- * because the requested number comes first: "range 4000 exceeds 1024".
+ * Finds the allowed number of blocks in a node's error text. Takes the last
+ * match, because the requested number comes first: "range 4000 exceeds 1024".
  */
 const limitWording =
   /.*(?:limit of|limited to|up to|at most|max is|set to|distance:|limit:|exceeded:|range:|over|exceeds|range of|range) (?:an? )?(\d+)(k?)/i

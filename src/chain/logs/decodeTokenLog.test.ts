@@ -48,7 +48,9 @@ const anyLog: fc.Arbitrary<Log> = fc.oneof(
     .map((it) => spent(...it)),
 )
 
-/** viem's decoded event, with addresses in lower case, as ours has them. */
+/**
+ * Decodes an event with viem, to compare with ours: addresses in lower case.
+ */
 function readByViem({ topics, data }: Log): unknown {
   const { eventName, args } = decodeEventLog({
     abi: eip3009Abi,

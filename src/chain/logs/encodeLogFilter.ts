@@ -41,7 +41,8 @@ export function encodeLogFilter(filter: LogFilter): WireFilter {
 
 function encodeAddresses(address: unknown): string | string[] {
   if (!Array.isArray(address)) return parseCheckedAddress(address, 'address')
-  // A node takes an empty list as no condition, so every address would match.
+  // Refuses an empty list of addresses: a node would take it as no condition
+  // and return the logs of all contracts.
   if (address.length === 0)
     throw new InvalidFieldError(
       'address',
@@ -110,9 +111,9 @@ const isBlock = (value: unknown): value is BlockSelector =>
   (typeof value === 'string' && blockTags.includes(value))
 
 /**
- * Returns a function that checks whether a log matches the filter. Needed
- * because a node can return the answer to another request, and a subscription
- * can ignore its filter.
+ * Returns a function that checks whether a log matches the filter. A node can
+ * return the answer to another request, and a subscription can ignore its
+ * filter.
  */
 export function logMatcher({
   address,

@@ -14,25 +14,25 @@ export type SpentLogFilter = {
 
 export type FindAuthorizationLogsParameters = {
   filter: SpentLogFilter
-  /** Newest block to search. */
+  /** The block from which the search goes back. */
   toBlock: bigint
   /** True to search the pre-confirmed block too, if the node has one. */
   pending: boolean
   /** Unix seconds: the search goes back to this time. */
   since: bigint
-  /** Most blocks in one request. */
+  /** Most blocks in one log request. */
   maxBlockRange: bigint
   /**
-   * Called for a block whose logs the node refuses to return. Returns the
-   * transactions in it that spent the nonce.
+   * Called for a block whose logs the node refuses. Returns the transactions in
+   * the block that used the payment nonce.
    */
   findInBlock: (block: bigint) => Promise<readonly Hash[]>
 }
 
 /**
- * Searches back from a block, range by range, for the transactions that spent a
- * payment nonce. Ends at the first range that has any, or at a block older than
- * `since`.
+ * Searches back from a block for the transactions that used a payment nonce,
+ * one range of blocks at a time. Stops at the first range that has any, or at a
+ * block older than `since`.
  */
 export async function findAuthorizationLogs(
   client: Client,
@@ -71,8 +71,8 @@ export async function findAuthorizationLogs(
     ])
     if (!('logs' in answer)) {
       const { again, narrower } = answer
-      // Some providers report a range that is too wide as an outage. If a
-      // single block is answered, the range was too wide.
+      // Some providers report an outage when the range is too wide. If the same
+      // node answers for a single block, the range was too wide.
       isWide ||= Boolean(narrower && again && 'logs' in (await ask(last, last)))
       if (again && !(isWide && narrower)) throw again
       range = narrower ?? 1n

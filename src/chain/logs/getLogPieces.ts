@@ -15,15 +15,15 @@ import { sortLogs } from './sortLogs.js'
 import type { ReadLog } from './types.js'
 
 /**
- * Most requests for the same blocks: after temporary faults, and after answers
- * that are not a list of logs.
+ * Most requests for the same blocks, by what goes wrong: a temporary fault, or
+ * an answer that is not a list of logs.
  */
 const attempts = { fault: 6, answer: 4 }
 
 /**
- * Reads a range in pieces, several at once. If the node refuses a piece, asks
- * for fewer blocks until it answers. Refused pieces do so one after the other,
- * and later pieces start with the size that worked.
+ * Reads a range of blocks in pieces, several at once. If the node refuses a
+ * piece, asks for fewer blocks until it answers. Refused pieces are read one
+ * after the other, so that each starts with the size that worked for the last.
  */
 export async function getLogPieces(
   client: Client,
@@ -41,7 +41,10 @@ export async function getLogPieces(
   const { maxBlockRange, signal, onProgress } = options
   const total = range.last - range.first + 1n
   const found: ReadLog[][] = []
-  /** The blocks that narrowed pieces left unread. */
+  /**
+   * Blocks that were cut off from pieces that were too wide, and remain to be
+   * read.
+   */
   const rests: (BlockRange & { width: bigint })[] = []
   let next = range.first
   let width = maxBlockRange
@@ -107,14 +110,15 @@ export type LogPiece = { logs: readonly ReadLog[]; last: bigint }
 type ReadingOptions = {
   signal: AbortSignal | undefined
   /**
-   * Called when the first request for a piece failed. Calls `read` when this
-   * piece may ask again, with the largest number of blocks to ask for.
+   * Called when the first request for a piece failed. Calls `read` when it is
+   * this piece's turn to ask again, with the most blocks to ask for.
    */
   inTurn: (read: (width: bigint) => Promise<LogPiece>) => Promise<LogPiece>
 }
 
 /**
- * Reads a piece, or as many of its first blocks as the node answers.
+ * Reads the logs of a piece, or of as many of its first blocks as the node
+ * answers.
  *
  * @throws {@link LogRangeError} when the node refuses even the first block.
  * @throws {@link NodeError} {@link NodeAnswerError} when it keeps failing.
@@ -177,7 +181,7 @@ export async function getLogPiece(
 
 /**
  * Repeats the request for a piece: for the same blocks after a temporary fault,
- * for fewer blocks after a range that may be too wide.
+ * for fewer blocks if the range may be too wide.
  */
 async function persist(
   { first, last }: BlockRange,
@@ -198,8 +202,9 @@ async function persist(
   for (let attempt = 1; ; attempt++) {
     if ('logs' in answer) return { logs: answer.logs, last }
     const { again, narrower, isMalformed } = answer
-    // Some providers report a range that is too wide as an internal error or as
-    // an outage. If a single block is answered, the range was too wide.
+    // Some providers report an internal error or an outage when the range is
+    // too wide. If the same node answers for a single block, the range was too
+    // wide.
     if (again && narrower && attempt % 2 === 0)
       isWide ||= 'logs' in (await read(first))
     if (narrower && (!again || isWide)) {

@@ -15,26 +15,36 @@ export type BlockRange = { first: bigint; last: bigint }
 const method = 'eth_getLogs'
 const ofBlock = 'eth_getBlockByNumber'
 
-/** The widest range that an endpoint is known to accept. */
+/** The widest range that a provider is known to accept. */
 type LearnedLimit = {
   blocks: bigint
-  /** How many more answers of this width must succeed before it is doubled. */
+  /**
+   * Number of full-width answers that must still succeed before the limit is
+   * doubled.
+   */
   left: number
-  /** The number of answers that `left` last started from. */
+  /**
+   * The value from which `left` counted down. Grows when a doubled limit fails.
+   */
   patience: number
 }
 
-/** By transport: an endpoint has the same limit for all reads. */
+/**
+ * The learned limit of each viem transport, because a provider has the same
+ * limit for all log requests.
+ */
 const learnedLimits = /* @__PURE__ */ new WeakMap<object, LearnedLimit>()
 
 /**
- * Successful answers before a limit is doubled: `guessed` if we found it by
- * trying, `stated` if the node named it. At most `most`.
+ * Number of answers that must succeed before a limit is doubled. `guessed`: the
+ * limit was found by trying. `stated`: the node named it. Failures raise the
+ * number up to `most`.
  */
 const patience = { guessed: 4, stated: 64, most: 1024 }
 
 /**
- * Returns the widest range that this endpoint is likely to answer.
+ * Returns the widest range that this provider is likely to answer, at most
+ * `maxBlockRange`.
  *
  * @throws {@link InvalidFieldError} when `maxBlockRange` is invalid.
  */
@@ -50,9 +60,9 @@ export function rangeLimit(client: Client, maxBlockRange: bigint): bigint {
 }
 
 /**
- * After a refusal, remembers how many blocks to ask for at most. If the node
- * refused a limit that we had doubled, four times as many answers must succeed
- * before we double it again.
+ * Remembers after a refusal how many blocks to ask for at most. If the node
+ * refused a limit that was doubled before, four times as many answers must
+ * succeed before the next doubling.
  */
 function learnLimit(
   client: Client,
@@ -69,8 +79,8 @@ function learnLimit(
 }
 
 /**
- * Counts an answer of full width, and doubles the limit after enough of them:
- * the node may have refused the wider range for a reason that is gone.
+ * Counts a successful answer of full width. Doubles the limit after enough of
+ * them, because the node may have refused the wider range only for a while.
  */
 function confirmLimit({ transport }: Client, blocks: bigint): void {
   const known = learnedLimits.get(transport)
@@ -81,9 +91,12 @@ function confirmLimit({ transport }: Client, blocks: bigint): void {
 
 export type RangeAnswer<logs> =
   | { logs: logs }
-  /** Refused: ask for at most this many blocks. */
+  /** The node refused the range: ask for at most this many blocks. */
   | { narrower: bigint; again?: undefined; isMalformed?: undefined }
-  /** Temporary fault: ask again, or for at most `narrower` blocks. */
+  /**
+   * Temporary fault: send the request again, or one for at most `narrower`
+   * blocks.
+   */
   | {
       again: NodeError | NodeAnswerError
       narrower?: bigint | undefined
@@ -97,10 +110,11 @@ export type RangeReading<logs> = {
 }
 
 /**
- * Requests the logs of a range once. Also requests the last block of the range:
- * a replica that does not have it yet would leave out its logs without an
- * error. If the node refuses, returns whether to ask again, and for how many
- * blocks. That number is always smaller than the range, so narrowing ends.
+ * Requests the logs of a range once, together with the last block of the range.
+ * A replica that does not have this block yet would leave out its logs without
+ * an error. If the node refuses, returns whether to ask again, and for how many
+ * blocks. This number is always smaller than the range, so the caller's
+ * narrowing ends.
  *
  * @throws {@link LogRangeError} when a single block is refused, or the range is
  * pruned.
@@ -116,8 +130,9 @@ export async function getLogRange<logs>(
   const toBlock = encodeBlock(last)
   const filter = { ...wire, fromBlock: encodeBlock(first), toBlock }
   const asked = askBlock(client, toBlock, signal)
-  // Separate HTTP requests may run in any order. If the block arrived after the
-  // logs were read, its logs would be missing: check the block first.
+  // Asks for the block before the logs if the transport sends them as separate
+  // HTTP requests. If the block arrived between the two, its logs would be
+  // missing.
   const { type, isBatching }: { type?: string; isBatching?: boolean } = Object(
     client.transport,
   )
@@ -136,21 +151,26 @@ export async function getLogRange<logs>(
     return { logs }
   } catch (error) {
     if (!(error instanceof NodeAnswerError)) throw error
-    // A truncated answer is malformed too: ask again, or for fewer blocks.
+    // A truncated answer is malformed too. Send the request again, or one for
+    // fewer blocks.
     const narrower = result === null ? undefined : halfOf(range)
     return { again: error, narrower, isMalformed: true }
   }
 }
 
-/** By transport: the requests for blocks in the current tick. */
+/**
+ * The requests for blocks that each transport has in this turn of the event
+ * loop.
+ */
 const askedNow = /* @__PURE__ */ new WeakMap<
   object,
   Map<string, Promise<RpcOutcome>>
 >()
 
 /**
- * Requests a block once in each tick. Searches with other filters that run at
- * the same time often end at the same block.
+ * Requests a block once in each turn of the event loop. Searches with other
+ * filters that run at the same time often end at the same block, and share the
+ * answer.
  */
 function askBlock(
   client: Client,
@@ -170,7 +190,8 @@ const halfOf = ({ first, last }: BlockRange): bigint | undefined =>
   last > first ? (last - first + 2n) / 2n : undefined
 
 /**
- * Returns an error if the node lacks the block or has a temporary fault.
+ * Returns an error if the node does not have the block yet, or has a temporary
+ * fault.
  *
  * @throws {@link NodeError} when the node refuses to show the block.
  */
@@ -211,7 +232,8 @@ function judgeFailure(
   const isStated = blocks > 0n && blocks < size
   const narrower = isStated ? blocks : half
   if (kind === 'rangeTooWide') {
-    // The refusal of a single block says nothing about the width of others.
+    // Learns nothing from the refusal of a single block: it says nothing about
+    // wider ranges.
     if (narrower) learnLimit(client, narrower, { isStated })
     else learnedLimits.delete(client.transport)
   }

@@ -22,13 +22,13 @@ import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** Progress of reading logs. */
+/** How much of a range {@link getLogs} has read. */
 export type LogProgress = {
-  /** Blocks read so far. */
+  /** Number of blocks read so far. */
   done: bigint
-  /** Blocks to read in all. */
+  /** Number of blocks in the whole range. */
   total: bigint
-  /** Logs found so far. */
+  /** Number of logs found so far. */
   logs: number
 }
 
@@ -39,7 +39,7 @@ export type GetLogsParameters = LogFilter & {
   /** Requests at the same time. @default 4 */
   concurrency?: number | undefined
   signal?: AbortSignal | undefined
-  /** Called after each part of the range. */
+  /** Called each time after a part of the range was read. */
   onProgress?: ((progress: LogProgress) => void) | undefined
 }
 
@@ -57,9 +57,10 @@ const members: MembersOf<GetLogsParameters> = {
 
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index,
- * without duplicates. Resolves tags to numbers once. Splits wide ranges, and
- * splits a refused range further. Remembers the provider's limit. If a block
- * has more logs than the provider returns, reads them from the receipts.
+ * without duplicates. Replaces tags such as `latest` by numbers at the start.
+ * Splits wide ranges, and splits a refused range further. Remembers the
+ * provider's limit. If a block has more logs than the provider returns, reads
+ * them from the receipts.
  *
  * `toBlock: 'pending'` adds the logs of pre-confirmed transactions, if the
  * network has them. With both ends `pending` you get only these logs.
@@ -133,8 +134,8 @@ async function getFiltered(
 }
 
 /**
- * Reads the sealed blocks by number and the pre-confirmed logs separately,
- * because some nodes answer a range up to `pending` with no logs at all.
+ * Reads blocks by number and pre-confirmed logs in two requests, because some
+ * nodes return no logs at all for a range up to `pending`.
  */
 async function getUpToPending(
   client: Client,
@@ -169,7 +170,7 @@ function finish(
 
 /**
  * Reads the logs of the newest block in one request. Returns `undefined` if the
- * node refuses. The caller then asks by block number and handles the refusal.
+ * node refuses: the caller then asks by block number and handles the refusal.
  */
 async function getNewest(
   client: Client,
@@ -187,8 +188,9 @@ async function getNewest(
 }
 
 /**
- * Reads the logs that are pre-confirmed now. Drops logs of blocks that are
- * sealed meanwhile: a node's snapshot can be behind the chain.
+ * Reads the logs of transactions that are pre-confirmed now. Drops logs whose
+ * block was completed meanwhile, because the pending block of a node can be
+ * behind the chain.
  */
 export async function getPendingLogs(
   client: Client,
@@ -199,8 +201,8 @@ export async function getPendingLogs(
 }
 
 /**
- * Gets the logs of the pending block. Marks logs above the head as
- * pre-confirmed, because plain nodes invent a block hash for them.
+ * Gets the logs of the pending block. Marks logs above the newest block as
+ * pre-confirmed by their number: ordinary nodes invent a block hash for them.
  */
 async function getPending(
   client: Client,
@@ -228,8 +230,8 @@ function pickFilter(filter: LogFilter): LogFilter {
 }
 
 /**
- * Turns tags into numbers. Asks for the newest block once, so that both ends
- * use the same one.
+ * Replaces the tags of a range by block numbers. Asks for the newest block
+ * once, so that both ends of the range use the same one.
  */
 export async function pinRange(
   client: Client,

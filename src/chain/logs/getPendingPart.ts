@@ -7,9 +7,10 @@ import type { RangeReading } from './getLogRange.js'
 const method = 'eth_getLogs'
 
 /**
- * Requests the pre-confirmed logs and the number of the newest block. Some
- * nodes return logs of sealed blocks instead, which the caller recognizes by
- * that number. Returns no logs if the node does not support pending logs.
+ * Requests the pre-confirmed logs together with the number of the newest block.
+ * By this number the caller recognizes logs of completed blocks, which some
+ * nodes return instead. Returns no logs if the node does not support pending
+ * logs.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
@@ -26,7 +27,7 @@ export async function getPendingPart<item>(
   ])
   if (!failure) return { logs: read(parseList(result, method)), head }
   const error = new NodeError({ method, failure })
-  // Geth: "pending logs are not supported".
+  // The text of Geth: "pending logs are not supported".
   if (error.retryable || !/pending/i.test(failure.words)) throw error
   return { logs: [], head }
 }

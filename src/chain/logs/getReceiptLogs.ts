@@ -14,8 +14,8 @@ import { logMatcher, type WireFilter } from './encodeLogFilter.js'
 import type { RangeAnswer, RangeReading } from './getLogRange.js'
 
 /**
- * Reads the logs of a sealed block from its receipts after the node refused to
- * return them.
+ * Reads the logs of a block from its receipts, after the node refused to return
+ * the logs.
  *
  * @throws `refusal` when the node refuses the receipts too, or refuses every
  * request for logs of the block.
@@ -31,7 +31,7 @@ export async function getReceiptLogs<logs>(
     refusal,
   }: Pick<RangeReading<logs>, 'read'> & {
     signal: AbortSignal | undefined
-    /** True when the node said that there are too many logs. */
+    /** True when the error text said that the block has too many logs. */
     isMany: boolean
     refusal: Error
   },
@@ -53,7 +53,7 @@ const whole = 'eth_getBlockReceipts'
 const single = 'eth_getTransactionReceipt'
 
 /**
- * Reads the logs of a filter in one sealed block from the receipts of its
+ * Reads the logs of a filter in one complete block from the receipts of its
  * transactions, because anyone can put more logs into a block than
  * `eth_getLogs` returns. Returns the logs unparsed.
  *
@@ -90,7 +90,8 @@ async function getBlockLogs(
 type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /**
- * Parses only the fields that the filter compares. The caller parses the rest.
+ * Parses only the fields that the filter compares, to save time. The caller
+ * parses the other fields of logs that match.
  */
 function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
   const { address, topics } = Object(log)
@@ -100,7 +101,7 @@ function parseKeys(log: unknown): { address: Hex; topics: readonly Hex[] } {
   }
 }
 
-/** A filter that matches nothing: no event has this first topic. */
+/** A filter that no log matches, because no event has this first topic. */
 const nothing = { topics: [zeroHash] }
 
 /**

@@ -8,9 +8,12 @@ import { parseRpcLog } from './parseRpcLog.js'
 import type { ReadLog } from './types.js'
 
 export type LogSocketHandlers = {
-  /** Called for each pre-confirmed log, if the network has them. */
+  /**
+   * Called for each log of a pre-confirmed transaction, if the network has
+   * them.
+   */
   onPending(log: ReadLog): void
-  /** Called when a block was sealed. */
+  /** Called for each new block. */
   onHead(): void
   /** Called when the connection is open, also after a reconnection. */
   onOpen(): void
@@ -25,7 +28,9 @@ const patience = 10_000
 /** Milliseconds between two attempts to connect. */
 const pauses = { shortest: 100, longest: 10_000 }
 
-/** Milliseconds between two checks that the node is still there. */
+/**
+ * Milliseconds between two requests that test whether the node still answers.
+ */
 const silence = 15_000
 
 /**
@@ -71,8 +76,8 @@ async function follow(
     signal,
   }: { handlers: LogSocketHandlers; signal: AbortSignal },
 ): Promise<void> {
-  // viem shares a socket between clients with equal options. These options are
-  // unique, so closing this socket does not close another client's.
+  // Unique options: viem shares a socket between clients with equal options,
+  // and closing ours would then close that of another client.
   const keepAlive = { interval: 30_000, owner: connections++ }
   const transport = webSocket(url, {
     reconnect: false,
@@ -83,7 +88,8 @@ async function follow(
   const end = () => over.abort()
   signal.addEventListener('abort', end)
   const connecting = transport.value?.getRpcClient()
-  // viem keeps a timer and the socket in its cache until `close` is called.
+  // Closes the socket when the watch ends, because viem keeps the socket and a
+  // timer in its cache until then.
   over.signal.addEventListener('abort', () => {
     connecting?.then((rpc) => rpc.close()).catch(() => {})
   })
@@ -108,8 +114,8 @@ async function follow(
     rpc.socket.addEventListener('close', end)
     rpc.socket.addEventListener('error', end)
     if (rpc.socket.readyState > 1) end()
-    // viem drops all subscriptions after a message that it cannot parse. `end`
-    // then leads to a new connection.
+    // viem drops all subscriptions after a message that it cannot parse. It
+    // then calls `end`, which opens a new connection.
     await subscribe(['newHeads'], onHead, end)
     await subscribe(['pendingLogs', wire], (data) => {
       try {
@@ -121,8 +127,8 @@ async function follow(
     }).catch(() => {})
     if (over.signal.aborted) return
     onOpen()
-    // No event reports a connection that dies without a close, so ask the node
-    // at intervals.
+    // A connection can die without an event. So send the node a request at
+    // intervals.
     while (!over.signal.aborted) {
       await wait(silence, over.signal)
       if (over.signal.aborted) break
@@ -137,8 +143,8 @@ async function follow(
 }
 
 /**
- * Returns the result, or `undefined` when the signal aborts first. Throws after
- * `patience`.
+ * Returns the result, or `undefined` if the signal aborts first. Throws after
+ * 10 seconds (`patience`).
  */
 function untilOver<result>(
   work: Promise<result> | undefined,
@@ -146,8 +152,8 @@ function untilOver<result>(
 ): Promise<result | undefined> {
   let forget = () => {}
   const ended = new Promise<undefined>((resolve) => {
-    // Resolves a tick later, so that an error of `work` comes first: it says
-    // why the connection ended.
+    // Resolves in a later turn of the event loop, so that an error of `work`
+    // comes first: the error says why the connection ended.
     forget = onAbort(signal, () => soon(() => resolve(undefined)))
   })
   return inTime(Promise.race([work, ended]), patience, () => {

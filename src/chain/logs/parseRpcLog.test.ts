@@ -16,9 +16,8 @@ const log = {
   removed: false,
 }
 
-// Must stay the first test, so that this log is the first of all. The parser
-// remembers the last block number, and its initial memory must not match a
-// missing one.
+// Must stay the first test of this file. The parser remembers the last block
+// number, and this test shows that a new parser does not accept a missing one.
 test('the very first log without a block number is an error', () => {
   const { blockNumber: _, ...without } = log
   expect(() => read(without)).toThrow('malformed quantity')

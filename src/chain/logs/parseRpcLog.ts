@@ -6,10 +6,10 @@ import { logMatcher, type WireFilter } from './encodeLogFilter.js'
 import type { ReadLog } from './types.js'
 
 /**
- * Parses a log. Checks only what later code needs, because one answer can have
- * ten thousand logs.
+ * Parses a log. Checks only the fields that later code uses, because one answer
+ * can have ten thousand logs.
  *
- * @throws {@link NodeAnswerError} when the log is malformed.
+ * @throws {@link NodeAnswerError} when such a field is malformed.
  */
 export function parseRpcLog(answer: unknown, method: string): ReadLog {
   const log = Object(answer) as Record<string, unknown>
@@ -45,7 +45,7 @@ export function parseRpcLog(answer: unknown, method: string): ReadLog {
   }
 }
 
-/** Parses the logs of an answer. Every log must match the filter. */
+/** Parses the logs of an answer. Throws if a log does not match the filter. */
 export function parseLogs(
   wire: WireFilter,
   result: unknown,
@@ -76,8 +76,8 @@ function isHex(value: unknown, length: number): value is string {
 }
 
 /**
- * Returns a parser that remembers the last value, because neighboring logs
- * share their block.
+ * Returns a parser that caches its last input and result, because neighboring
+ * logs often have the same block number.
  */
 function remembering(): (value: unknown, method: string) => bigint {
   let text: unknown = '0x0'

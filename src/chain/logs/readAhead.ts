@@ -1,14 +1,14 @@
 import { endOnAbort, onAbort } from '../../core/onAbort.js'
 import { nextTurn } from '../../core/wait.js'
 
-/** A queue of pieces that are read before the caller takes them. */
+/** A queue of pieces, whose logs are read before the caller asks for them. */
 export type ReadAhead<piece, answer> = {
   readonly size: number
   /** Adds a piece and starts to read it. */
   start(piece: piece): void
   /**
-   * Waits for the first piece. If its read had failed before this call, reads
-   * it again: the fault may be over.
+   * Waits for the first piece of the queue. If reading it had failed before
+   * this call, reads it again: the fault may have been temporary.
    */
   take(): Promise<{ piece: piece; answer: answer } | undefined>
   /** Aborts all reads and forgets their pieces. */
@@ -21,8 +21,8 @@ type Reading<piece, answer> = {
   piece: piece
   hasFailed: boolean
   /**
-   * Never rejects: otherwise a piece that nobody takes would be an unhandled
-   * rejection.
+   * Resolves to an error instead of rejecting: a piece that nobody takes would
+   * otherwise be an unhandled rejection.
    */
   settled: Promise<{ answer: answer } | { error: unknown }>
 }
@@ -50,12 +50,12 @@ export function readAhead<piece, answer>(
     },
     start(piece) {
       const { signal: end } = ending
-      // Starts each piece in a tick of its own. A batching transport would send
-      // pieces of the same tick together, and the first would arrive with the
-      // last.
+      // Starts each piece in its own turn of the event loop. A batching
+      // transport would send pieces of the same turn in one request, and the
+      // first would arrive only with the last.
       const begun = turn
-      // Waits two turns: the transport may send its batch at the end of the
-      // first.
+      // Waits two turns of the event loop, because the transport may send its
+      // batch at the end of the first.
       turn = begun.then(nextTurn).then(nextTurn)
       const reading: Reading<piece, answer> = {
         piece,

@@ -1,8 +1,8 @@
 import type { ReadLog } from './types.js'
 
 /**
- * Sorts logs by block, transaction and log index, and removes duplicates. If a
- * log is there both sealed and pre-confirmed, keeps the sealed one.
+ * Sorts logs by block, transaction and log index, and removes duplicates. If
+ * the same log is pre-confirmed and also in a block, keeps the one in a block.
  */
 export function sortLogs(logs: readonly ReadLog[]): ReadLog[] {
   const isOrdered = logs.every((log, i) => {
@@ -27,8 +27,8 @@ function compare(a: ReadLog, b: ReadLog): number {
 }
 
 /**
- * Logs without an index never count as duplicates, because a transaction can
- * emit two equal logs.
+ * True for two copies of the same log. False if the index is missing, because
+ * one transaction can emit two equal logs.
  */
 function isSame(a: ReadLog, b: ReadLog): boolean {
   return (

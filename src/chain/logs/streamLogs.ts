@@ -28,8 +28,9 @@ export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
   /** Blocks in one request, both ends included. @default 2000n */
   maxBlockRange?: bigint | undefined
   /**
-   * Chunks to read ahead; 0 reads each chunk when you ask for it. They stay in
-   * memory until you take them. @default 3
+   * Number of chunks to read before you ask for them; they stay in memory until
+   * you take them. 0 reads each chunk only when you ask.
+   * @default 3
    */
   prefetch?: number | undefined
   signal?: AbortSignal | undefined
@@ -46,14 +47,14 @@ const members: MembersOf<StreamLogsParameters> = {
 }
 
 /**
- * Intended number of logs in a chunk: few enough to save memory, enough to be
- * fast.
+ * Intended number of logs in a chunk. More would use more memory, fewer would
+ * be slower.
  */
 const chunkLogs = 2_500n
 
 /**
- * Half the blocks of the first chunk. It is small, because we do not know yet
- * how many logs a block has.
+ * Half the blocks of the first chunk. The number is small, because the number
+ * of logs in a block is not known yet.
  */
 const firstBlocks = 64n
 
@@ -99,7 +100,8 @@ export async function* streamLogs(
   signal?.throwIfAborted()
   const from = parseBlockSelector(fromBlock, 'fromBlock')
   const to = parseBlockSelector(toBlock, 'toBlock')
-  // `from` is the cursor of the last chunk: nothing is left to read.
+  // The range begins where the last chunk ended, so there is nothing left to
+  // read.
   if (typeof to === 'bigint' && from === to + 1n) return
   const { first, last } = await endOnAbort(
     pinRange(client, from, to, signal),
@@ -124,7 +126,8 @@ export async function* streamLogs(
 type PieceAnswer = Awaited<ReturnType<typeof getLogPiece>>
 
 /**
- * Reads a range in pieces. Earlier pieces decide how wide the next piece is.
+ * Reads a range in pieces. The number of logs in earlier pieces decides how
+ * many blocks the next one has.
  */
 async function* takeChunks(
   ahead: ReadAhead<BlockRange, PieceAnswer>,
@@ -141,7 +144,7 @@ async function* takeChunks(
       ahead.start(piece)
     }
   }
-  // Starts one piece only: its answer shows how many logs a block has.
+  // Starts with one piece, because its answer shows how many logs a block has.
   fill(1)
   for (let taken = await ahead.take(); taken; taken = await ahead.take()) {
     const { piece, answer } = taken
@@ -150,8 +153,9 @@ async function* takeChunks(
     const logs = sortLogs(answer.logs)
     size = nextSize(toBlock - fromBlock + 1n, logs.length, limit())
     if (toBlock < piece.last) {
-      // The node refused the end of this range. Ranges that were requested
-      // ahead have the same size, so it would refuse them too.
+      // The node refused the end of this range. Drops the ranges that were
+      // requested ahead: they have the same size, so the node would refuse them
+      // too.
       ahead.drop()
       next = toBlock + 1n
       size = toBlock - fromBlock + 1n
@@ -163,7 +167,8 @@ async function* takeChunks(
 }
 
 /**
- * Estimates how many blocks have `chunkLogs` logs. At most doubles the size.
+ * Estimates how many blocks have about 2,500 logs (`chunkLogs`). Returns at
+ * most twice the current size.
  */
 function nextSize(size: bigint, found: number, limit: bigint): bigint {
   const wanted = found === 0 ? size * 2n : (size * chunkLogs) / BigInt(found)

@@ -1,6 +1,6 @@
 import type { ReadLog } from './types.js'
 
-/** What happened to a log, or to the watch itself. */
+/** What happened to a log, or to the connection of the watch. */
 export type LogEvent =
   | {
       type:
@@ -8,7 +8,7 @@ export type LogEvent =
         | 'included'
         | 'safe'
         | 'finalized'
-        /** Its block was dropped by a reorganization. */
+        /** A reorganization removed the block of the log. */
         | 'removed'
         /**
          * The log was pre-confirmed, but the following blocks do not include
@@ -18,27 +18,28 @@ export type LogEvent =
       log: ReadLog
     }
   /**
-   * The connection was lost and is back. All sealed logs of these blocks were
-   * read; pre-confirmed ones may be missing.
+   * The connection was lost and is open again. All logs in these blocks were
+   * read; pre-confirmed ones may have been missed.
    */
   | { type: 'gap'; fromBlock: bigint; toBlock: bigint }
 
-/** Finalities of a sealed log, weakest first. */
+/** The finalities that a log in a block can have, weakest first. */
 export const finalities = ['included', 'safe', 'finalized'] as const
-/** Finality of a log in a sealed block, weakest first. */
+/** Finality of a log in a block, weakest first. */
 export type SealedFinality = (typeof finalities)[number]
 
 type Tracked = { log: ReadLog; finality: SealedFinality }
 
 /**
- * Blocks within which a pre-confirmed log must be sealed. After that it is
- * reported as `dropped`.
+ * Number of blocks within which a pre-confirmed log must get into a block.
+ * Otherwise it is reported as `dropped`.
  */
 const patience = 5n
 
 /**
- * Turns logs into events, and emits each event once. Keeps sealed logs until
- * they have the requested finality and no poll reads their block again.
+ * Turns logs into events, and emits each event once. Remembers the logs of a
+ * block until they have the requested finality and no poll reads the block
+ * again.
  */
 export function createLogTracker(
   emit: (event: LogEvent) => void,
@@ -63,7 +64,8 @@ export function createLogTracker(
     const key = sealedKey(log)
     if (sealed.has(key) || done.has(key)) return
     const { transactionHash, blockHash } = log
-    // A transaction is in only one block, so a reorg replaced the other block.
+    // A transaction is in only one block. If it is now in another, a
+    // reorganization replaced the first.
     for (const other of [...(byTransaction.get(transactionHash) ?? [])]) {
       const tracked = sealed.get(other)
       if (tracked && tracked.log.blockHash !== blockHash) remove(tracked.log)
@@ -145,25 +147,29 @@ export type LogTracker = {
   preconfirm(log: ReadLog): void
   include(log: ReadLog): void
   remove(log: ReadLog): void
-  /** Returns known logs of a range that are not in `logs`. */
+  /** Returns the remembered logs of a range that are absent from `logs`. */
   missing(
     logs: readonly ReadLog[],
     range: { first: bigint; last: bigint },
   ): readonly ReadLog[]
   raise(finality: SealedFinality, logs: readonly ReadLog[]): void
   /**
-   * Reports overdue pre-confirmed logs as dropped, and forgets logs that have
-   * the requested finality.
+   * Reports pre-confirmed logs as dropped if no block has included them in
+   * time. Forgets logs that have the requested finality.
    */
   settle(head: bigint, forgetBelow: bigint): void
-  /** Block of the oldest known log that has not reached this finality. */
+  /**
+   * Block number of the oldest remembered log that has not reached this
+   * finality.
+   */
   oldestBelow(finality: SealedFinality): bigint | undefined
 }
 
 /**
- * Compares two logs with equal content. If block or transaction index differ,
- * they are one event, which a reorg moved. If both are equal, they are one
- * event only if the log index is equal too: a transaction can emit equal logs.
+ * Returns a function that tells whether two logs with equal content are the
+ * same event. If the block or the transaction index differs, a reorganization
+ * moved the event. If both are equal, only logs with the same log index are one
+ * event: a transaction can emit equal logs.
  */
 function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
   return ({ blockNumber, transactionIndex, logIndex }) =>
@@ -172,12 +178,18 @@ function isCopyOf(log: ReadLog): (other: ReadLog) => boolean {
     logIndex === log.logIndex
 }
 
-/** Key of a log in one block. After a reorganization it has another key. */
+/**
+ * Key of a log in its block. After a reorganization, the same log has another
+ * key.
+ */
 function sealedKey(log: ReadLog): string {
   return `${log.blockHash}${log.transactionHash}${log.logIndex}`
 }
 
-/** Key of a log that does not depend on its block. */
+/**
+ * Key of a log that stays the same when a reorganization moves the log to
+ * another block.
+ */
 function looseKey(log: ReadLog): string {
   const { address, transactionHash, topics, data } = log
   return `${transactionHash}${address}${topics.join()}${data}`

@@ -1,24 +1,25 @@
 import type { Address, BlockTag, Hash, Hex } from 'viem'
 
 /**
- * One position of a topic filter: `null` for any topic, one topic, or a list of
- * alternatives.
+ * One position of a topic filter: `null` accepts any topic, a list accepts each
+ * of its topics.
  */
 type TopicFilter = Hex | readonly Hex[] | null
 
 /**
- * Which logs to read: one block by its hash, or a range. Needs at least one
- * member. With `blockHash`, the range is ignored, because nodes reject both.
+ * Which logs to read: those of one block by its hash, or of a range. Give at
+ * least one member. With `blockHash`, the range is ignored, because nodes
+ * reject both together.
  */
 export type LogFilter = {
-  /** One contract or several. */
+  /** Contracts whose logs to read. Without it, those of all contracts. */
   address?: Address | readonly Address[] | undefined
-  /** Up to four positions. */
+  /** The topics to match, up to four positions. */
   topics?: readonly TopicFilter[] | undefined
   blockHash?: Hash | undefined
-  /** @default 'latest' */
+  /** First block of the range. @default 'latest' */
   fromBlock?: bigint | Hex | BlockTag | undefined
-  /** @default 'latest' */
+  /** Last block of the range. @default 'latest' */
   toBlock?: bigint | Hex | BlockTag | undefined
 }
 
@@ -35,12 +36,12 @@ export type ReadLog = {
   transactionHash: Hash
   transactionIndex: number
   /**
-   * A sealed log always has one. A pre-confirmed log has none where the node
-   * gives none.
+   * Always set for a log in a block. A pre-confirmed log has none if the node
+   * returns none.
    */
   logIndex: number | undefined
-  /** True when a reorganization removed it. */
+  /** True when a reorganization removed the log. */
   removed: boolean
-  /** True when seen in a block that is not sealed yet. */
+  /** True when the log was seen in a block that is not complete yet. */
   preconfirmed: boolean
 }

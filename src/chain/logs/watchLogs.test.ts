@@ -13,15 +13,18 @@ afterEach(() => {
 })
 
 /**
- * Watches a fake node with one log in each block. Tests change the fields of
- * `node`.
+ * Watches a fake node that has one log in each block. Tests change the fields
+ * of `node`.
  */
 function watchFake(parameters: Partial<WatchLogsParameters> = {}) {
   const node = {
     head: 3,
     safe: 0 as number | null,
     fork: 0,
-    /** May throw, or return an answer in place of the node's. */
+    /**
+     * Replaces the node's answer by what this returns, or throws. `undefined`
+     * keeps the answer.
+     */
     intercept: (_: Request): unknown => undefined,
   }
   const asked: { fromBlock: string; toBlock: string }[] = []

@@ -15,7 +15,7 @@ import {
 } from './trackLogs.js'
 import type { LogFilter, ReadLog } from './types.js'
 
-/** Most blocks to read before their logs are reported. */
+/** Most blocks to read at once, before their logs are reported. */
 const stride = 8_000n
 
 /** Filter, handlers and options of {@link watchLogs}. */
@@ -25,15 +25,24 @@ export type WatchLogsParameters = Omit<
 > & {
   /** First block to report. @default the one after the newest */
   fromBlock?: bigint | undefined
-  /** Finality up to which each log is followed. @default 'included' */
+  /**
+   * Finality up to which events are reported for each log.
+   * @default 'included'
+   */
   finality?: SealedFinality | undefined
-  /** Called for each event, in order. */
+  /** Called for each event, one after the other. */
   onEvent: (event: LogEvent) => void
-  /** Called for faults. The watch continues. */
+  /** Called for each fault, such as a failed request. The watch continues. */
   onError?: ((error: unknown) => void) | undefined
-  /** WebSocket endpoint of the same network. Makes the watch faster. */
+  /**
+   * WebSocket URL of a node on the same network. With it, events arrive sooner
+   * than at the next poll.
+   */
   webSocket?: string | undefined
-  /** Reads pre-confirmed logs at each poll too. @default false */
+  /**
+   * True to read pre-confirmed logs at each poll too.
+   * @default false
+   */
   preconfirmed?: boolean | undefined
   /** Milliseconds between two polls. @default the client's */
   pollingInterval?: number | undefined
@@ -58,15 +67,15 @@ const members: MembersOf<WatchLogsParameters> = {
 
 /**
  * Follows the logs of a filter as events: pre-confirmed, included, safe and
- * finalized, and removed or dropped when the chain undoes one. Each poll reads
- * the newest blocks again with `getLogs`. A WebSocket only triggers polls and
- * delivers pre-confirmed logs. So no event comes twice, and the next poll finds
- * what a connection or a replica missed.
+ * finalized, and removed or dropped if the chain no longer has the log. Each
+ * poll reads the newest blocks again with `getLogs`. A WebSocket only triggers
+ * polls and delivers pre-confirmed logs. So no event comes twice, and the next
+ * poll finds what a connection or a replica missed.
  *
  * When blocks become safe, `watchLogs` reads all of them once more. This finds
  * reorganizations deeper than `overlap`, and logs that a replica left out
- * because it was behind by more than that. With `finality: 'included'` there is
- * no second read: raise `overlap` for such a provider.
+ * because it was behind by more than `overlap` blocks. With `finality:
+ * 'included'` there is no second read: raise `overlap` for such a provider.
  *
  * @throws {@link InvalidFieldError} when the filter or an option is malformed.
  *
@@ -95,20 +104,25 @@ export function watchLogs(
   const wire = encodeLogFilter({ address, topics, fromBlock: 'latest' })
   requireOptions({ ...given, finality, pollingInterval })
   const stop = new AbortController()
-  /** A handler that throws must not end the watch. */
+  /**
+   * Reports an error, also one that a handler of the caller throws: it must not
+   * end the watch.
+   */
   const report = (error: unknown): void => {
     if (stop.signal.aborted) return
     try {
       given.onError?.(error)
     } catch {
-      // `onError` itself failed: there is nowhere to report it.
+      // Drops an error that `onError` itself throws: there is nobody left to
+      // tell.
     }
   }
   const emit = (event: LogEvent): void => {
     if (stop.signal.aborted) return
     try {
       const result: unknown = onEvent(event)
-      // A rejection of an async handler must not end the process.
+      // Catches the rejection of an async handler, which would otherwise end
+      // the process.
       if (result instanceof Promise) result.catch(report)
     } catch (error) {
       report(error)
@@ -125,16 +139,15 @@ export function watchLogs(
   let nudge = new AbortController()
   const unsupported = new Set<string>()
   /**
-   * By finality: the first block that was not yet read again after it became
-   * safe or finalized.
+   * For each finality: the first block that was not yet read again after it
+   * became safe or finalized.
    */
   const finalityRaised = new Map<string, bigint>()
 
   const headOf = (block: BlockSelector) =>
     getBlockHead(client, block, { signal: stop.signal })
   /**
-   * Reads the sealed logs of these blocks. Drops pre-confirmed and removed
-   * logs.
+   * Reads the logs of these blocks. Leaves out pre-confirmed and removed logs.
    */
   const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
     const range = { fromBlock: first, toBlock: last, signal: stop.signal }
@@ -148,8 +161,9 @@ export function watchLogs(
     if (!head) return
     start ??= head.number + 1n
     if (preconfirmed) await lookAhead().catch(report)
-    // A head below the last block we read means a shorter chain, or a replica
-    // that is behind. Then read again from `overlap` blocks below this head.
+    // A newest block below the last one we read means that the chain got
+    // shorter, or that a replica is behind. Then read again from `overlap`
+    // blocks below it.
     const known = scanned === undefined || scanned < head.number
     const again = ((known ? scanned : head.number) ?? start) - overlap
     let first = scanned === undefined || again < start ? start : again
@@ -175,8 +189,8 @@ export function watchLogs(
       if (log.preconfirmed) tracker.preconfirm(log)
   }
   /**
-   * Removes a missing log only if another block has its number. A replica that
-   * is behind has no block with that number.
+   * Reports a missing log as removed only if the node has another block with
+   * its number. A replica that is behind has no such block, and proves nothing.
    */
   const removeMissing = async (
     logs: readonly ReadLog[],
@@ -261,8 +275,7 @@ function requireOptions(options: WatchLogsParameters): void {
     throw new InvalidFieldError('onEvent', onEvent, 'a function')
   if (!finality || !finalities.includes(finality))
     throw new InvalidFieldError('finality', shown(finality), finalities)
-  // A JavaScript timer fires at once if its time is longer than this, or is not
-  // a number.
+  // A JavaScript timer fires at once if its time is longer, or not a number.
   if (!(pollingInterval >= 0 && pollingInterval <= 2_147_483_647))
     throw new InvalidFieldError(
       'pollingInterval',

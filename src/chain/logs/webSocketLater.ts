@@ -8,8 +8,8 @@ type LogSocketTransport = Pick<
 
 /**
  * Replaces viem's `webSocket` in the build for Node, and loads viem when a
- * connection opens. This part of viem is not bundled, because it finds the
- * runtime's WebSocket itself.
+ * connection opens. viem is not bundled here, because its code finds the
+ * WebSocket of the runtime itself.
  */
 export function webSocket(
   url: string,

@@ -1,13 +1,17 @@
-/** Requests in one chunk. Most batching transports send at most 100 at once. */
+/**
+ * Most requests that start at the same time. Most batching transports send at
+ * most 100 in one HTTP request.
+ */
 const chunkSize = 100
 
-/** Chunks that wait for their answers at the same time. */
+/** Most chunks that wait for their answers at the same time. */
 const maxInFlight = 5
 
 /**
- * Sends one request for each item and returns the answers in order. Starts the
- * requests of a chunk in one tick, so that a batching transport sends them
- * together. Starts no further chunk after a failure.
+ * Sends one request for each item, and returns the answers in the same order.
+ * Starts the requests of a chunk in the same turn of the event loop, so that a
+ * batching transport sends them together. Starts no further chunk after a
+ * failure.
  */
 export async function askInChunks<item, answer>(
   items: readonly item[],

@@ -1,28 +1,34 @@
 import type { NodeFailure } from './types.js'
 
-/** Why a request failed, and so what to do next. */
+/** Why a request failed, which decides what to do next. */
 export type FailureKind =
   /** The node did not answer: no connection, or not in time. */
   | 'unreachable'
   /** Too many requests: ask again later. */
   | 'rateLimit'
   /**
-   * Over a limit. The node does not say whether of requests, blocks or logs.
+   * The request is over a limit. The node does not say whether of requests,
+   * blocks or logs.
    */
   | 'limit'
   /** The server, or a gateway in front of the nodes, cannot answer now. */
   | 'unavailable'
-  /** The node failed, and does not say why. */
+  /** The node reported an internal error without a reason. */
   | 'internal'
-  /** The node gave up. A smaller request may be fast enough. */
+  /**
+   * The node stopped before it had the answer. It may have time for a smaller
+   * request.
+   */
   | 'timeout'
-  /** The node does not have the block yet: a replica is behind. */
+  /**
+   * The node does not have the block yet, because it is behind other replicas.
+   */
   | 'headBehind'
-  /** The node deleted this part of the history. */
+  /** The node has deleted the history that the request needs. */
   | 'pruned'
-  /** The answer would have too many logs, or be too large. */
+  /** The answer would contain too many logs, or too many bytes. */
   | 'tooManyResults'
-  /** The request has too many blocks. */
+  /** The request covers too many blocks. */
   | 'rangeTooWide'
   /** The endpoint does not serve this method, or this block tag. */
   | 'unsupported'
@@ -47,16 +53,16 @@ export function isTemporary(failure: NodeFailure): boolean {
 }
 
 /**
- * Codes of proxyd, the gateway in front of Base and other OP chains: no healthy
- * backend, a bad answer of a backend, not healthy.
+ * Error codes of proxyd, the gateway in front of Base and other OP chains: no
+ * healthy backend, a bad answer of a backend, or itself not healthy.
  */
 const gatewayCodes = [-32011, -32013, -32018]
 
-/** A row matches a failure if all conditions that it has are true. */
+/** A row applies to a failure if the failure meets all of its conditions. */
 type Row = readonly [
   FailureKind,
   {
-    /** First and last status of a range. */
+    /** Lowest and highest HTTP status of a range. */
     status?: readonly [number, number]
     codes?: readonly number[]
     words?: RegExp
@@ -64,9 +70,9 @@ type Row = readonly [
 ]
 
 /**
- * The first row that matches decides. Statuses and codes with one meaning come
- * first, then error texts, then codes and statuses that nodes use for several
- * things. `docs/reads.md` has the same table.
+ * The first row that applies decides. Statuses and codes with only one meaning
+ * come first, then error texts, then codes and statuses that nodes use for
+ * several things. `docs/reads.md` has the same table.
  */
 const rows: readonly Row[] = [
   // HTTP (RFC 9110, RFC 6585). proxyd, in front of Base and other OP chains,
@@ -77,7 +83,7 @@ const rows: readonly Row[] = [
   ['unavailable', { status: [500, 599] }],
   ['unsupported', { status: [403, 403] }],
 
-  // Codes that mean one thing, whatever the error text says.
+  // From here: codes that mean one thing, whatever the error text says.
   // Geth, Nethermind: pruned history (EIP-4444).
   ['pruned', { codes: [4444] }],
   // Geth, Reth, Erigon: execution reverted.
@@ -92,7 +98,7 @@ const rows: readonly Row[] = [
   // proxyd: block above the head that its backends agree on.
   ['headBehind', { codes: [-32019] }],
 
-  // Error texts, and who sends them.
+  // From here: error texts, and who sends them.
   // Geth, Erigon, Nethermind, Reth.
   [
     'pruned',
@@ -153,7 +159,7 @@ const rows: readonly Row[] = [
     },
   ],
 
-  // What a code means if the error text says nothing.
+  // From here: what a code means if the error text says nothing.
   // EIP-1474: limit exceeded.
   ['limit', { codes: [-32005] }],
   // QuickNode, proxyd (-32016, -32017).
@@ -168,8 +174,8 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * True when a gateway answered in place of the node. The node may have carried
- * out the request nevertheless.
+ * True when a gateway answered instead of the node. The node may have carried
+ * out the request nevertheless, so a transaction may have been sent.
  */
 export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
   return (
@@ -179,7 +185,8 @@ export function isOfGateway({ code = 0, status = 0 }: NodeFailure): boolean {
 
 export function classifyFailure(failure: NodeFailure): FailureKind {
   const { code, status = 0, words, data = '0x' } = failure
-  // Revert data can only come from a contract: code 3, whatever the node sent.
+  // Revert data can only come from a contract. So treat the failure as a revert
+  // (code 3), whatever code the node sent.
   const shown = data === '0x' ? code : 3
   const found = rows.find(
     ([, row]) =>
@@ -193,8 +200,9 @@ export function classifyFailure(failure: NodeFailure): FailureKind {
 }
 
 /**
- * Error texts for a method that is not served. Used only with a code or status:
- * without both, the text is about the connection ("host not found").
+ * Error texts for a method that the endpoint does not serve. Used only together
+ * with a code or status: without both, the text is about the connection ("host
+ * not found").
  */
 const unserved =
   /not (supported|available|found)|unsupported|not exist|forbidden/i

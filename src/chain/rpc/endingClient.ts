@@ -7,15 +7,16 @@ import { tickSignals } from './tickSignals.js'
 import type { NodeFailure } from './types.js'
 
 /**
- * The failure of a request that ended with the signal. It has no error code,
- * like a lost connection: the node may have carried out the request.
+ * The failure of a request that was ended by the signal. It has no error code,
+ * like that of a lost connection, because the node may have carried out the
+ * request.
  */
 const failure: NodeFailure = { words: 'stopped before the node answered' }
 
 /**
- * Returns a copy of the client that ends with the signal: on abort, pending
- * requests fail and no new ones are sent. The node may still carry out a
- * request that failed this way.
+ * Returns a copy of the client that stops with the signal: when it aborts,
+ * pending requests fail and no new ones are sent. The node may still carry out
+ * a request that failed this way.
  */
 export function endingClient(client: Client, signal: AbortSignal): Client {
   const { send, timeout }: { send?: SendRpc; timeout?: number } = Object(
@@ -34,7 +35,8 @@ export function endingClient(client: Client, signal: AbortSignal): Client {
       })
       .finally(leave)
   }
-  // The cast is safe: the wrapper passes parameters and answers through.
+  // The cast is safe, because the wrapper changes neither parameters nor
+  // answers.
   const ending = { ...client, request: request as Client['request'] }
   if (!send) return ending
   const sendUntilEnd: SendRpc = (method, params) =>

@@ -5,8 +5,8 @@ import { hostOf } from './hostOf.js'
 import type { SendRpc } from './rpcBatch.js'
 
 /**
- * Wraps `send` so that a failure names the host of the transport. The whole URL
- * may contain a key.
+ * Wraps `send` so that each failure names the host of the endpoint. Leaves out
+ * the rest of the URL, which may contain a key.
  */
 export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   const host = hostOf(Object(transport).url)
@@ -18,7 +18,10 @@ export function namingHost(send: SendRpc, transport: unknown): SendRpc {
   }
 }
 
-/** Parses a node's answer. A `NodeAnswerError` then names the node's host. */
+/**
+ * Parses a node's answer. A `NodeAnswerError` that `parse` throws then names
+ * the host of the node.
+ */
 export function parseFrom<answer>(
   client: Pick<Client, 'transport'>,
   read: () => answer,

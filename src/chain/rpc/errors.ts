@@ -11,8 +11,8 @@ import { hostOf } from './hostOf.js'
 import type { NodeFailure } from './types.js'
 
 /**
- * A node did not answer a request, or refused it. Holds the node's text but not
- * the original error, whose text contains the request and any signature in it.
+ * A node did not answer a request, or refused it. Contains the node's text, but
+ * not viem's error, whose text has the request with any signature in it.
  */
 export class NodeError extends CountersignError {
   override readonly name = 'NodeError'
@@ -93,8 +93,8 @@ export class DomainMismatchError extends CountersignError {
 }
 
 /**
- * A node refuses the logs and the receipts of one block. Holds the node's error
- * text.
+ * A node refuses both the logs and the receipts of a block. Contains the node's
+ * error text.
  */
 export class LogRangeError extends CountersignError {
   override readonly name = 'LogRangeError'
@@ -131,9 +131,8 @@ export class FinalityUnsupportedError extends CountersignError {
 }
 
 /**
- * Collects the node's code, status, text and revert data from viem's chain of
- * causes. Removes the parts of the transport's URLs and headers that may be
- * secret.
+ * Collects code, status, text and revert data from viem's chain of causes.
+ * Removes keys and passwords of the transport's URLs and headers.
  */
 export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
   const failure: NodeFailure = { words: 'no answer' }
@@ -144,8 +143,8 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
     at = at.cause as Record<string, unknown> | undefined, depth++
   ) {
     const data = Object(at.data).data ?? at.data
-    // `hideKeys` needs the URL. A WebSocket transport does not have it, but its
-    // errors do.
+    // Takes the URL from the error, so that its keys can be hidden: a viem
+    // WebSocket transport does not have the URL.
     seen.push({ url: at.url })
     failure.host ??= hostOf(at.url)
     if (at.headers instanceof Headers)
@@ -168,19 +167,19 @@ export function parseFailure(error: unknown, transport?: unknown): NodeFailure {
 }
 
 /**
- * Parses an error text. On an HTTP error, viem's `http` may pass on the
- * JSON-RPC error as JSON text.
+ * Parses an error text. If the server answered with an HTTP error, viem's
+ * `http` may have put the JSON-RPC error into the text as JSON.
  */
 function parseWords(words: string): NodeFailure {
   try {
     if (/^[{"]/.test(words)) return parseRpcError(JSON.parse(words))
   } catch {
-    // Not JSON: the text itself is the message.
+    // The text is not JSON, so it is the message itself.
   }
   return { words: tidy(words) }
 }
 
-/** Parses a JSON-RPC error object. Its data may be revert bytes. */
+/** Parses a JSON-RPC error object. Its `data` may be revert data. */
 export function parseRpcError(error: unknown): NodeFailure {
   const { code, message = error, data } = Object(error)
   return {
@@ -193,25 +192,33 @@ export function parseRpcError(error: unknown): NodeFailure {
   }
 }
 
-/** Matches words with a letter after a digit: they may be keys. */
+/**
+ * Matches words in which a letter follows a digit, because they may be API
+ * keys.
+ */
 const keyLike = /\b(?!0x|ERC|EIP)(?=[\w-]*\d[\w-]*[a-z])[\w-]{6,}/gi
 
 /**
- * Keeps the start of an error text, without keys and long hex: a node may
+ * Keeps the first line of an error text, without keys and long hex: a node may
  * repeat the whole request with its signature.
  */
 export function tidy(words: string): string {
-  // Hides binary data before the text is cut at a line break: one of its bytes
-  // may be a line break, and half of a secret is not recognized.
+  // Hides binary data before the text is cut at a line break. One of its bytes
+  // may be a line break, and the other half of a secret would not be
+  // recognized.
   const line = hideBytes(words.slice(0, 2000)).split('\n', 1)[0] ?? ''
-  // Cuts at a space: `redact` would not recognize half of a secret.
+  // Cuts long text at a space, because `redact` would not recognize half of a
+  // secret.
   const whole = line.length < 2000 ? line : line.replace(/\S+$/, '…')
   return redact(whole.replace(/\w+:\/\/\S+/g, '(url)'))
     .replace(keyLike, '…')
     .replace(/\.$/, '')
 }
 
-/** A JSON-RPC error for viem, which recognizes it by its code. */
+/**
+ * A JSON-RPC error in the form that viem expects: viem recognizes errors by
+ * their `code`.
+ */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number | undefined

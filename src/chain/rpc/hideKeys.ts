@@ -8,7 +8,8 @@ export function hideKeys(words: string, transport: unknown): string {
   const longestFirst = keys.sort((a, b) => b.length - a.length)
   const escaped = longestFirst.map((key) => {
     const text = key.replace(/\W/g, '\\$&')
-    // A short key may be a part of an ordinary word.
+    // Hides a short key only where it is a whole word: it may be part of
+    // ordinary words.
     return key.length > mostShort ? text : `(?<![\\w-])${text}(?![\\w-])`
   })
   return words.replace(new RegExp(escaped.join('|'), 'gi'), '…')
@@ -17,10 +18,13 @@ export function hideKeys(words: string, transport: unknown): string {
 /** Keys up to this length are hidden only where they are whole words. */
 const mostShort = 5
 
-/** Parts of URL paths that are not secret. */
+/** Usual parts of URL paths, which are not secret. */
 const usual = /^(v\d|rpc|api|eth|evm|main|mainnet|base|https?|wss?|json|key)$/i
 
-/** The secrets in the URL and headers of a transport and of its fallbacks. */
+/**
+ * Returns the secrets in the URL and headers of a transport and of its
+ * fallbacks.
+ */
 function keysOf(transport: unknown): string[] {
   const { url, fetchOptions, transports } = Object(transport)
   const [, user = '', rest = ''] =
@@ -51,7 +55,7 @@ function formsOf(key: string): string[] {
   return [key, plain, encodeURIComponent(plain)]
 }
 
-/** Returns text with a malformed percent escape unchanged. */
+/** Decodes percent escapes. Returns text with a malformed escape unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text)

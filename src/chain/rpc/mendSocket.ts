@@ -1,4 +1,4 @@
-/** The parts of viem's WebSocket transport that we use. */
+/** The parts of viem's WebSocket transport that are used here. */
 type SocketTransport = { getRpcClient?: () => Promise<SocketClient> }
 
 type SocketClient = {
@@ -8,21 +8,22 @@ type SocketClient = {
 }
 
 /**
- * Milliseconds in which the node must answer the request that tests the socket.
+ * Milliseconds within which the node must answer the request that tests the
+ * socket.
  */
 const patience = 5_000
 
-/** Milliseconds that viem has to reopen a closed socket by itself. */
+/** Milliseconds that viem gets to reopen a closed socket by itself. */
 const reopening = 5_000
 
 const closedSince = /* @__PURE__ */ new WeakMap<object, number>()
 const asked = /* @__PURE__ */ new WeakSet<object>()
 
 /**
- * Replaces the WebSocket of a viem transport after a failed request if the node
- * no longer answers. Otherwise every later request would fail too: nothing
- * closes a connection whose peer vanished, and viem soon stops trying to reopen
- * a closed one.
+ * Called after a failed request. Replaces the WebSocket of a viem transport if
+ * the node no longer answers. Otherwise every later request would fail too:
+ * nobody closes a connection whose other end vanished, and viem soon stops
+ * reopening a closed one.
  */
 export function mendSocket(transport: unknown): void {
   const { getRpcClient }: SocketTransport = Object(transport)
@@ -36,14 +37,14 @@ async function mend(rpc: SocketClient): Promise<void> {
   if (socket.readyState > 1) {
     const since = closedSince.get(socket) ?? performance.now()
     closedSince.set(socket, since)
-    // After `rpc.close()`, the next request opens a new socket.
+    // The next request opens a new socket after this `close`.
     if (performance.now() - since >= reopening) rpc.close()
     return
   }
   if (asked.has(socket)) return
   asked.add(socket)
   const body = { method: 'net_version', params: [] }
-  // After this close, viem reopens the socket and its subscriptions.
+  // viem reopens the socket and its subscriptions after this `close`.
   const onSilence = () => socket.close()
   await rpc.requestAsync({ body, timeout: patience }).catch(onSilence)
   asked.delete(socket)

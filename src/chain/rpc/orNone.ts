@@ -2,7 +2,7 @@ import { NodeError } from './errors.js'
 
 /**
  * Resolves to `undefined` when the node does not have the block, or refuses the
- * request permanently. Throws on failures that may pass.
+ * request for good. Throws on temporary failures.
  */
 export async function orNone<value>(
   asked: Promise<value>,

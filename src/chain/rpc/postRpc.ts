@@ -5,7 +5,7 @@ import type { NodeFailure } from './types.js'
 export type PostOptions = {
   url: string
   headers: Readonly<Record<string, string>>
-  /** Milliseconds for one HTTP request. */
+  /** Milliseconds after which one HTTP request fails. */
   timeout: number
 }
 

@@ -17,13 +17,13 @@ import type { NodeFailure } from './types.js'
 
 export type ReadTransportOptions = PostOptions & {
   batchSize: number
-  /** How often a request that may succeed later is sent again. */
+  /** Most retries of a request that failed for a temporary reason. */
   retries: number
 }
 
 /**
- * A viem transport that sends the calls of one tick as one batch, and repeats
- * only calls that may succeed later.
+ * Creates a viem transport that sends the calls of one turn of the event loop
+ * as one batch. It repeats only calls that may succeed later.
  */
 export function readTransport(
   options: ReadTransportOptions,
@@ -120,7 +120,8 @@ function postWithRetries(
 }
 
 /**
- * Returns a signal that aborts when the signals of all callers have aborted.
+ * Returns a signal that aborts when the signals of all callers have aborted,
+ * because only then does nobody need the batch.
  */
 function watchInterest(calls: readonly QueuedCall[]): {
   signal: AbortSignal

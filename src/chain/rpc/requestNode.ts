@@ -9,19 +9,17 @@ import type { NodeFailure } from './types.js'
 export type BlockSelector = bigint | BlockTag
 
 export type RequestOptions = {
-  /**
-   * Once this signal aborts, a read client does not send or repeat the request.
-   */
+  /** Aborts the request. A read client then does not send or repeat it. */
   signal?: AbortSignal | undefined
   /**
-   * How often the request is repeated with a plain viem client. A read client
-   * uses its own number.
+   * How often a plain viem client repeats the request. A read client has its
+   * own setting.
    */
   retryCount?: number | undefined
 }
 
 /**
- * Sends one JSON-RPC request.
+ * Sends one JSON-RPC request, and repeats it after temporary failures.
  *
  * @throws {@link NodeError} when there is no answer, or the answer is an error.
  */
@@ -49,8 +47,8 @@ export async function tryRequest(
   const attempt = async () => {
     try {
       // `retryCount: 0`, because viem would wait for any `Retry-After`, however
-      // long. No `signal`, because with one viem before 2.57.5 ignores its own
-      // timeout.
+      // long. No `signal`, because viem before 2.57.5 ignores its own timeout
+      // if it gets one.
       const result = await client.request({ method, params } as never, {
         retryCount: 0,
       })
@@ -63,15 +61,15 @@ export async function tryRequest(
 }
 
 /**
- * Does not retry when a replica is behind the chain: it takes longer to catch
- * up than the pauses between retries.
+ * True if a retry may help. False when a replica is behind the chain: it needs
+ * longer to catch up than the pauses between retries.
  */
 const isWorthIt = (failure: NodeFailure): boolean =>
   isTemporary(failure) && classifyFailure(failure) !== 'headBehind'
 
 /**
- * Only the transport of a read client has `send`, which skips viem's own errors
- * and retries.
+ * Returns the `send` of a read client's transport, which skips viem's own
+ * errors and retries. No other transport has it.
  */
 function transportOf(client: object): {
   send?: SendRpc
@@ -123,8 +121,8 @@ export function parseList(value: unknown, method: string): readonly unknown[] {
 }
 
 /**
- * Gets the fields of a block that we use; `undefined` if there is no such
- * block.
+ * Gets the fields of a block that this library uses; `undefined` if there is no
+ * such block.
  */
 export async function getBlockHead(
   client: Pick<Client, 'request'>,

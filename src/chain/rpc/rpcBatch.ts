@@ -7,7 +7,7 @@ export type QueuedCall = {
   id: number
   method: string
   params: unknown
-  /** Aborts when the caller has given up. */
+  /** Aborts when the caller no longer needs the answer. */
   signal?: AbortSignal | undefined
   settle(outcome: RpcOutcome): void
 }
@@ -17,8 +17,8 @@ export type RpcOutcome =
   | { result?: never; failure: NodeFailure }
 
 /**
- * Sends a call without viem's own error and retry layers. The signal aborts
- * when the caller no longer needs the answer.
+ * Sends a call without viem's own errors and retries. The signal aborts when
+ * the caller no longer needs the answer.
  */
 export type SendRpc = (
   method: string,
@@ -27,7 +27,8 @@ export type SendRpc = (
 ) => Promise<RpcOutcome>
 
 /**
- * Encodes one call as an object, several as a batch (JSON-RPC 2.0, section 6).
+ * Encodes one call as a JSON object, several calls as a batch (JSON-RPC 2.0,
+ * section 6).
  */
 export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
   const bodies = calls.map(({ id, method, params }) => ({
@@ -37,16 +38,17 @@ export function encodeRpcCalls(calls: readonly QueuedCall[]): string {
     params,
   }))
   const body = bodies.length === 1 ? bodies[0] : bodies
-  // JSON.stringify throws on a bigint, which would fail the whole batch.
+  // Converts a bigint to hex. `JSON.stringify` would throw, and the whole batch
+  // would fail.
   return JSON.stringify(body, (_, value) =>
     typeof value === 'bigint' ? `0x${value.toString(16)}` : value,
   )
 }
 
 /**
- * Gives each call its answer, matched by id in any order. Returns the calls to
- * send again one by one: all if the node does not support batches, or those
- * whose answers no longer fitted into the batch.
+ * Gives each call its answer, found by id, because answers may come in any
+ * order. Returns the calls to send again one by one: all if the node does not
+ * support batches, or those whose answers did not fit into the batch.
  */
 export function finishRpcCalls(
   calls: readonly QueuedCall[],
@@ -72,9 +74,9 @@ export function finishRpcCalls(
 }
 
 /**
- * Parses an error that concerns the whole batch. JSON-RPC gives it no id
- * (section 5); some nodes give it the first id of the batch, and Geth returns
- * it as a list of one.
+ * Parses an error that concerns the whole batch. By JSON-RPC (section 5) its id
+ * is null. Some nodes send the first id of the batch instead, and Geth sends a
+ * list with one error.
  */
 function parseCommonError(
   answer: unknown,
@@ -96,16 +98,16 @@ export function isOfBatch({ words }: NodeFailure): boolean {
 }
 
 /**
- * True for a call that Geth did not answer because the batch answer became too
- * large. It is sent again alone, unless it sends a transaction, which may have
- * arrived.
+ * True for a call that Geth left unanswered because the answer to the batch
+ * became too large. It is then sent again alone, unless it sends a transaction,
+ * which may have arrived.
  */
 function isCutOff({ method }: QueuedCall, { failure }: RpcOutcome): boolean {
   const isFull = failure && /response too large/i.test(failure.words)
   return isFull === true && !isSentOnce(method)
 }
 
-/** True when the node is only busy. Then it may still support batches. */
+/** True when the node is only busy, so it may still support batches. */
 function isOverloaded(failure: NodeFailure): boolean {
   if (classifyFailure(failure) === 'internal' || isOfBatch(failure))
     return false

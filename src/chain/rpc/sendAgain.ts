@@ -10,7 +10,7 @@ export type Attempt = { failure?: NodeFailure | undefined }
  * Repeats a request while it may succeed later: by default after network faults
  * and HTTP 429, 502, 503 and 504. Never repeats a method that sends a
  * transaction. Stops when the signal aborts, or when all pauses together would
- * take longer than `mostPaused`.
+ * take more than 30 seconds (`mostPaused`).
  */
 export async function sendAgain<attempt extends Attempt>(
   methods: readonly string[],
@@ -35,8 +35,8 @@ export async function sendAgain<attempt extends Attempt>(
 }
 
 /**
- * True for methods that send a transaction. They are never repeated: the
- * transaction may have arrived although the answer was lost.
+ * True for methods that send a transaction. They are never repeated: if only
+ * the answer was lost, the transaction would be sent twice.
  */
 export function isSentOnce(method: string): boolean {
   return /_send|^wallet_/.test(method)

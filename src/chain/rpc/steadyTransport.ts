@@ -7,8 +7,8 @@ import type { SendRpc } from './rpcBatch.js'
 import { sendAgain } from './sendAgain.js'
 
 /**
- * Wraps any viem transport, also WebSocket and custom ones. Retries by the
- * rules of `sendAgain` instead of viem's.
+ * Wraps any viem transport, also WebSocket and custom ones, so that `sendAgain`
+ * decides about retries instead of viem.
  */
 export function steadyTransport(
   transport: Transport,
@@ -27,7 +27,7 @@ export function steadyTransport(
           const asking = inner.request({ method, params } as never, {
             retryCount: 0,
           })
-          // viem sets no limit to the time that opening a socket may take.
+          // Limits the time to open a socket, because viem does not.
           const result = await (isSocket
             ? inTime(asking, timeout, late)
             : asking)

@@ -5,10 +5,10 @@ import { RpcError } from './errors.js'
 type TickSignal = { signal: AbortSignal; leave(): void }
 
 /**
- * Gives all requests of one tick the same signal, because viem puts only
- * requests with the same signal into one batch. It aborts with the caller's
- * signal, and after the timeout, because viem before 2.57.5 ignores its own
- * timeout if it gets a signal.
+ * Gives all requests of one turn of the event loop the same signal, because
+ * viem puts only requests with the same signal into one batch. The signal
+ * aborts with the caller's signal. It also aborts after the timeout, because
+ * viem before 2.57.5 ignores its own timeout if it gets a signal.
  *
  * @param milliseconds timeout; 0 for none.
  */
@@ -59,8 +59,8 @@ function startTick(end: AbortSignal, milliseconds: number): Tick {
 }
 
 /**
- * Lifts Node's limit of listeners. viem adds one for each request, and Node 20
- * warns from the eleventh on.
+ * Lifts Node's limit of listeners for a signal. viem adds a listener for each
+ * request, and Node 20 warns from the eleventh on.
  */
 function admitListeners(signal: AbortSignal): void {
   const { process } = Object(globalThis)

@@ -1,14 +1,17 @@
-/** What we keep of an error from a node, a transport or a wallet. */
+/**
+ * What is kept of an error of a node, a transport or a wallet. Nothing in it is
+ * secret.
+ */
 export type NodeFailure = {
-  /** JSON-RPC error code. */
+  /** JSON-RPC error code; absent if the node sent none. */
   code?: number
-  /** HTTP status. */
+  /** HTTP status of the answer; absent if there was none. */
   status?: number
-  /** The error text without long hex, endpoint URLs and call data. */
+  /** The error text, without long hex, endpoint URLs and call data. */
   words: string
-  /** Revert data. */
+  /** Revert data of the contract; absent if the call did not revert. */
   data?: `0x${string}`
-  /** Only the host of the endpoint: the rest of its URL may be secret. */
+  /** Host of the endpoint, without the rest of its URL, which may be secret. */
   host?: string | undefined
   /** Milliseconds to wait before the next try, from `Retry-After`. */
   retryAfter?: number | undefined

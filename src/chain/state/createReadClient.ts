@@ -21,7 +21,10 @@ type Reads = {
   watchLogs: typeof watchLogs
 }
 
-/** The type of a free function as a method, without the parameter `client`. */
+/**
+ * The type of a function as a method of a client: without its parameter
+ * `client`.
+ */
 type Method<read extends (client: Client, ...rest: never[]) => unknown> =
   read extends (client: Client, ...rest: infer rest) => infer result
     ? (...rest: rest) => result
@@ -37,11 +40,17 @@ export type CreateReadClientParameters = {
   /** Any viem transport. Pass this or `url`. */
   transport?: Transport | undefined
   chain?: Chain | undefined
-  /** Calls in one HTTP request; `false` sends each alone. @default 100 */
+  /**
+   * Most calls in one HTTP request; `false` sends each call alone.
+   * @default 100
+   */
   batch?: number | false | undefined
   /** Most retries of a request that may succeed later. @default 3 */
   retry?: number | undefined
-  /** Milliseconds for one HTTP request. @default 10_000 */
+  /**
+   * Milliseconds after which one HTTP request fails.
+   * @default 10_000
+   */
   timeout?: number | undefined
   /** Headers for each HTTP request, for example for authentication. */
   headers?: Readonly<Record<string, string>> | undefined
@@ -59,10 +68,11 @@ const members: MembersOf<CreateReadClientParameters> = {
 
 /**
  * Creates a viem client with the chain reads as methods. With `url`, sends the
- * calls of one tick as one JSON-RPC batch, and retries only what may succeed
- * later: network faults, HTTP 429 (after its `Retry-After`), 502, 503, 504. The
- * pauses of one request take at most 30 seconds: if a node asks for more, you
- * get a `NodeError` at once, with the pause as `details.retryAfter`.
+ * calls of one turn of the event loop as one JSON-RPC batch, and retries only
+ * what may succeed later: network faults, HTTP 429 (after its `Retry-After`),
+ * 502, 503, 504. The pauses of one request take at most 30 seconds: if a node
+ * asks for more, you get a `NodeError` at once, with the pause as
+ * `details.retryAfter`.
  *
  * @throws {@link InvalidFieldError} when neither or both of `url` and
  * `transport` are given, the URL is not an HTTP URL, or a number is invalid.
@@ -127,8 +137,8 @@ export function createReadClient(
 }
 
 /**
- * Refuses values with which calls would never be sent or would time out at
- * once.
+ * Refuses numbers with which no call would be sent, or every call would time
+ * out at once.
  */
 function requireNumbers(options: Record<string, number>): void {
   for (const [name, value] of Object.entries(options))
@@ -143,7 +153,10 @@ function requireNumbers(options: Record<string, number>): void {
     )
 }
 
-/** Milliseconds. A JavaScript timer with a longer time fires at once. */
+/**
+ * Longest time in milliseconds that a JavaScript timer accepts. With a longer
+ * one, it fires at once.
+ */
 const maxTimer = 2_147_483_647
 
 function parseUrl(url: string | undefined): string {

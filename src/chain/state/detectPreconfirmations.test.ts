@@ -4,7 +4,7 @@ import { detectPreconfirmations } from './detectPreconfirmations.js'
 
 type Chain = {
   head: number
-  /** Unix seconds of a block. */
+  /** Returns the time of a block in Unix seconds. */
   time: (number: number) => number
   pending?: unknown
   extra?: object

@@ -10,13 +10,13 @@ import {
 } from '../rpc/requestNode.js'
 
 /**
- * Whether and how a network shows transactions before their block is sealed.
+ * Whether and how a network shows transactions before their block is complete.
  */
 export type Preconfirmations = NetworkPace & {
   /**
-   * `flashblocks`: `pending` shows the unfinished block, updated about every
-   * 200 ms. `fastBlocks`: canonical blocks are sealed about every 200 ms, and
-   * `pending` adds nothing. `none`: neither was detected.
+   * `flashblocks`: the `pending` block shows transactions, and is updated about
+   * every 200 ms. `fastBlocks`: a new block comes about every 200 ms, and
+   * `pending` shows nothing more. `none`: neither was detected.
    */
   kind: 'flashblocks' | 'fastBlocks' | 'none'
   evidence: {
@@ -37,9 +37,7 @@ export type Preconfirmations = NetworkPace & {
 
 const method = 'eth_getBlockByNumber'
 
-/**
- * Number of blocks in each of the two stretches that `measurePace` compares.
- */
+/** Number of blocks in each of the two periods that `measurePace` compares. */
 const span = 20n
 
 /**
@@ -92,7 +90,7 @@ async function lookForPreconfirmations(
   if (evidence.pendingHasZeroHash)
     return {
       kind: 'flashblocks',
-      // A pending block below the latest one is outdated.
+      // A pending block below the newest block is outdated.
       tag: Number(pending.number) < head.number ? 'latest' : 'pending',
       pollingInterval: 100,
       evidence,
@@ -102,7 +100,7 @@ async function lookForPreconfirmations(
   return { kind: 'none', tag: 'latest', pollingInterval: 1000, evidence }
 }
 
-/** The pending block, or an empty object where the node has none. */
+/** Returns the pending block, or an empty object if the node has none. */
 async function getPending(client: Client): Promise<Record<string, unknown>> {
   const { result, failure } = await tryRequest(client, method, [
     'pending',
@@ -124,9 +122,9 @@ function getTagHead(answer: unknown): Head {
 }
 
 /**
- * Measures two stretches of blocks. The chain is fast only if both are fast and
- * take a second or longer: a chain that mines a block for each transaction
- * makes many at once, then none.
+ * Measures the time between blocks in two periods. The chain counts as fast
+ * only if both are fast and each lasts at least a second. A chain that mines a
+ * block for each transaction makes many blocks at once, then none.
  */
 async function measurePace(
   client: Client,
@@ -155,14 +153,16 @@ async function measurePace(
   }
 }
 
-/** Where and how often to poll for an outcome. */
+/** Which block to poll for an outcome, and how often. */
 export type NetworkPace = {
   /** The block tag that shows a transaction first. */
   tag: 'pending' | 'latest'
-  /** Useful interval between two polls, in milliseconds. */
+  /**
+   * Milliseconds between two polls. More frequent polls would find nothing new.
+   */
   pollingInterval: number
 }
 
-/** Tag and interval that `detectPreconfirmations` last found, by transport. */
+/** Caches for each transport what `detectPreconfirmations` found last. */
 export const seenPaces: WeakMap<object, NetworkPace> =
   /* @__PURE__ */ new WeakMap()

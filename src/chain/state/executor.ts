@@ -10,7 +10,7 @@ import type {
   RunHead,
 } from './types.js'
 
-/** A transaction for `eth_call`; `data` is hex without `0x`. */
+/** Encodes a transaction for `eth_call`. Expects `data` as hex without `0x`. */
 export function encodeTransaction({
   from,
   to,
@@ -27,7 +27,10 @@ export function encodeTransaction({
   return encodeMembers({ from, to, data: `0x${data}`, gas, ...fees })
 }
 
-/** Encodes members for JSON-RPC: numbers as quantities, without absent ones. */
+/**
+ * Encodes the members of an object for JSON-RPC: numbers as hex quantities.
+ * Leaves out absent members.
+ */
 export function encodeMembers(
   members: Record<string, string | number | bigint | undefined>,
 ): Record<string, string> {
@@ -40,14 +43,18 @@ export function encodeMembers(
 }
 
 /**
- * Sums the gas of the calls. Adds 300,000 for the executor, and 2% because the
- * EVM withholds a 64th of the gas at each call (EIP-150).
+ * Returns the gas limit for the calls together. Adds 300,000 for the executor
+ * contract, and 2% because the EVM withholds a 64th of the gas at each call
+ * (EIP-150).
  */
 export function gasOf(calls: readonly Call[]): number {
   return calls.reduce((sum, { gas }) => sum + Math.ceil(gas * 1.02), 300_000)
 }
 
-/** Encodes the executor's input. Mode `01` undoes what the calls did. */
+/**
+ * Encodes the input of the executor contract. With mode `01`, that
+ * contract undoes what the calls did.
+ */
 export function encodeInput(calls: readonly Call[], mode = '00'): string {
   const items = calls
     .map(
@@ -69,8 +76,9 @@ export function parseRun(
   stepCount: number | undefined,
   callCount: number,
 ): RawAnswers | undefined {
-  // The executor's answer begins with the word that its first instruction
-  // pushes. Another answer means that the node ignored the state override.
+  // The answer of the executor contract begins with the word that its first
+  // instruction pushes. Any other answer means that the node ignored the state
+  // override.
   const mark = `0x${executorCode.slice(4, 68)}`
   if (typeof result !== 'string' || !result.startsWith(mark)) return undefined
   const bytes = parseBytes(result, 'eth_call')
@@ -84,8 +92,8 @@ export function parseRun(
 }
 
 /**
- * Parses the block and `count` answers from the executor. Throws if bytes are
- * missing or left over.
+ * Parses the answer of the executor contract: the block, and `count` answers.
+ * Throws if bytes are missing or left over.
  */
 function parseAnswers(
   bytes: Hex,

@@ -4,11 +4,12 @@ import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 
 /**
  * Finds the number of the first block that is not older than a time, or of the
- * head if all are older. Steps back in doubling steps, then halves the range.
+ * newest block if all are older. Goes back in doubling steps, then halves the
+ * range.
  *
  * @param timestamp Unix seconds.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or does not have a block below its head.
+ * answer, or does not have a block below its newest one.
  */
 export async function findBlockAt(
   client: Client,

@@ -17,7 +17,7 @@ export type GetAuthorizationStateParameters = {
   token: Address
   payer: Address
   nonce: Hex
-  /** @default 'latest' */
+  /** Block at which to read the state. @default 'latest' */
   block?: BlockSelector | undefined
 }
 
@@ -74,8 +74,8 @@ export async function getConsumption(
 }
 
 /**
- * Asks a contract whether a nonce is used. Also returns the block of the
- * answer.
+ * Asks a contract whether a nonce is used. Also returns the block at which it
+ * answered.
  */
 export async function readSpent(
   client: Client,

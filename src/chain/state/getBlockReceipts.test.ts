@@ -21,7 +21,7 @@ const header = 'eth_getBlockByNumber'
 const hash = (byte: string): Hash => `0x${byte.repeat(32)}`
 const [one, two] = [hash('c1'), hash('c2')]
 
-/** The block's hash is its number, repeated. */
+/** Returns the hash of a block: its number, repeated. */
 const hashOf = (number: number): Hash => hash(number.toString(16))
 
 const rpcReceipt = (number: number, transactionHash: Hash, index = 0) => ({
@@ -49,8 +49,8 @@ const rpcBlock = (number: number, transactions: Hash[], changes = {}) => ({
 })
 
 /**
- * A fake node that answers by `answer`. `asked` lists method and first
- * parameter of each request.
+ * Creates a fake node whose answers come from `answer`. `asked` lists the
+ * method and first parameter of each request.
  */
 function fakeNode(answer: Answer): { client: Client; asked: string[] } {
   const asked: string[] = []
@@ -283,7 +283,7 @@ test('pending receipts with another hash than the block of their number are read
   expect(asked.at(-1)).toBe(`${list} 0x21`)
 })
 
-/** Throws as Geth does for a block whose receipts it does not have. */
+/** Throws the error of Geth for a block whose receipts it does not have. */
 const lacking = (words: string): never => {
   throw Object.assign(new Error(words), { code: -32603 })
 }
@@ -313,7 +313,8 @@ test('receipts that a node lacks as a list are asked for one by one, where the c
     getBlockReceipts(client, { block: 32n, fallback: 'perTransaction' })
   expect(places(await read())).toEqual([32n, hashOf(0x20), one])
   await read()
-  // Each read asks for the list first: only this block lacks it.
+  // Both reads ask for the receipts of the whole block: the first refusal
+  // concerned only its own block.
   expect(asked.filter((it) => it.startsWith(list))).toHaveLength(2)
   await expect(getBlockReceipts(client, { block: 32n })).rejects.toMatchObject({
     name: 'NodeError',
@@ -332,7 +333,10 @@ test('where pending has no receipts, latest answers, and says so', async () => {
 
 const fallback = { block: 'pending', fallback: 'perTransaction' } as const
 
-/** A chain at block 0x20 with one transaction, and a pending block. */
+/**
+ * Creates a node at block 0x20, which has one transaction, and with a pending
+ * block.
+ */
 const atHead = (pending: unknown, receiptOf: (hash: Hash) => unknown) =>
   forbidding(({ method, params: [first] }) => {
     if (method === single) return receiptOf(first as Hash)

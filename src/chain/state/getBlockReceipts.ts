@@ -18,11 +18,12 @@ import { parseRpcReceipt, type ReadReceipt } from './parseRpcReceipt.js'
 
 /** Block and options of {@link getBlockReceipts}. */
 export type GetBlockReceiptsParameters = {
-  /** A number, its hex, or a tag. */
+  /** The block: a number, its hex, or a tag. */
   block: bigint | Hex | BlockTag
   /**
-   * What to do if the endpoint forbids the method: throw, or request the
-   * receipt of each transaction. @default 'none'
+   * What to do if the endpoint forbids `eth_getBlockReceipts`: throw, or
+   * request the receipt of each transaction.
+   * @default 'none'
    */
   fallback?: 'none' | 'perTransaction' | undefined
 }
@@ -35,8 +36,8 @@ const members: MembersOf<GetBlockReceiptsParameters> = {
 /** The receipts of a block, and the block they belong to. */
 export type BlockReceipts = {
   /**
-   * With `pending`, it can be the newest sealed block: many nodes have no
-   * pending one.
+   * With `pending`, it can be the newest complete block, because many nodes
+   * have no pending one.
    */
   blockNumber: bigint
   /** Absent while the block is only pre-confirmed. */
@@ -46,7 +47,7 @@ export type BlockReceipts = {
 
 const method = 'eth_getBlockReceipts'
 
-/** Endpoints that forbid the method, by transport. */
+/** The transports whose endpoint forbids `eth_getBlockReceipts`. */
 const forbidding = /* @__PURE__ */ new WeakSet<object>()
 
 /**
@@ -102,8 +103,8 @@ export async function getBlockReceipts(
 }
 
 /**
- * What Geth and Bor say if they lack the receipts of one block. The endpoint
- * does serve the method then.
+ * Error texts of Geth and Bor if they lack the receipts of one block. The
+ * endpoint does serve the method then.
  */
 const lacksReceipts = /receipts length mismatch|pending receipts/i
 
@@ -112,8 +113,8 @@ async function parseAnswer(
   block: string,
   answer: unknown,
 ): Promise<BlockReceipts> {
-  // Plain nodes have no receipts of pending transactions, so get those of the
-  // newest block.
+  // Ordinary nodes have no receipts of pending transactions. Return those of
+  // the newest block.
   const isPending = block === 'pending'
   if (answer === null && isPending)
     return getBlockReceipts(client, { block: 'latest' })
@@ -131,8 +132,8 @@ async function parseAnswer(
 }
 
 /**
- * Checks whether pending receipts belong to a sealed block. Their block hash
- * does not show it: Geth gives a hash for a block that is not sealed.
+ * Checks whether pending receipts belong to a completed block. Their block hash
+ * does not show it, because Geth invents a hash for the pending block.
  */
 async function checkSealed(
   client: Client,
@@ -158,13 +159,14 @@ async function checkSealed(
 const early = { blockHash: undefined, preconfirmed: true }
 
 /**
- * Returns a block without receipts after checking that it has no transactions.
+ * Returns a block without receipts, after a check that it has no transactions.
  */
 async function getEmpty(client: Client, block: string): Promise<BlockReceipts> {
   const { head, hashes } = await getTransactions(client, block)
   if (hashes.length === 0) return { ...head, receipts: [] }
   if (head.blockHash === undefined) return getSingly(client, block)
-  // The tag moved between the two requests. Ask again by number.
+  // A new block came between the two requests, so the tag changed its meaning.
+  // Ask again by number.
   if (!block.startsWith('0x'))
     return getBlockReceipts(client, { block: head.blockNumber })
   return parseFrom(client, () => {
@@ -200,14 +202,15 @@ async function getSingly(
     return { ...head, receipts }
   }
   const known = answers.filter((answer) => answer !== null)
-  // A plain node lists its mempool as pending, and has no receipts for it, so
-  // get those of the newest block.
+  // An ordinary node shows its mempool as the pending block, and has no
+  // receipts for it. Return those of the newest block.
   if (known.length === 0 && hashes.length > 0)
     return getSingly(client, 'latest')
   const receipts = parseFrom(client, () =>
     known.map((answer) => parseRpcReceipt(answer, one)),
   )
-  // The block was sealed meanwhile, perhaps with more transactions than listed.
+  // The block was completed meanwhile, perhaps with more transactions than were
+  // listed before. Read it again by number.
   const sealed = receipts.find(({ blockHash }) => blockHash)
   if (sealed) return getSingly(client, encodeBlock(sealed.blockNumber))
   return describe(receipts) ?? { ...head, receipts }
@@ -215,7 +218,7 @@ async function getSingly(
 
 /**
  * Checks that all receipts belong to one block. Between two requests, the chain
- * can grow or another replica can answer.
+ * can grow, or another replica can answer.
  */
 function checkBlock(
   receipts: readonly ReadReceipt[],
@@ -232,8 +235,8 @@ function checkBlock(
 }
 
 /**
- * Adds number and hash of the block. Pending receipts can be of several blocks:
- * then those of the newest.
+ * Adds the number and hash of the block. If pending receipts are of several
+ * blocks, takes the newest.
  */
 function describe(receipts: readonly ReadReceipt[]): BlockReceipts | undefined {
   const { blockNumber, blockHash } = receipts.at(-1) ?? {}
@@ -267,8 +270,9 @@ async function getTransactions(
     ask('pending'),
   ])
   if (!pending) return latest
-  // A pending block above the head is not sealed. If it has a hash, a plain
-  // node invented it and has no receipts for it, so return the head.
+  // A pending block above the newest one is not complete. If it has a hash, an
+  // ordinary node invented it and has no receipts for the block. Then return
+  // the newest block.
   const isSealed = pending.head.blockNumber <= latest.head.blockNumber
   return pending.head.blockHash === undefined || isSealed ? pending : latest
 }

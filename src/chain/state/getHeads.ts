@@ -3,25 +3,29 @@ import { NodeAnswerError } from '../rpc/errors.js'
 import { orNone } from '../rpc/orNone.js'
 import { type BlockHead, getBlockHead } from '../rpc/requestNode.js'
 
-/** The newest, safe and final block of a chain. */
+/** The newest, safe and finalized block of a chain. */
 export type ChainHeads = {
   latest: SealedHead
   /**
-   * From one answer of the node, not confirmed yet. Absent if the node names
-   * none and the caller gave no distance from the newest block instead, or if
-   * the heads contradict each other.
+   * Read from one answer of the node, and not confirmed yet. Absent if the node
+   * names none and the caller gave no distance from the newest block. Absent
+   * too if the heads contradict each other.
    */
   safe: BlockHead | undefined
   finalized: BlockHead | undefined
-  /** Why no block is safe or final: no answer, or a contradiction. */
+  /**
+   * Why the safe and finalized block are missing: the node did not answer, or
+   * its answers contradict each other.
+   */
   fault: Error | undefined
-  /** By number: the requested blocks that the node has. */
+  /** The blocks of `numbers` that the node has, by their number. */
   blocks: ReadonlyMap<bigint, BlockHead>
   /**
-   * Reads the newest block again by its number. Further calls share the answer.
+   * Reads the newest block again by its number, to check that the chain has it.
+   * Further calls share the answer.
    *
    * @throws {@link NodeAnswerError} when the node returns another block or
-   * none. Then write nothing that relies on `latest`.
+   * none. Then store nothing that relies on `latest`.
    */
   confirm: () => Promise<void>
 }
@@ -31,10 +35,11 @@ type SealedHead = BlockHead & { hash: Hash }
 const method = 'eth_getBlockByNumber'
 
 /**
- * Reads the heads of a chain in one tick. Needs a second tick if the node does
- * not know a tag and `blocks` gives a distance from the head for it. If the
- * node gives no answer about safe or final blocks, both are absent. Leaves out
- * a block number without an answer.
+ * Reads the newest, safe and finalized block in one turn of the event loop.
+ * Needs a second turn if the node does not know a tag and `blocks` gives a
+ * distance from the newest block instead. Leaves out the safe and finalized
+ * block if the node does not answer about them, and each number that gets no
+ * answer.
  *
  * @param numbers numbers of further blocks to read.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not name
@@ -47,9 +52,9 @@ export async function getHeads(
   }: { blocks?: { safe: number; finalized: number } | undefined },
   numbers: readonly bigint[] = [],
 ): Promise<ChainHeads> {
-  // Asks for the newest block after the tags: if a block arrives in between, a
-  // tag must not be above it. Asks for `numbers` last, so that a reorg in
-  // between shows in them.
+  // Asks for the newest block after the tags, so that a tag is not above it if
+  // a block arrives in between. Asks for `numbers` last, so that their hashes
+  // show a reorganization in between.
   const [finalized, safe, latest, blocks] = await Promise.all([
     tryHead(orNone(getBlockHead(client, 'finalized'))),
     tryHead(orNone(getBlockHead(client, 'safe'))),
@@ -140,8 +145,8 @@ async function confirmHead(client: Client, latest: SealedHead): Promise<void> {
 }
 
 /**
- * Finds heads in the wrong order. The final block is at most the safe block,
- * and the safe block at most the latest.
+ * Returns an error if the heads are in the wrong order: the finalized block
+ * must not be above the safe one, nor the safe one above the newest.
  */
 function findContradiction(
   heads: Record<'latest' | 'safe' | 'finalized', BlockHead | undefined>,

@@ -38,21 +38,25 @@ export type PaymentOutcome =
   | { status: 'captured'; proof: CaptureProof }
   | { status: 'canceled'; transactionHash: Hash; blockNumber: bigint }
   /**
-   * The nonce was used, but not to capture this payment, nor by a cancellation.
+   * The nonce was used, but neither by a capture of this payment nor by a
+   * cancellation.
    */
   | { status: 'consumed'; transactionHash: Hash; blockNumber: bigint }
-  /** Unused, and the time of the block is at or after `validBefore`. */
+  /**
+   * The nonce is unused, and the time of the block is at or after
+   * `validBefore`, so the payment can no longer be captured.
+   */
   | { status: 'expired' }
-  /** The nonce is used, but by no transaction from this block on. */
+  /** The nonce is used, but by no transaction in this block or a later one. */
   | { status: 'unknown'; searchedFrom: bigint }
 
-/** The part of a payment kind that finds evidence on the chain. */
+/** How one kind of payment is found on the chain. */
 export type OutcomeKind = {
   /** Parses a payment of this kind, signed or not. */
   parse(value: unknown): AnyPayment
   /**
-   * Builds the call that asks whether the payment nonce is used. It returns one
-   * word.
+   * Builds the call that asks the contract whether the payment nonce is used.
+   * The contract returns one word.
    */
   spentCall(payment: AnyPayment): Call
   /**
@@ -60,14 +64,16 @@ export type OutcomeKind = {
    * nonce.
    */
   spentLogs(payment: AnyPayment): SpentLogFilter
-  /** Finds the proof of a capture in a receipt. */
+  /**
+   * Finds the proof of a capture in a receipt; `undefined` if there is none.
+   */
   prove(
     receipt: ProofReceipt,
     payment: AnyPayment,
   ): Omit<CaptureProof, 'finality'> | undefined
   /**
-   * Returns how a receipt without that proof used the nonce; `undefined` if it
-   * did not.
+   * Returns how a transaction without that proof used the nonce; `undefined` if
+   * it did not use it.
    */
   end(
     receipt: ProofReceipt,
@@ -76,8 +82,8 @@ export type OutcomeKind = {
 }
 
 /**
- * EIP-3009: the proof is an exact transfer after the event of the payment
- * nonce.
+ * EIP-3009: the proof is the exact transfer, after the event that the payment
+ * nonce was used.
  */
 const eip3009Outcome: OutcomeKind = {
   parse: parsePayment,
@@ -114,26 +120,27 @@ export function endOfAuthorization(
   return proves(receipt, 'used', used, token) ? 'consumed' : undefined
 }
 
-/**
- * The payment, and where {@link getPaymentOutcome} searches for its outcome.
- */
+/** The payment, and how {@link getPaymentOutcome} searches for its outcome. */
 export type GetPaymentOutcomeParameters = {
   payment: AnyPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: OutcomeKind | undefined
   /**
-   * A transaction that may have captured or canceled the payment. Checked
-   * first.
+   * Hash of a transaction that may have captured or canceled the payment. It is
+   * checked before the search.
    */
   hash?: Hash | undefined
   /** The block at which to read the outcome. @default 'latest' */
   block?: BlockSelector | undefined
   /**
-   * Unix seconds: search back to this time for the transaction that used the
-   * nonce. Pass it if a cancellation can be older than `validAfter`.
+   * Unix seconds. The search for the transaction that used the nonce goes back
+   * to this time. Pass it if a cancellation can be older than `validAfter`.
    */
   since?: bigint | undefined
-  /** Blocks in one log request. @default 2000n */
+  /**
+   * Most blocks in one log request.
+   * @default 2000n
+   */
   maxBlockRange?: bigint | undefined
 }
 
@@ -243,9 +250,9 @@ export async function findOutcome(
 }
 
 /**
- * Parses a time to compare with block times.
+ * Checks an optional time in Unix seconds.
  *
- * @throws {@link InvalidFieldError}
+ * @throws {@link InvalidFieldError} when it is not a time.
  */
 export function getSince(since: bigint | undefined): bigint | undefined {
   const isTime = typeof since === 'bigint' && since >= 0n
@@ -259,8 +266,8 @@ export function getSince(since: bigint | undefined): bigint | undefined {
 }
 
 /**
- * Throws if the node is on another chain: its state means nothing, even if the
- * token has the same address.
+ * Throws if the node is on another chain, where the token of the same address
+ * is another contract.
  */
 export function requireChain(
   { domain: { chainId } }: AnyPayment,
@@ -275,9 +282,9 @@ export function requireChain(
 }
 
 /**
- * Reads the number from a header, because contracts on Arbitrum see the number
- * of an L1 block. Throws if the header comes from a replica that is behind the
- * one that returned the state.
+ * Reads the block number from the header, because contracts on Arbitrum see
+ * that of an L1 block. Throws if the header comes from a replica that is behind
+ * the one that returned the state.
  */
 async function getBlockNumber(
   client: Client,
@@ -287,17 +294,18 @@ async function getBlockNumber(
   if (typeof block === 'bigint') return block
   if (via === 'calls') return number
   const header = await getBlockHead(client, block)
-  // The times of a pending header and a pending call can differ.
+  // Skips `pending`: the times of a pending header and of a pending call can
+  // differ.
   if (header && block !== 'pending' && header.timestamp < timestamp)
     throw headerBehind()
   return header?.number ?? number
 }
 
 /**
- * Throws if the header came from a replica that is behind. Its time may not
- * show this, because two blocks can have the same time. But at the block of
- * that header the nonce is still unused. Does not throw if the node no longer
- * has the state of that block.
+ * Throws if the header came from a replica that is behind. Two blocks can have
+ * the same time, so the time alone does not show it. But at the block of that
+ * header the nonce is still unused. Does not throw if the node no longer has
+ * the state of that block.
  */
 async function requireSpent(
   client: Client,
@@ -319,8 +327,8 @@ function headerBehind(): NodeAnswerError {
 }
 
 /**
- * Finds the transactions in a sealed block that spent the nonce. Includes those
- * whose receipt is missing, because they may have spent it.
+ * Finds the transactions in a block that used the nonce. Includes those whose
+ * receipt is missing, because they may have used it.
  */
 async function findInBlock(
   client: Client,
@@ -342,8 +350,8 @@ async function findInBlock(
 }
 
 /**
- * Gets the outcome that one transaction shows. Ignores a receipt from a block
- * after `upTo`.
+ * Gets the outcome that one transaction shows. Ignores its receipt if the block
+ * is after `upTo`.
  */
 async function getTransactionOutcome(
   client: Client,
@@ -364,8 +372,8 @@ async function getTransactionOutcome(
 }
 
 /**
- * Returns the outcome that a receipt shows; `undefined` if it does not concern
- * this payment.
+ * Returns the outcome that a receipt shows; `undefined` if the transaction did
+ * not use this payment's nonce.
  */
 export function judgeReceipt(
   receipt: ProofReceipt,

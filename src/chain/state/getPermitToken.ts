@@ -9,19 +9,19 @@ import { runCalls } from './runCalls.js'
 import { runCreated } from './runCreated.js'
 import type { RunHead } from './types.js'
 
-/** A token with permits (EIP-2612), and the permit nonce of one holder. */
+/** A token with permits (EIP-2612), and the permit nonce of one account. */
 export type PermitToken = {
   domain: TokenDomain
   decimals: number
-  /** The next permit nonce of the holder. */
+  /** The permit nonce that the account's next permit must have. */
   permitNonce: bigint
   /** The block at which these values were read. */
   head: RunHead
 }
 
 /**
- * `PERMIT_TYPEHASH` of DAI and similar tokens: their permit allows everything
- * or nothing, so it cannot have a ceiling.
+ * `PERMIT_TYPEHASH` of DAI and similar tokens. Their permit allows everything
+ * or nothing, so it cannot serve for a ceiling.
  */
 const daiTypeHash: Hex =
   '0xea2aa0a1be11a07ed86d755c93467f4f82362b452371d1ba94d1715123511acb'
@@ -30,8 +30,8 @@ const daiTypeHash: Hex =
 const selectors = { nonces: '7ecebe00', typeHash: '30adf81f' } as const
 
 /**
- * Gets a token's domain and decimals, and the next permit nonce of a holder, in
- * one request.
+ * Gets a token's domain and decimals, and the next permit nonce of an account,
+ * in one request.
  *
  * @throws {@link UnsupportedTokenError} when the token has no permit of
  * EIP-2612, or the one of DAI.
@@ -47,7 +47,8 @@ export async function getPermitToken(
   const { head, calls } = await runCalls(client, {
     from: prober,
     block: 'latest',
-    // No fees: on nodes without state overrides the prober cannot pay them.
+    // Sends no fee fields: on nodes without state overrides, the address that
+    // makes the calls has no ether to pay them.
     fees: {},
     fallback: runCreated,
     calls: {

@@ -11,8 +11,8 @@ import {
 const method = 'eth_getTransactionReceipt'
 
 /**
- * Gets a receipt. `undefined` if there is none yet, or if it names no block, as
- * some nodes answer for transactions in their mempool.
+ * Gets a receipt. Returns `undefined` if there is none yet, or if it names no
+ * block, as some nodes answer for transactions in their mempool.
  */
 export async function getReceipt(
   client: Pick<Client, 'request'>,
@@ -28,7 +28,7 @@ export function parseReceipt(
 ): ProofReceipt | undefined {
   if (!answer) return undefined
   const receipt = Object(answer)
-  // Without a block, other fields may be missing too; read none of them.
+  // A receipt without a block can lack other fields too, so read none of them.
   if (receipt.blockHash === null || receipt.blockNumber === null)
     return undefined
   return {
@@ -67,7 +67,8 @@ function parseProofLog(
  * exist yet or names no block. A batching transport sends a hundred in one
  * request.
  *
- * The answers are independent: a new block can come between two.
+ * A new block can come between two answers, so they can be of different states
+ * of the chain.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
@@ -85,8 +86,8 @@ export function getReceipts(
 }
 
 /**
- * Most nodes put the block time on each log. Without it, the caller has to
- * request the block.
+ * Returns the block time that most nodes put on each log. Without it, the
+ * caller has to request the block.
  */
 function parseBlockTime(logs: unknown): bigint | undefined {
   const { blockTimestamp: time } = Object(Array.isArray(logs) ? logs[0] : {})

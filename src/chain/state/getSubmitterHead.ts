@@ -11,33 +11,41 @@ import {
 import { getBalance } from './getBalance.js'
 import { getTransactionCount } from './getTransactionCount.js'
 
-/** The newest block, and how far it shows an account. */
+/** The newest block, and the account nonce there. */
 export type SubmitterHead = {
   head: BlockHead
-  /** The account nonce at `latest`. */
+  /**
+   * The account nonce at `latest`: the number of transactions that the account
+   * has in blocks.
+   */
   count: number
 }
 
-/** What sending a transaction costs, and what there is to pay for it. */
+/** The fees of the chain, and the balance of the account that pays them. */
 export type SendingCosts = {
-  /** Wei, at `latest`. */
+  /** Balance of the account at `latest`, in wei. */
   balance: bigint
-  /** Wei per gas; absent on chains without EIP-1559. */
+  /**
+   * Suggested priority fee in wei per gas; absent on chains without EIP-1559.
+   */
   tip: bigint | undefined
   gasPrice: bigint
 }
 
-/** How far the safe block shows an account. */
+/** The safe block, and the account nonce there. */
 export type SubmitterSafe = {
-  /** Absent where the node has no such block, or the chain is too young. */
+  /**
+   * Absent where the node names no safe block, or the chain is too young to
+   * have one.
+   */
   safe: BlockHead | undefined
   /** The account nonce at the safe block. */
   safeCount: number | undefined
 }
 
 /**
- * Gets the newest block and the account's count. A batching transport sends
- * both as one request. A new block can come between the two answers.
+ * Gets the newest block and the account nonce. A batching transport sends both
+ * in one request. A new block can come between the two answers.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
@@ -78,8 +86,8 @@ export async function getSendingCosts(
 }
 
 /**
- * Gets the safe block and the account's count there, as one request of a
- * batching transport.
+ * Gets the safe block and the account nonce there. A batching transport sends
+ * both in one request.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.

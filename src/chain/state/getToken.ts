@@ -32,7 +32,9 @@ const members: MembersOf<GetTokenParameters> = {
   token: true,
 }
 
-/** An arbitrary address that calls a token to find out what it supports. */
+/**
+ * An arbitrary address from which the calls that examine a token are simulated.
+ */
 export const prober: Address = '0x3009000000000000000000000000000000003009'
 
 const cacheMilliseconds = 600_000
@@ -43,14 +45,14 @@ type TokenAndHead = { token: Token; head: RunHead }
 type Probe = { answer: Promise<TokenAndHead>; since: number }
 
 /**
- * Requests in progress that examine a token. Simultaneous first callers share
- * one.
+ * The requests in progress that examine a token, so that simultaneous first
+ * callers share one.
  */
 const probing = /* @__PURE__ */ new WeakMap<object, Map<Address, Probe>>()
 
 /**
  * Milliseconds for which later callers share a request in progress. After that
- * they send their own, because a slower request may hang.
+ * they send their own, because the first may never end.
  */
 const longestShare = 1_000
 
@@ -93,11 +95,11 @@ export async function getToken(
   const token = parseCheckedAddress(Object(parameters).token, 'token')
   const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token
-  // A copy, so that a caller's changes do not affect other signatures.
+  // Returns a copy, so that a caller who changes it does not change the cache.
   return { domain: { ...domain }, decimals, capabilities: { ...capabilities } }
 }
 
-/** Gets the token and the newest head in one request. */
+/** Gets the token and the newest block in one request. */
 export async function getTokenAndHead(
   client: Client,
   token: Address,
@@ -122,7 +124,8 @@ export async function getTokenAndHead(
 const run = {
   from: prober,
   block: 'latest',
-  // No fees: on nodes without state overrides the prober cannot pay them.
+  // Sends no fee fields: on nodes without state overrides, the address that
+  // makes the calls has no ether to pay them.
   fees: {},
   fallback: runCreated,
 } as const

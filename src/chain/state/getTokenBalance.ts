@@ -3,7 +3,7 @@ import { word } from '../../core/words.js'
 import { encodeBlock, parseQuantity, requestNode } from '../rpc/requestNode.js'
 
 /**
- * Gets `balanceOf` a recipient after a block, in token units.
+ * Gets the token balance of a recipient at a block, in base units of the token.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or has no state of that block.

@@ -1,8 +1,8 @@
 import type { Client } from 'viem'
 
 /**
- * Milliseconds without a new block after which to subscribe again. viem gives
- * up a lost socket after some attempts, without an error.
+ * Milliseconds without a new block after which to subscribe again. viem stops
+ * reopening a lost socket after some attempts, without an error.
  */
 const silence = 30_000
 
@@ -14,9 +14,9 @@ type Subscribe = (wanted: {
 }) => Promise<{ unsubscribe(): Promise<unknown> }>
 
 /**
- * Calls `onHead` when the node reports a new block, if the client has a
- * WebSocket. Do not rely on it: after a lost connection the calls may stop.
- * Returns a function that ends it.
+ * Calls `onHead` for each new block, if the client has a WebSocket. Poll as
+ * well: after a lost connection the calls may stop. Returns a function that
+ * ends the subscription.
  */
 export function hearHeads(client: Client, onHead: () => void): () => void {
   const subscribe = findSubscribe(client)
@@ -38,7 +38,7 @@ export function hearHeads(client: Client, onHead: () => void): () => void {
       onData,
       onError: () => undefined,
     })
-    // A failed subscription is no error: the caller also polls.
+    // Ignores a failed subscription, because the caller also polls.
     subscribed.catch(() => undefined)
     end = () => {
       isOver = true
@@ -50,7 +50,9 @@ export function hearHeads(client: Client, onHead: () => void): () => void {
   return () => end()
 }
 
-/** Finds the first WebSocket of a client, also among its fallbacks. */
+/**
+ * Finds the first WebSocket transport of a client, also among its fallbacks.
+ */
 function findSubscribe({ transport }: Client): Subscribe | undefined {
   const { transports = [] } = Object(transport)
   const values = [transport, ...transports.map(({ value }: Inner) => value)]
@@ -59,5 +61,5 @@ function findSubscribe({ transport }: Client): Subscribe | undefined {
     .find((subscribe) => typeof subscribe === 'function')
 }
 
-/** One transport of viem's `fallback`. */
+/** One of the transports that viem's `fallback` combines. */
 type Inner = { value?: unknown }

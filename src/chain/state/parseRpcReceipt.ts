@@ -4,9 +4,9 @@ import { parseRpcLog } from '../logs/parseRpcLog.js'
 import type { ReadLog } from '../logs/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 
-/** What OP-stack chains add to a receipt. */
+/** The fields that OP-stack chains add to a receipt. */
 type OpStackReceiptFields = {
-  /** Wei paid for the data on L1. */
+  /** Wei paid for storing the transaction on L1. */
   l1Fee?: bigint
   l1GasUsed?: bigint
   l1GasPrice?: bigint
@@ -16,7 +16,7 @@ type OpStackReceiptFields = {
   operatorFeeScalar?: bigint
   operatorFeeConstant?: bigint
   daFootprintGasScalar?: bigint
-  /** Only on deposits. */
+  /** Only on deposits from L1. */
   depositNonce?: bigint
   depositReceiptVersion?: bigint
 }
@@ -45,13 +45,16 @@ export type ReadReceipt = OpStackReceiptFields & {
   cumulativeGasUsed: bigint
   /** Wei per gas. Absent on nodes older than London. */
   effectiveGasPrice: bigint | undefined
-  /** Blob gas; on chains with a data-availability footprint, that footprint. */
+  /**
+   * Blob gas of the transaction; on chains that limit data availability, its
+   * data footprint.
+   */
   blobGasUsed?: bigint
   blobGasPrice?: bigint
   logs: readonly ReadLog[]
   /** Absent on nodes that do not store it. */
   logsBloom: Hex | undefined
-  /** Seen in a block that is not sealed yet. */
+  /** True when the transaction was seen in a block that is not complete yet. */
   preconfirmed: boolean
   [unknown: string]: unknown
 }
@@ -110,8 +113,8 @@ export function parseRpcReceipt(answer: unknown, method: string): ReadReceipt {
   const { transactionIndex, blockHash, from, type, logsBloom } = receipt
   const { transactionHash } = receipt
   const preconfirmed = blockHash == null || blockHash === zeroHash
-  // A full block has hundreds of receipts. Assigning one member at a time takes
-  // half as long as assigning an object of them.
+  // Assigns one member at a time, which takes half as long as assigning an
+  // object of them: a full block has hundreds of receipts.
   receipt.transactionHash = expect(
     transactionHash,
     isHash,
@@ -172,7 +175,7 @@ function lowerCase(
   return expect(value, isAddress, name, method).toLowerCase()
 }
 
-/** Some nodes write a quantity as a JSON number. */
+/** True for a hex quantity, and for a JSON number, which some nodes write. */
 function isQuantity(value: unknown): value is string | number {
   return typeof value === 'number'
     ? Number.isSafeInteger(value) && value >= 0

@@ -10,7 +10,10 @@ import type { Call, CallAnswer, TokenCapabilities } from './types.js'
 /** Domain versions of tokens that have no function `version()`. */
 const usualVersions = ['2', '1']
 
-/** Domains of known tokens whose `name()` is not the name in their domain. */
+/**
+ * EIP-712 domains of known tokens whose `name()` differs from the name in their
+ * domain.
+ */
 const usualDomains: readonly DomainName[] = [
   { name: 'USD Coin', version: '2' },
   { name: 'USDC', version: '2' },
@@ -50,9 +53,9 @@ export function tokenProbes(
 }
 
 /**
- * Probes `cancelAuthorization(address,bytes32,bytes)` with an invalid
- * signature: a token that has the function reverts with a reason, others
- * without.
+ * Builds a call of `cancelAuthorization(address,bytes32,bytes)` with an invalid
+ * signature. A token that has this function reverts with a reason; another one
+ * reverts without.
  */
 export function bytesProbe(token: Address): Call {
   const data =
@@ -61,8 +64,8 @@ export function bytesProbe(token: Address): Call {
 }
 
 /**
- * True when the call reverted with data, and with other data than `control`, a
- * call of a function that does not exist. Then the token has the function.
+ * True when the call reverted with other data than `control`, a call of a
+ * function that does not exist. Then the token has the called function.
  */
 export function refuses(
   answer: CallAnswer,
@@ -117,9 +120,9 @@ export function parseDecimals(answer: CallAnswer): number {
 }
 
 /**
- * Finds the domain that hashes to the token's domain separator, among those
- * that the token returns and the usual ones. Without a separator, trusts what
- * the token returns.
+ * Finds the EIP-712 domain that hashes to the token's domain separator, among
+ * those that the token returns and the usual ones. Trusts what the token
+ * returns if it has no separator.
  */
 export function parseTokenDomain(
   probes: Probes,
@@ -159,8 +162,9 @@ function parseDomains(probes: Probes): DomainName[] {
 }
 
 /**
- * Returns name and version of an `eip712Domain()` answer (ERC-5267) if its
- * bitmap says that the domain has exactly name, version, chain id and contract.
+ * Returns name and version from an `eip712Domain()` answer (ERC-5267). Returns
+ * `undefined` unless the answer says that the domain has exactly name, version,
+ * chain id and contract.
  */
 export function decodeDomain(answer: CallAnswer): DomainName | undefined {
   if (!answer.ok || answer.data.length < 2 + 7 * 64) return undefined

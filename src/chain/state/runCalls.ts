@@ -17,15 +17,15 @@ const richBalance = '0xffffffffffffffffffffffff'
 
 const withoutOverrides = /* @__PURE__ */ new WeakSet<object>()
 
-/** A price above any base fee, with the usual tip of rollups, in wei. */
+/** Fees above any base fee, with the usual tip of rollups, in wei per gas. */
 const defaultFees: CallFees = {
   maxFeePerGas: 10_000_000_000_000n,
   maxPriorityFeePerGas: 1_000_000n,
 }
 
 /**
- * Runs named calls from an account at one block. Needs one request if the node
- * supports state overrides, otherwise uses `fallback` and remembers that for
+ * Runs named calls from an account at one block. Sends one request if the node
+ * supports state overrides. Otherwise uses `fallback`, and remembers this for
  * the client.
  *
  * @throws {@link NodeError} when the node does not answer.
@@ -38,8 +38,8 @@ export async function runCalls<names extends string>(
   const tried = plain ? undefined : await runExecutor(client, parameters)
   const { head, steps, calls } =
     tried?.answers ?? (await parameters.fallback(client, parameters))
-  // Remembered only after the fallback worked: if it fails too, overrides are
-  // not the cause.
+  // Remembers it only after the fallback worked. If the fallback fails too,
+  // missing overrides are not the cause.
   if (tried?.unsupported) withoutOverrides.add(client)
   const names = Object.keys(parameters.calls) as names[]
   const answers = {} as Record<names, CallAnswer>

@@ -19,9 +19,9 @@ import type { RawAnswers, RunCallsParameters } from './types.js'
 const creationGas = 2_000_000
 
 /**
- * Runs calls in one request on a node without state overrides: creates the
- * executor inside `eth_call`. The calls come from the address of a contract
- * being created, not from `from`.
+ * Runs calls in one request on a node without state overrides, by creating the
+ * executor contract inside `eth_call`. The calls come from the address of that
+ * contract, not from `from`.
  */
 export async function runCreated(
   client: Client,

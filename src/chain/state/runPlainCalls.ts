@@ -20,9 +20,7 @@ import type {
   RunCallsParameters,
 } from './types.js'
 
-/**
- * Runs calls one by one, all at the block number that the first request got.
- */
+/** Runs calls one by one, all at the block of the first. */
 export async function runPlainCalls(
   client: Client,
   parameters: RunCallsParameters<string>,
@@ -69,9 +67,9 @@ function usualFees({ baseFeePerGas }: BlockHead): CallFees {
 }
 
 /**
- * Simulates a call with fee fields, or without if the sender cannot pay them.
- * An inner call that runs out of gas can look like any other revert. So if the
- * call passes with ten times the gas, checks whether gas was the cause.
+ * Simulates a call with fee fields, or without them if the sender cannot pay. A
+ * call that runs out of gas inside can look like any other revert. So if the
+ * call succeeds with ten times the gas, checks whether gas was the cause.
  */
 async function simulateCall(
   client: Client,
@@ -91,8 +89,9 @@ async function simulateCall(
 }
 
 /**
- * False when the payer's contract wallet refused with gas left. Then the gas
- * price may be the cause.
+ * Tells whether a call failed because it had too little gas. If the payer's
+ * contract wallet refused with gas left, the gas price may be the cause
+ * instead.
  */
 async function lacksGas(
   client: Client,
@@ -100,15 +99,15 @@ async function lacksGas(
   asked: AskedAt,
   { data }: CallAnswer,
 ): Promise<boolean> {
-  // A call that ends without revert data ran out of gas itself.
+  // A call that fails without revert data ran out of gas.
   if (data === '0x' || !call.question) return true
   return burnsGas(client, { ...call.question(), gas: wholeGas(call) }, asked)
 }
 
 /**
- * True if a call uses nine tenths of its gas or more, measured by a contract
- * that `eth_call` creates for this. Also true if the node cannot measure it,
- * for example because the sender cannot pay.
+ * True if a call uses nine tenths of its gas or more. Measures it with a
+ * contract that `eth_call` creates for this. Also true if the node cannot
+ * measure it, for example because the sender cannot pay.
  */
 async function burnsGas(
   client: Client,
@@ -132,7 +131,10 @@ async function burnsGas(
   return left * 10n <= before
 }
 
-/** Adds the gas that a transaction spends before its first instruction. */
+/**
+ * Adds the gas that a transaction costs before its first instruction: 21,000,
+ * and that of its data.
+ */
 function wholeGas({ gas, data }: Call): number {
   return gas + 21_000 + 4 * countDataTokens(data)
 }
@@ -156,7 +158,10 @@ async function askCall(
   )
 }
 
-/** Node texts for calls that failed by themselves, not because of the node. */
+/**
+ * Error texts of calls that failed by themselves, not through a fault of the
+ * node.
+ */
 const refusals =
   /revert|out ?of ?gas|intrinsic gas|gas required|(insufficient|lack of) funds|opcode|invalid jump|stack (und|ov)erflow|EVM error|initcode/i
 
@@ -181,7 +186,10 @@ async function askTransaction(
   return { ok: false, data: reverted, hasCode: true, words }
 }
 
-/** Counts a zero byte of transaction data once, any other byte four times. */
+/**
+ * Counts the data of a transaction as the gas price of calldata does: a zero
+ * byte once, any other byte four times.
+ */
 export function countDataTokens(data: string): number {
   let tokens = data.length * 2
   for (let at = 0; at < data.length; at += 2)

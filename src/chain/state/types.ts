@@ -2,27 +2,27 @@ import type { Address, Client, Hex } from 'viem'
 import type { BlockSelector } from '../rpc/requestNode.js'
 
 /**
- * A call that `runCalls` makes. Without data and gas, it only asks whether the
- * target has code.
+ * A call that `runCalls` simulates. Without data and gas, it only asks whether
+ * the target has code.
  */
 export type Call = {
   target: Address
   data: string
   gas: number
   /**
-   * The call that the target makes to an untrusted contract, such as the
-   * payer's wallet. Only used if the gas of the whole call cannot be measured.
+   * The call that the target itself makes to an untrusted contract, such as the
+   * payer's wallet. Used only if the gas of the whole call cannot be measured.
    */
   question?: (() => Pick<Call, 'target' | 'data'>) | undefined
 }
 
 export type CallAnswer = {
   ok: boolean
-  /** Return data or revert data. */
+  /** Data that the call returned, or with which it reverted. */
   data: Hex
-  /** Whether the target has code. */
+  /** True if the target of the call is a contract. */
   hasCode: boolean
-  /** Gas of the call alone; unknown if calls were sent one by one. */
+  /** Gas that the call used; absent if calls were sent one by one. */
   gasUsed?: bigint
   /** The node's error text if the call failed. */
   words?: string
@@ -35,10 +35,10 @@ export type CallFees = {
   gasPrice?: bigint | undefined
 }
 
-/** Caller, block and fees of a call. */
+/** From whom, at which block and with which fees a call is simulated. */
 export type AskedAt = { from: Address; at: string; fees?: CallFees | undefined }
 
-/** Runs the same calls without state overrides. */
+/** Runs the same calls on a node without state overrides. */
 type Fallback = (
   client: Client,
   parameters: RunCallsParameters<string>,
@@ -50,32 +50,38 @@ export type RunCallsParameters<names extends string> = {
   /** The sender of the transaction that contains the calls. @default `from` */
   origin?: Address | undefined
   /**
-   * Calls that run one after another, each on the effects of the one before,
-   * and are then undone. `fallback` runs only the first, because separate calls
-   * do not see its effects.
+   * Calls that run one after another, each on the effects of the one before.
+   * All effects are then undone. `fallback` runs only the first, because
+   * separate requests do not see its effects.
    */
   steps?: readonly Call[] | undefined
-  /** Calls that run on the state before the steps. */
+  /** Calls that run on the state before `steps`. */
   calls: Readonly<Record<names, Call>>
   block: BlockSelector
-  /** Fees of the steps. @default a price above the base fee */
+  /**
+   * Fees of the transaction that runs the `steps`.
+   * @default a price above the base fee
+   */
   fees?: CallFees | undefined
-  /** For nodes without state overrides. */
+  /** Runs the calls on a node without state overrides. */
   fallback: Fallback
   /**
-   * True to send calls one by one: for a `from` whose own code the calls need,
-   * which the executor would replace.
+   * True to send calls one by one. Needed if the calls use the code of `from`,
+   * which the executor contract would replace.
    */
   plain?: boolean | undefined
 }
 
-/** The block at which calls were run, and how they were run. */
+/** The block at which calls were simulated, and how. */
 export type RunHead = {
   number: bigint
   /** Unix seconds. */
   timestamp: bigint
   chainId: number
-  /** `override`: by the executor. `calls`: without state overrides. */
+  /**
+   * `override`: in one request, by a contract put at `from` with a state
+   * override. `calls`: without state overrides.
+   */
   via: 'override' | 'calls'
 }
 
@@ -85,7 +91,10 @@ export type RunAnswers<names extends string> = {
   calls: Readonly<Record<names, CallAnswer>>
 }
 
-/** Like {@link RunAnswers}, but lists the calls in their given order. */
+/**
+ * Like {@link RunAnswers}, but a list in the order of the calls instead of an
+ * object by name.
+ */
 export type RawAnswers = {
   head: RunHead
   steps: readonly CallAnswer[]
@@ -93,22 +102,25 @@ export type RawAnswers = {
 }
 
 /**
- * What a token can do. Found by calls, because code behind proxies cannot be
- * scanned.
+ * The functions that a token has. They are found by calls, because the code
+ * behind a proxy cannot be searched.
  */
 export type TokenCapabilities = {
-  /** Has `receiveWithAuthorization` (Circle since v2.1). */
+  /** True if the token has `receiveWithAuthorization` (Circle since v2.1). */
   receive: boolean
-  /** Has `transferWithAuthorization`. */
+  /** True if the token has `transferWithAuthorization`. */
   transfer: boolean
-  /** Has `cancelAuthorization`. */
+  /** True if the token has `cancelAuthorization`. */
   cancel: boolean
-  /** Takes signatures as `bytes`, so contract wallets can pay (ERC-7598). */
+  /**
+   * True if the token takes signatures as `bytes`, so that contract wallets can
+   * pay (ERC-7598).
+   */
   bytes: boolean
-  /** Can be paused. */
+  /** True if the token can be paused. */
   pause: boolean
-  /** Can block accounts. */
+  /** True if the token can block accounts. */
   blockList: boolean
-  /** `authorizationState` is Circle v2.0's enum and not a boolean. */
+  /** `authorizationState` returns the enum of Circle v2.0 and not a boolean. */
   stateEnum: boolean
 }

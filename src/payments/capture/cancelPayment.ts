@@ -31,11 +31,11 @@ const members: MembersOf<CancelPaymentParameters> = {
 }
 
 /**
- * Rehearses a payer's cancellation, sends it from any account, and returns the
+ * Simulates a payer's cancellation, sends it from any account, and returns the
  * hash of the transaction.
  *
- * A capture can still be mined first: use `waitForOutcome` to see which one
- * won.
+ * A capture can still get into a block first: use `waitForOutcome` to see which
+ * one won.
  *
  * @throws {@link CancelRejectedError} when the cancellation would fail, for
  * example because the nonce is consumed; nothing was sent.

@@ -6,8 +6,8 @@ import { sendCall } from './sendCall.js'
 export type CapturePaymentParameters = CaptureOptions
 
 /**
- * Rehearses the capture of a payment, sends it with a gas limit based on the
- * rehearsal, and returns the hash of the transaction.
+ * Simulates the capture of a payment, sends it with a gas limit based on the
+ * simulated gas, and returns the hash of the transaction.
  *
  * A hash does not prove a capture: only `waitForOutcome` does.
  *

@@ -21,11 +21,17 @@ import type { SignedTransaction } from './signTransaction.js'
 import { checkMilliseconds } from './startWait.js'
 import { waitForOutcome } from './waitForOutcome.js'
 
-/** The payment, and the options of {@link capturePaymentSync}. */
+/** The payment, and how {@link capturePaymentSync} sends its capture. */
 export type CapturePaymentSyncParameters = CaptureOptions & {
-  /** Milliseconds to wait for an outcome. @default 20_000 */
+  /**
+   * Milliseconds to wait for an outcome.
+   * @default 20_000
+   */
   timeout?: number | undefined
-  /** Milliseconds between two polls, if the node cannot answer at once. */
+  /**
+   * Milliseconds between two polls. Used only if the node does not support
+   * `eth_sendRawTransactionSync`, which waits for the receipt.
+   */
   pollingInterval?: number | undefined
 }
 
@@ -66,8 +72,8 @@ export async function capturePaymentSync(
   const payment = kind
     ? requireSignature(kind.parse(options.payment))
     : parseSignedPayment(options.payment)
-  // Checked here because `waitForOutcome` would throw after the capture was
-  // sent.
+  // Checks the times before the capture is sent. `waitForOutcome` would refuse
+  // them only after it.
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(pollingInterval, 'pollingInterval')
   const capture = await planCapture(client, options)
@@ -97,7 +103,10 @@ type CapturedPayment = {
   givenNonce: number | undefined
 }
 
-/** Returns no outcome if the transaction was sent but has no receipt yet. */
+/**
+ * Sends the capture and waits for its receipt. Returns no outcome if the
+ * transaction was sent but has no receipt yet.
+ */
 async function sendSync(
   client: Client,
   captured: CapturedPayment,
@@ -109,8 +118,8 @@ async function sendSync(
     retryCount: 0,
   })
   if (!failure) return { hash, outcome: judgeAnswer(result, captured, hash) }
-  // Sends again with `eth_sendRawTransaction`, which every node has. Sending
-  // the same bytes twice is safe.
+  // Sends the same bytes again with `eth_sendRawTransaction`, which every node
+  // has. This is safe: the account nonce lets only one copy into a block.
   const { givenNonce } = captured
   if (!isKnown(failure) && !isTimeout(failure))
     await sendRaw(client, { hash, raw, givenNonce })
@@ -118,8 +127,9 @@ async function sendSync(
 }
 
 /**
- * Returns `undefined` if the answer is not the transaction's receipt: the node
- * accepted the transaction, but has no outcome yet.
+ * Returns the outcome that the node's answer shows. Returns `undefined` if the
+ * answer is not the transaction's receipt: the node accepted the transaction,
+ * but has no outcome yet.
  */
 function judgeAnswer(
   answer: unknown,
@@ -136,7 +146,10 @@ function judgeAnswer(
   }
 }
 
-/** True for EIP-7966's code 4, or a text about a timeout. */
+/**
+ * True when the node accepted the transaction, but got no receipt in time: code
+ * 4 of EIP-7966, or a text about a timeout.
+ */
 function isTimeout({ code, words }: NodeFailure): boolean {
   return code === 4 || /time[d ]*out/i.test(words)
 }

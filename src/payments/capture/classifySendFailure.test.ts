@@ -3,7 +3,8 @@ import type { NodeFailure } from '../../chain/rpc/types.js'
 import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 
 /**
- * Error texts from the nodes' source code. The code is -32000 if none is given.
+ * Error texts, from the source code of the nodes. Their code is -32000 unless
+ * another one is given.
  */
 const wordings: Readonly<
   Record<string, readonly (readonly [SendStatus, string, number?])[]>

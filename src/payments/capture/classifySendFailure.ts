@@ -1,35 +1,39 @@
 import { isOfGateway, isTemporary } from '../../chain/rpc/classifyFailure.js'
 import type { NodeFailure } from '../../chain/rpc/types.js'
 
-/** What the answer to a send means for the signed bytes. */
+/** What the node's answer says about a signed transaction that was sent. */
 export type SendStatus =
   | 'sent'
-  /** The node has these bytes already. */
+  /** The node already has this transaction. */
   | 'known'
-  /** The account nonce is used, on chain or in the node's pending state. */
+  /**
+   * The account nonce is already used, in a block or in the node's pending
+   * block.
+   */
   | 'nonceTooLow'
-  /** The fees are below the node's minimum. */
+  /** The fees are below the minimum of the node. */
   | 'underpriced'
   /**
-   * The node has another transaction of this nonce, and the fees are too low to
-   * replace it.
+   * The node has another transaction with this account nonce, and the new fees
+   * are too low to replace it.
    */
   | 'replacementUnderpriced'
   /**
-   * The mempool is full, the account has too many transactions in it, or an
-   * earlier nonce is missing. The node may accept the same bytes later.
+   * The mempool is full, the account has too many transactions in it, or a
+   * lower account nonce is missing. The node may accept the same transaction
+   * later.
    */
   | 'poolFull'
   /** The account cannot pay for its gas. */
   | 'insufficientFunds'
-  /** No clear answer: the node may have accepted the bytes. */
+  /** No clear answer: the node may have accepted the transaction. */
   | 'unclear'
-  /** The node will never accept these bytes. */
+  /** The node will never accept this transaction. */
   | 'refused'
 
 /**
  * Error texts of Geth, Reth, Nethermind, Besu, Erigon, anvil, OpenEthereum and
- * rollups. The first match decides. A sequencer's text contains that of the
+ * rollups. The first match decides. A sequencer's text can contain that of the
  * node behind it, so specific patterns come before general ones.
  */
 const wordings: readonly (readonly [RegExp, SendStatus])[] = [
@@ -71,8 +75,7 @@ export function classifySendFailure(failure: NodeFailure): SendStatus {
   const [, status] =
     wordings.find(([pattern]) => pattern.test(failure.words)) ?? []
   if (status && status !== 'refused') return status
-  // A gateway's failure does not show whether the node behind it took the
-  // bytes.
+  // A gateway failed. It may have passed the transaction on to a node before.
   if (isOfGateway(failure)) return 'unclear'
   return status ?? (isTemporary(failure) ? 'unclear' : 'refused')
 }

@@ -31,7 +31,9 @@ export class CancelRejectedError extends CountersignError {
   }
 }
 
-/** The transaction was mined and failed. Its gas is spent, no tokens moved. */
+/**
+ * The transaction is in a block, but failed. Its gas is spent, no tokens moved.
+ */
 export class CaptureRevertedError extends CountersignError {
   override readonly name = 'CaptureRevertedError'
   readonly reason: RejectionReason
@@ -48,12 +50,16 @@ export class CaptureRevertedError extends CountersignError {
 
 /**
  * The node or the wallet refused the transaction, or gave no clear answer. If
- * `maybeSent` is true, wait for the outcome before you send again.
+ * `maybeSent` is true, wait for the outcome before you send again: otherwise
+ * you could send twice.
  */
 export class SendError extends CountersignError {
   override readonly name = 'SendError'
   override readonly retryable: boolean
-  /** True when the transaction may have been sent. */
+  /**
+   * True when the transaction may have been sent although this error was
+   * thrown.
+   */
   readonly maybeSent: boolean
 
   constructor({
@@ -74,7 +80,7 @@ export class SendError extends CountersignError {
   }
 }
 
-/** There is no account, or it is of a kind that cannot sign or send here. */
+/** No account was given, or the account cannot sign or send here. */
 export class AccountError extends CountersignError {
   override readonly name = 'AccountError'
 

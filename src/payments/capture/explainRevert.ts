@@ -32,12 +32,12 @@ type FailedReceipt = {
 
 /**
  * Finds out why a transaction failed: repeats it with `eth_call` on the state
- * after its block, where the cause still exists. The reason is
+ * after its block, where the cause still exists. Returns the reason
  * `simulationFailed` if the node cannot repeat it, for example because it no
  * longer has that state.
  *
- * @throws {@link NodeError} {@link NodeAnswerError} when the node may answer
- * later.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the failure of the
+ * node is temporary.
  */
 export async function explainRevert(
   client: Client,
@@ -88,8 +88,8 @@ async function repeatFailed(
 }
 
 /**
- * True when over 96% of the gas limit was used: calls that run out of gas leave
- * at most a few 64ths of it.
+ * True when over 96% of the gas limit was used: a call that runs out of gas
+ * leaves at most a few 64ths of the limit (EIP-150).
  */
 function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
   const limit = parseQuantity(gas ?? '0x0', 'eth_getTransactionByHash')

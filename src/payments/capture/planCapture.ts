@@ -18,21 +18,22 @@ import {
   type SendOptions,
 } from './planTransaction.js'
 
-/** Options for rehearsing and sending a capture. */
+/** Options for simulating and sending a capture. */
 export type CaptureOptions = SendOptions & {
   payment: AnySignedPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: PaymentKind | undefined
   /**
    * Amount to capture of a checkout payment, such as `'42.10'`, in whole
-   * tokens. Other payments have an exact amount.
+   * tokens. Leave it out for other payments: their amount is exact.
    */
   amount?: string | undefined
   /** Decimals of the token, to parse `amount`. @default 6 */
   decimals?: number | undefined
   /**
-   * Rehearses the capture before sending it. `false` saves a request, but a
-   * capture that fails costs gas; not allowed for payers that are contracts.
+   * True to simulate the capture with `eth_call` before sending it. `false`
+   * saves a request, but a capture that fails then costs gas. It is not allowed
+   * for payers that are contracts.
    * @default true
    */
   simulate?: boolean | undefined
@@ -64,7 +65,10 @@ export type PlannedCapture = {
   options: SendOptions
 }
 
-/** Checks that a payment can be captured, and decides the gas limit. */
+/**
+ * Checks that a payment can be captured, by default with a simulation, and
+ * decides the gas limit of the capture.
+ */
 export async function planCapture(
   client: Client,
   parameters: CaptureOptions,
@@ -111,8 +115,8 @@ export async function planCapture(
 }
 
 /**
- * Returns the token units to capture: the exact value, or the caller's
- * `amount`.
+ * Returns the amount to capture in base units: the exact value of the payment,
+ * or the caller's `amount`.
  */
 function parseCaptureAmount(
   { message }: AnySignedPayment,
@@ -157,7 +161,10 @@ function checkSender(
     })
 }
 
-/** Checks without a node: the window, and that the payer's own key signed. */
+/**
+ * Checks a payment without a node: that its window is open, and that the
+ * payer's own key signed it.
+ */
 async function checkUnsimulated(
   payment: AnySignedPayment,
   kind: CaptureKind,

@@ -17,20 +17,30 @@ import type { Rehearsal } from '../verify/types.js'
 import { AccountError } from './errors.js'
 
 /**
- * How to send a transaction. The node chooses the fields that you leave out.
+ * How to send a transaction. Fields that you leave out are taken from the node.
  */
 export type SendOptions = CallFees & {
-  /** @default the client's account */
+  /**
+   * Account that sends the transaction.
+   * @default the client's account
+   */
   account?: Account | Address | undefined
   /** Account nonce. @default the count of the node's `pending` block */
   nonce?: number | undefined
-  /** Gas limit. @default a quarter above what the rehearsal used */
+  /**
+   * Gas limit.
+   * @default a quarter above the gas that the simulation used
+   */
   gas?: bigint | undefined
-  /** Highest gas limit. @default 300_000n */
+  /**
+   * Highest gas limit to choose. A transaction whose simulation needs more is
+   * not sent.
+   * @default 300_000n
+   */
   maxCaptureGas?: bigint | undefined
 }
 
-/** A transaction with every field decided. */
+/** A transaction whose fields are all decided, ready to sign. */
 export type PlannedTransaction = {
   to: Address
   data: Hex
@@ -57,7 +67,10 @@ export function parseLocalAccount(account: Account): LocalAccount {
   return account
 }
 
-/** Gets the nonce and the fees from the node unless they are given. */
+/**
+ * Completes a transaction: asks the node for the account nonce and the fees
+ * unless they are given.
+ */
 export async function planTransaction(
   client: Client,
   {
@@ -75,8 +88,9 @@ export async function planTransaction(
   },
 ): Promise<PlannedTransaction> {
   const asked = decideFees(client, options)
-  // Get the fees before the nonce manager draws a nonce. If the fees failed
-  // after that, the nonce would stay unused and block later transactions.
+  // Gets the fees before viem's nonce manager gives out a nonce. If the fees
+  // failed after that, the nonce would stay unused and block all later
+  // transactions.
   const manager = account.type === 'local' ? account.nonceManager : undefined
   if (manager && options.nonce === undefined) await asked
   const [nonce, fees] = await Promise.all([
@@ -84,7 +98,8 @@ export async function planTransaction(
     asked,
   ])
   const { type, ...prices } = fees
-  // A signer would treat a value that is not a number as 0.
+  // Checks the numbers, because a signer would treat a value that is not a
+  // number as 0.
   for (const [field, value] of Object.entries({ nonce, gas, ...prices }))
     if (!/^\d+$/.test(String(value)))
       throw new InvalidFieldError(
@@ -132,7 +147,7 @@ async function decideFees(
   return { ...fees, maxPriorityFeePerGas: tip < cap ? tip : cap }
 }
 
-/** Estimates fees with viem; uses the gas price if blocks have no base fee. */
+/** Estimates fees with viem. Uses the gas price if blocks have no base fee. */
 async function estimateFees(
   client: Client,
   request: Pick<CallFees, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
@@ -160,8 +175,8 @@ async function estimateFees(
 }
 
 /**
- * Adds a quarter to the gas of the rehearsal, up to `maxGas`. Returns `maxGas`
- * when the gas is unknown.
+ * Adds a quarter to the simulated gas, up to `maxGas`, because state may change
+ * before the capture. Returns `maxGas` when the gas is unknown.
  */
 export function gasLimit(
   rehearsal: Rehearsal | undefined,
@@ -172,7 +187,10 @@ export function gasLimit(
   return limit < maxGas ? limit : maxGas
 }
 
-/** Picks the fee fields: the gas price if given, or else EIP-1559 fees. */
+/**
+ * Returns the fee fields of a transaction: the gas price if it is given, or
+ * else the two EIP-1559 fees.
+ */
 export function pickFees({
   maxFeePerGas,
   maxPriorityFeePerGas,

@@ -5,7 +5,8 @@ import { sendFromWallet, sendRaw } from './sendTransaction.js'
 import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
 /**
- * Sends a planned call, signed by a local account or by the client's wallet.
+ * Sends a planned call. A local account signs it here; for another account, the
+ * client's wallet signs and sends it.
  */
 export async function sendCall(
   client: Client,
@@ -34,8 +35,8 @@ export async function signCall(
 }
 
 /**
- * Signs a transaction and passes it to `send`. If any step fails, resets viem's
- * nonce manager: the unused nonce would block all later transactions.
+ * Signs a transaction and passes it to `send`. If a step fails, resets viem's
+ * nonce manager: the unused nonce would otherwise block all later transactions.
  */
 export async function signAndSend<result>(
   client: Client,

@@ -7,7 +7,8 @@ export type SendOutcome = {
   hash: Hash
   status: SendStatus
   /**
-   * The node's error text, without secrets; absent if it accepted the bytes.
+   * The node's error text, without secrets. Absent if the node accepted the
+   * transaction.
    */
   words?: string | undefined
 }
@@ -16,7 +17,7 @@ export type SendOutcome = {
  * Sends each signed transaction once, in order. A batching transport sends all
  * as one request.
  *
- * Sent does not mean mined: a mempool can still drop them.
+ * A sent transaction is not yet in a block: the mempool can still drop it.
  */
 export function sendRawBatch(
   client: Pick<Client, 'request'>,

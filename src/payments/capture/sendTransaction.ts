@@ -9,16 +9,19 @@ import { isDeclined } from '../sign/isDeclined.js'
 import { AccountError, SendError } from './errors.js'
 import type { SignedTransaction } from './signTransaction.js'
 
-/** A signed transaction to send once. */
+/** A signed transaction, to be sent once. */
 type SentOnce = Pick<SignedTransaction, 'hash' | 'raw'> & {
   /**
    * The account nonce, if the caller chose it. Without it, each send takes the
-   * account's next nonce.
+   * next nonce of the account.
    */
   givenNonce: number | undefined
 }
 
-/** Sends signed bytes once. Succeeds if the node already has them. */
+/**
+ * Sends a signed transaction once. Counts as success if the node already has
+ * it.
+ */
 export async function sendRaw(
   client: Client,
   { hash, raw, givenNonce }: SentOnce,
@@ -35,9 +38,9 @@ export async function sendRaw(
 }
 
 /**
- * True when the nonce is too low because the node already has this transaction:
- * an earlier try, or another endpoint of a fallback transport, sent the same
- * bytes.
+ * Called when the node says that the account nonce is used. True if the reason
+ * is this transaction itself: an earlier try, or another endpoint of a fallback
+ * transport, has already sent it.
  */
 async function isMined(
   client: Client,
@@ -51,7 +54,7 @@ async function isMined(
   return Boolean(result)
 }
 
-/** Asks the wallet or node of a JSON-RPC account to sign and send, once. */
+/** Asks a wallet or node that holds the key to sign and send, once. */
 export async function sendFromWallet(
   client: Client,
   account: Account,
@@ -74,15 +77,17 @@ export async function sendFromWallet(
 }
 
 /**
- * Throws if the wallet is on another chain, where the transaction would fail
- * and publish the payment's signature.
+ * Throws if the wallet is on another chain. There the transaction would fail,
+ * and would publish the payment's signature.
  */
 async function requireChain(client: Client, chainId: number): Promise<void> {
   const found = await getChainId(client)
   if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
 }
 
-/** The fields we pass to a wallet. It chooses the missing ones itself. */
+/**
+ * The fields that are passed to a wallet. The wallet chooses the others itself.
+ */
 type WalletFields = CallFees & {
   to: Address
   data: Hex
@@ -92,8 +97,8 @@ type WalletFields = CallFees & {
 }
 
 /**
- * True when the node already has the transaction: texts of Geth, Nethermind,
- * Besu and anvil.
+ * True when the error text says that the node already has the transaction.
+ * Covers texts of Geth, Nethermind, Besu and anvil.
  */
 export function isKnown({ words }: NodeFailure): boolean {
   return /already ?(known|imported)|\bknown transaction|already in (the )?(mem)?pool/i.test(
@@ -103,16 +108,20 @@ export function isKnown({ words }: NodeFailure): boolean {
 
 const nonceTooLow = /nonce (is )?too low|old ?nonce/i
 
-/** True when another transaction of the account has the nonce. */
+/**
+ * True when the error text says that the account nonce is used by another
+ * transaction.
+ */
 function isNonceTaken({ words }: NodeFailure): boolean {
   return nonceTooLow.test(words) || /replacement .*underpriced/i.test(words)
 }
 
 /**
- * Decides `maybeSent` and `retryable`. Without a clear answer, the transaction
- * may have been sent. Then only signed bytes are safe to send again, because a
- * wallet would sign a second transaction. If another transaction has the nonce,
- * a retry helps only if it draws a new nonce.
+ * Builds the error of a failed send, and decides its `maybeSent` and
+ * `retryable`. Without a clear answer, the transaction may have been sent. Then
+ * only signed bytes may be sent again, because a wallet would sign a second
+ * transaction. If another transaction has the account nonce, a retry helps only
+ * with a new nonce.
  */
 function sendError(
   failure: NodeFailure,

@@ -4,22 +4,24 @@ import type { DecidedFees } from './planTransaction.js'
 import { type SignedTransaction, signTransaction } from './signTransaction.js'
 
 export type SignReleaseParameters = {
-  /** The account nonce to fill. */
+  /** The account nonce to use up. */
   nonce: number
   chainId: number
   fees: DecidedFees
   /**
    * Gas limit. Raise it for an account with code (EIP-7702), and on rollups
-   * that charge the data fee in gas. @default 21_000n
+   * that charge the data fee in gas.
+   * @default 21_000n
    */
   gas?: bigint | undefined
 }
 
 /**
- * Signs an empty transfer from an account to itself. It uses up an account
- * nonce, so that later transactions can be mined. Does not use the network.
+ * Signs an empty transfer from an account to itself. When it is in a block, its
+ * account nonce is used up, and later transactions of the account are no longer
+ * blocked by a gap. Sends nothing.
  *
- * Another transaction with this nonce can still be mined instead.
+ * Another transaction with this nonce can still get into a block instead.
  *
  * @throws {@link AccountError} when the account cannot sign here.
  * @throws {@link SendError} when the signer fails.

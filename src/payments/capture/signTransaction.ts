@@ -8,12 +8,12 @@ import {
   parseLocalAccount,
 } from './planTransaction.js'
 
-/** A signed transaction. A capture in it contains the payment's signature. */
+/** A signed transaction. That of a capture contains the payment's signature. */
 export type SignedTransaction = {
   hash: Hash
   /** The serialized transaction. Protect it like a credential. */
   raw: Hex
-  /** Account nonce. */
+  /** Account nonce of the transaction. */
   nonce: number
 }
 
@@ -35,8 +35,8 @@ export async function signTransaction(
   } catch (error) {
     throw signerError(error)
   }
-  // Checked here because viem's hash function would put bytes that it cannot
-  // parse, and so the payment's signature, into its error.
+  // Checks the form first. viem's hash function puts bytes that it cannot parse
+  // into its error, and so the payment's signature.
   if (typeof raw !== 'string' || !/^0x([\da-f]{2})+$/i.test(raw))
     throw new SendError({
       words: 'the signer gave no transaction',
@@ -51,7 +51,7 @@ export async function signTransaction(
 }
 
 /**
- * Keeps only the name of a signer's error: its text may contain the
+ * Keeps only the name of a signer's error. Its text may contain the
  * transaction, and so the payment's signature.
  */
 function signerError(error: unknown): SendError | SigningDeclinedError {

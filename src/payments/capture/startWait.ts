@@ -1,25 +1,29 @@
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { OutcomeTimeoutError } from './errors.js'
 
-/** Work and pauses that a timeout or a signal can end early. */
+/**
+ * Runs work and pauses, all of which end early on a timeout or when a signal
+ * aborts.
+ */
 export type Wait = {
   until<value>(work: Promise<value>): Promise<value>
   pause(milliseconds: number): Promise<void>
-  /** Removes the timer and the listener. */
+  /** Removes the timer of the timeout and the listener of the signal. */
   end(): void
 }
 
 /**
- * Milliseconds. A JavaScript timer with a longer time fires at once. A literal,
- * because bundlers would keep a computed value even where it is unused.
+ * Longest time of a JavaScript timer in milliseconds; a longer one fires at
+ * once. Written as a literal, because bundlers keep a computed value even where
+ * it is unused.
  */
 const maxTimer = 2_147_483_647
 
 /**
- * Checks a time to wait; `Infinity` is allowed. A value that is not a number
- * would make the wait endless.
+ * Checks an optional number of milliseconds; `Infinity` is allowed. With a
+ * value that is not a number, a wait would never end.
  *
- * @throws {@link InvalidFieldError} when it is given and invalid.
+ * @throws {@link InvalidFieldError} when the value is given and invalid.
  */
 export function checkMilliseconds(
   value: number | undefined,

@@ -36,12 +36,16 @@ export type WaitForOutcomeParameters = {
   payment: AnyPayment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: OutcomeKind | undefined
-  /** The transaction that captures or cancels the payment, if known. */
+  /**
+   * Hash of a transaction that captures or cancels the payment, if you know
+   * one.
+   */
   hash?: Hash | undefined
   /**
-   * The finality to wait for. For nodes without such a block: the number of
-   * blocks from the deciding one to the newest, both counted. @default
-   * 'included'
+   * The finality to wait for. For nodes that know no `safe` or `finalized`
+   * block, the number of blocks from the transaction's block to the newest,
+   * both counted.
+   * @default 'included'
    */
   finality?: Finality | { blocks: number } | undefined
   /**
@@ -50,9 +54,15 @@ export type WaitForOutcomeParameters = {
    * `detectPreconfirmations` last found with this client
    */
   pollingInterval?: number | undefined
-  /** Longest wait in milliseconds. @default until the payment expires */
+  /**
+   * Longest wait in milliseconds.
+   * @default until the payment expires
+   */
   timeout?: number | undefined
-  /** Unix seconds: the earliest time of a cancellation to look for. */
+  /**
+   * Unix seconds. A cancellation that was made before this time is not searched
+   * for.
+   */
   since?: bigint | undefined
   signal?: AbortSignal | undefined
 }
@@ -144,7 +154,8 @@ export async function waitForOutcome(
     }
     ready = true
     const outcome = await look(client, watch, looks)
-    // A replica that is behind finds no logs, so `unknown` must come twice.
+    // A replica that is behind finds no logs. So `unknown` counts only when two
+    // polls in a row return it.
     const doubtful = outcome?.status === 'unknown' && !doubted
     doubted = outcome?.status === 'unknown'
     return doubtful ? undefined : outcome
@@ -161,8 +172,8 @@ export async function waitForOutcome(
 }
 
 /**
- * Defaults without `detectPreconfirmations`: `eager` for `preconfirmed`,
- * otherwise `calm`.
+ * Pace of the polls without `detectPreconfirmations`: `eager` when waiting for
+ * `preconfirmed`, otherwise `calm`.
  */
 const eager: NetworkPace = { tag: 'pending', pollingInterval: 100 }
 const calm: NetworkPace = { tag: 'latest', pollingInterval: 1000 }
@@ -173,7 +184,7 @@ type Watch = {
   hash: Hash | undefined
   since: bigint | undefined
   finality: Finality | { blocks: number }
-  /** The block tag that shows a pre-confirmation first. */
+  /** The block tag that shows a pre-confirmed transaction first. */
   tag: NetworkPace['tag']
 }
 
@@ -210,9 +221,9 @@ function parseFinality(
 }
 
 /**
- * While a known transaction has no receipt, only every tenth poll reads the
- * payment nonce too, to save requests. If the caller waits for `safe`,
- * `finalized` or blocks, every poll does.
+ * While a known transaction has no receipt, only every tenth poll also reads
+ * the payment nonce, to save requests. If the caller waits for `safe`,
+ * `finalized` or a number of blocks, every poll reads it.
  */
 const glances = 10
 
@@ -255,14 +266,14 @@ async function judge(
   if (block === 'latest') return at(block)
   try {
     const outcome = await at(block)
-    // Many nodes have the state of their pending block, but not its logs:
-    // search up to the newest block instead.
+    // Many nodes have the state of their pending block, but not its logs.
+    // Search again up to the newest block.
     return outcome.status === 'unknown' && block === 'pending'
       ? at('latest')
       : outcome
   } catch (error) {
-    // The token may not have existed yet at this block. If `latest` has it, the
-    // nonce was unused at this block.
+    // The token may not have existed yet at this block. If it exists at
+    // `latest`, the nonce was unused at this block.
     if (!(error instanceof UnsupportedTokenError)) throw error
     await at('latest')
     return { status: 'unused' }
@@ -314,7 +325,7 @@ async function requireBlock(
   if (!head) throw new FinalityUnsupportedError({ finality })
 }
 
-/** Ignores temporary faults, so that the next poll asks again. */
+/** Ignores a temporary failure: the next poll asks again. Throws any other. */
 function ignorePassing(error: unknown): undefined {
   if (!(error instanceof CountersignError) || !error.retryable) throw error
 }

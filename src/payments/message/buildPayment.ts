@@ -7,10 +7,13 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
 
-/** Seconds from `validAfter` to now. The chain's clock may be behind ours. */
+/**
+ * Seconds by which the default `validAfter` lies in the past, because the
+ * chain's clock may be behind this machine's.
+ */
 const secondsBefore = 60n
 
-/** Seconds from now to `validBefore`. */
+/** Seconds from now until the default `validBefore`. */
 const windowSeconds = 900n
 
 /** Token, accounts, amount and window for {@link buildPayment}. */
@@ -19,19 +22,28 @@ export type BuildPaymentParameters = {
   domain: TokenDomain
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
-  /** The payer. */
+  /** Account that pays. */
   from: Address
-  /** The recipient. */
+  /** Account that is paid. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string
-  /** @default 'ReceiveWithAuthorization' */
+  /** Type of the message. @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
-  /** Unix seconds to count the window from. @default the wall clock */
+  /**
+   * Unix seconds from which the default window counts.
+   * @default the wall clock
+   */
   now?: bigint | undefined
-  /** Earliest capture, exclusive, Unix seconds. @default `now` - 60 */
+  /**
+   * Unix seconds. The payment can be captured only after this time.
+   * @default `now` - 60
+   */
   validAfter?: bigint | undefined
-  /** Latest capture, exclusive, Unix seconds. @default `now` + 900 */
+  /**
+   * Unix seconds. The payment can be captured only before this time.
+   * @default `now` + 900
+   */
   validBefore?: bigint | undefined
   /** 32 bytes, never used before. @default random bytes from Web Crypto */
   nonce?: Hex | undefined

@@ -5,14 +5,18 @@ import type { SignedPayment } from '../../core/types.js'
 import { type EncodedCall, encodeCapture, isPlain } from './encodeCall.js'
 
 /**
- * A call to a token: `to` and `data` for a transaction, a batch or a user
- * operation; `address`, `abi`, `functionName` and `args` for `writeContract`.
+ * A call to a token. Use `to` and `data` for a transaction, a batch or a user
+ * operation; `address`, `abi`, `functionName` and `args` for viem's
+ * `writeContract`.
  */
 export type TokenCall = {
   to: Address
   data: Hex
   address: Address
-  /** Only the function to call, so that no library picks the wrong overload. */
+  /**
+   * Contains only the function to call, so that a library cannot choose the
+   * other one of the same name.
+   */
   abi: Abi
   functionName: string
   args: readonly unknown[]
@@ -59,7 +63,7 @@ export function captureCall(parameters: CaptureCallParameters): TokenCall {
   })
 }
 
-/** Adds to a call the ABI and the arguments that `writeContract` takes. */
+/** Adds the ABI and the arguments that viem's `writeContract` takes. */
 export function describeCall(
   { to, data, signature }: EncodedCall<unknown>,
   described: { functionName: string; message: readonly unknown[] },

@@ -16,7 +16,7 @@ import { decodePayment, encodePayment } from './codec.js'
 const secret: Hex = `0x${'5ec2e7'.repeat(21)}0a1b1b`
 const signed = { ...samplePayment(), signature: secret }
 
-/** The parsed text of the signed sample, with one member replaced. */
+/** Returns the parsed text of the signed sample, with one member replaced. */
 function altered(path: string, value: unknown): Record<string, unknown> {
   const root = JSON.parse(encodePayment(signed))
   const keys = path.split('.').slice(1)

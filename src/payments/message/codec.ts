@@ -3,7 +3,7 @@ import { toJson } from '../../core/toJson.js'
 import type { Payment, SignedPayment } from '../../core/types.js'
 
 /**
- * Most characters of the JSON text. They are enough for the signature of any
+ * Longest accepted JSON text, in characters: enough for the signature of any
  * wallet.
  */
 const maxJsonLength = 65_536
@@ -50,7 +50,8 @@ export function decodePayment(json: unknown): Payment | SignedPayment {
     if (typeof json === 'string' && json.length <= maxJsonLength)
       value = JSON.parse(json)
   } catch {
-    // Text that is not JSON is refused below, because it is not an object.
+    // Ignores text that is not JSON: it is refused below, because it is not an
+    // object.
   }
   return parseWrittenPayment(value)
 }

@@ -11,7 +11,7 @@ import type {
 } from '../../core/types.js'
 import { authorizationWords, bytesWords, word } from '../../core/words.js'
 
-/** A call for a transaction, with the message that it submits. */
+/** An encoded call, with the message that it submits. */
 export type EncodedCall<signed> = {
   to: Address
   data: Hex
@@ -56,13 +56,17 @@ export function encodeCancel(
 }
 
 /**
- * True when the call takes the signature as `v`, `r`, `s` and not as `bytes`.
+ * True for a signature of 65 bytes, which the call passes as `v`, `r`, `s`. Any
+ * other is passed as `bytes`.
  */
 export function isPlain(signature: Hex): boolean {
   return signature.length === 132
 }
 
-/** Parses a signature to the form that tokens accept. Errors never show it. */
+/**
+ * Parses a signature into the form that tokens accept. Its errors never contain
+ * the signature.
+ */
 function parseTokenSignature(signature: unknown): Hex {
   const normal = tokenSignature(signature)
   if (!normal)
@@ -70,7 +74,10 @@ function parseTokenSignature(signature: unknown): Hex {
   return normal
 }
 
-/** Encodes the call data: selector, other arguments (`words`), signature. */
+/**
+ * Encodes the data of a call: selector, arguments (`words`), then the
+ * signature.
+ */
 function encode(
   overloads: { vrs: string; bytes: string },
   words: string,

@@ -3,7 +3,7 @@ import { parsePayment } from '../../core/fields.js'
 import type { AnyPayment, Payment } from '../../core/types.js'
 import { addTypes, type SigningPayload } from './paymentTypedData.js'
 
-/** Who takes part in a capture besides the payer. */
+/** The accounts of a payment, besides its payer. */
 type PaymentAccounts = {
   /** The account that is paid. */
   recipient: Address
@@ -14,15 +14,13 @@ type PaymentAccounts = {
 /** The part of a payment kind that signing needs. */
 export type SigningKind = {
   /**
-   * The member of `expect` with the total: `amount` if the payment is exact,
-   * `atMost` if it has a ceiling.
+   * Name of the member of `expect` that has the amount: `amount` for an exact
+   * payment, `atMost` for one with a ceiling.
    */
   readonly total: 'amount' | 'atMost'
-  /** The expected primary type, if `expect` names none. */
+  /** The primary type that is expected if `expect` names none. */
   readonly primaryType: AnyPayment['primaryType']
-  /**
-   * The members that `expect` may have for this kind beside the common ones.
-   */
+  /** Names of the members that `expect` may have for this kind only. */
   readonly expected: Readonly<Record<string, unknown>>
   /**
    * Parses a payment of this kind, signed or not.
@@ -30,7 +28,7 @@ export type SigningKind = {
    * @throws {@link InvalidFieldError} when it is malformed or of another kind.
    */
   parse(value: unknown): AnyPayment
-  /** The accounts that a payment names. */
+  /** Returns the accounts that a payment names, besides its payer. */
   accounts(payment: AnyPayment): PaymentAccounts
   /** Builds the typed data that the payer's wallet signs. */
   typedData(payment: AnyPayment): SigningPayload
@@ -45,7 +43,7 @@ export const eip3009Signing: SigningKind = {
   typedData: (payment: Payment) => addTypes(payment),
 }
 
-/** The accounts of a payment whose message names the recipient. */
+/** Returns the accounts of a payment whose message names the recipient. */
 export function accountsOf({ primaryType, message }: Payment): PaymentAccounts {
   const { to } = message
   return {

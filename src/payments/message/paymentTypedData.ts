@@ -13,7 +13,7 @@ export type PaymentTypedData = {
   >
   primaryType: Payment['primaryType'] | Cancellation['primaryType']
   domain: TokenDomain
-  /** Integers as decimal strings. */
+  /** The message to sign, its integers as decimal strings. */
   message: Record<string, string>
 }
 
@@ -53,8 +53,8 @@ export type SigningPayload = Pick<PaymentTypedData, 'types' | 'domain'> & {
 }
 
 /**
- * Adds the types of a message; integers stay `bigint`. Returns a copy, so that
- * a signer cannot modify the payment.
+ * Adds the EIP-712 types of a message; integers stay `bigint`. Returns a copy,
+ * so that a signer cannot change the payment.
  */
 export function addTypes({
   primaryType,

@@ -15,7 +15,10 @@ export type PreparePaymentParameters = Omit<
 > & {
   /** Address of the token contract. */
   token: Address
-  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  /**
+   * Unix seconds with which the chain's clock is compared.
+   * @default the wall clock
+   */
   now?: bigint | undefined
 }
 

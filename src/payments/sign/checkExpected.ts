@@ -6,7 +6,10 @@ import { UnexpectedPaymentError } from './errors.js'
 
 type Check = readonly [field: string, found: unknown, expected: unknown]
 
-/** Throws for the first field that differs from what the page expects. */
+/**
+ * Throws an `UnexpectedPaymentError` for the first field that differs from what
+ * the page expects.
+ */
 export function checkExpected(checks: readonly Check[]): void {
   for (const [field, found, expected] of checks)
     if (found !== expected)
@@ -14,8 +17,8 @@ export function checkExpected(checks: readonly Check[]): void {
 }
 
 /**
- * Lists the checks of a token's domain. Includes the name, because wallets show
- * it and a wrong one could deceive the buyer.
+ * Lists the checks of a token's EIP-712 domain. Includes the name: wallets show
+ * it, and a wrong name could deceive the buyer.
  */
 export function domainChecks(
   domain: TokenDomain,

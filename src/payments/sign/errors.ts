@@ -9,7 +9,7 @@ export class UnexpectedPaymentError extends CountersignError {
   override readonly name = 'UnexpectedPaymentError'
 
   constructor(field: string, given: unknown, expected: unknown) {
-    // Shortened, because the value may be a signature in the wrong field.
+    // Cuts the value, because it may be a signature in the wrong field.
     const found = typeof given === 'string' ? shorten(given) : given
     super(`The payment's ${field} must be ${expected}, not ${found}.`, {
       field,
@@ -19,7 +19,7 @@ export class UnexpectedPaymentError extends CountersignError {
   }
 }
 
-/** The wallet uses another chain or account than the payment. */
+/** The wallet is on another chain, or has another account, than the payment. */
 export class WrongWalletError extends CountersignError {
   override readonly name = 'WrongWalletError'
 
@@ -42,14 +42,16 @@ export class SigningDeclinedError extends CountersignError {
 }
 
 /**
- * The wallet failed, or did not return a signature. Holds the wallet's error
- * code, but not its text or its answer.
+ * The wallet failed, or did not return a signature. Contains the wallet's error
+ * code, but not its text or its answer, which could be secret.
  */
 export class WalletError extends CountersignError {
   override readonly name = 'WalletError'
   override readonly retryable: boolean
 
-  /** @param answer `0x`, or the type of an answer that is no signature. */
+  /**
+   * @param answer `0x`, or the type of the answer, when it is not a signature.
+   */
   constructor(code?: number | undefined, answer?: string | undefined) {
     const problem =
       code === 4100

@@ -1,9 +1,12 @@
-/** Codes for a user who declined, of EIP-1193, WalletConnect and Ledger. */
+/**
+ * Error codes for a user who declined: those of EIP-1193, WalletConnect and
+ * Ledger.
+ */
 const codes: readonly unknown[] = [4001, 5000, 0x6985]
 
 /**
- * Some wallets use code -32603 and only the error text says that the user
- * declined. ethers uses the code `ACTION_REJECTED`.
+ * Some wallets use the general code -32603, so that only the error text says
+ * that the user declined. ethers uses the code `ACTION_REJECTED`.
  */
 const words =
   /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ/i

@@ -3,7 +3,8 @@ import { parseAddress } from '../../core/fields.js'
 import { throwWalletError, type Wallet } from './signWithWallet.js'
 
 /**
- * Returns the account of a wallet. An EIP-1193 provider may first ask its user.
+ * Returns the account of a wallet. A browser wallet (EIP-1193) may first ask
+ * its user to connect.
  *
  * @throws {@link SigningDeclinedError} when the user declines.
  * @throws {@link WalletError} when the wallet fails.

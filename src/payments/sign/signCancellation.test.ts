@@ -26,7 +26,10 @@ const expectation: SignCancellationExpectation = {
   token: payment.domain.verifyingContract,
 }
 
-/** A provider on Base that answers a request to sign with `answer`. */
+/**
+ * Creates a wallet provider on Base that answers a request to sign with
+ * `answer`.
+ */
 function provider(answer: () => unknown): {
   requests: unknown[]
   request(args: { method: string; params?: unknown }): Promise<unknown>

@@ -20,11 +20,17 @@ export type SignCancellationExpectation = {
    * name in `knownTokens`; any name if the token is not there
    */
   name?: string | undefined
-  /** Version in that domain. @default as for `name` */
+  /**
+   * Version in the token's EIP-712 domain.
+   * @default the version in `knownTokens`; any version if the token is not
+   * there
+   */
   version?: string | undefined
-  /** The payer. @default the payer that the cancellation names */
+  /** Account of the payer. @default the payer that the cancellation names */
   from?: Address | undefined
-  /** The nonce of the payment, if the page kept it. @default any */
+  /**
+   * Payment nonce, if the page stored it. Without it, any nonce is accepted.
+   */
   nonce?: Hex | undefined
 }
 

@@ -19,32 +19,45 @@ export type SignPaymentExpectation = {
    * name in `knownTokens`; any name if the token is not there
    */
   name?: string | undefined
-  /** Version in that domain. @default as for `name` */
+  /**
+   * Version in the token's EIP-712 domain.
+   * @default the version in `knownTokens`; any version if the token is not
+   * there
+   */
   version?: string | undefined
-  /** The recipient. */
+  /** Account that must be paid. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
-  /** @default 'ReceiveWithAuthorization' */
+  /** Type of the message to sign. @default 'ReceiveWithAuthorization' */
   primaryType?: PrimaryType | undefined
   /**
-   * Most seconds from now until `validBefore`. Allow some more, because the
-   * buyer's clock may be slow.
+   * Longest accepted time from now until `validBefore`, in seconds. Choose it a
+   * little longer than your window, because the buyer's clock may be slow.
    * @default 86_400n
    */
   maxWindow?: bigint | undefined
 }
 
-/** What the page expects of a payment whose amount is known at capture. */
+/**
+ * What the page expects of a payment with a ceiling, whose amount is decided at
+ * the capture.
+ */
 export type SignCeilingExpectation = Omit<
   SignPaymentExpectation,
   'amount' | 'primaryType'
 > & {
-  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  /**
+   * The largest amount that can be captured, such as `'50.00'`, in whole
+   * tokens.
+   */
   atMost: string
-  /** The only account that can capture. @default the recipient */
+  /**
+   * The only account that can capture the payment.
+   * @default the recipient
+   */
   operator?: Address | undefined
 }
 
@@ -70,7 +83,10 @@ export type SignPaymentParameters<payment extends AnyPayment = Payment> = {
   expect: SignPaymentExpectation | SignCeilingExpectation
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: SigningKind | undefined
-  /** Unix seconds, to measure the window from. @default the wall clock */
+  /**
+   * Unix seconds from which the window is measured.
+   * @default the wall clock
+   */
   now?: bigint | undefined
 }
 
@@ -81,7 +97,10 @@ const members: MembersOf<SignPaymentParameters> = {
   now: true,
 }
 
-/** Most seconds until `validBefore`, if the page sets no limit. */
+/**
+ * Longest accepted time until `validBefore` in seconds, if the page sets no
+ * limit: one day.
+ */
 const usualWindow = 86_400n
 
 /**
@@ -148,8 +167,8 @@ export async function signPayment<payment extends AnyPayment>(
     ])
   }
   const window = message.validBefore - parseTime(given.now)
-  // Not `window > maxWindow`: that is false, and so accepts, if `maxWindow` is
-  // not a number.
+  // `window > maxWindow` would be false, and so accept the payment, if
+  // `maxWindow` is not a number.
   if (!(window <= maxWindow))
     throw new UnexpectedPaymentError(
       'window',

@@ -11,8 +11,8 @@ import {
 import { isDeclined } from './isDeclined.js'
 
 /**
- * A viem client with an account, or an EIP-1193 provider. A provider signs with
- * the payer's account.
+ * A viem client with an account, or an EIP-1193 provider of a browser wallet.
+ * The provider signs with the payer's account.
  */
 export type Wallet = {
   /** The function `request` of EIP-1193. */
@@ -22,8 +22,8 @@ export type Wallet = {
 }
 
 /**
- * Asks a wallet to sign, and returns the signature in the form that tokens
- * accept.
+ * Asks a wallet to sign typed data. Returns the signature in the form that
+ * tokens accept.
  */
 export async function signWithWallet(
   wallet: Wallet,
@@ -68,14 +68,15 @@ async function ask(
       method: 'eth_signTypedData_v4',
       params: [signer.address, toJson(payload)],
     },
-    // Otherwise viem would ask a user who closed the wallet three more times.
+    // Without this, viem would ask a user who closed the wallet three more
+    // times.
     { retryCount: 0 },
   )
 }
 
 /**
- * Throws our error for a wallet's failure. The user's refusal may be wrapped in
- * other errors.
+ * Throws this library's error for a failure of the wallet. Searches nested
+ * errors too, because the user's refusal may be wrapped in others.
  */
 export function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error

@@ -5,13 +5,14 @@ import type { MessageRefusal, PaymentExpectation } from './types.js'
 
 type MessageExpectation = Omit<PaymentExpectation, 'amount' | 'primaryType'> & {
   primaryType?: AnyPayment['primaryType'] | undefined
-  /** Checked later, when the token's decimals are known. */
+  /** Not compared here, because the token's decimals are not known yet. */
   amount?: string
 }
 
 /**
- * Compares a message with what the merchant expects, without a node. Returns
- * the first reason to refuse the payment.
+ * Compares a payment's message with what the merchant expects, without asking a
+ * node. Returns the first reason to refuse the payment; `undefined` if there is
+ * none.
  */
 export function checkMessage(
   { primaryType, domain, message }: AnyPayment,
@@ -35,7 +36,7 @@ export function checkMessage(
     if (expected !== undefined && found !== expected)
       return { reason, details: { found, expected } }
   if (from === to) return { reason: 'selfPayment', details: { found: from } }
-  // Also refuses if `maxWindow` is not a number.
+  // Written so that a `maxWindow` that is not a number refuses the payment too.
   return window <= maxWindow
     ? undefined
     : { reason: 'windowTooLong', details: { window, maxWindow } }

@@ -36,7 +36,9 @@ const present = (fields: SamplePaymentParameters = {}): Payment =>
 const signedBy = (signed: Payment): Promise<Hex> =>
   sign({ hash: hashPayment(signed), privateKey, to: 'hex' })
 
-/** The explanation when `signed` was signed and the sample is presented. */
+/**
+ * Explains the sample payment with the signature of another message, `signed`.
+ */
 async function explain(signed: SamplePaymentParameters): Promise<unknown> {
   const signature = await signedBy(present(signed))
   return explainSignature({ payment: { ...present(), signature } })

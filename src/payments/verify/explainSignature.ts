@@ -13,7 +13,7 @@ import type {
   TokenDomain,
 } from '../../core/types.js'
 
-/** A difference between the signed message and the payment. */
+/** One way in which the message that was signed differs from the payment. */
 export type SignatureDifference = {
   field:
     | 'primaryType'
@@ -21,20 +21,22 @@ export type SignatureDifference = {
     | 'version'
     | 'chainId'
     | 'verifyingContract'
-    /** The wallet had no `EIP712Domain` type and hashed an empty domain. */
+    /**
+     * The wallet got no `EIP712Domain` type and so signed for an empty domain.
+     */
     | 'EIP712Domain'
-    /** The wallet signed the digest as text, with `personal_sign`. */
+    /** The wallet signed the hash as a text message, with `personal_sign`. */
     | 'prefix'
     /**
-     * The signature is in a form that tokens refuse: another `v`, a high `s`,
-     * EIP-2098 or ERC-6492.
+     * The signature is the payer's, but in a form that tokens refuse: another
+     * `v`, a high `s`, EIP-2098 or ERC-6492.
      */
     | 'form'
   signed: unknown
   presented: unknown
 }
 
-/** What the payer signed, as far as we can find it. */
+/** Which message the payer signed, if one of the tried ones fits. */
 export type SignatureExplanation =
   /**
    * The payer signed a message with these differences. If there are none, the
@@ -42,8 +44,8 @@ export type SignatureExplanation =
    */
   | { found: true; differences: readonly SignatureDifference[] }
   /**
-   * The payer signed none of the tried messages. `signer` is the address that
-   * the signature recovers to for the message as presented.
+   * The payer signed none of the `tried` messages. `signer` is the address that
+   * the signature recovers to, if the payment is the signed message.
    */
   | { found: false; signer: Address | undefined; tried: number }
 
@@ -105,7 +107,10 @@ export async function explainSignature(
 
 type Hypothesis = { digest: Hex; differences: readonly SignatureDifference[] }
 
-/** Yields messages that the payer may have signed, the most likely first. */
+/**
+ * Yields messages that the payer may have signed by mistake, the most likely
+ * first.
+ */
 function* hypotheses(payment: Payment): Generator<Hypothesis> {
   const otherType: PrimaryType =
     payment.primaryType === 'ReceiveWithAuthorization'
@@ -176,12 +181,14 @@ function difference(
   return signed === presented ? [] : [{ field, signed, presented }]
 }
 
-/** The domain separator of wallets that got no `EIP712Domain` type. */
+/** Returns the domain separator of wallets that got no `EIP712Domain` type. */
 function emptySeparator(): Hex {
   return keccak256(hashText('EIP712Domain()'))
 }
 
-/** `\x19Ethereum Signed Message:\n32`, the prefix of `personal_sign`. */
+/**
+ * `\x19Ethereum Signed Message:\n32`: `personal_sign` puts it before the hash.
+ */
 const personalPrefix =
   '0x19457468657265756d205369676e6564204d6573736167653a0a3332'
 

@@ -20,8 +20,8 @@ import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 type Answers = RunAnswers<FactName>
 
 /**
- * Turns the answers of a rehearsal into a verdict. The facts read with it make
- * the reason of a refusal more precise.
+ * Turns the answers of a simulated capture into a verdict. The facts that were
+ * read in the same request make the reason of a refusal more precise.
  */
 export function judgeRehearsal(
   call: RehearsedCall,
@@ -65,8 +65,8 @@ export function judgeRehearsal(
 }
 
 /**
- * OpenZeppelin's token treats the window as block numbers if both bounds have
- * this bit. Times in seconds never reach it.
+ * OpenZeppelin's token takes the window as block numbers if both bounds have
+ * this bit. Unix times in seconds never reach it.
  */
 const blockNumberFlag = 0x800000000000n
 
@@ -75,7 +75,10 @@ function wholeGas(used: bigint, { intrinsic, least }: FixedGas): bigint {
   return whole > BigInt(least) ? whole : BigInt(least)
 }
 
-/** Refusals that may only mean that a wallet or a token ran out of gas. */
+/**
+ * Reasons that a token may give although only the gas ran out, in a wallet or
+ * in the token.
+ */
 const blamesGas: readonly RevertReason[] = [
   'gasTooHigh',
   'wrongSigner',
@@ -84,9 +87,9 @@ const blamesGas: readonly RevertReason[] = [
 ]
 
 /**
- * True when a call used 90% of its gas or more. It may run out without using
- * all: each level of calls keeps back a 64th (EIP-150), and behind proxies it
- * can be six levels deep.
+ * True when a call used 90% of its gas or more. A call can run out of gas
+ * before it has used all: each level of calls keeps back a 64th (EIP-150), and
+ * behind proxies there can be six levels.
  */
 function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
   if (gas === 0) return true
@@ -96,7 +99,8 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
 }
 
 /**
- * Finds the exact reason of a refusal from the facts that were read with it.
+ * Finds the exact reason of a refusal, from facts that were read in the same
+ * request.
  */
 export function refine(
   reason: RevertReason,
@@ -134,7 +138,7 @@ export function refine(
 }
 
 /**
- * Returns the token's domain separator. Computes it if the token only has
+ * Returns the token's domain separator. Computes it if the token has only
  * `eip712Domain()` (ERC-5267).
  */
 function separatorOf(
@@ -146,23 +150,27 @@ function separatorOf(
   return own && hashDomain({ ...domain, ...own })
 }
 
-/** True when the recipient's balance did not rise by exactly the value. */
+/**
+ * True when the simulation did not raise the recipient's balance by exactly the
+ * value.
+ */
 function movedOtherwise(
   { transfer }: RehearsedCall,
   { steps, calls }: Answers,
 ): boolean {
   const [result, after] = steps
   if (!transfer || !result) return false
-  // If calls were sent one by one, there is no balance after the transfer. Then
-  // only a returned `false` shows that nothing moved.
+  // If calls were sent one by one, the balance after the transfer is unknown.
+  // Then only a returned `false` shows that nothing moved.
   if (!after) return isWord(result) && !isTrue(result)
   if (!isWord(after) || !isWord(calls.balance)) return false
   return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
 }
 
 /**
- * The error for a node of the wrong chain. Use it only if the payment's chain
- * is the order's: then the node is wrong, not the payment.
+ * Returns the error for a node on the wrong chain. Use it only after checking
+ * that the payment is for the order's chain: otherwise the payment is wrong,
+ * not the node.
  */
 export function wrongChain({ head }: Rehearsal): NodeAnswerError {
   return new NodeAnswerError({

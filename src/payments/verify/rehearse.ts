@@ -26,7 +26,7 @@ import { encodeCancel } from '../message/encodeCall.js'
 import { judgeRehearsal } from './judgeRehearsal.js'
 import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
-/** Most gas that a capture may use. */
+/** Most gas that a capture may use, if the caller sets no limit. */
 export const defaultMaxCaptureGas = 300_000n
 
 export type RehearsalOptions = {
@@ -38,15 +38,18 @@ export type RehearsalOptions = {
 }
 
 export type CaptureRehearsalOptions = RehearsalOptions & {
-  /** @default EIP-3009 */
+  /** Kind of the payment. @default EIP-3009 */
   kind?: CaptureKind | undefined
-  /** Token units. @default the value of the message */
+  /**
+   * Base units of the token to capture.
+   * @default the value of the message
+   */
   amount?: bigint | undefined
 }
 
 /**
- * Simulates the capture, sent by the only account that can capture, or, if
- * anyone can, by the recipient.
+ * Simulates the capture. Its sender is the only account that can capture; if
+ * anyone can, the recipient.
  */
 export async function rehearseCapture(
   client: Client,
@@ -62,7 +65,10 @@ export async function rehearseCapture(
   return rehearse(client, operator, options, call)
 }
 
-/** The call that captures an amount, and the transfer that must happen. */
+/**
+ * Returns the call that captures an amount, and the transfer that it must
+ * cause.
+ */
 export function captureCallOf(
   payment: AnySignedPayment,
   kind: CaptureKind,
@@ -102,9 +108,9 @@ export async function rehearseCancel(
 }
 
 /**
- * The account that calls in rehearsals where any account may. Not the
- * submitter, because it may be the payer: the executor replaces the caller's
- * code, and the code of a payer that is a contract wallet has to check the
+ * The sender of simulated calls that anyone may send. It must not be the
+ * submitter, because that may be the payer. The simulation replaces the code of
+ * the sender, but the code of a contract wallet that pays must check the
  * signature.
  */
 export const neutralCaller: Address =
@@ -143,8 +149,8 @@ async function rehearse(
 }
 
 /**
- * Builds the step of a rehearsal. Its `question` is the call by which the token
- * asks a contract wallet to check the signature.
+ * Builds the simulated call of a capture. Its `question` is the call with which
+ * the token asks a contract wallet to check the signature.
  */
 export function rehearsalStep(
   { encoded, hash, payer }: RehearsedCall,
@@ -164,9 +170,9 @@ export function rehearsalStep(
 }
 
 /**
- * Without state overrides, simulates a call that anyone may send from the
- * submitter. It has a balance to pay fees, so the call can run with a real gas
- * price.
+ * Simulates a call that anyone may send, on a node without state overrides.
+ * Sends it from the submitter, which can pay fees, so that the call runs with a
+ * real gas price.
  */
 export function plainFallback({
   operator,
@@ -217,8 +223,8 @@ export function balanceCall(token: Address, account: Address): Call {
 }
 
 /**
- * Computes the gas that depends on the data alone: the cost before execution
- * (EIP-2028) and the least gas limit (EIP-7623).
+ * Computes the gas that follows from the data alone: the cost before the first
+ * instruction (EIP-2028), and the smallest valid gas limit (EIP-7623).
  */
 export function fixedGasOf(data: Hex): FixedGas {
   const tokens = countDataTokens(data.slice(2))

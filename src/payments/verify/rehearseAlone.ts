@@ -22,31 +22,39 @@ import {
 } from './rehearse.js'
 import type { FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
-/** A capture to rehearse, alone or with others in one request. */
+/** A capture to simulate, alone or with others in one request. */
 export type RehearsalPlan = {
   call: RehearsedCall & { transfer: PaymentAuthorization }
-  /** Token units the payer needs at the capture: the amount, or the ceiling. */
+  /**
+   * Base units of the token that the payer must have at the capture: the
+   * amount, or the ceiling.
+   */
   pulled: bigint
   fixed: FixedGas
-  /** Most gas the capture may use. */
+  /** Largest gas limit that is allowed for the capture. */
   allowed: number
   /**
    * Gas limit of the capture in a request with others. The node counts the
-   * whole limit, used or not.
+   * whole limit against the request, even if less is used.
    */
   given: number
 }
 
 /**
- * Gas for a capture whose signature has 65 bytes: 1.5 times what real tokens
- * use.
+ * Gas limit for a capture with a signature of 65 bytes: 1.5 times what the
+ * tokens in use need.
  */
 const usualGas = 100_000
 
-/** Gas to read a balance, while the token's proxies may be cold (EIP-2929). */
+/**
+ * Gas to read a balance for the first time in a request (cold access,
+ * EIP-2929), also behind proxies.
+ */
 export const balanceGas = 25_000
 
-/** Gas for each further read, when the token's account is warm (EIP-2929). */
+/**
+ * Gas for each further read of a token in a request (warm access, EIP-2929).
+ */
 export const factGas = 20_000
 
 export function planRehearsal(
@@ -66,21 +74,22 @@ export function planRehearsal(
     pulled: payment.message.value,
     fixed,
     allowed,
-    // A contract wallet runs code of unknown cost, so it gets the full limit.
+    // A contract wallet runs code of unknown cost, so its capture gets the full
+    // limit.
     given: isPlain(encoded.signature) ? Math.min(usualGas, allowed) : allowed,
   }
 }
 
 /**
- * Gas that a capture and the reads for it add to a request with others, plus
- * 5%.
+ * Returns the gas that a capture and its reads take of a request with others,
+ * plus 5%.
  */
 export function weightOf({ given }: RehearsalPlan): number {
   return (given + balanceGas + 2 * factGas) * 1.05
 }
 
 /**
- * The result of a rehearsed capture, and the payer's token balance before it.
+ * The result of a simulated capture, and the payer's token balance before it.
  */
 export type RehearsedAlone = { rehearsal: Rehearsal; payerBalance: bigint }
 

@@ -9,7 +9,10 @@ export type RehearsedKind =
   | { rehearsal: Rehearsal; payerBalance: bigint; error?: undefined }
   | { error: CountersignError; rehearsal?: undefined }
 
-/** Rehearses payments. Groups those with the same token, type and recipient. */
+/**
+ * Simulates the capture of each payment. Payments with the same token, type and
+ * recipient share requests.
+ */
 export async function rehearseKinds(
   client: Client,
   payments: readonly SignedPayment[],
@@ -29,8 +32,9 @@ export async function rehearseKinds(
 }
 
 /**
- * Key of payments that can share a request. Anyone may send a Transfer, so its
- * recipients may differ. Only the recipient may send a Receive.
+ * Returns the key of payments that can share a request. Anyone may send a
+ * `TransferWithAuthorization`, so its recipients may differ. Only the recipient
+ * may send a `ReceiveWithAuthorization`.
  */
 function kindOf({ domain, message, primaryType }: SignedPayment): string {
   const token = `${primaryType} ${domain.verifyingContract}`
@@ -39,7 +43,10 @@ function kindOf({ domain, message, primaryType }: SignedPayment): string {
     : token
 }
 
-/** If the node fails on the group, rehearses each payment alone. */
+/**
+ * Simulates the payments of a group together. If the node fails on the group,
+ * simulates each payment alone.
+ */
 async function rehearseKind(
   client: Client,
   payments: readonly SignedPayment[],

@@ -17,45 +17,49 @@ import type { Rehearsal } from './types.js'
 
 export type RehearsePaymentsParameters = RehearsalOptions & {
   /**
-   * Well-formed payments of one token and type; for Receive, of one recipient.
+   * Well-formed payments of one token and type. For `ReceiveWithAuthorization`,
+   * they must also have the same recipient.
    */
   payments: readonly AnySignedPayment[]
-  /** Their kind. @default EIP-3009 */
+  /** Kind of all these payments. @default EIP-3009 */
   kind?: CaptureKind | undefined
   /**
-   * Token units to capture, in the order of the payments. @default the values of
-   * the messages
+   * Base units of the token to capture, in the order of the payments.
+   * @default the values of the messages
    */
   amounts?: readonly bigint[] | undefined
 }
 
-/** `rehearsals` and `payerBalances` have the order of the payments. */
+/**
+ * The results. `rehearsals` and `payerBalances` have the order of the payments.
+ */
 export type RehearsedPayments = {
-  /** The oldest block at which a payment was rehearsed. */
+  /** The oldest of the blocks at which payments were simulated. */
   head: RunHead
   rehearsals: readonly Rehearsal[]
   /**
-   * Balances before all payments, in token units; 0 if the token returns none.
+   * Each payer's balance before all payments, in base units of the token; 0 if
+   * the token returns none.
    */
   payerBalances: readonly bigint[]
 }
 
 /**
- * Most gas of the captures in one request. Nodes allow 50 million or more; the
- * rest is for reads that a request needs only once, such as the token's
- * decimals.
+ * Most gas for captures in one request. Nodes allow 50 million or more. The
+ * rest is for reads that a request needs once, such as the token's decimals.
  */
 const gasPerRequest = 44_000_000
 
 /**
  * Simulates many captures one after another on one state, about 250 in a
- * request. Two payments that together exceed their payer's balance do not both
- * pass. If the token's answer is unclear or a capture needs unusually much gas,
- * rehearses that capture again alone. A single payment needs one request.
+ * request. So two payments that together exceed their payer's balance do not
+ * both pass. A capture for which the token's answer is unclear, or that needs
+ * unusually much gas, is simulated again alone. A single payment needs one
+ * request.
  *
- * Rehearses each payment alone if the node cannot simulate them together, and
- * always if they have a ceiling. The gas of a capture rehearsed with others is
- * an upper bound.
+ * Simulates each payment alone if the node cannot simulate them together, and
+ * always if they have a ceiling. The gas of a capture that was simulated with
+ * others is an upper bound.
  *
  * @throws {@link InvalidFieldError} when a payment is malformed or of another
  * kind than the first.
@@ -117,8 +121,8 @@ function checkKind(payments: readonly AnySignedPayment[]): void {
 }
 
 /**
- * Splits plans into chunks that fit a request. Keeps a payer's payments next to
- * each other, so that most of them are simulated on one state.
+ * Splits captures into chunks that fit a request. Keeps a payer's payments next
+ * to each other, so that most of them are simulated on one state.
  */
 function chunkByPayer(
   plans: readonly RehearsalPlan[],
@@ -144,14 +148,17 @@ function weigh(plans: readonly RehearsalPlan[]): number {
   return plans.reduce((sum, plan) => sum + weightOf(plan), 0)
 }
 
-/** `run` is the same object for all captures simulated on one state. */
+/**
+ * One result. `run` is the same object for all captures that were simulated on
+ * one state.
+ */
 type RehearsedPayment = RehearsedAlone & { run: object | undefined }
 
 type TogetherResults = readonly (readonly [RehearsalPlan, RehearsedTogether])[]
 
 /**
- * Rehearses a chunk together. If that fails, rehearses the first payment alone,
- * then each half of the others together.
+ * Simulates a chunk of captures together. If that fails, simulates the first
+ * one alone, then each half of the others together.
  */
 async function rehearseAll(
   client: Client,
@@ -166,7 +173,7 @@ async function rehearseAll(
     if (!(error instanceof NodeAnswerError)) throw error
     const alone = await rehearseAlone(client, first, options)
     const results: TogetherResults = [[first, { ...alone, run: undefined }]]
-    // Without state overrides, captures cannot be simulated together.
+    // Without state overrides, the node cannot simulate captures together.
     if (alone.rehearsal.head.via === 'calls') return results
     const half = Math.ceil(plans.length / 2)
     const halves = [plans.slice(1, half), plans.slice(half)]
@@ -184,8 +191,8 @@ async function settle(
   if (rehearsal && payerBalance !== undefined)
     return { rehearsal, payerBalance, run }
   const alone = await rehearseAlone(client, plan, options)
-  // Takes verdict and balance from the same request: another one may see
-  // another block.
+  // Takes verdict and balance from the same request, because another request
+  // may see another block.
   return alone.rehearsal.ok && otherwise && payerBalance !== undefined
     ? { rehearsal: otherwise, payerBalance, run: undefined }
     : { ...alone, run: undefined }
@@ -193,8 +200,8 @@ async function settle(
 
 /**
  * Refuses a payment if its payer cannot pay for it after the earlier payments
- * of the list. Needed where those were simulated on another state, so that they
- * did not lower the balance. A capture with a ceiling takes the whole ceiling
+ * of the list. Captures on another simulated state did not lower the balance,
+ * so this is computed here. A capture with a ceiling takes the whole ceiling
  * and returns the rest: the payer must have the ceiling, and loses only the
  * amount.
  */

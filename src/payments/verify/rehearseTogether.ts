@@ -31,8 +31,8 @@ export async function rehearseTogether(
   const shared = plans.every(({ call }) => call.transfer.to === to)
   const { steps, places } = planSteps(token, plans)
   const { head, calls, ...run } = await runCalls(client, {
-    // Only Transfer payments can have several recipients, and anyone may send
-    // them.
+    // Only `TransferWithAuthorization` payments can have several recipients in
+    // one request, and anyone may send those.
     from: shared ? to : neutralCaller,
     origin: origin?.toLowerCase() as Address | undefined,
     fees,
@@ -70,13 +70,16 @@ async function refuseTogether(): Promise<never> {
   throw new NodeAnswerError({ method: 'eth_call', problem })
 }
 
-/** Index of the step that captures, and of the balance read before it. */
+/**
+ * Positions of a capture, and of the balance read before it, in the list of
+ * calls.
+ */
 type Place = { capture: number; before?: number | undefined }
 
 /**
- * Plans each capture and then a read of the recipient's balance. That read is
- * also the balance before the next capture, unless the recipient changes: then
- * another read comes between.
+ * Plans each capture, followed by a read of the recipient's balance. The read
+ * also serves as the balance before the next capture. If that capture has
+ * another recipient, its balance is read in between.
  */
 function planSteps(
   token: Address,
@@ -120,9 +123,7 @@ function askedCalls(
   return asked
 }
 
-/**
- * The answers about one capture that was rehearsed in a request with others.
- */
+/** The node's answers about one capture that was simulated with others. */
 type TogetherAnswers = {
   head: RunHead
   result: CallAnswer
@@ -130,36 +131,36 @@ type TogetherAnswers = {
   before: CallAnswer
   after: CallAnswer
   /**
-   * True for the first capture: no account or storage slot is warm yet
-   * (EIP-2929).
+   * True for the first capture of a request. It uses more gas, because no
+   * account or storage slot was accessed before (EIP-2929).
    */
   cold: boolean
   /**
-   * True when the recipient had tokens before all captures. Otherwise the first
-   * transfer to it costs more gas.
+   * True when the recipient had tokens before all captures. The first transfer
+   * to a recipient without tokens uses more gas.
    */
   filled: boolean
   payerBalance: CallAnswer
   facts: Readonly<Record<'token' | 'decimals' | 'consumed', CallAnswer>>
 }
 
-/** The result for one capture that was rehearsed in a request with others. */
+/** The result for one capture that was simulated with others. */
 export type RehearsedTogether = {
   payerBalance: bigint
-  /** Absent if the capture must be rehearsed alone to decide. */
+  /** Absent if only a simulation of this capture alone can decide. */
   rehearsal?: Rehearsal | undefined
   /**
-   * The verdict if a rehearsal alone passes: then an earlier capture made this
-   * one fail.
+   * The verdict to use if the capture passes when simulated alone: then an
+   * earlier capture of the list made this one fail.
    */
   otherwise?: Rehearsal | undefined
-  /** The same object for all captures simulated on one state. */
+  /** The same object for all captures that were simulated on one state. */
   run: object | undefined
 }
 
 /**
- * Most gas that a capture saves if an earlier one in the same request made
- * accounts and storage slots warm (EIP-2929).
+ * Most gas that a capture saves because an earlier one in the same request has
+ * accessed the same accounts and storage slots (EIP-2929).
  */
 const warmth = 32_000n
 
@@ -170,8 +171,8 @@ const warmth = 32_000n
 const filling = 17_100n
 
 /**
- * Refusal reasons that are exact. The others need facts that are read only when
- * a capture is rehearsed alone.
+ * Refusal reasons that need no further check. The others need facts that are
+ * read only when a capture is simulated alone.
  */
 const plainReasons: readonly RevertReason[] = [
   'paused',
@@ -182,8 +183,8 @@ const plainReasons: readonly RevertReason[] = [
 ]
 
 /**
- * Refusal reasons that an earlier capture of the same request can cause, by
- * changing the state of a contract wallet that pays.
+ * Refusal reasons that can be caused by an earlier capture of the same request,
+ * which changed the state of a contract wallet that pays.
  */
 const fickleReasons: readonly RevertReason[] = [
   'wrongSigner',
@@ -252,8 +253,7 @@ function ranOut(
 const silence: CallAnswer = { ok: false, data: '0x', hasCode: false }
 
 /**
- * Placeholders for the facts that are read only when a capture is rehearsed
- * alone.
+ * Placeholders for facts that are read only when a capture is simulated alone.
  */
 const unasked: Record<FactName, CallAnswer> = {
   token: silence,

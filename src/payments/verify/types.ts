@@ -11,37 +11,56 @@ import type {
 import type { EncodedCall } from '../message/encodeCall.js'
 
 /**
- * What the merchant expects. Take it from the order, never from the request.
+ * What the merchant expects of a payment. Take it from the stored order, never
+ * from the buyer's request.
  */
 export type PaymentExpectation = {
   /** Address of the token contract. */
   token: Address
-  /** The recipient. */
+  /** Account that must be paid. */
   to: Address
   /** A decimal such as `'12.50'`, in whole tokens. */
   amount: string
-  /** @default 'ReceiveWithAuthorization' */
+  /**
+   * Type of the signed message.
+   * @default 'ReceiveWithAuthorization'
+   */
   primaryType?: PrimaryType | undefined
-  /** @default the chain of the client, or else that of the node */
+  /**
+   * Chain on which the payment must be.
+   * @default the chain of the client, or else that of the node
+   */
   chainId?: number | undefined
-  /** The payer, if the order has a fixed one. */
+  /** Account that must pay. Without it, anyone may. */
   from?: Address | undefined
-  /** The nonce, if the order has one. */
+  /**
+   * EIP-3009 nonce that the payment must have, if you chose it when you drafted
+   * the payment. Without it, any nonce is accepted.
+   */
   nonce?: Hex | undefined
   /** Longest accepted window: seconds from `validAfter` to `validBefore`. */
   maxWindow?: bigint | undefined
-  /** Least seconds left until `validBefore`. */
+  /** Least number of seconds that must be left until `validBefore`. */
   minRemaining?: bigint | undefined
 }
 
-/** What the merchant expects of a payment whose amount is known at capture. */
+/**
+ * What the merchant expects of a payment with a ceiling, whose amount is
+ * decided at the capture.
+ */
 export type CeilingExpectation = Omit<
   PaymentExpectation,
   'amount' | 'primaryType'
 > & {
-  /** The most that can be captured, such as `'50.00'`, in whole tokens. */
+  /**
+   * The largest amount that can be captured, such as `'50.00'`, in whole
+   * tokens.
+   */
   atMost: string
-  /** The only account that can capture. @default the recipient */
+  /**
+   * The only account that can capture the payment.
+   * @default the recipient
+   */
   operator?: Address | undefined
 }
 
@@ -64,7 +83,7 @@ export type Rehearsal =
       head: RunHead
       at: VerifiedAt
       reason: RefusalReason
-      /** The token's error text, if any. */
+      /** The token's error text; absent if it gave none. */
       words?: string
     }
 
@@ -75,21 +94,26 @@ export type PaymentVerdict =
       ok: false
       reason: RefusalReason
       /**
-       * Facts for a log line: found and expected value, or the token's error
-       * text.
+       * Facts for a log line: the value found and the one expected, or the
+       * token's error text.
        */
       details: Readonly<Record<string, unknown>>
-      /** Absent if the message alone decided, so that no block was read. */
+      /**
+       * The block of the simulation. Absent if the message alone decided,
+       * without asking a node.
+       */
       at?: VerifiedAt
     }
 
-/** Why the message alone refuses a payment, with facts for a log line. */
+/**
+ * Reason to refuse a payment by its message alone, with facts for a log line.
+ */
 export type MessageRefusal = {
   reason: RefusalReason
   details: Readonly<Record<string, unknown>>
 }
 
-/** A call to rehearse, and what its result is compared with. */
+/** A call to simulate, and what its result is compared with. */
 export type RehearsedCall = {
   domain: TokenDomain
   encoded: EncodedCall<unknown>
@@ -101,21 +125,25 @@ export type RehearsedCall = {
   operator: Address | undefined
   /** True if the call is to a checkout contract, which returns a word. */
   returnsWord: boolean
-  /** The signature as the payer gave it: possibly wrapped (ERC-6492). */
+  /**
+   * The signature as the payer gave it. It may still have the ERC-6492 wrapper.
+   */
   signature: Hex
-  /** The transfer that must happen; absent for a cancellation. */
+  /** The transfer that the call must cause; absent for a cancellation. */
   transfer?: PaymentAuthorization | undefined
 }
 
-/** Gas that follows from a transaction's data alone. */
+/** Gas of a transaction that follows from its data alone. */
 export type FixedGas = {
-  /** Gas spent before the first instruction. */
+  /** Gas that is spent before the first instruction. */
   intrinsic: number
   /** The smallest valid gas limit. */
   least: number
 }
 
-/** Facts that are read with the call, to explain a refusal. */
+/**
+ * Names of the facts that are read in the same request, to explain a refusal.
+ */
 export type FactName =
   | 'token'
   | 'payer'

@@ -25,11 +25,20 @@ export type VerifyPaymentParameters = {
   expect: PaymentExpectation | CeilingExpectation
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: PaymentKind | undefined
-  /** The block at which to rehearse. @default 'latest' */
+  /**
+   * The block on whose state the capture is simulated.
+   * @default 'latest'
+   */
   block?: BlockSelector | undefined
-  /** Gas the capture may cost at most. @default 300_000n */
+  /**
+   * Most gas that the capture may use. A payment that needs more is refused.
+   * @default 300_000n
+   */
   maxCaptureGas?: bigint | undefined
-  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  /**
+   * Unix seconds with which the chain's clock is compared.
+   * @default the wall clock
+   */
   now?: bigint | undefined
 }
 
@@ -43,14 +52,14 @@ const members: MembersOf<VerifyPaymentParameters> = {
 }
 
 /**
- * Verifies a signed payment by rehearsing its capture: the token's own code
+ * Verifies a signed payment by simulating its capture: the token's own code
  * checks signature, window, nonce, balance, pause and block list, called by the
  * recipient or operator at the time of the chain. Needs one request if the node
  * supports state overrides, and none if the message alone decides.
  *
  * A passing verdict holds for its block: the payer can still move the funds or
  * cancel, and a contract wallet can refuse a signature that it accepted before.
- * The rehearsal shows the signature to the node.
+ * The node sees the signature during the simulation.
  *
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment,
  * expectation or block are malformed.
@@ -102,7 +111,7 @@ export async function verifyPayment(
   return judgePayment(payment, expect, rehearsal, block, now)
 }
 
-/** An expectation with its total: the exact amount, or the ceiling. */
+/** A parsed expectation: with the exact amount, or with the ceiling. */
 export type ParsedExpectation = Omit<
   PaymentExpectation,
   'amount' | 'primaryType'
@@ -130,7 +139,7 @@ export function parseClaim(
   const payment = kind.parse(unsigned)
   const { operator, ...expect } = parseExpectation(given.expect, client, kind)
   const accounts = kind.accounts(payment)
-  // Some kinds name the recipient outside the message.
+  // Some kinds name the recipient outside the message, so it is added here.
   const message = { ...payment.message, to: accounts.recipient }
   const paid = { ...payment, message }
   const refusal =
@@ -149,7 +158,7 @@ function checkOperator(
 }
 
 /**
- * Turns a rehearsal into a verdict, by what the merchant expects.
+ * Turns a simulated capture into a verdict, by what the merchant expects.
  *
  * @throws {@link ClockSkewError} when chain and wall clock differ too far.
  */
@@ -177,8 +186,9 @@ export function judgePayment(
 }
 
 /**
- * Checks amount and remaining time, which need the token's decimals and the
- * block time.
+ * Checks the amount and the time left until `validBefore`. They are checked
+ * after the simulation, because they need the token's decimals and the block
+ * time.
  */
 function checkPolicy(
   { message }: AnyPayment,

@@ -23,11 +23,20 @@ export type PaymentToVerify = {
 /** The payments, and the options of {@link verifyPayments}. */
 export type VerifyPaymentsParameters = {
   payments: readonly PaymentToVerify[]
-  /** The block at which to rehearse. @default 'latest' */
+  /**
+   * The block on whose state the captures are simulated.
+   * @default 'latest'
+   */
   block?: BlockSelector | undefined
-  /** Gas each capture may cost at most. @default 300_000n */
+  /**
+   * Most gas that each capture may use. A payment that needs more is refused.
+   * @default 300_000n
+   */
   maxCaptureGas?: bigint | undefined
-  /** Unix seconds, to compare the chain's clock with. @default the wall clock */
+  /**
+   * Unix seconds with which the chain's clock is compared.
+   * @default the wall clock
+   */
   now?: bigint | undefined
 }
 
@@ -51,15 +60,15 @@ const memberOfList: MembersOf<PaymentToVerify> = {
 }
 
 /**
- * Verifies many signed payments like {@link verifyPayment}, but rehearses them
+ * Verifies many signed payments like {@link verifyPayment}, but simulates them
  * one after another on one state: about 250 payments of a token to one
  * recipient in one request. If payments together exceed their payer's balance,
  * the later ones get `insufficientFunds`. A nonce used twice is `consumed` the
  * second time.
  *
  * Returns the verdicts in the order of the payments. A payment that is
- * malformed, or that the node fails on, gets `notVerified` with the error; the
- * others get their verdicts. The gas in `at` is an upper bound.
+ * malformed, or that the node fails on, gets `notVerified` with the error; all
+ * other payments get verdicts. The gas in `at` is an upper bound.
  *
  * @throws {@link InvalidFieldError} when the list or an option is malformed.
  *
@@ -111,7 +120,7 @@ type Options = {
   now: bigint
 }
 
-/** A payment whose message is as expected. */
+/** A payment whose message is as the merchant expects. */
 type Claim = {
   payment: SignedPayment
   expect: ParsedExpectation
@@ -122,7 +131,8 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
   const one: PaymentToVerify = Object(given)
   const { payment, expect, refusal } = parseClaim(client, one)
   if (refusal) return { ok: false, ...refusal }
-  // The compiler does not know that this kind parses no permits.
+  // The cast is needed because the compiler does not know that this kind parses
+  // no permits.
   if (payment.primaryType === 'Permit')
     return { ok: false, reason: 'wrongPrimaryType', details: {} }
   return { payment, expect }
@@ -131,10 +141,11 @@ function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
 type Verdicts = ReadonlyMap<Claim, ListedVerdict>
 
 /**
- * Rehearses payments one after another on one state. A payment can pass the
- * rehearsal and then be refused by its expectation. In the rehearsal it has
- * spent its payer's money, so that later payments of this payer may be refused
- * wrongly. They are rehearsed again without it.
+ * Simulates payments one after another on one state, and compares each with its
+ * expectation. A payment can pass the simulation and still be refused by its
+ * expectation. In the simulation it has spent its payer's money, so later
+ * payments of this payer may have failed wrongly. They are simulated again
+ * without it.
  */
 async function judgeClaims(
   client: Client,
@@ -180,15 +191,15 @@ type Passed = Extract<PaymentVerdict, { ok: true }>
 
 type Spend = (
   payment: SignedPayment,
-  /** Balance before all payments of the list. */
+  /** The payer's balance before all payments of the list. */
   balance: bigint,
   verdict: Passed,
 ) => PaymentVerdict
 
 /**
- * Adds up what each payer spends over all groups, because each group is
- * rehearsed on a state of its own. Ignores what a payer would receive from
- * other payments of the list.
+ * Adds up what each payer spends in all groups, because each group is simulated
+ * on a state of its own. Ignores what a payer would receive from other payments
+ * of the list.
  */
 function openLedger(payments: readonly SignedPayment[]): Spend {
   const recipients = new Set(

@@ -14,8 +14,8 @@ export const postgresDialect: SqlDialect = {
     end: '',
   },
   clock: '(extract(epoch from clock_timestamp()) * 1000)::int8',
-  // Later transactions have higher ids. So the id serves as fence, and writers
-  // need not wait for a counter.
+  // Transaction ids of PostgreSQL rise with time, so they serve as fences. A
+  // counter would make writers wait for each other.
   newFence: 'txid_current()',
   turn: (name) =>
     sql`from (select pg_advisory_xact_lock(hashtextextended(${name}, 0))) turn`,

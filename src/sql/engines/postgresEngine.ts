@@ -20,11 +20,17 @@ import {
 } from './postgresPool.js'
 import { watchDatabase } from './watchDatabase.js'
 
-/** Longest wait for a lock, and longest idle time in a transaction. */
+/**
+ * Milliseconds after which PostgreSQL ends a statement that waits for a lock,
+ * and a transaction in which no statement runs.
+ */
 const lockMilliseconds = 10_000
 const idleMilliseconds = 60_000
 
-/** Creates the engine for PostgreSQL. Keeps no state beyond a transaction. */
+/**
+ * Creates the engine for PostgreSQL. Uses no session state beyond a
+ * transaction, because a pooler may give each transaction another connection.
+ */
 export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
   checkPostgresParameters(parameters)
   const { schema = 'countersign', listen } = parameters
@@ -41,7 +47,8 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       set local lock_timeout to ${lockMilliseconds}`,
   }
   const database = watchDatabase()
-  // Names this store, so that it can ignore what it wrote itself.
+  // Random name of this store, by which it recognizes and ignores the notices
+  // of its own writes.
   const self = drawNonce()
   const payload = quoteText(encodeNotice(self, schema))
   const tell = `notify "${channel}", ${payload}; commit`
@@ -78,8 +85,8 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
 }
 
 /**
- * Lends connections of the given pool. Without one, creates a pool when it is
- * first needed.
+ * Lends connections of the given pool. If only a connection string was given,
+ * creates a pool when it is first needed.
  */
 function lendPool(parameters: PostgresStoreParameters) {
   let lent: Promise<SqlSession> | undefined
@@ -93,7 +100,8 @@ function lendPool(parameters: PostgresStoreParameters) {
     pool.on('error', ignoreError)
     pool.on('connect', hearErrors)
     free = async () => {
-      // A pool that is closing can still report lost connections.
+      // Keeps the listener of our own pool while it closes: without a listener,
+      // a lost connection would end the process.
       if (!('pool' in parameters)) return pool.end()
       pool.removeListener('error', ignoreError)
       pool.removeListener('connect', hearErrors)
@@ -144,8 +152,8 @@ async function lockSchema(
   const found = await sql<{ table: string | null }>`
     select to_regclass(${`${quoteName(schema)}.migrations`})::text as table
     from pg_namespace where nspname = ${schema}`.execute(session)
-  // Looks first, because even `create schema if not exists` needs the right to
-  // create schemas.
+  // Checks first whether the schema exists: even `create schema if not exists`
+  // needs the right to create schemas.
   if (found.rows.length === 0)
     await runText(session, `create schema ${quoteName(schema)}`)
   return Boolean(found.rows[0]?.table)

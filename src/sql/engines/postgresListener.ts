@@ -5,9 +5,10 @@ import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
 export const channel = 'countersign'
 
 /**
- * What a store says on the channel when it has written to its schema.
+ * Returns the text that a store sends on the channel after a write to its
+ * schema.
  *
- * @param writer names the store. Without spaces.
+ * @param writer name of the store, without spaces.
  */
 export function encodeNotice(writer: string, schema: string): string {
   return `${writer} ${schema}`
@@ -16,11 +17,11 @@ export function encodeNotice(writer: string, schema: string): string {
 const pauses = { shortest: 100, longest: 5_000 }
 
 /**
- * Calls `listener` after others wrote to a schema. Uses its own connection, and
- * reconnects when it is lost.
+ * Calls `listener` when another store has written to a schema. Uses its own
+ * connection, and reconnects when the connection is lost.
  *
- * Also calls `listener` after each reconnection, because writes in between were
- * not reported.
+ * Also calls `listener` after each reconnection, because writes during the loss
+ * were not reported.
  */
 export function listenPostgres(
   {
@@ -30,7 +31,7 @@ export function listenPostgres(
   }: {
     connectionString: string
     schema: string
-    /** The writer to ignore. */
+    /** Name of the store whose own writes are not reported. */
     self?: string | undefined
   },
   listener: () => void,

@@ -7,11 +7,16 @@ import type { PostgresPool } from './postgresPool.js'
 /** Connection and schema of a PostgreSQL store. */
 export type PostgresStoreParameters = (
   | {
-      /** A pool of the package `pg`. The store does not close it: you do. */
+      /**
+       * A pool of the package `pg`. `close` of the store leaves this pool open.
+       */
       pool: PostgresPool
     }
   | {
-      /** The store creates a pool of its own for this address. */
+      /**
+       * Address of the database. The store creates a pool for it, and `close`
+       * ends the pool.
+       */
       connectionString: string
     }
 ) & {
@@ -19,7 +24,8 @@ export type PostgresStoreParameters = (
   schema?: string | undefined
   /**
    * Connection string of the server itself, not of PgBouncer. With it, the
-   * store learns at once that another process wrote.
+   * store learns at once that another process wrote. Without it, workers only
+   * poll.
    */
   listen?: string | undefined
 }
@@ -32,8 +38,8 @@ const members: MembersOf<PostgresStoreParameters> = {
 }
 
 /**
- * Refuses wrong parameters, which the driver would misread: without a
- * connection string, it connects to the default server of this machine.
+ * Refuses wrong parameters before the driver sees them: without a connection
+ * string, the driver would connect to a default server on this machine.
  *
  * @throws {@link StoreError} when neither `pool` nor `connectionString` is
  * valid.
@@ -57,7 +63,8 @@ const names =
   'a name of 1 to 63 bytes that the server does not reserve, as it does pg_…'
 
 /**
- * PostgreSQL cuts off a longer name. The rest could be another shop's schema.
+ * PostgreSQL cuts a name after 63 bytes. Two longer names could then mean the
+ * same schema, and two shops would share it.
  */
 function isSchema(name: unknown): boolean {
   if (!isText(name) || name.includes('\0')) return false

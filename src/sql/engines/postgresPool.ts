@@ -9,7 +9,7 @@ export type PostgresPool = {
   connect(): Promise<PostgresClient>
   /** Listens for new connections, or for errors of idle ones. */
   on(event: PoolEvent, listener: (subject: object) => void): unknown
-  /** Removes such a listener. */
+  /** Removes a listener that `on` added. */
   removeListener(event: PoolEvent, listener: (subject: object) => void): unknown
   /** Closes every connection. */
   end(): Promise<void>
@@ -17,13 +17,13 @@ export type PostgresPool = {
 
 type PoolEvent = 'connect' | 'error'
 
-/** The part of a connection of such a pool that the store uses. */
+/** The part of a connection of the package `pg` that the store uses. */
 export type PostgresClient = {
   /** Runs one statement. */
   query(request: PostgresRequest): Promise<object>
   /** Listens for errors of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown
-  /** Removes such a listener. */
+  /** Removes a listener that `on` added. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown
   /**
    * Returns the connection to its pool.
@@ -33,7 +33,10 @@ export type PostgresClient = {
   release(destroy?: boolean): void
 }
 
-/** One statement with its values, never prepared under a name. */
+/**
+ * One statement with its values. It has no name, so the server does not keep it
+ * prepared: behind a pooler, another connection would not know it.
+ */
 export type PostgresRequest = {
   text: string
   values: unknown[]
@@ -57,25 +60,31 @@ export async function loadPostgres(): Promise<typeof import('pg')['default']> {
   return postgres
 }
 
-/** Detects a dead machine early; by default, the system takes two hours. */
+/**
+ * Asks the system to check idle connections early. By default, it notices a
+ * dead machine only after two hours.
+ */
 export const keepAlive = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
 } as const
 
-/** Without a listener, an `error` event ends the process. */
+/** Listens to `error` events, because Node ends the process if nobody does. */
 export const ignoreError = (): void => undefined
 
 /**
- * Listens on each new connection at once: a server can accept a connection and
- * shut down in one packet.
+ * Adds an error listener to each new connection at once. A server can accept a
+ * connection and close it in the same packet.
  */
 export const hearErrors = (client: object): void => {
   const { on } = Object(client)
   if (typeof on === 'function') on.call(client, 'error', ignoreError)
 }
 
-/** Adapts the pool to the query builder, and turns its errors into faults. */
+/**
+ * Adapts the pool to the query builder, and turns errors of the driver into
+ * {@link SqlFault}.
+ */
 export function watchPool(pool: PostgresPool): QueryPool {
   const connect = async () => {
     const client = await takeClient(pool)
@@ -85,7 +94,8 @@ export function watchPool(pool: PostgresPool): QueryPool {
       try {
         const request = { text, values: [...values], types }
         const answer = await client.query(request)
-        // The result of a script is that of its last statement.
+        // A script of several statements has several results: the last one
+        // counts.
         return Array.isArray(answer) ? answer.at(-1) : answer
       } catch (error) {
         const fault = explainFault(error)
@@ -99,7 +109,8 @@ export function watchPool(pool: PostgresPool): QueryPool {
     }
     return { query, release }
   }
-  // The builder's type has generics and cursors that are not used here.
+  // The type of the builder also demands cursors and generics, which are not
+  // used here.
   return { connect, end: async () => undefined } as unknown as QueryPool
 }
 
@@ -108,13 +119,17 @@ async function takeClient(pool: PostgresPool): Promise<PostgresClient> {
     const client = await pool.connect()
     if (typeof client?.release === 'function') return client
   } catch (error) {
-    // The driver's error for an invalid address shows the password in it.
+    // Replaces the driver's error for an invalid address, because its message
+    // contains the password.
     if (!(error instanceof TypeError)) throw explainFault(error)
   }
   throw new StoreError('cannot connect with the address or pool it was given')
 }
 
-/** Parsers by type, instead of the pool's own, which could round amounts. */
+/**
+ * Parses columns by their type. The pool's own parsers could round amounts to a
+ * `number`.
+ */
 const parsers = new Map<number, (text: string) => unknown>([
   [16, (text) => text === 't'],
   [17, (text) => `0x${text.slice(2)}`],
@@ -132,14 +147,14 @@ function explainFault(error: unknown): SqlFault {
   return new SqlFault(severity ? kindOf(text) : 'lost', text)
 }
 
-/** Classifies an SQLSTATE. */
+/** Tells what an SQLSTATE code of PostgreSQL means for the transaction. */
 function kindOf(code: string): SqlFaultKind {
   if (code === '23505') return 'duplicate'
   // A serialization failure, a deadlock, or a timeout.
   if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'rolledBack'
   if (code === '53100') return 'full'
-  // The server shuts down, starts up, has too many connections, or has become a
-  // standby.
+  // The server is shutting down or starting up, has too many connections, or
+  // has become a read-only standby.
   if (/^(08|57P)|^(53300|25006|25P03|25P04)$/.test(code)) return 'lost'
   return 'refused'
 }

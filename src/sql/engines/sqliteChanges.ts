@@ -1,7 +1,7 @@
 /** Milliseconds between two checks whether another process has written. */
 const askEvery = 100
 
-/** Notifies listeners of new events that other processes write. */
+/** Notifies listeners of events that other processes commit. */
 export type SqliteChanges = {
   /** Returns a function that unregisters the listener. */
   listen(listener: () => void): () => void
@@ -9,9 +9,9 @@ export type SqliteChanges = {
 }
 
 /**
- * Notifies listeners when another process commits new events to a file.
- * Commits without an event, such as those of leases, are not reported: a
- * listener that commits in response would never rest.
+ * Notifies listeners when another process commits new events to a file. Does
+ * not report commits without an event, such as those of leases: a listener that
+ * commits in response would cause the next report, without end.
  */
 export function hearSqlite({
   countOthers,
@@ -38,7 +38,7 @@ export function hearSqlite({
   }
   const askInTurn = (): void => {
     asking ??= ask()
-      // The next read or write of the store reports the error.
+      // Ignores the error: the next read or write of the store reports it.
       .catch(() => undefined)
       .finally(() => {
         asking = undefined

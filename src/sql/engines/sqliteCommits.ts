@@ -5,40 +5,49 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { runPatiently, SqlFault } from '../tables/sqlFault.js'
 import { loadNumber, type SqliteConnection } from './sqliteConnection.js'
 
-/** Milliseconds that a writer waits for writers of other processes. */
+/**
+ * Milliseconds that a writer waits while other processes write to the file.
+ * After that, it fails.
+ */
 export const patienceMilliseconds = 30_000
 
 /**
- * Limits of a shared commit: units of work, and the time to collect them. The
- * event loop serves everything else between two commits.
+ * Limits of one shared commit: the number of transactions in it, and the
+ * milliseconds to collect them. Between two commits, the event loop can serve
+ * requests.
  */
 const maxUnits = 16
 const maxMilliseconds = 25
 
-/** Units of work that share a commit: one sync of the disk for all. */
+/**
+ * Transactions of the store that share one commit, and so one sync of the disk.
+ */
 type Group = {
   isOpen: boolean
-  /** True while its first unit runs, which needs no savepoint. */
+  /**
+   * True while the first transaction of the group runs. It needs no savepoint,
+   * because nothing precedes it that must be kept.
+   */
   isFirst: boolean
   units: number
   began: number
-  /** Resolves or rejects with the commit. */
+  /** Resolves when the shared commit succeeds, rejects when it fails. */
   kept: Promise<void>
   settle(commit: Promise<void>): void
 }
 
 /**
- * Runs units of work one after another. Each is atomic. Units that are waiting
- * share a commit.
+ * Runs transactions one after another. Each is atomic. Those that wait at the
+ * same time share a commit, because each sync of the disk takes milliseconds.
  */
 export type SharedCommits = {
-  /** Runs a unit of work in its turn; resolves once it is durable. */
+  /** Runs one transaction when its turn comes. Resolves once it is durable. */
   join<result>(use: (session: SqlSession) => Promise<result>): Promise<result>
-  /** True for the session of a unit of work that shares a commit. */
+  /** True for the session of a transaction that shares a commit. */
   has(session: SqlSession): boolean
   /**
-   * Runs statements without a transaction of their own: inside the one that
-   * others have begun, or each in its own.
+   * Runs statements that need no transaction of their own: inside the
+   * transaction that is open, or else each by itself.
    */
   writeAlone<result>(
     session: SqlSession,
@@ -49,13 +58,13 @@ export type SharedCommits = {
   undo(session: SqlSession): Promise<void>
   /**
    * Returns a number that changes when another process commits. SQLite counts
-   * commits without reading the file, so this costs microseconds.
+   * commits without reading the file, so a call takes microseconds.
    */
   countOthers(): Promise<bigint>
   end(): Promise<void>
 }
 
-/** A connection that checks that its file is still there. */
+/** A connection that checks whether its file is still in place. */
 export type WatchedConnection = SqliteConnection & {
   /** @throws {@link StoreError} when the file was moved or replaced. */
   check(): void
@@ -100,14 +109,16 @@ export function shareCommits(
       })
       return { result, kept: mine.kept }
     } finally {
-      // Units that arrived while the disk was busy share this commit.
+      // Waits for a turn of the event loop, so that transactions that arrived
+      // while the disk was busy can join this commit.
       if (waiting === 0) await nextTurn()
       if (waiting === 0 || isFull(mine)) {
         mine.settle(mine.isOpen ? commit() : Promise.resolve())
         group = undefined
         await mine.kept.catch(() => undefined)
-        // SQLite answers at once, so units that wait would otherwise run in this
-        // turn, and the server would accept no connection until the last one.
+        // SQLite calls return without giving the event loop a turn. Without
+        // this pause, the server would accept no connection until the last
+        // waiting transaction ends.
         if (waiting > 0) await nextTurn()
       }
     }
@@ -122,7 +133,8 @@ export function shareCommits(
       check()
     } catch (error) {
       await runText(session, 'rollback').catch(() => undefined)
-      // A connection that cannot roll back is broken.
+      // Drops a connection that could not roll back: its next transaction would
+      // begin inside the failed one.
       if (isInside()) {
         writer = undefined
         await close()
@@ -150,8 +162,8 @@ export function shareCommits(
       if (group?.isOpen && !writer?.isInside()) throw takenBack()
       if (group && !group.isOpen) {
         writer?.check()
-        // Waits with timers: SQLite's own busy timeout would block the event
-        // loop.
+        // Repeats `begin` with timers. SQLite's own busy timeout would block
+        // the event loop.
         await whileBusy(() => runText(session, 'begin immediate'))
         group.isOpen = true
         group.isFirst = true
@@ -189,8 +201,8 @@ function startGroup(): Group {
   const kept = new Promise<void>((resolve) => {
     settle = resolve
   })
-  // Each unit of the group handles the error. A group without units needs this
-  // handler, or the error would be unhandled.
+  // Each transaction of the group handles this error itself. If the group has
+  // none, this handler prevents an unhandled rejection.
   kept.catch(() => undefined)
   return {
     isOpen: false,
@@ -203,8 +215,8 @@ function startGroup(): Group {
 }
 
 /**
- * The fault when SQLite has rolled back the whole group, as on a full disk. Its
- * units may run again.
+ * The fault when SQLite has rolled back the whole group, for example because
+ * the disk is full. The transactions of the group may run again.
  */
 function takenBack(): SqlFault {
   return new SqlFault('rolledBack', 'SQLITE_ABORT')
@@ -218,7 +230,9 @@ function explainCommit(error: unknown): unknown {
   )
 }
 
-/** Repeats a statement while another process is writing. */
+/**
+ * Repeats a statement while another process is writing, for up to 30 seconds.
+ */
 export function whileBusy<result>(ask: () => Promise<result>): Promise<result> {
   return runPatiently(ask, {
     milliseconds: patienceMilliseconds,

@@ -35,7 +35,7 @@ export async function loadLibsql(): Promise<OpenLibsql> {
     import('libsql').catch(notLoaded),
     (problem) => new StoreError(problem),
   )
-  // The types of the package are incomplete.
+  // The cast is needed because the types of the package are incomplete.
   return (file) => new Database(file) as unknown as LibsqlDatabase
 }
 
@@ -76,7 +76,8 @@ function openFile(open: OpenLibsql, file: string): LibsqlDatabase {
   try {
     return open(file)
   } catch (error) {
-    // An error without a code means that the engine did not reach the database.
+    // An error without an SQLite code comes from the package: it did not reach
+    // the file.
     if (Object(error).code) throw faultOf(error)
     throw new StoreError(
       `cannot open the file ${JSON.stringify(file)}: check that its folder exists and that this process may write there`,
@@ -87,8 +88,9 @@ function openFile(open: OpenLibsql, file: string): LibsqlDatabase {
 type Run = <result>(text: string, step: () => result) => result
 
 /**
- * Refuses further statements after SQLite has ended a transaction by itself, as
- * on a full disk. Otherwise SQLite would commit each of them alone.
+ * Refuses further statements after SQLite has ended a transaction by itself,
+ * for example because the disk is full. SQLite would otherwise commit each
+ * later statement by itself.
  */
 function runInside(database: LibsqlDatabase): Run {
   let isInside = false
@@ -108,7 +110,10 @@ function runInside(database: LibsqlDatabase): Run {
   }
 }
 
-/** Maximum number of statements to keep. A store reuses a few dozen. */
+/**
+ * Most prepared statements to cache. A store uses only a few dozen different
+ * ones.
+ */
 const maxStatements = 200
 
 function rememberStatements(
@@ -141,7 +146,10 @@ function rememberStatements(
   }
 }
 
-/** Refuses booleans, because they crash the engine and the process. */
+/**
+ * Refuses booleans, because they crash the package `libsql` and with it the
+ * process.
+ */
 function checkValues(values: unknown): unknown {
   const all = Array.isArray(values) ? values : []
   if (all.some((value) => typeof value === 'boolean'))

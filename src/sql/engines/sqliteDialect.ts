@@ -17,8 +17,7 @@ export const sqliteDialect: SqlDialect = {
     where name = 'fences')`,
   turn: () => sql``,
   countsFences: true,
-  // A unit of work that writes excludes all other writers, so rows need no
-  // locks.
+  // Rows need no locks, because only one transaction can write at a time.
   locksRows: false,
   cell: (kind, index) => {
     if (kind === 'bytes') return `unhex(value ->> ${index})`

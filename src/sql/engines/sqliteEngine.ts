@@ -22,9 +22,7 @@ import {
 import { sqliteDialect } from './sqliteDialect.js'
 import { limitReaders } from './sqliteReaders.js'
 
-/**
- * Most units of work that read at the same time, each over its own connection.
- */
+/** Most read transactions at the same time, each with its own connection. */
 const maxReaders = 4
 
 const newestCursor = 'select max(cursor) from events'
@@ -38,7 +36,9 @@ type SqliteEngineParameters = {
   attached?: 'read' | 'write' | undefined
 }
 
-/** Creates the engine for SQLite: one connection writes, others read. */
+/**
+ * Creates the engine for SQLite: one connection writes, up to four others read.
+ */
 export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
   const file = parseSqliteFile(parameters)
   const { attached } = parameters
@@ -56,7 +56,8 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
   }
   const connect = async (): Promise<WatchedConnection> => {
     openLibsql ??= await loadLibsql()
-    // If the file is gone, a new connection would create an empty one.
+    // Checks that the file is in place. A new connection would otherwise create
+    // an empty file.
     check()
     if (attached) assertFile(file)
     else createFile(file)
@@ -66,7 +67,8 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
     )
     connections++
     const close = async () => {
-      // SQLite deletes the log when the last connection closes.
+      // SQLite deletes the write-ahead log when the last connection closes, so
+      // there is nothing more to watch.
       if (--connections === 0) checkLog = undefined
       await session.destroy()
     }
@@ -77,14 +79,15 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
       throw error
     }
     checkFile ??= watchFile(file)
-    // The log is beside the file itself, not beside a link to it.
+    // The write-ahead log lies beside the file itself. If `file` is a symbolic
+    // link, follow it.
     checkLog ??= watchFile(`${realpathSync(file)}-wal`)
     return { session, isInside, check, close }
   }
   const inTurn = limitReaders(maxReaders)
   const read = <result>(use: (session: SqlSession) => Promise<result>) =>
     inTurn(async () => {
-      // The store may have been closed while this reader waited.
+      // The store may have been closed while this reader waited for its turn.
       if (isClosed) throw new StoreError('is closed')
       const connection = idle.pop() ?? (await connect())
       const { session, isInside, close } = connection
@@ -144,14 +147,15 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
 }
 
 /**
- * Creates a file that only its owner can read; SQLite gives its log the same
- * mode. An existing file keeps its mode.
+ * Creates the file so that only its owner can read it. SQLite gives the
+ * write-ahead log the same mode. An existing file keeps its mode.
  */
 function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch {
-    // The file exists, or SQLite will report why it cannot be created.
+    // Ignores the error: either the file exists, or SQLite will report why it
+    // cannot be created.
   }
 }
 
@@ -164,9 +168,9 @@ function assertFile(file: string): void {
 }
 
 /**
- * Returns a function that throws if the file was moved or replaced.
+ * Returns a function that throws if the file was moved or replaced since.
  *
- * SQLite continues to write to a removed file; those writes would be lost when
+ * SQLite continues to write to a removed file, and those writes are lost when
  * the process ends.
  */
 function watchFile(path: string): () => void {
@@ -188,13 +192,16 @@ function inodeOf(path: string): bigint | undefined {
 async function prepareConnection(session: SqlSession): Promise<void> {
   await whileBusy(() => sql`pragma journal_mode = wal`.execute(session))
   await sql`pragma synchronous = full`.execute(session)
-  // Overwrites erased bytes in the file at the next checkpoint.
+  // Overwrites erased secrets with zeros in the file at the next checkpoint.
   await sql`pragma secure_delete = on`.execute(session)
 }
 
-/** Moves the write-ahead log into the file, unless another process uses it. */
+/**
+ * Copies the write-ahead log into the database file, unless another process
+ * uses it. A copy of the file alone then has all orders.
+ */
 async function moveLogIn(session: SqlSession | undefined): Promise<void> {
-  // If this fails, the next writer moves the log.
+  // Ignores a failure: the next process that writes copies the log.
   if (session)
     await sql`pragma wal_checkpoint(truncate)`
       .execute(session)

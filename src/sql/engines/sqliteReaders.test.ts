@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { nextTurn } from '../../core/wait.js'
 import { limitReaders } from './sqliteReaders.js'
 
-/** Computes for so many milliseconds. */
+/** Blocks the event loop for this many milliseconds. */
 function compute(milliseconds: number): void {
   const end = performance.now() + milliseconds
   while (performance.now() < end);
@@ -14,7 +14,7 @@ test('readers are served in the order in which they came', async () => {
   const all = Array.from({ length: 9 }, (_, at) =>
     limit(async () => {
       served.push(at)
-      // Every other one takes longer.
+      // Every second reader takes more than one turn of the event loop.
       if (at % 2) await nextTurn()
     }),
   )
@@ -40,7 +40,8 @@ test('the event loop gets its turn between readers that compute', async () => {
   )
   await Promise.all(all)
   isOver = true
-  // Five readers in a turn take longer than the limit.
+  // Five readers in one turn would take longer than the limit of 25 ms, so the
+  // event loop gets turns between them.
   expect(new Set(turns).size).toBeGreaterThanOrEqual(4)
 })
 

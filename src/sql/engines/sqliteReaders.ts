@@ -1,24 +1,26 @@
 import { nextTurn } from '../../core/wait.js'
 
 /**
- * Limits of reads in a row, after which the event loop gets a turn: units of
- * work, and milliseconds.
+ * Limits of reads in a row: number of transactions, and milliseconds. After
+ * that, the event loop gets a turn.
  */
 const maxUnits = 32
 const maxMilliseconds = 25
 
-/** Milliseconds after which a running unit of work gives up its slot. */
+/**
+ * Milliseconds after which a running read no longer counts against the limit.
+ */
 const longestPlace = 1_000
 
-/** Runs work as soon as a slot is free. */
+/** Runs `work` as soon as fewer than the limit are running. */
 type Limit = <result>(work: () => Promise<result>) => Promise<result>
 
 /**
- * Lets at most `most` units of work read at a time; the others wait, first come
+ * Lets at most `most` transactions read at a time. The others wait, first come
  * first served.
  *
- * SQLite answers at once, so readers in a row would otherwise never let the
- * event loop accept a connection.
+ * SQLite calls return without giving the event loop a turn. Many reads in a row
+ * would stop the server from accepting connections.
  */
 export function limitReaders(most: number): Limit {
   const waiting: (() => void)[] = []
@@ -37,7 +39,8 @@ export function limitReaders(most: number): Limit {
       await nextTurn()
       startStretch()
     }
-    // Hand the slot directly to the next unit, so that no later one takes it.
+    // Gives the free slot directly to the one that waits longest, so that a
+    // later one cannot take it.
     const next = waiting.shift()
     if (next) next()
     else running--
@@ -51,7 +54,8 @@ export function limitReaders(most: number): Limit {
       if (isInPlace) void leave()
       isInPlace = false
     }
-    // A unit that itself waits for other readers must not block them.
+    // After a second, a slow read stops counting: it may itself wait for
+    // another read, and both would wait forever.
     const timer = setTimeout(leaveOnce, longestPlace)
     try {
       return await work()

@@ -4,14 +4,15 @@ import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 
 /**
- * Expression that changes when the server restarts or the tables are replaced.
+ * SQL expression whose value changes when the server restarts or the tables are
+ * replaced. Cheap enough for each transaction.
  */
 const place = `concat_ws(' ', extract(epoch from pg_postmaster_start_time()),
   to_regclass('orders')::oid)`
 
 /**
- * Expression that changes when a backup is restored: timeline, system or table
- * differ.
+ * SQL expression whose value changes when a backup is restored. Then the
+ * timeline, the system identifier or the table id differs.
  */
 const identity = `concat_ws(' ', 'postgres',
   (select system_identifier from pg_control_system()),
@@ -21,16 +22,17 @@ const identity = `concat_ws(' ', 'postgres',
 type Database = { place: string; identity: string }
 
 /**
- * Detects that another database has replaced the open one. Behind a pooler,
- * this can happen without a lost connection.
+ * Notices that another database has replaced the one that was opened. Behind a
+ * pooler, this can happen without a lost connection.
  */
 export function watchDatabase(): {
   /** Returns the identity of the database and remembers it. */
   identify(session: SqlSession): Promise<string>
   /**
-   * Begins a transaction.
+   * Begins a transaction, and checks the database in the same round trip.
    *
-   * @throws {@link StoreError} when another database has replaced it.
+   * @throws {@link StoreError} when another database has replaced the one that
+   * was opened.
    */
   begin(session: SqlSession, script: string): Promise<void>
 } {
@@ -62,7 +64,8 @@ async function loadIdentity(session: SqlSession): Promise<Database> {
       case when not pg_is_in_recovery() then ${identity} end as identity`,
   )
   const [found] = (await asked.execute(session)).rows
-  // A standby has no timeline of its own yet.
+  // A standby has no timeline of its own yet: treat the connection as lost and
+  // try again.
   if (!found?.identity) throw new SqlFault('lost', '25006')
   return { ...found, identity: found.identity }
 }

@@ -1,11 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** The condition that a key begins with a text. An index of the key serves it. */
+/**
+ * SQL condition: the column begins with this text. Written as a range, so that
+ * an index of the column serves it.
+ */
 export function beginsWith(
   column: 'key' | 'name',
   prefix: string,
 ): RawBuilder<boolean> {
-  // No key has this character, the last one in the order of bytes.
+  // The last character in the order of bytes, which no key contains.
   const end = `${prefix}\u{10ffff}`
   const name = sql.ref(column)
   return sql<boolean>`${name} >= ${prefix} and ${name} < ${end}`

@@ -11,7 +11,10 @@ import { findByToken } from './schemaTokens.js'
 import { version1 } from './schemaVersion1.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
 
-/** The migrations of the schema, in order. The first creates version 1. */
+/**
+ * The steps from each version of the tables to the next, in order. The first
+ * creates version 1.
+ */
 export const migrations: readonly Migration[] = [
   version1,
   addNotes,
@@ -25,10 +28,11 @@ export const migrations: readonly Migration[] = [
 ]
 
 /**
- * Migrates the tables to the newest version, in one unit of work that excludes
- * all other processes.
+ * Brings the tables to the newest version, in one transaction that excludes all
+ * other processes.
  *
- * @throws {@link StoreError} when the tables are of a newer version.
+ * @throws {@link StoreError} when the tables are of a newer version than this
+ * release knows.
  */
 export async function migrate(
   session: SqlSession,

@@ -6,7 +6,7 @@ import type { SqlTables } from './sqlTables.js'
 
 type Ran = { text: string; values: unknown }
 
-/** A database that notes what it runs. */
+/** Returns a database that records the statements it runs. */
 function openPlace(): { place: QueryPlace; ran: Ran[] } {
   const ran: Ran[] = []
   const dialect = new SqliteDialect({
@@ -29,7 +29,7 @@ function openPlace(): { place: QueryPlace; ran: Ran[] } {
 
 type Values = { key: string; expires: bigint }
 
-/** A builder that counts how often it builds. */
+/** Returns a query builder that counts how often it is called. */
 function countedLeases() {
   const counted = { builds: 0 }
   const build = (

@@ -1,21 +1,22 @@
 import { CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely'
 import type { SqlDialect, SqlSession } from './sqlEngine.js'
 
-/** Where a query runs. */
+/** Where a query runs: a session, and the SQL dialect of its database. */
 export type QueryPlace = {
   readonly session: SqlSession
   readonly dialect: SqlDialect
 }
 
 /**
- * Returns a placeholder for the value of this name, which each run provides.
+ * Returns a placeholder with this name. Each run of the query gives the value.
  */
 export type Slot<values> = <name extends keyof values & string>(
   name: name,
 ) => RawBuilder<values[name]>
 
 /**
- * Builds a query. Its text must depend on the shape alone; values become slots.
+ * Builds the text of a query for a `shape`. The text must not depend on values,
+ * because it is cached for each shape: values become placeholders.
  */
 export type BuildQuery<shape, values, row> = (
   place: QueryPlace,
@@ -23,7 +24,10 @@ export type BuildQuery<shape, values, row> = (
   slot: Slot<values>,
 ) => CompiledQuery<row>
 
-/** The text of a query, with a name or a constant for each parameter. */
+/**
+ * The text of a query. Each parameter is a constant, or the name of a value
+ * that each run gives.
+ */
 type BuiltQuery = {
   text: string
   parameters: readonly ({ name: string } | { constant: unknown })[]
@@ -31,17 +35,18 @@ type BuiltQuery = {
 
 type Texts = Map<string, BuiltQuery>
 
-/** Most texts to cache for one builder. */
+/** Most query texts to cache for one builder, one for each shape. */
 const mostShapes = 100
 
-/** The texts of each dialect by builder. */
+/** Caches the query texts of each dialect by builder. */
 const known = /* @__PURE__ */ new WeakMap<SqlDialect, WeakMap<object, Texts>>()
 
 /**
- * Runs a query. Builds its text once for each shape, because building a text
- * takes longer than running it.
+ * Runs a query. Builds its text once for each shape and caches it, because
+ * building a text takes longer than running it.
  *
- * @param build a function at module level, because it is the key of the cache.
+ * @param build a function at module level: it is the key of the cache, so a new
+ * function for each call would never find its text.
  */
 export function runQuery<shape, values extends object, row>(
   place: QueryPlace,
@@ -64,7 +69,7 @@ export function runQuery<shape, values extends object, row>(
   return place.session.executeQuery(CompiledQuery.raw(query.text, bound))
 }
 
-/** Runs one or more statements without values, in one round trip. */
+/** Runs one or more statements without parameters, in one round trip. */
 export async function runText(
   session: SqlSession,
   text: string,
@@ -87,8 +92,8 @@ function buildOnce<shape, values, row>(
 ): BuiltQuery {
   const names = new Map<unknown, string>()
   const { sql: text, parameters } = build(place, shape, (name) => {
-    // Each placeholder is an object of its own. A constant parameter can never
-    // be the same object, so it is never taken for a placeholder.
+    // Uses a new object as placeholder, and later finds it by identity. A
+    // constant parameter can never be the same object.
     const stand = { name }
     names.set(stand, name)
     return sql`${stand}`

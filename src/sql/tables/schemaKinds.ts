@@ -1,6 +1,6 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Lets the tables hold payments of other kinds than EIP-3009. */
+/** Adds the columns that payments of other kinds than EIP-3009 need. */
 export const addKinds: Migration = ({ text, amount }) => [
   `alter table orders add column kind ${text} not null default 'eip3009'`,
   `alter table orders add column total ${text} not null default 'amount'`,

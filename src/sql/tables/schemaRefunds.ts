@@ -1,6 +1,6 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Lets the table of orders hold refunds. */
+/** Adds the columns of refunds to the table of orders. */
 export const addRefunds: Migration = ({ id, integer, text, bytes }) => [
   `alter table orders add column refunds ${integer} not null default 0`,
   `alter table orders add column refund_of ${id}`,

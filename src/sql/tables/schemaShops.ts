@@ -1,6 +1,8 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Creates the table of the recipients of named shops. */
+/**
+ * Creates the table that stores which recipient belongs to which named shop.
+ */
 export const addShops: Migration = ({ id, integer, bytes, boolean, end }) => [
   `create table recipients (
     chain_id ${integer} not null,

@@ -1,6 +1,9 @@
 import type { Migration } from './sqlEngine.js'
 
-/** Creates the table of subscriptions, and lets orders hold their charges. */
+/**
+ * Creates the table of subscriptions, and adds the columns of their charges to
+ * the table of orders.
+ */
 export const addSubscriptions: Migration = ({
   text,
   id,

@@ -1,9 +1,10 @@
 import type { Migration } from './sqlEngine.js'
 
 /**
- * Lets queries find the rows of all recipients of a token in order, so that a
- * statement need not name thousands of them. The indexes of open orders, which
- * are few, then serve a single recipient as well.
+ * Adds indexes that begin with the token, without the recipient. A statement
+ * then finds the rows of all recipients in order, and need not name thousands
+ * of them. The indexes of open orders, which are few, then serve a single
+ * recipient as well.
  */
 export const findByToken: Migration = () => [
   'create index orders_token on orders (chain_id, token, position)',

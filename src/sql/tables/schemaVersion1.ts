@@ -163,8 +163,8 @@ export const version1: Migration = ({
     fence ${integer} not null,
     expires ${integer} not null
   )${end}`,
-  // This key contains the fence, so `for key share` blocks another owner from
-  // taking the lease, but does not block prolonging it.
+  // `for key share` locks the columns of this index, which include the fence.
+  // So another owner cannot take a locked lease, but its owner can prolong it.
   'create unique index leases_fence on leases (key, fence)',
   `create table counters (
     name ${id} primary key,

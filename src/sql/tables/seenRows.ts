@@ -2,12 +2,13 @@ type Table = { readonly name: string; readonly key: readonly string[] }
 
 export type VersionedRow = { readonly version: number }
 
-/** Largest number of rows remembered for each table. */
+/** Most rows to remember for each table. */
 const most = 2000
 
 /**
- * Remembers rows, so that an update writes only the changed columns. A row
- * never changes without a new version. Updates write unknown rows whole.
+ * Remembers rows by identity and version, so that an update writes only the
+ * columns that changed. An update of a row that is not remembered writes all
+ * columns.
  */
 export type SeenRows = {
   /**
@@ -15,12 +16,16 @@ export type SeenRows = {
    */
   find(table: Table, row: VersionedRow): VersionedRow | undefined
   keep(table: Table, rows: readonly VersionedRow[]): void
-  /** Adds the rows that a committed unit of work saw. */
+  /** Adds the rows that a committed transaction read or wrote. */
   join(unit: SeenRows): void
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, VersionedRow>>
 }
 
-/** @param before rows to search if this unit has not seen the row. */
+/**
+ * Creates an empty memory of rows.
+ *
+ * @param before memory to search for rows that are not in this one.
+ */
 export function seenRows(before?: SeenRows | undefined): SeenRows {
   const tables = new Map<string, Map<string, VersionedRow>>()
   const put = (table: string, key: string, row: VersionedRow): void => {
@@ -40,7 +45,7 @@ export function seenRows(before?: SeenRows | undefined): SeenRows {
       return known?.version === row.version ? known : before?.find(table, row)
     },
     keep: (table, rows) => {
-      // Copies, because the caller may change its row.
+      // Stores copies, because the caller may change its own rows.
       for (const row of rows) put(table.name, keyOf(table, row), { ...row })
     },
     join: (unit) => {

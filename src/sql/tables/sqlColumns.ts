@@ -2,12 +2,14 @@ import { Buffer } from 'node:buffer'
 import type { Hex } from 'viem'
 import { StoreError } from '../../store/errors.js'
 
-/** How a column stores a member of a record. */
+/**
+ * How a column stores a member of a record, for example as text or as bytes.
+ */
 export type ColumnKind =
   | 'text'
-  /** A 64-bit integer, in memory a `number`. */
+  /** A 64-bit integer in the database, a `number` in JavaScript. */
   | 'number'
-  /** A 64-bit integer, in memory a `bigint`. */
+  /** A 64-bit integer in the database, a `bigint` in JavaScript. */
   | 'bigint'
   /** An integer up to 2^256 - 1. */
   | 'amount'
@@ -31,7 +33,7 @@ export type Columns<row> = {
   readonly [name in keyof row & string]-?: KindOf<row[name]>
 }
 
-/** The name of a column: `chain_id` for `chainId`. */
+/** The name of the column for a member: `chain_id` for `chainId`. */
 type ColumnName<name extends string> =
   name extends `${infer first}${infer rest}`
     ? `${first extends Lowercase<first> ? first : `_${Lowercase<first>}`}${ColumnName<rest>}`
@@ -61,9 +63,10 @@ export function toBytes(value: Hex): Uint8Array {
 const evenHex = /^0x(?:[\da-f]{2})*$/i
 
 /**
- * Encodes a member of a record for the JSON that carries rows.
+ * Encodes one member of a record for the JSON text that carries rows to the
+ * database.
  *
- * @throws {@link StoreError} when the column cannot store it.
+ * @throws {@link StoreError} when the column cannot store the value.
  */
 export function encodeCell(kind: ColumnKind, value: unknown): unknown {
   if (value === undefined) return null
@@ -80,8 +83,8 @@ export function encodeCell(kind: ColumnKind, value: unknown): unknown {
 
 /**
  * True when a database cannot store the text. A lone surrogate crashes the
- * package `libsql`. At a null character SQLite cuts the text, and PostgreSQL
- * fails.
+ * package `libsql`. A NUL character makes SQLite cut the text and PostgreSQL
+ * refuse it.
  */
 function isBroken(text: string): boolean {
   return text.includes('\0') || /\p{Surrogate}/u.test(text)

@@ -15,17 +15,18 @@ export function inDestination({
 }
 
 /**
- * Rows of one token that a query searches by index: those of some recipients,
- * or of all.
+ * Rows of one token that a query finds by index: those of some recipients, or
+ * of all.
  */
 export type SearchedPart = Pick<Destination, 'chainId' | 'token'> & {
   recipients: readonly Destination['recipient'][] | 'all'
 }
 
 /**
- * The condition that a row belongs to this part of its token.
+ * Returns the SQL condition that a row belongs to this part of its token.
  *
- * @param by `filtered`: the database must not choose an index of recipients.
+ * @param by `filtered` stops the database from choosing an index that begins
+ * with the recipient.
  */
 export function inPart(
   dialect: SqlDialect,
@@ -45,7 +46,7 @@ export function inPart(
     : sql<boolean>`${ofToken} and (${ofRecipients}) is true`
 }
 
-/** A part for each destination. */
+/** Returns one part for each destination. */
 export function partsOf(destinations: readonly Destination[]): SearchedPart[] {
   return distinctDestinations(destinations).map(({ recipient, ...token }) => ({
     ...token,
@@ -53,7 +54,7 @@ export function partsOf(destinations: readonly Destination[]): SearchedPart[] {
   }))
 }
 
-/** A part for each token, with its recipients. */
+/** Returns one part for each token, with all its recipients from the list. */
 export function groupByToken(
   destinations: readonly Destination[],
 ): SearchedPart[] {
@@ -74,10 +75,10 @@ export function groupByToken(
 export const mostNamed = 100
 
 /**
- * Finds rows of these destinations. A statement that names thousands of
- * recipients takes longer to read than to answer. So this asks for rows of all
- * recipients of the tokens, and names ours only if there are others among the
- * rows, as in a store that several shops share.
+ * Finds rows of these destinations. A database takes longer to parse a
+ * statement with thousands of recipients than to answer it. So this first finds
+ * the rows of all recipients of the tokens. It names our recipients in a second
+ * statement only if the first found a row of another shop in the same store.
  */
 export async function findOfMany<row extends Destination>(
   destinations: readonly Destination[],
@@ -85,8 +86,8 @@ export async function findOfMany<row extends Destination>(
   find: (parts: readonly SearchedPart[]) => Promise<row[]>,
 ): Promise<row[]> {
   const { has, tokens } = indexDestinations(destinations)
-  // With locks, name our recipients: locked rows of other shops would block
-  // those shops.
+  // A statement that locks rows names our recipients at once: it would
+  // otherwise lock rows of other shops, and those shops would wait.
   if (!locks) {
     const all = tokens.map(
       (token) => ({ ...token, recipients: 'all' }) as const,
@@ -97,7 +98,10 @@ export async function findOfMany<row extends Destination>(
   return find(groupByToken(destinations))
 }
 
-/** Values of destinations in a query, numbered from 0. */
+/**
+ * Values of destinations in a query. The names end with the index of the
+ * destination, from 0.
+ */
 export type DestinationValues = {
   [name: `chainId${number}`]: bigint
   [name: `token${number}` | `recipient${number}`]: Uint8Array
@@ -145,8 +149,8 @@ export function distinctDestinations(
 }
 
 /**
- * Merges the rows of several queries, each with its own index and limit. Uses
- * one statement, so that all rows come from the same snapshot.
+ * Merges the rows of several queries, each with its own index and limit. All
+ * queries are in one statement, so that all rows come from the same snapshot.
  */
 export async function mergeRows(
   session: SqlSession,
@@ -159,7 +163,7 @@ export async function mergeRows(
   return rows
 }
 
-/** The query of `mergeRows`. Needs at least one part. */
+/** Builds the statement of `mergeRows`. Needs at least one query. */
 export function merge(
   parts: readonly Expression<unknown>[],
   { order, limit }: { order: string; limit: bigint | RawBuilder<bigint> },

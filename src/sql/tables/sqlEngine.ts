@@ -2,50 +2,60 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { ColumnKind } from './sqlColumns.js'
 import type { SqlTables } from './sqlTables.js'
 
-/** One connection, lent for one unit of work. */
+/** One database connection, lent for one transaction of the store. */
 export type SqlSession = Kysely<SqlTables>
 
-/** A list of values as one parameter: JSON, or an array of the driver. */
+/**
+ * A list of values in one parameter: JSON text for SQLite, an array for
+ * PostgreSQL.
+ */
 export type SqlList = string | readonly (string | Uint8Array)[]
 
-/** SQL that differs between the engines. */
+/** The SQL that differs between SQLite and PostgreSQL. */
 export type SqlDialect = {
-  /** Types of columns. */
+  /** SQL types of columns, by what they hold. */
   readonly types: {
     readonly text: string
-    /** Text that sorts by its bytes. */
+    /** SQL type of text that sorts by its bytes, in every locale. */
     readonly id: string
     readonly integer: string
     readonly amount: string
     readonly bytes: string
     readonly boolean: string
-    /** A primary key that counts up by itself. */
+    /** A primary key that the database counts up by itself. */
     readonly position: string
     /** The end of a `create table` statement. */
     readonly end: string
   }
-  /** Expression: Unix milliseconds of the database's clock, now. */
+  /** SQL expression: the time of the database's clock in Unix milliseconds. */
   readonly clock: string
-  /** Expression: a number above the fences of all deleted leases. */
+  /** SQL expression: a number above the fences of all deleted leases. */
   readonly newFence: string
   /**
-   * The `from` clause for `newFence`. Locks `name` until the end of the
-   * transaction if writers run in parallel.
+   * Returns the `from` clause of a statement with `newFence`. Where writers run
+   * in parallel, it also locks `name` until the end of the transaction.
    */
   turn(name: string): RawBuilder<unknown>
-  /** True when `newFence` reads a counter that must be updated. */
+  /**
+   * True when `newFence` reads a counter, which deleting a lease must raise.
+   */
   readonly countsFences: boolean
-  /** True when writers run in parallel and have to lock rows. */
+  /**
+   * True when transactions write in parallel, so that they have to lock rows.
+   */
   readonly locksRows: boolean
-  /** Expression: one cell of the row in the JSON `value`. */
+  /**
+   * SQL expression: one member of a row, out of a JSON array called `value`.
+   */
   cell(kind: ColumnKind, index: number): string
   /**
-   * Expression: the text of a column before its first space; empty without one.
+   * SQL expression: the text of a column before its first space; empty text if
+   * there is no space.
    */
   textBeforeSpace(column: string): string
-  /** The rows of one JSON parameter, in their order. */
+  /** SQL expression: the rows of one JSON parameter, in their order. */
   rows(json: RawBuilder<string>): RawBuilder<unknown>
-  /** The condition that a column has one of the values of a list. */
+  /** SQL condition: the column has one of the values of a list. */
   among(
     column: string,
     kind: 'text' | 'bytes',
@@ -55,21 +65,26 @@ export type SqlDialect = {
   listOf(kind: 'text' | 'bytes', values: readonly string[]): SqlList
 }
 
-/** A kind of database. */
+/** What a store needs of a kind of database: SQLite or PostgreSQL. */
 export type SqlEngine = {
   readonly dialect: SqlDialect
-  /** Milliseconds during which to repeat work that may run again. */
+  /**
+   * Milliseconds for which to repeat a transaction that the database rolled
+   * back.
+   */
   readonly patienceMilliseconds: number
-  /** @throws {@link StoreError} when the database does not make writes durable. */
+  /**
+   * @throws {@link StoreError} when the database can lose a committed write.
+   */
   assertDurable(session: SqlSession): Promise<void>
   /**
-   * Locks the schema until the end of the unit of work, and creates it if it
+   * Locks the schema until the end of the transaction, and creates it if it
    * does not exist. Returns true when the schema has tables.
    */
   lockSchema(session: SqlSession): Promise<boolean>
-  /** True when there are tables. Writes and locks nothing. */
+  /** True when the tables exist. Writes nothing and locks nothing. */
   hasTables(session: SqlSession): Promise<boolean>
-  /** Returns the identity of the physical database. Needs the tables. */
+  /** Returns the identity of the physical database. The tables must exist. */
   identify(session: SqlSession): Promise<string>
   /** Lends a connection that nobody else uses at the same time. */
   connect<result>(
@@ -77,23 +92,28 @@ export type SqlEngine = {
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
   /**
-   * Lends a connection for statements each of which is a unit of work by
-   * itself. Absent where a statement outside of a transaction is not durable,
-   * or not in the right schema.
+   * Lends a connection for statements that need no transaction around them.
+   * Absent where such a statement would not be durable, or would not find the
+   * schema.
    */
   writeAlone?<result>(
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
   begin(session: SqlSession, mode: 'read' | 'write'): Promise<void>
-  /** @param isNews true to notify other processes. */
+  /** @param isNews true to notify other processes of the write. */
   commit(session: SqlSession, isNews: boolean): Promise<void>
-  /** Never fails. Closes the connection if it cannot roll back. */
+  /**
+   * Rolls back the transaction. Never throws: closes the connection if it
+   * cannot roll back.
+   */
   rollback(session: SqlSession): Promise<void>
   lock(session: SqlSession, name: string): Promise<void>
-  /** Calls `listener` when another process may have written. */
+  /** Calls `listener` when another process may have written events. */
   onChange?(listener: () => void): () => void
   close(): Promise<void>
 }
 
-/** Returns the statements from one version of the schema to the next. */
+/**
+ * Returns the statements that bring the tables from one version to the next.
+ */
 export type Migration = (types: SqlDialect['types']) => readonly string[]

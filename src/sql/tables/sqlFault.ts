@@ -2,9 +2,10 @@ import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
- * Effect of a database error on the unit of work. `duplicate`: a row exists
- * already. `rolledBack`: the work may run again. `lost`: the connection is
- * lost. `full`: the disk is full now. `refused`: the work fails every time.
+ * What a database error means for the transaction. `duplicate`: a row exists
+ * already. `rolledBack`: the transaction may run again. `lost`: the connection
+ * is lost. `full`: the disk is full. `refused`: the transaction would fail each
+ * time.
  */
 export type SqlFaultKind =
   | 'duplicate'
@@ -21,7 +22,7 @@ const problems: Readonly<Record<SqlFaultKind, string>> = {
   refused: 'got an error from its database',
 }
 
-/** By code: what to do if a wrong configuration is the cause. */
+/** By error code: what to do if wrong settings cause the error. */
 const advice: Readonly<Record<string, string>> = {
   '28P01': ': check the user and the password',
   '28000': ': check the user and the password',
@@ -29,12 +30,12 @@ const advice: Readonly<Record<string, string>> = {
 }
 
 /**
- * An error of the database. Shows only the code, because the database's message
- * could quote data.
+ * An error of the database. Shows only the error code, because the database's
+ * message could contain data of orders.
  */
 export class SqlFault extends StoreError {
   readonly kind: SqlFaultKind
-  /** The database's own code. */
+  /** The database's own code, an SQLSTATE or an SQLite code. */
   readonly code: string
 
   constructor(kind: SqlFaultKind, code: string) {
@@ -47,7 +48,10 @@ export class SqlFault extends StoreError {
   }
 }
 
-/** True when the database kept nothing and the same work may succeed now. */
+/**
+ * True when the database has kept nothing of the transaction, and the same
+ * transaction may succeed now.
+ */
 export function mayRunAgain(error: unknown): boolean {
   return (
     error instanceof SqlFault &&
@@ -56,8 +60,8 @@ export function mayRunAgain(error: unknown): boolean {
 }
 
 /**
- * Runs work again after a fault that `mayRunAgain` accepts, with growing random
- * pauses, until `milliseconds` have passed.
+ * Runs `work` again after each fault that `mayRunAgain` accepts, until
+ * `milliseconds` have passed. Pauses between the runs are random and grow.
  */
 export async function runPatiently<result>(
   work: () => Promise<result>,

@@ -16,15 +16,15 @@ import type { SqlDialect, SqlSession } from './sqlEngine.js'
 import { SqlFault } from './sqlFault.js'
 import type { SqlTable } from './sqlTables.js'
 
-/** Most rows in one statement, unless the table says otherwise. */
+/** Most rows in one statement, unless the table has its own limit. */
 const usualRows = 500
 
 /**
- * Decodes whole rows to records.
+ * Decodes rows of all columns to records.
  *
- * @throws {@link StoreError} when the table lacks a column. Otherwise a process
- * of an old release, still running after a newer release migrated the tables,
- * would read the column as empty.
+ * @throws {@link StoreError} when a column is missing. This happens in a
+ * process of an old release that still runs after a newer release changed the
+ * tables. It would otherwise take the missing column for an empty one.
  */
 export function decodeRows<row>(
   table: SqlTable<row>,
@@ -41,13 +41,14 @@ export function decodeRows<row>(
         )
       record[member] = decodeCell(kind, cell)
     }
-    // `Columns` gives every member of the record a column.
+    // The cast is safe, because `Columns` gives every member of the record a
+    // column.
     return record as row
   })
 }
 
 /**
- * Inserts rows, many in one statement.
+ * Inserts rows, up to `mostRows` of them in one statement.
  *
  * @throws {@link DuplicateRecordError} when one of them exists already.
  */
@@ -85,11 +86,12 @@ function rowsInserted(
 }
 
 /**
- * Updates rows that still have the given version, many in one statement.
- * Writes only columns in which a row differs from the row seen at that version,
- * so that the database does not touch other indexes.
+ * Updates rows that still have the given version, many in one statement. Writes
+ * only the columns that differ from the remembered row of that version, so that
+ * the database leaves other indexes untouched.
  *
- * @throws {@link StaleRecordError} when a row is missing or has another version.
+ * @throws {@link StaleRecordError} when a row is missing or has another
+ * version.
  * @throws {@link DuplicateRecordError} when another row has the same identity.
  */
 export async function updateRows<row>(
@@ -148,7 +150,8 @@ function findChanged<row>(
     const kept = seen?.find(table, row)
     for (const one of all) {
       if (changed.has(one)) continue
-      // JSON values may have been changed in place.
+      // Never treats a JSON value as unchanged: the caller may have changed the
+      // same object.
       const isSame =
         kept !== undefined &&
         Reflect.get(kept, one.member) === Reflect.get(row, one.member) &&

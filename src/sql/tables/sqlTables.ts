@@ -12,13 +12,13 @@ import type {
 } from '../../store/types.js'
 import type { Columns, SqlRow } from './sqlColumns.js'
 
-/** The table of one kind of record. */
+/** Describes the table of one kind of record. */
 export type SqlTable<row> = {
   readonly name: keyof SqlTables & string
   readonly columns: Columns<row>
-  /** Members that identify a row. */
+  /** Members that together identify a row. */
   readonly key: readonly (keyof row & string)[]
-  /** Member that the database assigns. */
+  /** Member whose value the database assigns on insert. */
   readonly given?: keyof row & string
   /** Most rows in one statement. @default 500 */
   readonly mostRows?: number
