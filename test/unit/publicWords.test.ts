@@ -32,7 +32,7 @@ const wordsOf = (name: string): string[] =>
     .filter(Boolean)
 
 const table = readFileSync('docs/glossary.md', 'utf8')
-  .split('\n| Word | Not | Because |\n')[1]
+  .split('\n| Word | Not |\n')[1]
   ?.split('\n\n')[0]
 const excluded = [...(table ?? '').matchAll(/^\|[^|]+\|([^|]+)\|/gm)].flatMap(
   ([, cell = '']) => [...cell.matchAll(/`(?<text>[\w. ]+)`(?<alone> alone)?/g)],
