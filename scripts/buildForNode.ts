@@ -39,6 +39,9 @@ export const nodeBuild = {
   plugins: [takeParts],
 } as const satisfies BuildOptions
 
+/** Comments of the bundler: for users of the package, bytes without a use. */
+const namesOfSources = /^\/\/ (?:src|node_modules)\/.*\n/gm
+
 /** Bundles all entries and writes them beside the notice of what is inside. */
 async function buildForNode(): Promise<void> {
   const { outputFiles, metafile } = await build({
@@ -51,8 +54,10 @@ async function buildForNode(): Promise<void> {
   // File names change with their contents.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  for (const { path, text } of outputFiles)
-    writeFileSync(path, isCommand(path) ? `#!/usr/bin/env node\n${text}` : text)
+  for (const { path, text } of outputFiles) {
+    const code = text.replaceAll(namesOfSources, '')
+    writeFileSync(path, isCommand(path) ? `#!/usr/bin/env node\n${code}` : code)
+  }
   writeFileSync(join(folder, 'NOTICE.txt'), noticeOf(metafile))
   dropMapLinks()
 }

@@ -81,8 +81,8 @@ export function planRehearsal(
 }
 
 /**
- * Returns the gas that a capture and its reads take of a request with others,
- * plus 5%.
+ * Returns the gas that one simulated capture and its reads need in a request
+ * that simulates several, plus 5%.
  */
 export function weightOf({ given }: RehearsalPlan): number {
   return (given + balanceGas + 2 * factGas) * 1.05

@@ -25,8 +25,9 @@ export type FacilitatorCaller = {
   /** Tokens it may settle payments in. @default those of the facilitator */
   assets?: readonly Address[] | undefined
   /**
-   * Most gas that captures for this caller may use in one day (UTC). Until a
-   * block has a capture, its gas limit counts instead of the gas it used.
+   * Most gas that captures for this caller may use in one day (UTC). A capture
+   * that is in no block yet counts with the gas limit of its transaction, later
+   * with the gas that it used.
    * @default no limit
    */
   gasPerDay?: bigint | undefined
