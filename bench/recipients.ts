@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type DevChain, startDevChain } from 'countersign/devchain'
+import { startDevChain } from 'countersign/devchain'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { nextMessage } from './childMessages.js'
 import type { Row } from './compare.js'
@@ -22,32 +22,30 @@ const limits = new Map([
 
 /** What a shop costs with many recipients of one token, in SQLite. */
 export async function benchRecipients(): Promise<Row[]> {
-  const chain = await startDevChain({ blockTime: 2 })
   const folder = makeFolder()
   try {
     const costs = new Map<number, RecipientsCost>()
     for (const count of limits.keys())
       costs.set(
         count,
-        await measureApart(chain, {
-          count,
-          file: join(folder.path, `${count}.db`),
-        }),
+        await measureApart({ count, file: join(folder.path, `${count}.db`) }),
       )
     const one = costs.get(1)
     if (!one) throw new Error('One recipient is needed.')
     return [...costs].flatMap(([count, cost]) => rowsOf(count, cost, one))
   } finally {
     folder.remove()
-    await chain.stop()
   }
 }
 
-/** A process for each number of recipients, because its memory is measured. */
+/**
+ * A process for each number of recipients, because its memory is measured, and
+ * a chain, because an order that sticks raises its fees.
+ */
 async function measureApart(
-  dev: DevChain,
   shop: Pick<RecipientsShop, 'count' | 'file'>,
 ): Promise<RecipientsCost> {
+  const dev = await startDevChain({ blockTime: 2 })
   const { chain, token, urls } = dev
   const counter = await startDelayProxy(urls.http, 0)
   const seller = generatePrivateKey()
@@ -73,6 +71,7 @@ async function measureApart(
   const cost = (await nextMessage(child)) as RecipientsCost
   await once(child, 'exit')
   counter.stop()
+  await dev.stop()
   return cost
 }
 
