@@ -75,6 +75,7 @@ export function createSubscriptions(
     instance,
     kind: requireKind(context),
     schedule: settleSchedule(context, parameters.policy),
+    loops: new Set(),
   }
   const perform = <result>(
     name: string,

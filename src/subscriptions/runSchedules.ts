@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { endOfTime } from '../core/clock.js'
 import { InvalidFieldError } from '../core/errors.js'
@@ -115,6 +116,7 @@ async function runGroup(
   const clock = openScheduleClock(context, group.chainId)
   const whole = asideOf(asides, group, 'schedule')
   const background = openBackground(ending)
+  const reading = new Set<Address>()
   const advancing = new Map<string, Promise<void>>()
   let nextReconcile = performance.now()
   let nextDue: bigint | undefined
@@ -137,7 +139,7 @@ async function runGroup(
     await instance.openSealed()
     if (performance.now() >= nextReconcile)
       background.begin(asideOf(asides, group, 'charges'), async () => {
-        await continueCharges(searches, group)
+        await continueCharges(searches, group, reading)
         nextReconcile = performance.now() + reconcileEvery
       })
     await findNextDue()
@@ -179,7 +181,9 @@ async function runGroup(
   // hangs, the loop never ends.
   if (ending.aborted) forget()
   else onAbort(ending, forget)
+  looks.loops.add(loop.wake)
   await loop.ended
+  looks.loops.delete(loop.wake)
   await Promise.all([...background.going(), ...advancing.values()])
 }
 

@@ -231,8 +231,10 @@ function waitsForBlock(
   { count, isEarly }: SubmitterView,
 ): boolean {
   const { inFlight, aside } = submitter
+  // A wallet that answered no hash may have sent nothing: search as before.
   const isWaiting =
-    inFlight.rows.length > 0 && inFlight.rows.every((row) => row.nonce >= count)
+    inFlight.rows.length > 0 &&
+    inFlight.rows.every(({ nonce, hash }) => nonce >= count && hash)
   return isWaiting && !isEarly && aside.size() === 0 && choosesNonce(submitter)
 }
 

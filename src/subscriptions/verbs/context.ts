@@ -15,6 +15,8 @@ export type SubscriptionsContext = {
   instance: Instance
   kind: SpendPermissions
   schedule: SettledSchedule
+  /** Wakes each loop of schedules that runs in this instance. */
+  loops: Set<() => void>
 }
 
 type Tables = Pick<

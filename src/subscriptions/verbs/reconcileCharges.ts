@@ -3,7 +3,9 @@ import { checkChain } from '../../chain/state/checkChain.js'
 import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { getHeads } from '../../chain/state/getHeads.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { onAbort } from '../../core/onAbort.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
+import { wait } from '../../core/wait.js'
 import { clientOf } from '../../orders/engine.js'
 import {
   loadChargesCursor,
@@ -69,13 +71,42 @@ export async function reconcileCharges(
  * Reads the charges of a client's destinations from the stored positions on,
  * and saves the new positions. The next run reads again the blocks that failed.
  *
+ * @param going managers whose last reading has not ended. They are left out:
+ * one that hangs must not keep the others from being read.
  * @throws the failure of a manager or a recipient, once all others are read.
  */
 export async function continueCharges(
   subscriptions: SubscriptionsContext,
   group: ClientGroup,
+  going: Set<Address>,
 ): Promise<void> {
-  await readManagers(subscriptions, group, continueManager)
+  const { signal } = subscriptions.context
+  await readManagers(subscriptions, group, async (reading) => {
+    const { manager } = reading
+    if (going.has(manager)) return newReport()
+    going.add(manager)
+    const work = continueManager(reading).finally(() => going.delete(manager))
+    return untilLate(work, signal)
+  })
+}
+
+/** Milliseconds after which nothing waits for the reading of a manager. */
+const longestWait = 60_000
+
+/** Waits for a reading, which goes on by itself if it takes too long. */
+async function untilLate(
+  work: Promise<ReconciledCharges>,
+  signal: AbortSignal | undefined,
+): Promise<ReconciledCharges> {
+  const over = new AbortController()
+  const forget = signal && onAbort(signal, () => over.abort())
+  try {
+    const late = wait(longestWait, over.signal).then(newReport)
+    return await Promise.race([work, late])
+  } finally {
+    over.abort()
+    forget?.()
+  }
 }
 
 type ManagerReading = ChargesReading & {

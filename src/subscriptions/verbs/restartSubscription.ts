@@ -37,30 +37,39 @@ export async function restartSubscription(
   const now = await getChainTime(subscriptions, known)
   const { message } = decodePermission(known.permission)
   const current = findPeriod(message, now)?.number
-  return writeAgain(context, async (tables) => {
-    const { row, held } = await loadSubscription(tables, context, id)
-    if (stateOf(row, held.order) !== 'unpaid')
-      return {
-        ok: false,
-        reason: 'notOpen',
-        subscription: showSubscription({ row, held }),
+  const verdict = await writeAgain(
+    context,
+    async (tables): Promise<RestartSubscriptionVerdict> => {
+      const { row, held } = await loadSubscription(tables, context, id)
+      if (stateOf(row, held.order) !== 'unpaid')
+        return {
+          ok: false,
+          reason: 'notOpen',
+          subscription: showSubscription({ row, held }),
+        }
+      const chargeId =
+        row.period === current ? chargeIdOf(row.period) : undefined
+      const restarted = {
+        ...row,
+        state: 'pastDue' as const,
+        chargeId,
+        tries: 0,
+        due: 0n,
       }
-    const chargeId = row.period === current ? chargeIdOf(row.period) : undefined
-    const restarted = {
-      ...row,
-      state: 'pastDue' as const,
-      chargeId,
-      tries: 0,
-      due: 0n,
-    }
-    await tables.subscriptions.update([restarted])
-    // Requests the charge now. The schedule's usual pause after a failure could
-    // last longer than the period.
-    if (chargeId !== undefined)
-      await writeCaptureRequests(context, tables, [chargeOrderId(id, chargeId)])
-    return {
-      ok: true,
-      subscription: showSubscription({ row: restarted, held }),
-    }
-  })
+      await tables.subscriptions.update([restarted])
+      // Requests the charge now. The schedule's usual pause after a failure could
+      // last longer than the period.
+      if (chargeId !== undefined)
+        await writeCaptureRequests(context, tables, [
+          chargeOrderId(id, chargeId),
+        ])
+      return {
+        ok: true,
+        subscription: showSubscription({ row: restarted, held }),
+      }
+    },
+  )
+  // No event tells the loops that the subscription is due.
+  for (const wake of subscriptions.loops) wake()
+  return verdict
 }

@@ -150,10 +150,25 @@ test('a recipient whose charges the node refuses keeps no other from being read,
   expect(shop.charges).toHaveLength(2)
   expect(together?.recipients).toHaveLength(19)
   expect(together?.fromBlock).toBeGreaterThan((begin ?? 0n) + 1_000n)
-  expect(alone).toEqual({ recipients: [refused], fromBlock: begin })
+  expect(alone).toMatchObject({ recipients: [refused], fromBlock: begin })
   shop.charges.length = 0
   await runFor(shop, 1_000)
   expect(shop.charges.map(({ recipients }) => recipients.length)).toEqual([20])
+})
+
+test('a manager whose logs the node never answers keeps no other from being read again', async () => {
+  const shop = openScheduleShop(1)
+  const [recipient = '0x'] = shop.recipients
+  const silent = drawAddress()
+  await shop.insert(recipient)
+  await shop.insert(recipient, { manager: silent })
+  shop.hang(({ manager }) => manager === silent)
+  await runFor(shop, 3_600_000)
+  const asked = (isSilent: boolean) =>
+    shop.charges.filter(({ manager }) => (manager === silent) === isSilent)
+  expect(asked(true)).toHaveLength(1)
+  // Every ten minutes, and one for the minute that the first run waits.
+  expect(asked(false).length).toBeGreaterThanOrEqual(5)
 })
 
 test('a recipient whose first subscription is older than the cursor is read from its beginning', async () => {

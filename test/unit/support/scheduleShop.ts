@@ -32,6 +32,7 @@ const firstTime = 1_700_000_000
 
 /** The charges that a request asks for: recipients and blocks. */
 type AskedCharges = {
+  manager: Address
   recipients: readonly Address[]
   fromBlock: bigint
 }
@@ -50,10 +51,12 @@ export type ScheduleShop = {
   units(): number
   /** From now on the node refuses requests for such charges. */
   refuse(isRefused: (asked: AskedCharges) => boolean): void
+  /** From now on the node does not answer requests for such charges. */
+  hang(isHung: (asked: AskedCharges) => boolean): void
   /** Puts a subscription of a recipient on record, in Unix seconds. */
   insert(
     recipient: Address,
-    facts?: { due?: bigint; createdAt?: bigint },
+    facts?: { due?: bigint; createdAt?: bigint; manager?: Address },
   ): Promise<string>
 }
 
@@ -70,6 +73,7 @@ export function openScheduleShop(
   const asked: string[] = []
   const charges: AskedCharges[] = []
   let isRefused = (_: AskedCharges) => false
+  let isHung = (_: AskedCharges) => false
   let units = 0
   const blockOf = (number: bigint) => ({
     number: numberToHex(number),
@@ -94,11 +98,13 @@ export function openScheduleShop(
     if (method !== 'eth_getLogs') throw new Error(`not asked: ${method}`)
     const [topic, , , words] = Object(first).topics
     if (topic !== usedTopic) throw new Error('not asked for charges')
-    const of = {
+    const of: AskedCharges = {
+      manager: Object(first).address,
       recipients: [words].flat().map((one): Address => `0x${one.slice(26)}`),
       fromBlock: BigInt(Object(first).fromBlock),
     }
     charges.push(of)
+    if (isHung(of)) return new Promise(() => undefined)
     if (isRefused(of))
       throw Object.assign(new Error('exceed max topics'), { code: -32_602 })
     return []
@@ -129,7 +135,7 @@ export function openScheduleShop(
   })
   const insert: ScheduleShop['insert'] = async (
     recipient,
-    { due, createdAt = nowSeconds() - 1000n } = {},
+    { due, createdAt = nowSeconds() - 1000n, manager } = {},
   ) => {
     const id = drawId()
     const destination = { chainId: base.id, token, recipient } as const
@@ -142,6 +148,7 @@ export function openScheduleShop(
       allowance: '10',
       period: 1000n,
       start: createdAt,
+      manager,
     })
     await store.write(async (tables) => {
       const facts = { id, createdAt, subscriptionId: id }
@@ -174,6 +181,9 @@ export function openScheduleShop(
     units: () => units,
     refuse: (next) => {
       isRefused = next
+    },
+    hang: (next) => {
+      isHung = next
     },
     insert,
   }
