@@ -100,6 +100,31 @@ test('a subscription that starts in a quiet loop is looked at once it is on reco
   })
 })
 
+test('a subscription that is restarted in a quiet loop is looked at once', async () => {
+  const shop = openScheduleShop(1)
+  // SQL stores tell their own process of events alone, and here is none.
+  Object.assign(shop.store, { onChange: () => () => undefined })
+  const [recipient = '0x'] = shop.recipients
+  const id = await shop.insert(recipient)
+  const ids = [id]
+  await shop.store.write(async ({ orders, subscriptions }) => {
+    for (const order of await orders.find({ ids }))
+      await orders.update([{ ...order, state: 'stored' }])
+    for (const row of await subscriptions.find({ ids }))
+      await subscriptions.update([{ ...row, state: 'unpaid' }])
+  })
+  await runFor(shop, 1_000, async () => {
+    await vi.advanceTimersByTimeAsync(2_000)
+    const verdict = await shop.subscriptions.restart({ subscriptionId: id })
+    expect(verdict.ok).toBe(true)
+    await vi.advanceTimersByTimeAsync(1_500)
+    const [row] = await shop.store.read(({ subscriptions }) =>
+      subscriptions.find({ ids }),
+    )
+    expect(row?.due).not.toBe(0n)
+  })
+})
+
 test('the charges of 1,500 recipients are read with two requests, and then from the cursor on', async () => {
   const shop = openScheduleShop(1_500)
   for (const recipient of shop.recipients) await shop.insert(recipient)
