@@ -9,15 +9,27 @@ const usuallyQuiet = 15_000
 
 /**
  * Returns the milliseconds between two polls of a chain while no order waits
- * for it. A development chain is by default polled as often as a busy one, so
- * that a developer need not wait.
+ * for it. A chain whose clock is set by hand is by default polled as often as a
+ * busy one, so that a developer need not wait.
  *
  * @param interval milliseconds between two polls while an order waits.
  */
 export function quietIntervalOf(
-  { pollingInterval, quietInterval }: SettledPolicy,
+  policy: SettledPolicy,
   { chainId, interval }: { chainId: number; interval: number },
 ): number {
-  const usual = devChainIds.includes(chainId) ? interval : usuallyQuiet
+  const { pollingInterval, quietInterval } = policy
+  const usual = isClockSet(policy, chainId) ? interval : usuallyQuiet
   return Math.max(interval, quietInterval ?? pollingInterval ?? usual)
+}
+
+/**
+ * True for a chain whose time can jump at any moment: a development chain, or
+ * one whose clock the merchant sets (`policy.chainClock: 'own'`).
+ */
+export function isClockSet(
+  { chainClock }: Pick<SettledPolicy, 'chainClock'>,
+  chainId: number,
+): boolean {
+  return chainClock === 'own' || devChainIds.includes(chainId)
 }

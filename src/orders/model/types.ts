@@ -160,7 +160,8 @@ export type OrdersPolicy = {
    * payment that nobody reported can take that long to be found.
    *
    * @default `pollingInterval` if you set it; otherwise 15_000, and on
-   * development chains (ids 31337 and 1337) the interval of a busy chain
+   * development chains (ids 31337 and 1337), and with `chainClock: 'own'`, the
+   * interval of a busy chain
    */
   quietInterval?: number | undefined
   /**

@@ -7,6 +7,13 @@ const client = { pollingInterval: 4000 }
 test.each([
   ['by default', {}, 8453, 4000, 15_000],
   ['on a development chain', {}, 31337, 4000, 4000],
+  [
+    'on a fork with a clock of its own',
+    { chainClock: 'own' },
+    8453,
+    4000,
+    4000,
+  ],
   ['with one interval', { pollingInterval: 2000 }, 8453, 2000, 2000],
   [
     'with both',

@@ -1,5 +1,4 @@
-import { devChainIds } from '../../core/clock.js'
-import type { OrdersContext } from '../../orders/engine.js'
+import { isClockSet, type OrdersContext } from '../../orders/engine.js'
 
 /** Estimates a chain's time without asking the node. */
 export type ScheduleClock = {
@@ -29,7 +28,7 @@ export function openScheduleClock(
   { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
   chainId: number,
 ): ScheduleClock {
-  const isSet = policy.chainClock === 'own' || devChainIds.includes(chainId)
+  const isSet = isClockSet(policy, chainId)
   let ahead: bigint | undefined
   let knownUntil = 0
   const wall = () => now() / 1000n
