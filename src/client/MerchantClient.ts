@@ -280,8 +280,8 @@ export interface MerchantClient {
 
   /**
    * Voids an order: the shop no longer captures it. Retried after transient
-   * failures. This does not make the payer's signature invalid: whoever has it
-   * can submit it until `spendableUntil`.
+   * failures. The payer's signature stays valid: a person who has it can submit
+   * it until `spendableUntil`.
    *
    * @throws {@link ProblemError} {@link ServerError}
    *

@@ -27,8 +27,8 @@ import {
 export type CreateBuyerClientParameters = ConnectionParameters & {
   orderId: string
   /**
-   * The order's secret token, which `draft` returned. Whoever has it can act as
-   * the buyer.
+   * The secret token of the order, from the result of `draft`. It gives all
+   * rights of the buyer.
    */
   buyerToken: string
 }

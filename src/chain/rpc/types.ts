@@ -1,6 +1,5 @@
 /**
- * What is kept of an error of a node, a transport or a wallet. Nothing in it is
- * secret.
+ * The parts of an error of a node, a transport or a wallet that hold no secret.
  */
 export type NodeFailure = {
   /** JSON-RPC error code; absent if the node sent none. */

@@ -20,7 +20,7 @@ type Subscriber = {
   held: Delta[]
 }
 
-/** The subscriptions of an emulated network, and what is sent to them. */
+/** Sends the messages of an emulated network to its WebSocket subscriptions. */
 export type Feed = {
   subscribe(
     params: readonly unknown[],

@@ -63,7 +63,7 @@ type Waiting = AsideEntry & {
 /**
  * Makes work wait for its next try after a node, a wallet or a signer failed.
  * @throws the error itself if the store failed or another process wrote the
- * same rows: what was loaded before is then unreliable.
+ * same rows. The caller must then load those rows again.
  */
 export function putAside<part>(
   aside: { put(name: string, error: unknown, part?: part | undefined): number },

@@ -274,7 +274,7 @@ export type RehearsedPayment = {
  */
 export type RehearsalMemory = {
   remember(orderId: string, rehearsed: RehearsedPayment): void
-  /** Returns and forgets what was remembered about an order's payment. */
+  /** Returns the simulation of an order's payment, and forgets it. */
   take(orderId: string): RehearsedPayment | undefined
 }
 

@@ -195,8 +195,8 @@ function inChainOrder(one: AuditDifference, other: AuditDifference): number {
 }
 
 /**
- * How often we ask for the newest block while the store has a payment in a
- * later block.
+ * How many times at most we ask the node for its newest block while the store
+ * has a payment in a block that the node does not have yet.
  */
 const mostLooks = 4
 

@@ -28,7 +28,7 @@ export type KnownPayer = {
   isHeld: boolean
 }
 
-/** Returns what was loaded for one payer of the list. */
+/** Finds a loaded payer. */
 export type LoadedPayers = (asked: AskedPayer) => KnownPayer
 
 /** Loads several payers in a few database queries. */

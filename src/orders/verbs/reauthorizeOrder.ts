@@ -81,7 +81,7 @@ export async function reauthorizeOrder(
 
 /**
  * Gets the operator and terms of a payment to sign again. Reads the payer's
- * permit nonce anew, because it may have changed.
+ * permit nonce again, because other permits of the payer change it.
  */
 async function getNewTerms(
   context: OrdersContext,

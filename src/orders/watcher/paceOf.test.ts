@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import type { OrdersPolicy } from '../model/types.js'
 import { settlePolicy } from '../settlePolicy.js'
 import { paceOf } from './paceOf.js'
 
 const client = { pollingInterval: 4000 }
 
-test.each([
+test.each<[string, OrdersPolicy, number, number, number]>([
   ['by default', {}, 8453, 4000, 15_000],
   ['on a development chain', {}, 31337, 4000, 4000],
   [

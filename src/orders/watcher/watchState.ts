@@ -151,8 +151,8 @@ export type WatchMemory = {
    */
   storing: Set<string>
   /**
-   * The last event up to which the `fulfil` events of captured orders were
-   * written. Changed by `fulfilIncluded`.
+   * How far the events of captures were read, each to write a `fulfil` event
+   * for its order. Changed by `fulfilIncluded`.
    */
   fulfilled?: FulfilledTo | undefined
 }
@@ -201,8 +201,8 @@ export type TokenMemory = {
 }
 
 /**
- * The last event up to which the `fulfil` events of captured orders were
- * written.
+ * How far the events of captures were read, each to write a `fulfil` event for
+ * its order.
  */
 export type FulfilledTo = {
   /** Cursor of the last event that was read. */

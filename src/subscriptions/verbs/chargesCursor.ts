@@ -40,9 +40,9 @@ const overlap = 64n
 const mostFailed = 1000
 
 /**
- * Returns the newest block from which the next run may continue. All blocks
- * before it are final. It is also well below the newest block, because a node
- * may serve the logs of a block later than the block.
+ * Returns the highest block from which the next run may continue. All blocks
+ * before it are final. It stays well below the chain's newest block, because a
+ * node may have a block before it can return the logs of that block.
  */
 export function settledBlock({
   latest,
