@@ -1,4 +1,5 @@
 import { CountersignError } from './CountersignError.js'
+import { errorName } from './errorName.js'
 
 /**
  * Something that happened, for metrics and logs. Never contains a signature.
@@ -22,7 +23,7 @@ export function observeFailure(
   name: `${string}.failed`,
   { about, error }: { about: Observation['attributes']; error: unknown },
 ): void {
-  const { name: kind, message } = Object(error)
+  const { message } = Object(error)
   const words = error instanceof CountersignError ? String(message) : ''
-  observe({ name, attributes: { ...about, error: String(kind), words } })
+  observe({ name, attributes: { ...about, error: errorName(error), words } })
 }

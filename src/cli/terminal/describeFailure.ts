@@ -1,3 +1,4 @@
+import { errorName } from '../../core/errorName.js'
 import { redact } from '../../core/redact.js'
 import { hideSecrets } from './hideSecrets.js'
 import type { ExitCode } from './types.js'
@@ -11,19 +12,13 @@ export type Failure = { text: string; code: ExitCode }
  * requests.
  */
 export function describeFailure(error: unknown): Failure {
-  const { name, message } = Object(error)
+  const { message } = Object(error)
   const words = typeof message === 'string' ? message : 'unknown error'
   const isOurs = typeof Object(error).toJSON === 'function'
-  const text = isOurs ? hideSecrets(words) : `${kindOf(name)}: ${redact(words)}`
+  const text = isOurs
+    ? hideSecrets(words)
+    : `${errorName(error)}: ${redact(words)}`
   return { text, code: codeOf(error) }
-}
-
-/**
- * Returns the error's name if it looks like the name of a class. Any other text
- * is not shown, because it could contain a secret.
- */
-function kindOf(name: unknown): string {
-  return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'Error'
 }
 
 /**

@@ -1,4 +1,5 @@
 import { CountersignError } from '../../core/CountersignError.js'
+import { errorName } from '../../core/errorName.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { answerRequest, createCleaner } from './answerRequest.js'
 import { refuse } from './answers.js'
@@ -89,5 +90,5 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
 function describe(error: unknown): { error: string; words?: string } {
   return error instanceof CountersignError
     ? { error: error.name, words: error.message }
-    : { error: error instanceof Error ? error.name : 'Error' }
+    : { error: errorName(error) }
 }

@@ -366,8 +366,9 @@ test('the words around a find end with a whole word', async () => {
     .map((file) => readText(file).replace(/<[^>]+>/g, ' '))
     .join(' ')
   for (const { snippet } of cut) {
-    const [, last = ''] = /([A-Za-z]+)\W*…$/.exec(snippet) ?? []
-    expect(texts).toMatch(new RegExp(`\\b${last}\\b`))
+    const found = /([A-Za-z]+)\W+([A-Za-z]+)\W*…$/.exec(snippet)
+    const [, before = '', last = ''] = found ?? []
+    expect(texts).toMatch(new RegExp(`\\b${before}\\W+${last}\\b`))
   }
   await page.context().close()
 })
