@@ -49,7 +49,7 @@ export default [
     path: 'dist/client.js',
     external: [],
   }),
-  check('webhooks', '*', 8360, {
+  check('webhooks', '*', 8390, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),
