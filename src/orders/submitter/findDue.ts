@@ -9,6 +9,7 @@ import { findOrphans } from '../model/knownSubmitters.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
+import { isSuspended } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 import { parseSubmitterValue } from './accountNonces.js'
 import { groupByPayer } from './groupByPayer.js'
@@ -68,8 +69,9 @@ async function findAdoptable(
   if (recipients.length === 0) return []
   return context.store.read(async (tables) => {
     const ids: string[] = []
-    if (await isSuspended(tables)) return ids
-    for (const orphan of await findOrphans(context, tables, chainId)) {
+    const orphans = await findOrphans(context, tables, chainId)
+    if (orphans.length === 0 || (await isSuspended(tables))) return ids
+    for (const orphan of orphans) {
       // Another process holds the lease of that account, so it still has the
       // wallet.
       if (await tables.getLease(submitterKey(orphan))) continue
@@ -193,10 +195,6 @@ export async function hasDue(
     }),
   )
   return due.length > 0
-}
-
-async function isSuspended({ getValue }: StoreReader): Promise<boolean> {
-  return (await getValue('store'))?.suspended === true
 }
 
 async function loadSubmitter(

@@ -52,24 +52,30 @@ const guesses = 16
 
 /**
  * Requests the newest block, the account's transaction count and receipts.
- * Requests a few receipts in the same turn of the event loop, but many only
- * once the count shows that they exist.
+ * Requests a few receipts in the same turn of the event loop. Requests many, or
+ * those of transactions that no block has included for a while, only once the
+ * count shows that they exist.
  *
  * If the node cannot return a receipt, its account nonce waits for the next
  * try.
  *
- * @param isSending true to request in the same turn what sending needs.
+ * @param options.isSending true to request in the same turn what sending needs.
+ * @param options.isBlockwise true on a chain that has no pending block.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer about the account or its newest block.
  */
 export async function getSubmitterView(
   { policy }: Pick<OrdersContext, 'policy'>,
   submitter: SubmitterState,
-  isSending = true,
+  {
+    isSending,
+    isBlockwise = false,
+  }: { isSending: boolean; isBlockwise?: boolean | undefined },
 ): Promise<SubmitterView> {
   const { reader, wallet, inFlight, pace } = submitter
   const { account } = wallet.submitter
   const isLong = isMany(submitter) && !pace.isQuick
+  const isLate = isLong || (isBlockwise && pace.isPatient)
   const heading = getSubmitterHead(reader, account)
   const questions: SubmitterQuestions = {
     pendingCount: once(() =>
@@ -91,16 +97,16 @@ export async function getSubmitterView(
       ask().catch(() => undefined)
   const [head, early, isContract] = await Promise.all([
     heading,
-    askReceipts(submitter, isLong ? [] : inFlight.rows),
+    askReceipts(submitter, isLate ? [] : inFlight.rows),
     inFlight.hasCode ?? hasCode(reader, account),
   ])
   inFlight.rememberCode(isContract)
-  const passed = isLong ? findPassed(submitter, head) : []
+  const passed = isLate ? findPassed(submitter, head) : []
   const isEarly = isLong && isFilling(submitter, head, passed.length)
   pace.rememberCount(head.count)
   const [late, shown] = await Promise.all([
     askReceipts(submitter, isEarly ? [] : passed),
-    isLong ? askPreconfirmed(submitter, head) : [],
+    isLong && !isBlockwise ? askPreconfirmed(submitter, head) : [],
   ])
   const asked = [...early, ...late, ...shown]
   putFailedAside(submitter, asked)

@@ -9,6 +9,10 @@ export type LookPace = {
   readonly looks: number
   readonly idle: number
   /**
+   * True after many polls without news: then we poll less often, and ask less.
+   */
+  readonly isPatient: boolean
+  /**
    * True when transactions were mined while we still signed others, so the
    * chain is faster than we are.
    */
@@ -25,7 +29,7 @@ export type LookPace = {
   readonly headAge: number
   /**
    * Milliseconds until the next block to wait for, if blocks come at a steady
-   * pace. After many polls without news, waits for every second block only.
+   * pace. While `isPatient`, waits for every second block only.
    */
   readonly untilBlock: number | undefined
   /**
@@ -80,8 +84,8 @@ const usualStep = 600n
  */
 const looksToBelieveHead = 3
 
-/** Number of polls in a row without news after which we poll less often. */
-const patient = 8
+/** Number of polls in a row without news after which we are patient. */
+const patient = 5
 
 export function openLookPace(): LookPace {
   let looks = 0
@@ -95,6 +99,7 @@ export function openLookPace(): LookPace {
   const rhythm: BlockRhythm = learnRhythm()
   let aheadLooks = 0
   let lowest: { nonce: number; since: bigint } | undefined
+  const isPatient = () => idle > patient
   const isFarAhead: BelieveHead = ({ timestamp }, now) =>
     timestamp > (headTime ?? now) + usualStep
   return {
@@ -104,6 +109,9 @@ export function openLookPace(): LookPace {
     },
     get idle() {
       return idle
+    },
+    get isPatient() {
+      return isPatient()
     },
     get isQuick() {
       return isQuick
@@ -121,7 +129,7 @@ export function openLookPace(): LookPace {
       return performance.now() - headAt
     },
     get untilBlock() {
-      return rhythm.untilMore(idle > patient ? 2 : 1, performance.now())
+      return rhythm.untilMore(isPatient() ? 2 : 1, performance.now())
     },
     untilTime: (due) =>
       headTime === undefined

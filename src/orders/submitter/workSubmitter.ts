@@ -165,7 +165,9 @@ export async function workSubmitter(
   }
   pace.startLook()
   const isSending = work.due !== undefined || submitter.joins.isAwaited
-  const looking = getSubmitterView(context, submitter, isSending)
+  const { isBlockwise } = pauses
+  const asking = { isSending, isBlockwise }
+  const looking = getSubmitterView(context, submitter, asking)
   const peeking = work.isMuch ? peekDue(context, submitter) : undefined
   const view = await looking.finally(() => peeking)
   const now = context.now() / 1000n
@@ -215,7 +217,7 @@ export async function workSubmitter(
   )
   pace.rememberIdle(soonest < never ? 0 : pace.idle + 1)
   const done = { ...nothing, settled: all, isNews, isFull }
-  const untilBlock = pauses.isBlockwise ? pace.untilBlock : undefined
+  const untilBlock = isBlockwise ? pace.untilBlock : undefined
   if (untilBlock && soonest === never && waitsForBlock(submitter, view))
     return { ...done, next: untilBlock, rest: 'block' }
   const next = Math.min(soonest, soon * 2 ** pace.idle, pauses.interval)
@@ -313,9 +315,9 @@ async function sendDue(
       // The node is idle while we sign, so request the submitter's state now.
       // If that fails, the next poll requests it again.
       if (isLast && ready.length === 0 && isMany(submitter))
-        done.looked = getSubmitterView(context, submitter, false).catch(
-          () => undefined,
-        )
+        done.looked = getSubmitterView(context, submitter, {
+          isSending: false,
+        }).catch(() => undefined)
       done.sent += await sendDrafts(context, submitter, view, {
         drafts: chunk,
         costs,

@@ -10,6 +10,7 @@ import { hasNonce } from '../model/refundRow.js'
 import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
 import { showRefund } from '../model/showRefund.js'
 import type { StoredRefund } from '../model/storedOrder.js'
+import { isSuspended } from '../model/storeState.js'
 import type { OrdersContext } from '../model/types.js'
 import { prepareRefund, type RefundView } from '../watcher/prepareRefund.js'
 import { parseWindow } from './newAttempt.js'
@@ -43,7 +44,7 @@ export async function refundToSign(
   const { row } = found
   if (row.state !== 'drafted' || row.reason !== undefined)
     return refused(found, 'notOpen')
-  if (await isSuspended(context)) return refused(found, 'suspended')
+  if (await context.store.read(isSuspended)) return refused(found, 'suspended')
   const view = await viewChain(context, clientOf(context, row))
   const end = found.stored.attempt.validBefore
   // Return the same payment until its window has ended, so that two calls do
@@ -75,11 +76,6 @@ export async function findRefund(
     (await context.store.read((tables) => loadRefund(tables, known.row.id)))
   if (found) return found
   throw new RefundNotFoundError({ orderId, refundId })
-}
-
-async function isSuspended({ store }: OrdersContext): Promise<boolean> {
-  const state = await store.read((tables) => tables.getValue('store'))
-  return state?.suspended === true
 }
 
 /**

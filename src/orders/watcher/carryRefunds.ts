@@ -6,13 +6,13 @@ import { addTypes } from '../../payments/message/paymentTypedData.js'
 import { SigningDeclinedError } from '../../payments/sign/errors.js'
 import { signWithWallet } from '../../payments/sign/signWithWallet.js'
 import { LeaseLostError } from '../../store/errors.js'
-import type { StoreReader } from '../../store/types.js'
 import { limitTo } from '../loop/limitTo.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { refundPaymentOf } from '../model/paymentOf.js'
 import { hasNonce, isRefund } from '../model/refundRow.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
 import { storeSigned } from '../model/storeSigned.js'
+import { isSuspended } from '../model/storeState.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
 import { giveUpRefund } from './giveUpRefund.js'
@@ -48,15 +48,15 @@ export async function carryRefunds(
   const finalized = sure.finalized?.number
   const signable: Signable[] = []
   let after: bigint | undefined
-  for (;;) {
-    const { rows, suspended } = await context.store.read(async (tables) => ({
-      rows: await tables.orders.find({
+  while (memory.due.refunds) {
+    const { rows, suspended } = await context.store.read(async (tables) => {
+      const rows = await tables.orders.find({
         refundsDue: destinations,
         after,
         limit: pageSize,
-      }),
-      suspended: await isSuspended(tables),
-    }))
+      })
+      return { rows, suspended: rows.length > 0 && (await isSuspended(tables)) }
+    })
     for (const row of rows) {
       if (!isRefund(row) || parts.isWaiting(row.id)) continue
       if (memory.storing.has(row.id)) continue
@@ -120,12 +120,6 @@ function beginSigning(
     .then(() => Promise.all(stored))
   signing.set(recipient, signed)
   return [signed]
-}
-
-async function isSuspended(
-  tables: Pick<StoreReader, 'getValue'>,
-): Promise<boolean> {
-  return Object(await tables.getValue('store')).suspended === true
 }
 
 /** A refund that waits for its signature, and the wallet to ask. */

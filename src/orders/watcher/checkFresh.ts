@@ -15,7 +15,12 @@ import type { OrdersContext } from '../model/types.js'
 import { recheckOrders } from './recheckConsumed.js'
 import { type Displaced, takeBack } from './takeBack.js'
 import type { Apart } from './tryStep.js'
-import type { FreshProof, Watch, WatchMemory } from './watchState.js'
+import {
+  type FreshProof,
+  unknownDue,
+  type Watch,
+  type WatchMemory,
+} from './watchState.js'
 
 /**
  * Number of polls that must find a new payment or cancellation in the chain.
@@ -43,6 +48,8 @@ export async function checkFresh(
   await readFresh(context, watch)
   memory.held = new Set()
   if (memory.fresh.size === 0) return
+  // What follows may make orders due.
+  memory.due = unknownDue
   const all = await context.store.read((tables) =>
     loadFresh(tables, { chainId, destinations }, memory.fresh),
   )
@@ -113,24 +120,40 @@ export async function findNewest(
   return newest?.cursor ?? 0n
 }
 
+/**
+ * Reads the events since the last poll. In the same read, finds out what is
+ * due, so that the steps of a quiet poll read nothing.
+ */
 async function readFresh(
-  context: OrdersContext,
-  { destinations, memory }: Watch,
+  { store }: OrdersContext,
+  { destinations, memory, heads }: Watch,
 ): Promise<void> {
   for (;;) {
     const after = memory.freshTo ?? 0n
-    const { events, added } = await context.store.read(async (tables) => {
+    const { events, added, due } = await store.read(async (tables) => {
       const events = await tables.events.find({
         destinations,
         after,
         limit: pageSize,
       })
-      return { events, added: await findAdded(tables, events) }
+      const added = await findAdded(tables, events)
+      return { events, added, due: await findDue(tables, destinations, heads) }
     })
     for (const one of added) addFresh(memory, one)
+    memory.due = due
     memory.freshTo = events.at(-1)?.cursor ?? after
     if (events.length < pageSize) return
   }
+}
+
+async function findDue(
+  { orders }: Pick<StoreReader, 'orders'>,
+  destinations: readonly Destination[],
+  { latest: { timestamp: until } }: Watch['heads'],
+): Promise<WatchMemory['due']> {
+  const checks = await orders.find({ lookDue: destinations, until, limit: 1 })
+  const refunds = await orders.find({ refundsDue: destinations, limit: 1 })
+  return { orders: checks.length > 0, refunds: refunds.length > 0 }
 }
 
 async function findAdded(

@@ -47,7 +47,7 @@ export async function expireDue(
   context: OrdersContext,
   watch: SureTokenWatch,
 ): Promise<void> {
-  const { tokenMemory, heads } = watch
+  const { memory, tokenMemory, heads } = watch
   const { timestamp } = heads.latest
   const parts = openApart(watch, { step: expiryStep, time: timestamp })
   const asked = new Set<Address>()
@@ -55,7 +55,7 @@ export async function expireDue(
   let isAnswering = !parts.isWaiting(expiryStep)
   const again = timestamp + lookAgain
   // Each order on a page gets a later `lookDue` or none, so the loop ends.
-  for (;;) {
+  while (memory.due.orders) {
     const due = await loadLookDue(context, watch)
     if (!due.length) break
     // All decisions below depend on the newest block's time, so check that the

@@ -16,7 +16,7 @@ import { findSettled } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
 import { type Displaced, takeBack } from './takeBack.js'
 import { type Apart, openApart } from './tryStep.js'
-import type { SureWatch } from './watchState.js'
+import { type SureWatch, unknownDue } from './watchState.js'
 import { writeUnit } from './writeUnit.js'
 
 /** Name of this step in the list of failures. */
@@ -45,7 +45,7 @@ export async function raiseSettled(
   context: OrdersContext,
   watch: SureWatch,
 ): Promise<void> {
-  const { destinations, sure, heads } = watch
+  const { destinations, sure, heads, memory } = watch
   const { safe, finalized } = sure
   const time = heads.latest.timestamp
   const parts = openApart(watch, { step: finalityStep, time })
@@ -55,6 +55,8 @@ export async function raiseSettled(
     ...until('included', highest(safe?.number, finalized?.number)),
     ...until('safe', finalized?.number),
   ])
+  // A refund whose nonce was used gets a new one once that is final.
+  if (settled.length > 0) memory.due = unknownDue
   const due = settled.filter(({ id }) => !parts.isWaiting(id))
   const doubtful: OrderRecord[] = []
   let silent = 0

@@ -27,6 +27,7 @@ import {
   newMemory,
   newTokenMemory,
   type TokenWatch,
+  unknownDue,
   type Watch,
   type WatchMemory,
 } from './watchState.js'
@@ -200,6 +201,7 @@ async function lookOnce(
   const { memory, heads, aside } = watch
   const sureWatch = { ...watch, sure: believeFinality(memory, heads) }
   reportFault(aside, 'finality', findFinalityFault(context.policy, heads))
+  memory.due = unknownDue
   const verdict = await tryStep(watch, 'reorganizations', () =>
     checkReorg(context, watch),
   )

@@ -125,11 +125,16 @@ export type WatchMemory = {
   /**
    * New payments and cancellations that fewer than two polls in a row have
    * found in the chain, by order and transaction. Changed by `checkFresh`, as
-   * are the next two fields.
+   * are the next three fields.
    */
   fresh: Map<string, FreshProof>
   /** Cursor of the last event that was searched for new payments. */
   freshTo?: bigint | undefined
+  /**
+   * Whether orders are due for a check, and refunds for a signature; true while
+   * this poll does not know. Changed by `watchChain` too.
+   */
+  due: { orders: boolean; refunds: boolean }
   /**
    * Orders whose payment this poll did not find in the chain: they are not
    * fulfilled now.
@@ -214,11 +219,15 @@ export type FulfilledTo = {
   waiting: ReadonlySet<string>
 }
 
+/** Before a poll has asked, anything may be due. */
+export const unknownDue: WatchMemory['due'] = { orders: true, refunds: true }
+
 export function newMemory(): WatchMemory {
   return {
     apart: new Map(),
     tokens: new Map(),
     fresh: new Map(),
+    due: unknownDue,
     held: new Set(),
     signing: new Map(),
     storing: new Set(),

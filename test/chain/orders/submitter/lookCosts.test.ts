@@ -1,5 +1,5 @@
 import { type DevChain, startDevChain } from 'countersign/devchain'
-import { keccak256 } from 'viem'
+import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAside } from '../../../../src/orders/loop/putAside.js'
 import { openSubmitter } from '../../../../src/orders/submitter/openSubmitter.js'
@@ -29,13 +29,16 @@ const pauses: SubmitterPauses = {
 async function openQuietPool() {
   const { client, asked, methods } = fakeNode(chain)
   let sent = 0
+  const kept: Hex[] = []
   const shop = openShop(chain, {
     account: await fundedAccount(chain),
     client,
     answer: async ({ method, params }, forward) => {
       if (method !== 'eth_sendRawTransaction') return forward()
       sent++
-      return keccak256(Object(params)[0])
+      const [raw] = Object(params)
+      kept.push(raw)
+      return keccak256(raw)
     },
   })
   const [wallet] = shop.context.wallets
@@ -58,7 +61,12 @@ async function openQuietPool() {
     const looked = await workSubmitter(shop.context, submitter, work)
     return { ...looked, methods: methods().sort(), sent }
   }
-  return { shop, look }
+  /** Gives the chain what it was sent first. */
+  const put = () =>
+    chain.clients.public.sendRawTransaction({
+      serializedTransaction: kept[0] ?? '0x',
+    })
+  return { shop, look, put }
 }
 
 async function request({ context }: Shop, ids: readonly string[], due = 0n) {
@@ -80,11 +88,8 @@ async function mineAfter(seconds: number) {
   await chain.clients.test.mine({ blocks: 1 })
 }
 
-const inFlight = [
-  'eth_getBlockByNumber',
-  'eth_getTransactionCount',
-  'eth_getTransactionReceipt',
-]
+const receipt = 'eth_getTransactionReceipt'
+const inFlight = ['eth_getBlockByNumber', 'eth_getTransactionCount', receipt]
 
 test('a transaction in flight costs three calls a look, and waits for the next block of a steady chain', async () => {
   const { shop, look } = await openQuietPool()
@@ -107,6 +112,27 @@ test('a transaction in flight costs three calls a look, and waits for the next b
   // A chain that shows transactions between two blocks is looked at meanwhile.
   const between = await look({ isBlockwise: false })
   expect(between.rest).toBeUndefined()
+})
+
+test('a receipt that cannot exist is asked for no more after a while, and is found by the first look after its block', async () => {
+  const { shop, look, put } = await openQuietPool()
+  const [id = ''] = await storeOrders(shop, 1)
+  await request(shop, [id])
+  expect((await look()).sent).toBe(1)
+  const receipts: number[] = []
+  for (let looks = 0; looks < 8; looks++) {
+    const { methods } = await look()
+    receipts.push(methods.filter((one) => one === receipt).length)
+  }
+  expect(receipts).toEqual([1, 1, 1, 1, 1, 1, 0, 0])
+  // On a chain with a pending block, a receipt may exist before its block.
+  expect((await look({ isBlockwise: false })).methods).toContain(receipt)
+  await put()
+  await mineAfter(1)
+  const { settled } = await look()
+  expect(settled.map(({ order }) => [order.id, order.state])).toEqual([
+    [id, 'captured'],
+  ])
 })
 
 test('an order that is due later costs no call before, except for the time of the chain', async () => {

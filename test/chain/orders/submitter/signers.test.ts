@@ -179,7 +179,8 @@ async function submitterOf({ context }: Shop) {
   })
   if (!submitter) throw new Error('The submitter is taken.')
   await findWork(context, submitter)
-  return { submitter, view: await getSubmitterView(context, submitter) }
+  const asking = { isSending: true }
+  return { submitter, view: await getSubmitterView(context, submitter, asking) }
 }
 
 /** A transfer to oneself has no data. */
