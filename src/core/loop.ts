@@ -39,6 +39,8 @@ export type LoopWork = {
    * passed.
    */
   lease?: { every: number; prolong(): Promise<void> } | undefined
+  /** True if the process may end during a pause. */
+  isIdle?: boolean | undefined
 }
 
 /** A running loop that repeats some work. */
@@ -80,7 +82,7 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   const sleepUntil = async (time: number) => {
     alarm = new AbortController()
     const rest = Math.min(time - performance.now(), longestTimer)
-    if (!isWoken) await wait(rest, alarm.signal)
+    if (!isWoken) await wait(rest, alarm.signal, work.isIdle)
   }
   const pause = async (milliseconds: number, isFailed: boolean) => {
     let until = performance.now() + milliseconds

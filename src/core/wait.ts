@@ -1,10 +1,12 @@
 /**
  * Resolves after this time, or as soon as the signal aborts. Then clears its
  * timer.
+ * @param isIdle true if the process may end meanwhile.
  */
 export function wait(
   milliseconds: number,
   signal?: AbortSignal | undefined,
+  isIdle?: boolean | undefined,
 ): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {
@@ -14,6 +16,7 @@ export function wait(
       resolve()
     }
     const timer = setTimeout(wake, milliseconds)
+    if (isIdle) Object(timer).unref?.()
     signal?.addEventListener('abort', wake)
   })
 }

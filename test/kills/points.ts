@@ -10,6 +10,17 @@ const file = new URL('points.json', import.meta.url)
 /** Whether the list is to be written anew instead of being checked. */
 export const isRecording = process.env.COUNTERSIGN_RECORD === '1'
 
+/**
+ * The points without the batches of requests to a node, but with their methods:
+ * which requests of two loops join in one batch depends on time.
+ */
+export function withoutBatches(points: readonly string[]): readonly string[] {
+  const split = points.flatMap((point) =>
+    point.startsWith('eth_') ? point.replace(/#\d+$/, '').split('+') : [point],
+  )
+  return [...new Set(split)].sort()
+}
+
 export function readPoints(): Points {
   return JSON.parse(readFileSync(file, 'utf8'))
 }

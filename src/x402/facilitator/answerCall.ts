@@ -1,6 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 import { contextOf } from '../../orders/engine.js'
+import { startCleaning } from '../gate/removeOld.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import {
   clientFor,
@@ -53,7 +54,7 @@ export async function answerSettle(
   const outcome = await watchCall(facilitator, 'settle', async () => {
     if (!served.ok) return served
     await contextOf(facilitator.orders).instance.open()
-    facilitator.sweep()
+    startCleaning(facilitator)
     return settlePayment(facilitator, { ...served, caller, signal })
   })
   return {

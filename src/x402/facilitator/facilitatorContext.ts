@@ -18,11 +18,6 @@ export type FacilitatorContext = Pick<FacilitatorParameters, 'authorize'> & {
    * it. Absent if every answer waits for the block.
    */
   preconfirmedUpTo: string | undefined
-  /**
-   * Starts to remove expired records of payments from the store, at most once a
-   * minute.
-   */
-  sweep: () => void
 }
 
 /**

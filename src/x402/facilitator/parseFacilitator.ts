@@ -6,7 +6,6 @@ import { grantOf } from '../../core/grantOf.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { contextOf, parseAnswerAt } from '../../orders/engine.js'
 import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
-import { sweepNotes } from './sweepNotes.js'
 import {
   callerMembers,
   type FacilitatorCaller,
@@ -68,7 +67,6 @@ export function parseFacilitator(
     contractPayers: refuses ? 'refuse' : contractPayers,
     timeout,
     preconfirmedUpTo: parseAnswerAt(parameters, context.policy),
-    sweep: sweepNotes(context),
     get payTo() {
       return payTo ?? context.recipients
     },

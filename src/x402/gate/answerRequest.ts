@@ -21,7 +21,6 @@ import { exchangeKey, noteOf } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
-import { removeOld } from './removeOld.js'
 import {
   type BegunExchange,
   type PaidCall,
@@ -293,23 +292,4 @@ function refuseAccept(
   return code === 'unexpected_verify_error'
     ? refuse(503, code)
     : requirePayment(asked, code)
-}
-
-/** Milliseconds between two removals of expired notes. */
-const removeEvery = 60_000
-
-/**
- * Returns a function that removes expired records of payments, which gates and
- * facilitators keep in the store. It works in the background, at most once a
- * minute.
- */
-export function createCleaner({ context }: GateContext): () => void {
-  let last = Number.NEGATIVE_INFINITY
-  return () => {
-    const now = performance.now()
-    if (now - last < removeEvery) return
-    last = now
-    // If the removal fails, the next one removes the same records.
-    removeOld(context).catch(() => undefined)
-  }
 }

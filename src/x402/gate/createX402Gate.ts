@@ -1,12 +1,13 @@
 import { CountersignError } from '../../core/CountersignError.js'
 import { errorName } from '../../core/errorName.js'
 import { InvalidFieldError } from '../../core/errors.js'
-import { answerRequest, createCleaner } from './answerRequest.js'
+import { answerRequest } from './answerRequest.js'
 import { refuse } from './answers.js'
 import { isSignal } from './isSignal.js'
 import { createLiveness } from './liveness.js'
 import { openGate } from './openGate.js'
 import { parseGate } from './parseGate.js'
+import { startCleaning } from './removeOld.js'
 import type { AnswerParameters, X402Gate, X402GateParameters } from './types.js'
 
 /**
@@ -40,7 +41,6 @@ import type { AnswerParameters, X402Gate, X402GateParameters } from './types.js'
 export function createX402Gate(parameters: X402GateParameters): X402Gate {
   const gate = parseGate(parameters)
   const tools = { gate, liveness: createLiveness(gate) }
-  const clean = createCleaner(gate)
   let opened: Promise<void> | undefined
   const open = () => {
     opened ??= openGate(gate).catch((error: unknown) => {
@@ -57,7 +57,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     let fault: { error: string; words?: string } | undefined
     try {
       await open()
-      clean()
+      startCleaning(gate)
       return await gate.instance.hold(answerRequest(tools, request, given))
     } catch (caught) {
       if (isSignal(caught)) throw caught

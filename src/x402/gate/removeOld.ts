@@ -1,4 +1,6 @@
+import { startLoop } from '../../core/loop.js'
 import {
+  type Instance,
   isRefundable,
   loadOrders,
   raiseRefund,
@@ -17,6 +19,42 @@ type Context = Pick<GateContext['context'], 'store' | 'now'>
  */
 const lookAgain = 86_400_000n
 
+/** Milliseconds between two removals, and while many records are expired. */
+const removeEvery = 60_000
+const removeSoon = 1000
+
+/** Most records to remove at once. */
+const most = 100
+
+/** Orders whose expired records this process removes. */
+const cleaning = new WeakSet<Instance>()
+
+/**
+ * Removes expired records of payments once a minute until the orders are
+ * closed. Does nothing if this process does so already. Does not keep the
+ * process alive.
+ *
+ * Several processes may do this at the same time: each record is ended by one.
+ */
+export function startCleaning({
+  context,
+  instance,
+}: {
+  context: Context
+  instance: Instance
+}): void {
+  if (cleaning.has(instance)) return
+  cleaning.add(instance)
+  const look = async () => {
+    const removed = await instance.hold(removeOld(context))
+    return removed < most ? removeEvery : removeSoon
+  }
+  // After a failure, the next removal removes the same records.
+  const failed = () => removeEvery
+  const { stopping } = instance.drive()
+  startLoop({ look, failed, isIdle: true }, stopping)
+}
+
 /** States of orders whose payment may still be captured on chain. */
 const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
 
@@ -24,11 +62,13 @@ const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
  * Removes at most a hundred expired records of all gates and facilitators on
  * this database. First ends payments whose client never came back: if such a
  * payment was captured, it raises the event `refundDue`.
+ *
+ * @returns number of records removed.
  */
-export async function removeOld(context: Context): Promise<void> {
+export async function removeOld(context: Context): Promise<number> {
   const over = context.now()
   const found = await context.store.read(({ notes }) =>
-    notes.find({ over, limit: 100 }),
+    notes.find({ over, limit: most }),
   )
   const open = new Set<string>()
   for (const note of found) {
@@ -42,8 +82,9 @@ export async function removeOld(context: Context): Promise<void> {
     await endAbandoned(context, exchange, orderId).catch(() => undefined)
   }
   const keys = found.flatMap(({ key }) => (open.has(key) ? [] : [key]))
-  if (keys.length === 0) return
-  await context.store.write(({ notes }) => notes.remove(keys))
+  if (keys.length > 0)
+    await context.store.write(({ notes }) => notes.remove(keys))
+  return keys.length
 }
 
 async function endAbandoned(

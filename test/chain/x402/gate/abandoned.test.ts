@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
-import { sweepNotes } from '../../../../src/x402/facilitator/sweepNotes.js'
-import { removeOld } from '../../../../src/x402/gate/removeOld.js'
+import {
+  removeOld,
+  startCleaning,
+} from '../../../../src/x402/gate/removeOld.js'
 import { openGatePayer } from '../../support/gatePayer.js'
 import { eventsOf } from '../../support/shop.js'
 import {
@@ -13,7 +15,7 @@ import {
 const shop = await openGateShop({
   offers: { kept: { amount: '0.01', flow: 'upfront', afterFailure: 'keep' } },
 })
-const { context } = contextOf(shop.orders)
+const { context, instance } = contextOf(shop.orders)
 
 const notesOf = ({ store }: GateShop, id: string) =>
   store.read(({ notes }) => notes.find({ keys: [`x402:gate:${id}`] }))
@@ -52,13 +54,45 @@ test('when nobody came back for the work, the captured payment raises refundDue 
   expect(types.filter((type) => type === 'refundDue')).toHaveLength(1)
 })
 
-test('a captured payment without its work is due too when only a facilitator removes notes', async () => {
+/** Cleans as another process does, with a clock that a day has passed on. */
+function cleanLater(close: AbortSignal) {
+  const started = { looks: 0 }
+  const store: typeof context.store = {
+    ...context.store,
+    read: (work) => {
+      started.looks++
+      return context.store.read(work)
+    },
+  }
+  const own = {
+    ...instance,
+    drive: () => ({ ...instance.drive(), stopping: close }),
+  }
+  const start = () =>
+    startCleaning({ context: { ...later, store }, instance: own })
+  return { start, started }
+}
+
+test('a captured payment without its work is due too when no request follows', async () => {
   const { id } = await abandoned('kept')
-  let now = later.now()
-  const sweep = sweepNotes({ store: context.store, now: () => now })
-  now += 61_000n
-  sweep()
+  const closing = new AbortController()
+  cleanLater(closing.signal).start()
   await expect.poll(() => eventsOf(shop, id)).toContain('refundDue')
+  closing.abort()
+})
+
+test('a thousand requests start one loop, which removes more than a hundred records one after another', async () => {
+  const keys = Array.from({ length: 150 }, (_, at) => `other:${at}`)
+  await context.store.write(({ notes }) =>
+    notes.insert(keys.map((key) => ({ key, until: 1n, data: {} }))),
+  )
+  const closing = new AbortController()
+  const { start, started } = cleanLater(closing.signal)
+  for (let requests = 0; requests < 1000; requests++) start()
+  const left = () => context.store.read(({ notes }) => notes.find({ keys }))
+  await expect.poll(left, { timeout: 10_000 }).toEqual([])
+  closing.abort()
+  expect(started.looks).toBeLessThan(10)
 })
 
 test('a payment that can still be captured keeps its exchange', async () => {
