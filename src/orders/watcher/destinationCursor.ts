@@ -186,26 +186,25 @@ export async function loadReconciled(
   destinations: readonly Destination[],
 ): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
-  if (shared?.alone && shared.changes !== changes) {
-    // The shop has new recipients, and no poll has decided yet whether they use
-    // the shared cursor. So load the cursor of each.
+  if (!shared?.alone || shared.changes !== changes) {
+    // No poll has decided yet which recipients use the shared cursor. So load
+    // the cursors of all.
     const rows = await loadCursors(tables, destinations)
     return reconciledOf(
       [...rows].map(([recipient, { cursor }]) => [recipient, cursor]),
     )
   }
-  const alone = shared?.alone && new Set(shared.alone)
+  const alone = new Set(shared.alone)
   const apart: [Address, DestinationCursor][] = []
   for (const destination of destinations) {
     const { recipient } = destination
-    if (alone && !alone.has(recipient)) continue
+    if (!alone.has(recipient)) continue
     const cursor = await loadCursor(tables, destination)
     if (cursor) apart.push([recipient, cursor])
   }
   const ofApart = reconciledOf(apart)
-  if (!alone) return ofApart
-  const inStep = shared?.last.number
-  const highest = inStep && maxOf([inStep, ofApart.highest ?? inStep])
+  const inStep = shared.last.number
+  const highest = maxOf([inStep, ofApart.highest ?? inStep])
   return {
     of: (recipient) => (alone.has(recipient) ? ofApart.of(recipient) : inStep),
     highest,

@@ -24,6 +24,14 @@ afterAll(() => chain.stop())
 /** Characters that a statement may have as values: not those of recipients. */
 const mostValues = 4_000
 
+async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  let count = 0
+  const forget = watchStatements(() => count++)
+  await work()
+  forget()
+  return count
+}
+
 /** Counts what the second start of a shop and its calls take. */
 async function measure(recipients: readonly Address[]) {
   const { store } = sqliteFile()
@@ -41,6 +49,7 @@ async function measure(recipients: readonly Address[]) {
     first,
     await draft(chain, { primaryType: 'TransferWithAuthorization', to }),
   )
+  const early = await countStatements(() => getHealth(first))
   const before = watchOf(first, { reconcileEvery: 0 })
   await mineBlocks(chain, 2)
   await before.look()
@@ -69,6 +78,7 @@ async function measure(recipients: readonly Address[]) {
   return {
     named,
     counts: {
+      healthBeforeLook: early,
       start: await count(() => openStore(context)),
       firstLook: await count(() => watcher.look()),
       look: await count(() => watcher.look()),
