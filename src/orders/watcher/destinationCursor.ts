@@ -329,6 +329,7 @@ async function loadCursors(
   const values = new Map(
     (await tables.findValues(prefix)).map(({ key, value }) => [key, value]),
   )
+  if (values.size === 0) return rows
   const known = new Map<string, SharedCursor | undefined>()
   for (const destination of destinations) {
     const own = values.get(destinationKey('cursor', destination))
