@@ -75,7 +75,7 @@ export async function getSubmitterView(
   const { reader, wallet, inFlight, pace } = submitter
   const { account } = wallet.submitter
   const isLong = isMany(submitter) && !pace.isQuick
-  const isLate = isLong || (isBlockwise && pace.isPatient)
+  const isLate = isLong || (isBlockwise && isStuck(submitter))
   const heading = getSubmitterHead(reader, account)
   const questions: SubmitterQuestions = {
     pendingCount: once(() =>
@@ -139,6 +139,15 @@ export function isMany({
   inFlight: Pick<InFlight, 'rows'>
 }): boolean {
   return inFlight.rows.length > guesses
+}
+
+/**
+ * True when no block has included our transactions for a while. Only of those
+ * that we signed is the account nonce certain: a wallet may choose another.
+ */
+function isStuck({ inFlight: { rows }, pace }: SubmitterState): boolean {
+  const isSigned = rows.every(({ raw }) => raw !== undefined)
+  return isSigned && (pace.isPatient || rows.some(({ bump }) => bump > 0))
 }
 
 function findPassed(

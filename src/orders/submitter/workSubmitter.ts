@@ -210,16 +210,18 @@ export async function workSubmitter(
   const all = [...(settled ?? []), ...(shown ?? []), ...(first ?? [])]
   pace.rememberMined({ sent: (sent?.sent ?? 0) > 0, settled: !!settled })
   const soon = soonAfter(submitter)
-  const soonest = Math.min(
-    settled || replaced ? soon : never,
+  const news = Math.min(
+    settled ? soon : never,
     sent?.next ?? never,
     pace.isQuick || pace.expectsMined ? 0 : never,
   )
-  pace.rememberIdle(soonest < never ? 0 : pace.idle + 1)
+  // A replacement is no news: the transaction at its nonce is stuck.
+  pace.rememberIdle(news < never ? 0 : pace.idle + 1)
   const done = { ...nothing, settled: all, isNews, isFull }
   const untilBlock = isBlockwise ? pace.untilBlock : undefined
-  if (untilBlock && soonest === never && waitsForBlock(submitter, view))
+  if (untilBlock && news === never && waitsForBlock(submitter, view))
     return { ...done, next: untilBlock, rest: 'block' }
+  const soonest = replaced ? Math.min(news, soon) : news
   const next = Math.min(soonest, soon * 2 ** pace.idle, pauses.interval)
   return { ...done, next }
 }

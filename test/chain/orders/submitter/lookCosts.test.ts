@@ -1,5 +1,5 @@
 import { type DevChain, startDevChain } from 'countersign/devchain'
-import { type Hex, keccak256 } from 'viem'
+import { type Account, type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAside } from '../../../../src/orders/loop/putAside.js'
 import { openSubmitter } from '../../../../src/orders/submitter/openSubmitter.js'
@@ -26,14 +26,15 @@ const pauses: SubmitterPauses = {
 }
 
 /** A submitter whose node keeps what is sent to itself, and what it is asked. */
-async function openQuietPool() {
+async function openQuietPool(account?: Account) {
   const { client, asked, methods } = fakeNode(chain)
   let sent = 0
   const kept: Hex[] = []
   const shop = openShop(chain, {
-    account: await fundedAccount(chain),
+    account: account ?? (await fundedAccount(chain)),
     client,
     answer: async ({ method, params }, forward) => {
+      if (method === 'eth_sendTransaction') return keccak256('0x')
       if (method !== 'eth_sendRawTransaction') return forward()
       sent++
       const [raw] = Object(params)
@@ -133,6 +134,16 @@ test('a receipt that cannot exist is asked for no more after a while, and is fou
   expect(settled.map(({ order }) => [order.id, order.state])).toEqual([
     [id, 'captured'],
   ])
+})
+
+test('what a wallet sent is asked for at each look, because its nonce may be another', async () => {
+  const { address } = chain.accounts[5] ?? {}
+  if (!address) throw new Error('There is no account.')
+  const { shop, look } = await openQuietPool({ address, type: 'json-rpc' })
+  await request(shop, await storeOrders(shop, 1))
+  await look()
+  for (let looks = 0; looks < 8; looks++)
+    expect((await look()).methods).toContain(receipt)
 })
 
 test('an order that is due later costs no call before, except for the time of the chain', async () => {
