@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type LoopWork, startLoop } from './loop.js'
-import { wait } from './wait.js'
+import { wait, waitIdly } from './wait.js'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -242,3 +242,25 @@ test('a loop ends with what is thrown when a failure is noted', async () => {
   await expect(ended).rejects.toThrow('the node is away')
   expect(looks).toEqual([0])
 })
+
+test('with `waitIdly`, a loop keeps no process alive, and is woken and ended like any other', async () => {
+  vi.useRealTimers()
+  const before = process.getActiveResourcesInfo().filter(isTimer).length
+  const ending = new AbortController()
+  let looks = 0
+  const look = async () => {
+    looks++
+    return 3_600_000
+  }
+  const work = { look, failed: () => 0, sleep: waitIdly }
+  const loop = startLoop(work, ending.signal)
+  await vi.waitFor(() => expect(looks).toBe(1))
+  // Node names only timers that keep the process alive.
+  expect(process.getActiveResourcesInfo().filter(isTimer)).toHaveLength(before)
+  loop.wake()
+  await vi.waitFor(() => expect(looks).toBe(2))
+  ending.abort()
+  await loop.ended
+})
+
+const isTimer = (name: string) => name === 'Timeout'

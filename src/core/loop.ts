@@ -39,8 +39,13 @@ export type LoopWork = {
    * passed.
    */
   lease?: { every: number; prolong(): Promise<void> } | undefined
-  /** True if the process may end during a pause. */
-  isIdle?: boolean | undefined
+  /**
+   * Waits between two calls of `look`.
+   * @default `wait`, which keeps the process alive
+   */
+  sleep?:
+    | ((milliseconds: number, signal: AbortSignal) => Promise<void>)
+    | undefined
 }
 
 /** A running loop that repeats some work. */
@@ -67,6 +72,7 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   const {
     limit = (look) => look(),
     woken = async () => 0,
+    sleep = wait,
     lease = { every: never, prolong: async () => undefined },
   } = work
   let isWoken = false
@@ -82,7 +88,7 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   const sleepUntil = async (time: number) => {
     alarm = new AbortController()
     const rest = Math.min(time - performance.now(), longestTimer)
-    if (!isWoken) await wait(rest, alarm.signal, work.isIdle)
+    if (!isWoken) await sleep(rest, alarm.signal)
   }
   const pause = async (milliseconds: number, isFailed: boolean) => {
     let until = performance.now() + milliseconds

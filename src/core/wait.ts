@@ -1,12 +1,10 @@
 /**
  * Resolves after this time, or as soon as the signal aborts. Then clears its
  * timer.
- * @param isIdle true if the process may end meanwhile.
  */
 export function wait(
   milliseconds: number,
   signal?: AbortSignal | undefined,
-  isIdle?: boolean | undefined,
 ): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {
@@ -16,8 +14,22 @@ export function wait(
       resolve()
     }
     const timer = setTimeout(wake, milliseconds)
-    if (isIdle) Object(timer).unref?.()
     signal?.addEventListener('abort', wake)
+  })
+}
+
+/** Like {@link wait}, but the process may end meanwhile. */
+export function waitIdly(
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    Object(timer).unref?.()
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
   })
 }
 

@@ -1,4 +1,5 @@
 import { startLoop } from '../../core/loop.js'
+import { waitIdly } from '../../core/wait.js'
 import {
   type Instance,
   isRefundable,
@@ -52,7 +53,7 @@ export function startCleaning({
   // After a failure, the next removal removes the same records.
   const failed = () => removeEvery
   const { stopping } = instance.drive()
-  startLoop({ look, failed, isIdle: true }, stopping)
+  startLoop({ look, failed, sleep: waitIdly }, stopping)
 }
 
 /** States of orders whose payment may still be captured on chain. */
