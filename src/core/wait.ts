@@ -18,7 +18,7 @@ export function wait(
   })
 }
 
-/** Like {@link wait}, but the process may end meanwhile. */
+/** Like {@link wait}, but its timer does not keep the process alive. */
 export function waitIdly(
   milliseconds: number,
   signal: AbortSignal,

@@ -53,6 +53,8 @@ export type Instance = {
   /** Makes `close` wait for this work before it closes the store. */
   hold<result>(work: Promise<result>): Promise<result>
   close(): Promise<void>
+  /** Aborts when `close` is called. */
+  closing: AbortSignal
 }
 
 /**
@@ -75,6 +77,7 @@ export function createInstance(context: OrdersContext): Instance {
   let checked: Promise<void> | undefined
   let engine: SubmitterEngine | undefined
   const going = new Set<Promise<unknown>>()
+  const closing = new AbortController()
   const open = async () => {
     opened ??= openStore(context).catch((error: unknown) => {
       opened = undefined
@@ -114,7 +117,9 @@ export function createInstance(context: OrdersContext): Instance {
       going.add(work)
       return work.finally(() => going.delete(work))
     },
+    closing: closing.signal,
     close: async () => {
+      closing.abort()
       const ended = Promise.all([engine?.stop(), Promise.allSettled(going)])
       await endWithin(ended, lastAnswers + 2 * lastWrites)
       await endWithin(context.store.close(), lastWrites)

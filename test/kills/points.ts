@@ -11,8 +11,8 @@ const file = new URL('points.json', import.meta.url)
 export const isRecording = process.env.COUNTERSIGN_RECORD === '1'
 
 /**
- * The points without the batches of requests to a node, but with their methods:
- * which requests of two loops join in one batch depends on time.
+ * Replaces each batch of requests to a node by the methods in it: which requests
+ * of two loops share a batch depends on timing.
  */
 export function withoutBatches(points: readonly string[]): readonly string[] {
   const split = points.flatMap((point) =>

@@ -331,7 +331,7 @@ function pausesOf(
   // Detecting the kind of network takes a few requests, so wait until the
   // result may save some.
   const isWorthIt =
-    pace.untilBlock !== undefined ||
+    pace.untilBlock() !== undefined ||
     (pace.idle >= 5 && policy.pollingInterval === undefined)
   const network = isWorthIt
     ? networks.find(chainId, reader)

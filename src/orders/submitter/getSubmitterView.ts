@@ -142,8 +142,9 @@ export function isMany({
 }
 
 /**
- * True when no block has included our transactions for a while. Only of those
- * that we signed is the account nonce certain: a wallet may choose another.
+ * True when many polls found no news, or a transaction was replaced. False
+ * unless we signed all transactions in flight: a wallet may have used another
+ * nonce than ours.
  */
 function isStuck({ inFlight: { rows }, pace }: SubmitterState): boolean {
   const isSigned = rows.every(({ raw }) => raw !== undefined)

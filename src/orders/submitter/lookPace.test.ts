@@ -35,3 +35,13 @@ test('one look far ahead changes nothing', () => {
     true,
   ])
 })
+
+test('the wait of the lowest nonce begins again with the block of a replacement', () => {
+  const pace = openLookPace()
+  pace.watchLowest(5, 100n)
+  pace.restartWait(120n)
+  pace.watchLowest(5, 144n)
+  expect(pace.waitsSince(5)).toBe(120n)
+  pace.watchLowest(6, 156n)
+  expect(pace.waitsSince(6)).toBe(156n)
+})

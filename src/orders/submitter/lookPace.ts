@@ -29,9 +29,9 @@ export type LookPace = {
   readonly headAge: number
   /**
    * Milliseconds until the next block to wait for, if blocks come at a steady
-   * pace. While `isPatient`, waits for every second block only.
+   * pace. While `isPatient`, that is every second block, unless `isSoon`.
    */
-  readonly untilBlock: number | undefined
+  untilBlock(isSoon?: boolean | undefined): number | undefined
   /**
    * Milliseconds until the chain's time is `due` (Unix seconds), if its clock
    * runs like ours; `undefined` before the first block.
@@ -63,7 +63,7 @@ export type LookPace = {
   /** Records since when this account nonce has been the lowest in flight. */
   watchLowest(nonce: number | undefined, timestamp: bigint): void
   /** Counts the time in flight of the lowest account nonce from now again. */
-  restartWait(): void
+  restartWait(timestamp: bigint): void
 }
 
 /** @param now Unix seconds by this machine's clock, for the first poll. */
@@ -85,7 +85,7 @@ const usualStep = 600n
 const looksToBelieveHead = 3
 
 /** Number of polls in a row without news after which we are patient. */
-const patient = 5
+const patient = 4
 
 export function openLookPace(): LookPace {
   let looks = 0
@@ -128,9 +128,8 @@ export function openLookPace(): LookPace {
     get headAge() {
       return performance.now() - headAt
     },
-    get untilBlock() {
-      return rhythm.untilMore(isPatient() ? 2 : 1, performance.now())
-    },
+    untilBlock: (isSoon) =>
+      rhythm.untilMore(isPatient() && !isSoon ? 2 : 1, performance.now()),
     untilTime: (due) =>
       headTime === undefined
         ? undefined
@@ -168,8 +167,8 @@ export function openLookPace(): LookPace {
       if (nonce === undefined) lowest = undefined
       else if (lowest?.nonce !== nonce) lowest = { nonce, since }
     },
-    restartWait: () => {
-      lowest = undefined
+    restartWait: (since) => {
+      lowest &&= { ...lowest, since }
     },
   }
 }

@@ -83,17 +83,19 @@ function planReplacements(
  * and those that can no longer succeed by an empty transfer to the account
  * itself. Fills gaps first.
  *
+ * @returns `isMore` when the limit of one poll was reached.
  * @throws {@link StaleRecordError} when an order was written meanwhile.
  */
 export async function replaceTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-): Promise<boolean> {
+): Promise<{ isReplaced: boolean; isMore: boolean }> {
   const filled = await fillGaps(context, submitter, view)
   const planned = planReplacements(submitter, view, context.policy)
   watchLowest(submitter, view)
-  if (planned.length === 0) return filled
+  const isMore = planned.length === mostReplaced
+  if (planned.length === 0) return { isReplaced: filled, isMore }
   const ids = planned.flatMap(({ last }) => last.orderId ?? [])
   const { rows, bumps } = await context.store.read(async (tables) => ({
     rows: await loadOrders(tables, { ids }),
@@ -105,7 +107,7 @@ export async function replaceTransactions(
   }))
   const collected = collectChanges(rows)
   const fees = feesOf(view, await view.costs())
-  let isActive = filled
+  let isReplaced = filled
   for (const [at, plan] of planned.entries()) {
     const { orderId, attempt, nonce } = plan.last
     const name = nonceName('replace', nonce)
@@ -120,7 +122,7 @@ export async function replaceTransactions(
       submitter.broadcasts.clearRefusal(nonce)
       if (draft) await replaceOne(context, submitter, view, { stored, draft })
       if (draft) submitter.aside.clear(name)
-      isActive ||= draft !== undefined
+      isReplaced ||= draft !== undefined
     } catch (error) {
       // A signer may allow only calls of the token, and so refuse the empty
       // transfer. Other work continues.
@@ -134,8 +136,8 @@ export async function replaceTransactions(
   }
   // Wait for all of `bumpAfter` before the next try, whatever the result of
   // this one.
-  submitter.pace.restartWait()
-  return isActive
+  submitter.pace.restartWait(view.head.timestamp)
+  return { isReplaced, isMore: isMore && isReplaced }
 }
 
 /** Records since when this account nonce has been the lowest in flight. */

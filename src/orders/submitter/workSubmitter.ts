@@ -210,18 +210,19 @@ export async function workSubmitter(
   const all = [...(settled ?? []), ...(shown ?? []), ...(first ?? [])]
   pace.rememberMined({ sent: (sent?.sent ?? 0) > 0, settled: !!settled })
   const soon = soonAfter(submitter)
+  const { isReplaced = false, isMore = false } = replaced ?? {}
   const news = Math.min(
-    settled ? soon : never,
+    settled || isMore ? soon : never,
     sent?.next ?? never,
     pace.isQuick || pace.expectsMined ? 0 : never,
   )
-  // A replacement is no news: the transaction at its nonce is stuck.
+  // Neither a replacement nor a filled gap is news: no block included anything.
   pace.rememberIdle(news < never ? 0 : pace.idle + 1)
   const done = { ...nothing, settled: all, isNews, isFull }
-  const untilBlock = isBlockwise ? pace.untilBlock : undefined
+  const untilBlock = isBlockwise ? pace.untilBlock(isReplaced) : undefined
   if (untilBlock && news === never && waitsForBlock(submitter, view))
     return { ...done, next: untilBlock, rest: 'block' }
-  const soonest = replaced ? Math.min(news, soon) : news
+  const soonest = isReplaced ? Math.min(news, soon) : news
   const next = Math.min(soonest, soon * 2 ** pace.idle, pauses.interval)
   return { ...done, next }
 }

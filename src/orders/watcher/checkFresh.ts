@@ -122,7 +122,7 @@ export async function findNewest(
 
 /**
  * Reads the events since the last poll. In the same read, finds out what is
- * due, so that the steps of a quiet poll read nothing.
+ * due, so that `expireDue` and `carryRefunds` need no read in a quiet poll.
  */
 async function readFresh(
   { store }: OrdersContext,

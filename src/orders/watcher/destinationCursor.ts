@@ -187,8 +187,8 @@ export async function loadReconciled(
 ): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
   if (!shared?.alone || shared.changes !== changes) {
-    // No poll has decided yet which recipients use the shared cursor. So load
-    // the cursors of all.
+    // Nothing was reconciled yet, the recipients changed, or an older release
+    // wrote the row. So load the cursors of all.
     const rows = await loadCursors(tables, destinations)
     return reconciledOf(
       [...rows].map(([recipient, { cursor }]) => [recipient, cursor]),

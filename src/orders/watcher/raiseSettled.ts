@@ -55,7 +55,8 @@ export async function raiseSettled(
     ...until('included', highest(safe?.number, finalized?.number)),
     ...until('safe', finalized?.number),
   ])
-  // A refund whose nonce was used gets a new one once that is final.
+  // If another transfer used a refund's nonce, the refund has to be signed again
+  // once that transfer is final. That may be now.
   if (settled.length > 0) memory.due = unknownDue
   const due = settled.filter(({ id }) => !parts.isWaiting(id))
   const doubtful: OrderRecord[] = []

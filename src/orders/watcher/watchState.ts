@@ -131,8 +131,9 @@ export type WatchMemory = {
   /** Cursor of the last event that was searched for new payments. */
   freshTo?: bigint | undefined
   /**
-   * Whether orders are due for a check, and refunds for a signature; true while
-   * this poll does not know. Changed by `watchChain` too.
+   * Whether any order is due for a check, and whether any refund is unsigned.
+   * Both are true until the poll has asked. Also changed by `watchChain` and
+   * `raiseSettled`.
    */
   due: { orders: boolean; refunds: boolean }
   /**

@@ -20,22 +20,30 @@ type Context = Pick<GateContext['context'], 'store' | 'now'>
  */
 const lookAgain = 86_400_000n
 
-/** Milliseconds between two removals, and while many records are expired. */
+/**
+ * Milliseconds until the next removal: usually, and while more records are
+ * expired.
+ */
 const removeEvery = 60_000
 const removeSoon = 1000
 
 /** Most records to remove at once. */
 const most = 100
 
-/** Orders whose expired records this process removes. */
-const cleaning = new WeakSet<Instance>()
+/**
+ * For each `orders` object, when its cleaning loop last looked, in milliseconds
+ * of `performance.now()`.
+ */
+const cleaning = new WeakMap<Instance, { lookedAt: number }>()
 
 /**
  * Removes expired records of payments once a minute until the orders are
- * closed. Does nothing if this process does so already. Does not keep the
- * process alive.
+ * closed. Does nothing if a loop for these orders runs already; some runtimes
+ * stop timers with the request that started them, so a loop that has not looked
+ * for two minutes is replaced. Does not keep the process alive.
  *
- * Several processes may do this at the same time: each record is ended by one.
+ * Several processes may do this at the same time: only one of them ends a given
+ * record.
  */
 export function startCleaning({
   context,
@@ -44,16 +52,20 @@ export function startCleaning({
   context: Context
   instance: Instance
 }): void {
-  if (cleaning.has(instance)) return
-  cleaning.add(instance)
+  const before = cleaning.get(instance)
+  const now = performance.now()
+  if (before && now - before.lookedAt < 2 * removeEvery) return
+  const own = { lookedAt: now }
+  cleaning.set(instance, own)
   const look = async () => {
-    const removed = await instance.hold(removeOld(context))
-    return removed < most ? removeEvery : removeSoon
+    own.lookedAt = performance.now()
+    const isMore = await instance.hold(removeOld(context))
+    return isMore ? removeSoon : removeEvery
   }
   // After a failure, the next removal removes the same records.
   const failed = () => removeEvery
-  const { stopping } = instance.drive()
-  startLoop({ look, failed, sleep: waitIdly }, stopping)
+  const isOver = () => cleaning.get(instance) !== own
+  startLoop({ look, failed, isOver, sleep: waitIdly }, instance.closing)
 }
 
 /** States of orders whose payment may still be captured on chain. */
@@ -64,14 +76,15 @@ const undecided: readonly OrderState[] = ['stored', 'capturing', 'canceling']
  * this database. First ends payments whose client never came back: if such a
  * payment was captured, it raises the event `refundDue`.
  *
- * @returns number of records removed.
+ * @returns true when more records may be expired.
  */
-export async function removeOld(context: Context): Promise<number> {
+export async function removeOld(context: Context): Promise<boolean> {
   const over = context.now()
   const found = await context.store.read(({ notes }) =>
     notes.find({ over, limit: most }),
   )
   const open = new Set<string>()
+  let done = 0
   for (const note of found) {
     const orderId = orderIdOfKey(note.key)
     const exchange = orderId === undefined ? undefined : exchangeOf(note)
@@ -80,22 +93,27 @@ export async function removeOld(context: Context): Promise<number> {
     open.add(note.key)
     // A failure needs no handling: either another process changed the record
     // first, or a later removal tries again.
-    await endAbandoned(context, exchange, orderId).catch(() => undefined)
+    const ended = endAbandoned(context, exchange, orderId)
+    if (await ended.catch(() => false)) done++
   }
   const keys = found.flatMap(({ key }) => (open.has(key) ? [] : [key]))
   if (keys.length > 0)
     await context.store.write(({ notes }) => notes.remove(keys))
-  return keys.length
+  return found.length === most && done + keys.length > 0
 }
 
+/**
+ * Ends the record, or checks it again later. Returns `false` while a gate works
+ * on the payment.
+ */
 async function endAbandoned(
   context: Context,
   note: ExchangeNote,
   orderId: string,
-): Promise<void> {
+): Promise<boolean> {
   // A gate is still processing this payment. A change of the record would
   // change its version, and the gate could not store the answer.
-  if (await isWorking(context, note)) return
+  if (await isWorking(context, note)) return false
   await context.store.write(async (tables) => {
     const found = await loadOrders(tables, { ids: [orderId] })
     const stored = (await withRefunds(tables, found)).get(orderId)
@@ -111,6 +129,7 @@ async function endAbandoned(
     if (stored.order.unexpected || !isRefundable(stored) || !payer) return
     await raiseRefund(context, tables, stored, { payer, reason: 'abandoned' })
   })
+  return true
 }
 
 /** True while the handler runs in a gate that is alive. */

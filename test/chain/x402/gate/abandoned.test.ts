@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { contextOf } from '../../../../src/orders/contextOf.js'
 import {
   removeOld,
@@ -54,7 +54,7 @@ test('when nobody came back for the work, the captured payment raises refundDue 
   expect(types.filter((type) => type === 'refundDue')).toHaveLength(1)
 })
 
-/** Cleans as another process does, with a clock that a day has passed on. */
+/** The cleaning loop of another process, whose clock is months ahead. */
 function cleanLater(close: AbortSignal) {
   const started = { looks: 0 }
   const store: typeof context.store = {
@@ -64,16 +64,13 @@ function cleanLater(close: AbortSignal) {
       return context.store.read(work)
     },
   }
-  const own = {
-    ...instance,
-    drive: () => ({ ...instance.drive(), stopping: close }),
-  }
+  const own = { ...instance, closing: close }
   const start = () =>
     startCleaning({ context: { ...later, store }, instance: own })
   return { start, started }
 }
 
-test('a captured payment without its work is due too when no request follows', async () => {
+test('a captured payment whose work nobody fetched raises refundDue without a further request', async () => {
   const { id } = await abandoned('kept')
   const closing = new AbortController()
   cleanLater(closing.signal).start()
@@ -81,7 +78,7 @@ test('a captured payment without its work is due too when no request follows', a
   closing.abort()
 })
 
-test('a thousand requests start one loop, which removes more than a hundred records one after another', async () => {
+test('a thousand requests start one loop, which removes more than a hundred records within seconds', async () => {
   const keys = Array.from({ length: 150 }, (_, at) => `other:${at}`)
   await context.store.write(({ notes }) =>
     notes.insert(keys.map((key) => ({ key, until: 1n, data: {} }))),
@@ -93,6 +90,20 @@ test('a thousand requests start one loop, which removes more than a hundred reco
   await expect.poll(left, { timeout: 10_000 }).toEqual([])
   closing.abort()
   expect(started.looks).toBeLessThan(10)
+})
+
+test('a loop that a runtime stopped with its request is replaced by a later request', async () => {
+  const closing = new AbortController()
+  const { start, started } = cleanLater(closing.signal)
+  start()
+  await expect.poll(() => started.looks).toBeGreaterThan(0)
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 121_000)
+  const { looks } = started
+  start()
+  clock.mockRestore()
+  await expect.poll(() => started.looks).toBeGreaterThan(looks)
+  closing.abort()
 })
 
 test('a payment that can still be captured keeps its exchange', async () => {
