@@ -1,6 +1,6 @@
 /**
- * The name of what was thrown, if an error class could have it; otherwise
- * `Error`, because any text can be put into the name, even a secret.
+ * Returns the name of an error if it looks like the name of a class; otherwise
+ * `Error`, because a name can hold any text, even a secret.
  */
 export function errorName(thrown: unknown): string {
   const { name } = Object(thrown)
