@@ -1,15 +1,6 @@
+import { isFramingField } from '../wire/isFramingField.js'
 import { readBytes } from './bindRequest.js'
 import type { KeptResponse } from './types.js'
-
-/**
- * Headers that are not stored with an answer. They belong to the connection, or
- * the server computes them when it sends the answer again.
- */
-const dropped: readonly string[] = [
-  'connection',
-  'content-length',
-  'keep-alive',
-]
 
 /**
  * Reads a response to store it. Returns `undefined` if it is longer than `most`
@@ -22,7 +13,7 @@ export async function keepResponse(
   const bytes = await readBytes(response.body, most)
   if (!bytes) return undefined
   const headers = [...response.headers].filter(
-    ([name]) => !dropped.includes(name),
+    ([name]) => !isFramingField(name),
   )
   const { status, statusText } = response
   const reason = statusText === '' ? {} : { statusText }
@@ -42,7 +33,10 @@ export function openResponse({
   return new Response(isEmpty ? null : fromBase64(body), {
     status,
     statusText,
-    headers: headers.map(([name, value]): [string, string] => [name, value]),
+    // Earlier versions have stored some headers that are left out now.
+    headers: headers.flatMap(([name, value]): [string, string][] =>
+      isFramingField(name) ? [] : [[name, value]],
+    ),
   })
 }
 

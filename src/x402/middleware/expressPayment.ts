@@ -1,9 +1,11 @@
 import { refuse } from '../gate/answers.js'
 import type { X402Gate } from '../gate/types.js'
+import { isFramingField } from '../wire/isFramingField.js'
 import { isPreflight } from '../wire/isPreflight.js'
-import { type ExpressResponse, type HeaderValue, holdBack } from './holdBack.js'
+import { type ExpressResponse, holdBack } from './holdBack.js'
 import { toPreflightAnswer, withFront, withoutFront } from './inFront.js'
 import { type BodyRequest, toBody } from './requestBody.js'
+import { type HeaderValue, isHeadSent } from './twinOf.js'
 
 /** The part of an Express request that this middleware uses. */
 type ExpressRequest = BodyRequest & {
@@ -97,10 +99,12 @@ export function expressPayment(
       const bytes = new Uint8Array(await answer.arrayBuffer())
       if (held.isAbandoned()) return
       held.release()
-      send(response, answer, bytes)
+      send(response, answer, bytes, request.method)
       held.mute()
     } catch (error) {
       held.release()
+      // Node refuses this header together with the length of an error page.
+      if (!isHeadSent(response)) response.removeHeader('trailer')
       next(error)
     } finally {
       body?.discard()
@@ -111,7 +115,7 @@ export function expressPayment(
 function headersOf(given: Readonly<Record<string, HeaderValue>>): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given))
-    for (const one of [value ?? []].flat()) headers.append(name, String(one))
+    for (const one of [value].flat()) headers.append(name, String(one))
   return headers
 }
 
@@ -158,28 +162,35 @@ function urlOf({
 }
 
 /**
- * Headers that say how the handlers wanted to send their answer in parts. They
- * are dropped, because the answer is sent as a whole.
+ * Sends an answer as a whole. Leaves out how the handlers wanted to send it in
+ * parts: Node chooses that for the bytes that are sent.
  */
-const framing: readonly string[] = ['content-length', 'transfer-encoding']
-
 function send(
   response: ExpressResponse,
   answer: Response,
   body: Uint8Array,
+  method: string,
 ): void {
   const { headers, status, statusText } = answer
-  for (const name of framing) headers.delete(name)
   for (const name of Object.keys(response.getHeaders()))
-    if (!headers.has(name) && name !== 'connection') response.removeHeader(name)
+    if (name !== 'connection' && (isFramingField(name) || !headers.has(name)))
+      response.removeHeader(name)
+  // Node remembers these removals, and would not choose.
+  for (const name of ['_removedContLen', '_removedTE'])
+    Reflect.set(response, name, false)
   response.statusCode = status
   // With an empty text, Node sends the usual reason phrase of the status.
   response.statusMessage = statusText
   for (const [name, value] of headers)
-    if (name !== 'set-cookie') response.setHeader(name, value)
+    if (name !== 'set-cookie' && !isFramingField(name))
+      response.setHeader(name, value)
   const cookies = headers.getSetCookie()
   if (cookies.length > 0) response.setHeader('set-cookie', cookies)
-  if (![204, 304].includes(status))
+  // Node can be told to refuse a body, even an empty one, where none is allowed.
+  if (body.byteLength === 0) response.end()
+  else if (method !== 'HEAD') response.end(body)
+  else {
     response.setHeader('content-length', String(body.byteLength))
-  response.end(body)
+    response.end()
+  }
 }

@@ -1,14 +1,8 @@
-export type HeaderValue = string | number | readonly string[] | undefined
+import { isHeadSent, type ServerResponse, twinOf } from './twinOf.js'
 
 /** The part of an Express response that this middleware uses. */
-export type ExpressResponse = {
-  statusCode: number
-  statusMessage: string
-  getHeaders(): Readonly<Record<string, HeaderValue>>
-  removeHeader(name: string): void
-  setHeader(name: string, value: string | readonly string[]): unknown
-  end(body: Uint8Array): unknown
-  emit(name: string): unknown
+export type ExpressResponse = ServerResponse & {
+  end(body?: Uint8Array): unknown
 }
 
 /**
@@ -39,6 +33,7 @@ const patched = [
   'write',
   'end',
   'writeHead',
+  'writeHeader',
   'flushHeaders',
   'writeContinue',
   'writeProcessing',
@@ -66,33 +61,49 @@ export function holdBack(
   const collected = collect(most)
   const originals = patched.map((name) => Reflect.get(response, name))
   const emit = response.emit.bind(response)
-  const socket = hideClosedSocket(response)
   const silence = limitSilence()
-  let hasLeft = socket.isClosed()
   let hasBegun = false
   let hasEnded = false
+  const socket = hideSocket(response, () => hasEnded)
+  let hasLeft = socket.isClosed()
   if (hasLeft) showLeft(response, false)
+  const twin = twinOf(response, () => sendHead(response))
+  const writeHead = (status: unknown, ...given: unknown[]) => {
+    try {
+      twin.writeHead(status, given)
+    } catch (error) {
+      const isTrailer = Object(error).code === 'ERR_HTTP_TRAILER_INVALID'
+      if (!isTrailer || !hasBegun) throw error
+      // After the first turn of the handlers, perhaps nobody catches this
+      // error, and it would end the process. Express answers errors then. The
+      // gate sends no trailers, so their announcement is left out.
+      response.removeHeader('trailer')
+      twin.writeHead(response.statusCode, [])
+    }
+    Reflect.set(response, '_header', 'held back')
+    return response
+  }
   const answer = new Promise<Response>((resolve, reject) => {
     const keep = (chunk: unknown, encoding: unknown) => {
-      const bytes = toBytes(chunk, encoding)
       sendHead(response)
       silence.restart()
-      if (silence.isOver() || collected.add(bytes)) return
+      if (silence.isOver() || isBodyless(response.statusCode)) return
+      if (collected.add(toBytes(chunk, encoding))) return
       resolve(Response.json({ error: 'answer_too_long' }, { status: 500 }))
     }
     const replacements = {
       write: (chunk: unknown, ...rest: unknown[]) => {
-        keep(chunk, rest[0])
-        callBack(rest)
-        return true
+        const isTaken = twin.call('write', [chunk, ...rest])
+        if (isTaken === true) keep(chunk, rest[0])
+        return isTaken
       },
       end: (chunk: unknown, ...rest: unknown[]) => {
+        twin.call('end', [chunk, ...rest])
         if (hasEnded) return response
         // Node allows `end(callback)`, so the first argument may be a function
         // and not data.
         if (chunk && typeof chunk !== 'function') keep(chunk, rest[0])
         sendHead(response)
-        callBack([chunk, ...rest])
         silence.stop()
         hasEnded = true
         Reflect.set(response, 'finished', true)
@@ -103,24 +114,19 @@ export function holdBack(
         }
         return response
       },
-      writeHead: (status: number, ...rest: unknown[]) => {
-        if (isHeadSent(response)) throw headersSent()
-        response.statusCode = status
-        if (typeof rest[0] === 'string') response.statusMessage = rest[0]
-        for (const [name, values] of toHeaders(rest.at(-1)))
-          response.setHeader(name, values)
-        Reflect.set(response, '_header', 'held back')
-        return response
-      },
+      writeHead,
+      writeHeader: writeHead,
       flushHeaders: () => sendHead(response),
-      writeContinue: () => undefined,
-      writeProcessing: () => undefined,
-      writeEarlyHints: (...given: unknown[]) => callBack(given),
+      writeContinue: (...given: unknown[]) => twin.call('writeContinue', given),
+      writeProcessing: (...given: unknown[]) =>
+        twin.call('writeProcessing', given),
+      writeEarlyHints: (...given: unknown[]) =>
+        twin.call('writeEarlyHints', given),
       destroy: (error: unknown) => {
         reject(error ?? brokenOff())
         return response
       },
-      emit: (name: string, ...rest: readonly []) => {
+      emit: (name: string, ...rest: readonly unknown[]) => {
         if (name !== 'close') return emit(name, ...rest)
         hasLeft = true
         showLeft(response, false)
@@ -169,12 +175,6 @@ export function holdBack(
 const brokenOff = () => new Error('The handler did not finish its answer.')
 
 /**
- * True once the headers count as sent: Node then has their text in `_header`.
- */
-const isHeadSent = (response: object): boolean =>
-  typeof Reflect.get(response, '_header') === 'string'
-
-/**
  * Marks the headers as sent. Calls `writeHead` for that, as Node does before
  * the first byte, because later middleware may have replaced `writeHead` to add
  * headers.
@@ -183,14 +183,6 @@ function sendHead(response: ExpressResponse): void {
   if (isHeadSent(response)) return
   const writeHead = Reflect.get(response, 'writeHead')
   Reflect.apply(writeHead, response, [response.statusCode])
-}
-
-/** Builds the same error as Node, because handlers may check its code. */
-function headersSent(): Error {
-  return Object.assign(
-    new Error('Cannot write headers after they are sent to the client'),
-    { code: 'ERR_HTTP_HEADERS_SENT' },
-  )
 }
 
 /**
@@ -265,11 +257,20 @@ function limitSilence(): {
 }
 
 /**
- * Makes `response.socket` null once the socket is closed, as Node does after an
+ * Hides from handlers what happens to the socket.
+ *
+ * Once the client has closed it, `response.socket` is null, as in Node after an
  * answer. If `sendFile` saw a closed socket, it would send nothing, and there
  * would be no answer to store.
+ *
+ * Once the answer is complete, `destroy` closes the socket only after the
+ * answer is sent. If a handler throws after its answer, Express destroys the
+ * socket. Without a gate the answer is then already on its way.
  */
-function hideClosedSocket(response: object): {
+function hideSocket(
+  response: ExpressResponse,
+  hasEnded: () => boolean,
+): {
   isClosed(): boolean
   /**
    * True if the server closed the socket, and not the client or the network.
@@ -277,16 +278,34 @@ function hideClosedSocket(response: object): {
   isDestroyedByUs(): boolean
   show(): void
 } {
+  const request = Object(Reflect.get(response, 'req'))
   let socket: unknown = Reflect.get(response, 'socket')
   const isClosed = () => Object(socket).writable === false
+  const destroyLater = () => {
+    Reflect.set(response, 'shouldKeepAlive', false)
+    return shown(socket)
+  }
+  const shown = (real: unknown) =>
+    hasEnded() && real
+      ? new Proxy(Object(real), {
+          get: (target, key) =>
+            key === 'destroy' ? destroyLater : Reflect.get(target, key),
+        })
+      : real
   Reflect.defineProperty(response, 'socket', {
     configurable: true,
-    get: () => (isClosed() ? null : socket),
+    get: () => (isClosed() ? null : shown(socket)),
     // A pipelined request waits until the one before it is answered, and only
     // then gets its socket.
     set: (value: unknown) => {
       socket = value
     },
+  })
+  const own: unknown = Reflect.get(request, 'socket')
+  Reflect.defineProperty(request, 'socket', {
+    configurable: true,
+    enumerable: true,
+    get: () => shown(own),
   })
   return {
     isClosed,
@@ -295,29 +314,15 @@ function hideClosedSocket(response: object): {
       return destroyed === true && readableEnded === false && !errored
     },
     show: () => {
-      Reflect.deleteProperty(response, 'socket')
-      Reflect.set(response, 'socket', socket)
+      for (const [holder, value] of [
+        [response, socket],
+        [request, own],
+      ] as const) {
+        Reflect.deleteProperty(holder, 'socket')
+        Reflect.set(holder, 'socket', value)
+      }
     },
   }
-}
-
-/**
- * Collects the headers passed to `writeHead`: an object, or a list in which
- * names and values alternate. A text instead of headers is the reason phrase
- * and is ignored.
- */
-function toHeaders(given: unknown): ReadonlyMap<string, string[]> {
-  const headers = new Map<string, string[]>()
-  const add = (name: unknown, value: unknown) => {
-    const key = String(name).toLowerCase()
-    const values = [value ?? []].flat().map(String)
-    headers.set(key, [...(headers.get(key) ?? []), ...values])
-  }
-  if (Array.isArray(given))
-    for (let at = 0; at < given.length; at += 2) add(given[at], given[at + 1])
-  else if (typeof given === 'object')
-    for (const [name, value] of Object.entries(given ?? {})) add(name, value)
-  return headers
 }
 
 /** Returns the bytes of a chunk, as Node would send them. */
@@ -365,14 +370,20 @@ function collect(most: number): {
   }
 }
 
+/** True for a status with which a `Response` has no body. */
+const isBodyless = (status: number): boolean => [204, 205, 304].includes(status)
+
 function toResponse(
   response: ExpressResponse,
   body: Uint8Array<ArrayBuffer>,
 ): Response {
   const headers = new Headers()
   for (const [name, value] of Object.entries(response.getHeaders()))
-    for (const one of [value ?? []].flat()) headers.append(name, String(one))
+    for (const one of [value].flat()) headers.append(name, String(one))
   const { statusCode: status, statusMessage: statusText = '' } = response
-  const isEmpty = [204, 205, 304].includes(status)
-  return new Response(isEmpty ? null : body, { status, statusText, headers })
+  return new Response(isBodyless(status) ? null : body, {
+    status,
+    statusText,
+    headers,
+  })
 }

@@ -28,16 +28,17 @@ export function withoutFront(inFront: Headers, answer: Response): Response {
 /**
  * Adds the headers that middleware before the gate has set for this request.
  * The inverse of {@link withoutFront}. Leaves out headers for caches: the gate
- * sets its own, which keep paid answers out of caches.
+ * sets its own, which keep paid answers out of caches. Leaves out headers that
+ * Node would refuse to send.
  */
 export function withFront(inFront: Headers, answer: Response): Response {
   const { headers: given } = answer
   const removed = given.get(removedHeader)?.split(',') ?? []
   const headers = new Headers()
-  for (const [name, value] of inFront)
+  for (const [name, value] of [...inFront].filter(isSendable))
     if (!removed.includes(name) && !isCacheField(name))
       headers.append(name, value)
-  for (const [name, value] of given)
+  for (const [name, value] of [...given].filter(isSendable))
     if (name === cookie) headers.append(name, value)
     else if (name !== removedHeader) headers.set(name, value)
   return withHeaders(answer, headers)
@@ -59,6 +60,14 @@ export function toPreflightAnswer(
 }
 
 const cookie = 'set-cookie'
+
+/**
+ * False for a header that Node may refuse to send, which can end the process of
+ * a server: `Trailer` next to a length, and a control character, which `Headers`
+ * allows.
+ */
+const isSendable = ([name, value]: [string, string]): boolean =>
+  name !== 'trailer' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 
 /**
  * Returns the cookies that the handlers set. If they removed a cookie that was

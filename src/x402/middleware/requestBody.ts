@@ -1,4 +1,4 @@
-import type { HeaderValue } from './holdBack.js'
+import type { HeaderValue } from './twinOf.js'
 
 type Listener = (...given: never[]) => void
 
