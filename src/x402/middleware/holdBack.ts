@@ -67,6 +67,8 @@ export function holdBack(
   const socket = hideSocket(response, () => hasEnded)
   let hasLeft = socket.isClosed()
   if (hasLeft) showLeft(response, false)
+  // What handlers set after the head was written is not sent.
+  let head = { status: 200, statusText: '' }
   const twin = twinOf(response, () => sendHead(response))
   const writeHead = (status: unknown, ...given: unknown[]) => {
     try {
@@ -80,6 +82,8 @@ export function holdBack(
       response.removeHeader('trailer')
       twin.writeHead(response.statusCode, [])
     }
+    const { statusCode, statusMessage } = response
+    head = { status: statusCode, statusText: statusMessage }
     Reflect.set(response, '_header', 'held back')
     return response
   }
@@ -87,7 +91,7 @@ export function holdBack(
     const keep = (chunk: unknown, encoding: unknown) => {
       sendHead(response)
       silence.restart()
-      if (silence.isOver() || isBodyless(response.statusCode)) return
+      if (silence.isOver() || isBodyless(head.status)) return
       if (collected.add(toBytes(chunk, encoding))) return
       resolve(Response.json({ error: 'answer_too_long' }, { status: 500 }))
     }
@@ -108,7 +112,7 @@ export function holdBack(
         hasEnded = true
         Reflect.set(response, 'finished', true)
         try {
-          resolve(toResponse(response, collected.bytes()))
+          resolve(toResponse(response, head, collected.bytes()))
         } catch (error) {
           reject(error)
         }
@@ -375,15 +379,14 @@ const isBodyless = (status: number): boolean => [204, 205, 304].includes(status)
 
 function toResponse(
   response: ExpressResponse,
+  head: { status: number; statusText: string },
   body: Uint8Array<ArrayBuffer>,
 ): Response {
   const headers = new Headers()
   for (const [name, value] of Object.entries(response.getHeaders()))
     for (const one of [value].flat()) headers.append(name, String(one))
-  const { statusCode: status, statusMessage: statusText = '' } = response
-  return new Response(isBodyless(status) ? null : body, {
-    status,
-    statusText,
+  return new Response(isBodyless(head.status) ? null : body, {
+    ...head,
     headers,
   })
 }

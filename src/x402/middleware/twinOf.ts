@@ -103,7 +103,7 @@ function copyHead(from: ServerResponse, to: ServerResponse): void {
   const known = to.getHeaders()
   for (const [name, value] of Object.entries(from.getHeaders()))
     if (known[name] !== value)
-      to.setHeader(name, typeof value === 'object' ? [...value] : value)
+      to.setHeader(name, Array.isArray(value) ? [...value] : value)
 }
 
 /**
