@@ -20,6 +20,7 @@ import { rangeLimit } from './getLogRange.js'
 import { getPendingPart } from './getPendingPart.js'
 import { parseLogs } from './parseRpcLog.js'
 import { sortLogs } from './sortLogs.js'
+import { standsInBlock } from './standsInBlock.js'
 import type { LogFilter, ReadLog } from './types.js'
 
 /** How much of a range {@link getLogs} has read. */
@@ -214,13 +215,11 @@ async function getPending(
   const { logs, head } = await getPendingPart(client, wire, { read, signal })
   return {
     head,
-    logs: logs
-      .map((log) =>
-        log.blockNumber > head
-          ? { ...log, blockHash: undefined, preconfirmed: true }
-          : log,
-      )
-      .filter((log) => !log.preconfirmed || log.blockNumber > head),
+    logs: logs.flatMap((log) => {
+      if (standsInBlock(log, { number: head })) return log
+      const early = { ...log, blockHash: undefined, preconfirmed: true }
+      return log.blockNumber > head ? early : []
+    }),
   }
 }
 

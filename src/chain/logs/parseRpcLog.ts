@@ -1,8 +1,8 @@
 import type { Address, Hash, Hex } from 'viem'
-import { zeroHash } from '../../core/receiptProof.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { parseList } from '../rpc/requestNode.js'
 import { logMatcher, type WireFilter } from './encodeLogFilter.js'
+import { namesBlock } from './standsInBlock.js'
 import type { ReadLog } from './types.js'
 
 /**
@@ -23,13 +23,13 @@ export function parseRpcLog(answer: unknown, method: string): ReadLog {
     !isTopics(topics)
   )
     throw new NodeAnswerError({ method, problem: 'holds a malformed log' })
-  const preconfirmed = blockHash === zeroHash || blockHash == null
+  const isNamed = namesBlock(blockHash)
   return {
     address: address.toLowerCase() as Address,
     topics,
     data: data as Hex,
     blockNumber: parseBlockNumber(log.blockNumber, method),
-    blockHash: preconfirmed ? undefined : (blockHash as Hash),
+    blockHash: isNamed ? blockHash : undefined,
     blockTimestamp:
       log.blockTimestamp == null
         ? undefined
@@ -37,11 +37,11 @@ export function parseRpcLog(answer: unknown, method: string): ReadLog {
     transactionHash: transactionHash as Hash,
     transactionIndex: integer(log.transactionIndex, method),
     logIndex:
-      preconfirmed && log.logIndex == null
+      !isNamed && log.logIndex == null
         ? undefined
         : integer(log.logIndex, method),
     removed: log.removed === true,
-    preconfirmed,
+    preconfirmed: !isNamed,
   }
 }
 

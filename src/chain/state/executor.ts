@@ -132,6 +132,20 @@ export function isWord({ ok, data }: CallAnswer): boolean {
   return ok && data.length === 66
 }
 
+/**
+ * Returns the number that a contract answered. Never takes a missing answer for
+ * zero: a node can fail to answer one call among others.
+ *
+ * @throws {@link NodeAnswerError} when the answer is not one word.
+ */
+export function readWord(answer: CallAnswer | undefined, name: string): bigint {
+  if (answer && isWord(answer)) return BigInt(answer.data)
+  throw new NodeAnswerError({
+    method: 'eth_call',
+    problem: `holds no ${name}`,
+  })
+}
+
 export function isTrue(answer: CallAnswer): boolean {
   return isWord(answer) && BigInt(answer.data) !== 0n
 }

@@ -1,7 +1,7 @@
 import type { BlockTag, Client, Hash, Hex } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { zeroHash } from '../../core/receiptProof.js'
 import { parseBlockSelector } from '../logs/encodeLogFilter.js'
+import { namesBlock, standsInBlock } from '../logs/standsInBlock.js'
 import { parseFrom } from '../rpc/endpointHost.js'
 import {
   BlockReceiptsForbiddenError,
@@ -142,8 +142,10 @@ async function checkSealed(
   const { blockNumber, blockHash, receipts } = found
   if (blockHash === undefined) return found
   const { head } = await getTransactions(client, 'latest')
-  if (head.blockHash === blockHash) return found
-  if (blockNumber <= head.blockNumber)
+  const newest = { number: head.blockNumber, hash: head.blockHash }
+  if (blockNumber === newest.number && standsInBlock(found, newest))
+    return found
+  if (blockNumber <= newest.number)
     return getBlockReceipts(client, { block: blockNumber })
   return {
     blockNumber,
@@ -288,7 +290,7 @@ function parseTransactions(
     Array.isArray(transactions) &&
     transactions.every((one) => typeof one === 'string')
   if (!isList) throw refuse('holds no transaction hashes', asked)
-  const isHash = typeof hash === 'string' && hash !== zeroHash
+  const isHash = typeof hash === 'string' && namesBlock(hash)
   if (!isHash && block !== 'pending') throw refuse('holds no hash', asked)
   return {
     head: {

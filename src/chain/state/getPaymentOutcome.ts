@@ -8,7 +8,6 @@ import {
   type ProofReceipt,
   proveCapture,
   proves,
-  zeroHash,
 } from '../../core/receiptProof.js'
 import { topics } from '../../core/tokenAbi.js'
 import type { AnyPayment, Finality } from '../../core/types.js'
@@ -19,8 +18,10 @@ import {
   type SpentLogFilter,
 } from '../logs/findAuthorizationLogs.js'
 import { rangeLimit } from '../logs/getLogRange.js'
+import { namesBlock } from '../logs/standsInBlock.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import {
+  type BlockHead,
   type BlockSelector,
   encodeBlock,
   getBlockHead,
@@ -30,6 +31,7 @@ import {
 } from '../rpc/requestNode.js'
 import { authorizationStateCall, readSpent } from './getAuthorizationState.js'
 import { getReceipt } from './getReceipt.js'
+import { placeReceipt } from './placeReceipts.js'
 import type { Call, RunHead } from './types.js'
 
 /** The outcome of a payment at one block. */
@@ -219,8 +221,9 @@ export async function findOutcome(
   if (!consumed)
     return { status: head.timestamp >= validBefore ? 'expired' : 'unused' }
 
-  const upTo = await getBlockNumber(client, block, head)
-  const judged = { block, upTo, kind }
+  const newest = await getHeader(client, block, head)
+  const upTo = newest.number
+  const judged = { block, newest, kind }
   const told =
     hash && (await getTransactionOutcome(client, payment, hash, judged))
   if (told) return told
@@ -282,23 +285,25 @@ export function requireChain(
 }
 
 /**
- * Reads the block number from the header, because contracts on Arbitrum see
- * that of an L1 block. Throws if the header comes from a replica that is behind
+ * Reads the header for the block number, because contracts on Arbitrum see that
+ * of an L1 block. Throws if the header comes from a replica that is behind
  * the one that returned the state.
  */
-async function getBlockNumber(
+async function getHeader(
   client: Client,
   block: BlockSelector,
   { number, timestamp, via }: RunHead,
-): Promise<bigint> {
-  if (typeof block === 'bigint') return block
-  if (via === 'calls') return number
+): Promise<BlockHead> {
+  if (typeof block === 'bigint') return { number: block, timestamp }
+  if (via === 'calls') return { number, timestamp }
   const header = await getBlockHead(client, block)
   // Skips `pending`: the times of a pending header and of a pending call can
   // differ.
   if (header && block !== 'pending' && header.timestamp < timestamp)
     throw headerBehind()
-  return header?.number ?? number
+  if (!header) return { number, timestamp }
+  // The hash of a block that is being built may be invented.
+  return block === 'pending' ? { ...header, hash: undefined } : header
 }
 
 /**
@@ -351,7 +356,7 @@ async function findInBlock(
 
 /**
  * Gets the outcome that one transaction shows. Ignores its receipt if the block
- * is after `upTo`.
+ * is after `newest`, or unless it stands in a block of the chain.
  */
 async function getTransactionOutcome(
   client: Client,
@@ -359,21 +364,22 @@ async function getTransactionOutcome(
   hash: Hash,
   {
     block,
-    upTo,
+    newest,
     kind,
-  }: { block: BlockSelector; upTo: bigint; kind: OutcomeKind },
+  }: { block: BlockSelector; newest: BlockHead; kind: OutcomeKind },
 ): Promise<PaymentOutcome | undefined> {
   const finality = block === 'safe' || block === 'finalized' ? block : undefined
-  const receipt = await getReceipt(client, hash)
-  const sealed = receipt && receipt.blockHash !== zeroHash
-  if (!receipt || receipt.blockNumber > upTo) return undefined
-  if (!sealed && block !== 'pending') return undefined
+  const found = await getReceipt(client, hash)
+  if (!found || found.blockNumber > newest.number) return undefined
+  const receipt = await placeReceipt(client, found, newest)
+  if (!namesBlock(receipt.blockHash) && block !== 'pending') return undefined
   return judgeReceipt(receipt, payment, finality, kind)
 }
 
 /**
  * Returns the outcome that a receipt shows; `undefined` if the transaction did
- * not use this payment's nonce.
+ * not use this payment's nonce. The receipt must come from `placeReceipt`, so
+ * that its block hash shows whether it is only pre-confirmed.
  */
 export function judgeReceipt(
   receipt: ProofReceipt,
@@ -382,7 +388,7 @@ export function judgeReceipt(
   kind: OutcomeKind = eip3009Outcome,
 ): PaymentOutcome | undefined {
   const { transactionHash, blockNumber, blockHash } = receipt
-  const finality = blockHash === zeroHash ? 'preconfirmed' : sealedFinality
+  const finality = namesBlock(blockHash) ? sealedFinality : 'preconfirmed'
   const proof = kind.prove(receipt, payment)
   if (proof)
     return {

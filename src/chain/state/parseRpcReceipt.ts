@@ -1,6 +1,6 @@
 import type { Address, Hash, Hex } from 'viem'
-import { zeroHash } from '../../core/receiptProof.js'
 import { parseRpcLog } from '../logs/parseRpcLog.js'
+import { namesBlock } from '../logs/standsInBlock.js'
 import type { ReadLog } from '../logs/types.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 
@@ -112,7 +112,7 @@ export function parseRpcReceipt(answer: unknown, method: string): ReadReceipt {
 
   const { transactionIndex, blockHash, from, type, logsBloom } = receipt
   const { transactionHash } = receipt
-  const preconfirmed = blockHash == null || blockHash === zeroHash
+  const preconfirmed = !namesBlock(blockHash)
   // Assigns one member at a time, which takes half as long as assigning an
   // object of them: a full block has hundreds of receipts.
   receipt.transactionHash = expect(

@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { namesBlock, standsInBlock } from '../../chain/logs/standsInBlock.js'
 import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
@@ -22,7 +23,7 @@ const method = 'eth_getTransactionReceipt'
  * mined. A batching transport sends a hundred requests in one.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
- * answer, or returns a block that is not in its chain.
+ * answer, or its chain has another block with the number of a receipt's.
  */
 export async function getGasPaid(
   client: Client,
@@ -36,29 +37,28 @@ export async function getGasPaid(
       receipt && { ...receipt, l1Fee: parseQuantity(l1Fee ?? '0x0', method) }
     )
   })
-  const mined = answers.flatMap((receipt) => receipt ?? [])
+  const mined = answers.flatMap((receipt) =>
+    receipt && namesBlock(receipt.blockHash) ? receipt : [],
+  )
   const times = await getBlockTimes(
     client,
     mined.map(({ blockNumber }) => blockNumber),
   )
   return new Map(
-    mined.map((receipt): [Hash, MinedTransaction] => {
-      const { transactionHash, blockHash, blockNumber } = receipt
+    mined.flatMap((receipt): [Hash, MinedTransaction][] => {
+      const { transactionHash, blockNumber } = receipt
       const block = times.get(blockNumber)
-      if (block?.hash !== blockHash)
+      if (!block) return []
+      if (!standsInBlock(receipt, block))
         throw new NodeAnswerError({
           method,
           problem: 'is outdated by a reorganization: read again',
         })
       const { gasUsed, effectiveGasPrice, l1Fee } = receipt
+      const fee = gasUsed * effectiveGasPrice + l1Fee
+      const blockTime = block.timestamp
       return [
-        transactionHash,
-        {
-          transactionHash,
-          blockNumber,
-          blockTime: block.timestamp,
-          fee: gasUsed * effectiveGasPrice + l1Fee,
-        },
+        [transactionHash, { transactionHash, blockNumber, blockTime, fee }],
       ]
     }),
   )

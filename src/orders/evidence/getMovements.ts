@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
+import { standsInBlock } from '../../chain/logs/standsInBlock.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
@@ -59,7 +60,7 @@ export async function getMovements(
   const timed = moves.map(({ log, event }): TransferLog => {
     const { transactionHash, blockHash, blockNumber, logIndex } = log
     const block = times.get(blockNumber)
-    if (!block || block.hash !== blockHash)
+    if (!block || !standsInBlock(log, block))
       throw new NodeAnswerError({
         method: 'eth_getLogs',
         problem: 'is outdated by a reorganization: read again',

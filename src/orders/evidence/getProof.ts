@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { standsInBlock } from '../../chain/logs/standsInBlock.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
 import type { HasKinds } from '../model/kindOf.js'
@@ -8,8 +9,8 @@ import type { StoredOrder } from '../model/storedOrder.js'
 
 /**
  * Reads what the receipt of a transaction proves about an attempt: its capture
- * or its cancellation. Returns `undefined` if the transaction is not mined, or
- * proves neither.
+ * or its cancellation. Returns `undefined` if the transaction does not stand
+ * in a block of the chain, or proves neither.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer.
@@ -21,9 +22,7 @@ export async function getProof(
 ): Promise<Evidence | undefined> {
   const receipt = await getReceipt(client, hash)
   const head = receipt && (await getBlockHead(client, receipt.blockNumber))
-  // If the chain has another block at this number than the receipt names, a
-  // reorg is going on.
-  if (!head || head.hash !== receipt.blockHash) return undefined
+  if (!head || !standsInBlock(receipt, head)) return undefined
   const proof = proofRecordOf(stored, receipt, stored, head.timestamp)
   return (
     proof && { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }

@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { standsInBlock } from '../../chain/logs/standsInBlock.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
@@ -46,7 +47,7 @@ export async function getTimedReceipts(
   ])
   const isSame =
     times.get(latest.number)?.hash === latest.hash &&
-    logs.every((log) => times.get(log.blockNumber)?.hash === log.blockHash)
+    logs.every((log) => standsInBlock(log, times.get(log.blockNumber)))
   if (!isSame)
     throw new NodeAnswerError({
       method: 'eth_getLogs',
@@ -59,10 +60,10 @@ export async function getTimedReceipts(
     const own = byHash.get(transactionHash) ?? []
     const block = receipt && times.get(receipt.blockNumber)
     const isWhole =
-      block?.hash === receipt?.blockHash &&
+      receipt &&
+      standsInBlock(receipt, block) &&
       own.every((log) => isIn(log, receipt))
-    if (receipt && block && isWhole)
-      timed.push({ receipt, blockTime: block.timestamp })
+    if (block && isWhole) timed.push({ receipt, blockTime: block.timestamp })
     else
       missing.push({
         transactionHash,
@@ -117,6 +118,6 @@ function incompleteError(transactionHash: Hash): NodeAnswerError {
   })
 }
 
-function isIn({ logIndex }: ReadLog, receipt: ProofReceipt | undefined) {
-  return receipt?.logs.some((log) => log.logIndex === logIndex) === true
+function isIn({ logIndex }: ReadLog, { logs }: ProofReceipt): boolean {
+  return logs.some((log) => log.logIndex === logIndex)
 }

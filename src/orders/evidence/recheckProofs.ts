@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { namesBlock, standsInBlock } from '../../chain/logs/standsInBlock.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getChainId } from '../../chain/rpc/requestNode.js'
 import {
@@ -6,7 +7,7 @@ import {
   getBlockTimes,
 } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
-import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
 
 export type SeenProof = {
   transactionHash: Hash
@@ -133,7 +134,7 @@ async function checkPlaces<seen extends SeenProof>(
   const receipts = new Map<Hash, ProofReceipt>()
   for (const [at, hash] of hashes.entries()) {
     const receipt = found[at]
-    if (receipt && receipt.blockHash !== zeroHash) receipts.set(hash, receipt)
+    if (receipt && namesBlock(receipt.blockHash)) receipts.set(hash, receipt)
   }
   const moved = [...receipts.values()].filter(
     ({ blockNumber }) => !blocks.has(blockNumber),
@@ -158,11 +159,11 @@ function judgeProof<seen extends SeenProof>(
   const isThere =
     receipt?.blockNumber === proof.blockNumber &&
     receipt.blockHash === expected &&
-    there?.hash === expected
+    standsInBlock(receipt, there)
   if (isThere) return { proof, verdict: 'same' }
   if (receipt) {
     const now = canonical.get(receipt.blockNumber)
-    return now && now.hash === receipt.blockHash
+    return now && standsInBlock(receipt, now)
       ? { proof, verdict: 'moved', receipt, blockTime: now.timestamp }
       : { proof, verdict: 'unclear' }
   }

@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import { namesBlock } from '../../chain/logs/standsInBlock.js'
 import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
@@ -12,8 +13,9 @@ import {
 } from '../../chain/state/getSubmitterHead.js'
 import { getTransactionCount } from '../../chain/state/getTransactionCount.js'
 import { hasCode } from '../../chain/state/hasCode.js'
+import { placeReceipts } from '../../chain/state/placeReceipts.js'
 import { addAll } from '../../core/addAll.js'
-import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 import type { InFlight } from './inFlight.js'
@@ -110,14 +112,15 @@ export async function getSubmitterView(
   ])
   const asked = [...early, ...late, ...shown]
   putFailedAside(submitter, asked)
+  const shownBy = asked.flatMap(({ receipt }) => receipt ?? [])
+  const placed = await placeReceipts(reader, shownBy, head.head)
   const receipts = new Map<Hash, ProofReceipt>()
   const preconfirmed = new Map<Hash, ProofReceipt>()
-  for (const { receipt } of asked) {
-    if (!receipt) continue
-    const place = receipt.blockHash === zeroHash ? preconfirmed : receipts
+  for (const receipt of placed.receipts) {
+    const place = namesBlock(receipt.blockHash) ? receipts : preconfirmed
     place.set(lower(receipt.transactionHash), receipt)
   }
-  const blockTimes = await timeBlocks(submitter, receipts)
+  const blockTimes = await timeBlocks(submitter, receipts, placed.times)
   return { ...head, ...questions, receipts, preconfirmed, blockTimes, isEarly }
 }
 
@@ -251,16 +254,18 @@ function lower(hash: Hash): Hash {
 }
 
 /**
- * Gets the times of blocks. Some nodes omit the time in receipts; then requests
- * the block.
+ * Adds the times of blocks that `known` lacks. Some nodes omit the time in
+ * receipts; then requests the block.
  */
 async function timeBlocks(
   { reader }: SubmitterState,
   receipts: ReadonlyMap<Hash, ProofReceipt>,
+  known: ReadonlyMap<bigint, bigint>,
 ): Promise<ReadonlyMap<bigint, bigint>> {
-  const times = new Map<bigint, bigint>()
+  const times = new Map(known)
   const unknown: bigint[] = []
   for (const { blockNumber, blockTime, logs } of receipts.values()) {
+    if (times.has(blockNumber)) continue
     if (blockTime !== undefined) times.set(blockNumber, blockTime)
     else if (logs.length > 0) unknown.push(blockNumber)
   }

@@ -319,8 +319,10 @@ async function rehearseCaptures(
     const due = draftOf(stored, rehearsals[at], maxCaptureGas, () =>
       kind.encodeCapture(payment, amount),
     )
-    const balance = payerBalances[at] ?? 0n
-    return { ...due, taken: { payer, balance, pulled, amount } }
+    const balance = payerBalances[at]
+    return balance === undefined
+      ? due
+      : { ...due, taken: { payer, balance, pulled, amount } }
   })
   return [...judged, ...refused]
 }

@@ -71,8 +71,9 @@ export async function judgeAccept(
     policy.contractPayers === 'refuse' && hasCode(client, payment.message.from),
   ])
   const [rehearsal] = rehearsed.rehearsals
-  const [balance = 0n] = rehearsed.payerBalances
-  if (!rehearsal) throw new OrdersSetupError('got no rehearsal of a payment')
+  const [balance] = rehearsed.payerBalances
+  if (!rehearsal || balance === undefined)
+    throw new OrdersSetupError('got no rehearsal of a payment')
   checkChainClock(context, rehearsal.head)
   const refused = checkRehearsal(context, payment, rehearsal)
   if (refused) return refused

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { isTrue, isWord } from '../../chain/state/executor.js'
+import { readWord } from '../../chain/state/executor.js'
 import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
@@ -101,12 +101,11 @@ async function getPayerFunds(
   const { balance } = calls
   return {
     at: { block: head.number, time: head.timestamp, via: head.via },
-    balance: balance && isWord(balance) ? BigInt(balance.data) : 0n,
+    balance: readWord(balance, 'balance of the payer'),
     consumed: new Set(
-      nonces.filter((nonce) => {
-        const state = calls[nonce]
-        return state && isTrue(state)
-      }),
+      nonces.filter(
+        (nonce) => readWord(calls[nonce], 'state of a payment nonce') !== 0n,
+      ),
     ),
   }
 }

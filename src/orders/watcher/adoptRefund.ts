@@ -1,4 +1,5 @@
 import type { Client, Hex } from 'viem'
+import { standsInBlock } from '../../chain/logs/standsInBlock.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
 import type { AttemptRecord, Lease, StoreWriter } from '../../store/types.js'
@@ -178,7 +179,7 @@ async function findTransfer(
   if (evidence.kind !== 'consumed') return { planned: nothing, evidence }
   const receipt = await getReceipt(client, evidence.transactionHash)
   const head = receipt && (await getBlockHead(client, receipt.blockNumber))
-  if (!head || head.hash !== receipt.blockHash) return undefined
+  if (!head || !standsInBlock(receipt, head)) return undefined
   const { token, recipient } = found.order
   const moved = transferOf(receipt, { token, authorizer: recipient, nonce })
   // A transfer to another account than the payer is no refund.

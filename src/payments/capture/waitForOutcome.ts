@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { namesBlock } from '../../chain/logs/standsInBlock.js'
 import {
   FinalityUnsupportedError,
   NodeError,
@@ -22,11 +23,12 @@ import {
   requireChain,
 } from '../../chain/state/getPaymentOutcome.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
+import { placeReceipt } from '../../chain/state/placeReceipts.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment, parsePositiveInteger } from '../../core/fields.js'
-import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { AnyPayment, Finality } from '../../core/types.js'
 import { explainRevert } from './explainRevert.js'
 import { checkMilliseconds, startWait } from './startWait.js'
@@ -138,13 +140,22 @@ export async function waitForOutcome(
   const payment: AnyPayment = kind
     ? kind.parse(unsigned)
     : parsePayment(unsigned)
-  const watch = { payment, kind, hash, since, finality, tag }
+  const watch: Watch = {
+    payment,
+    kind,
+    hash,
+    since,
+    finality,
+    tag,
+    // A pre-confirmation is rarely there at the first poll.
+    rest: finality === 'preconfirmed' ? 1 : 0,
+  }
   signal?.throwIfAborted()
 
   const wait = startWait({ timeout, signal, hash })
   let ready = false
   let doubted = false
-  const glance = async (looks: number) => {
+  const glance = async () => {
     if (!ready) {
       requireChain(
         watch.payment,
@@ -153,7 +164,7 @@ export async function waitForOutcome(
       await requireBlock(client, finality)
     }
     ready = true
-    const outcome = await look(client, watch, looks)
+    const outcome = await look(client, watch)
     // A replica that is behind finds no logs. So `unknown` counts only when two
     // polls in a row return it.
     const doubtful = outcome?.status === 'unknown' && !doubted
@@ -161,8 +172,8 @@ export async function waitForOutcome(
     return doubtful ? undefined : outcome
   }
   try {
-    for (let looks = 0; ; looks++) {
-      const outcome = await wait.until(glance(looks).catch(ignorePassing))
+    for (;;) {
+      const outcome = await wait.until(glance().catch(ignorePassing))
       if (outcome) return outcome
       await wait.pause(pollingInterval)
     }
@@ -186,6 +197,10 @@ type Watch = {
   finality: Finality | { blocks: number }
   /** The block tag that shows a pre-confirmed transaction first. */
   tag: NetworkPace['tag']
+  /**
+   * Polls without a receipt that are left before one reads the payment nonce.
+   */
+  rest: number
 }
 
 const finalities: readonly unknown[] = [
@@ -221,8 +236,9 @@ function parseFinality(
 }
 
 /**
- * While a known transaction has no receipt, only every tenth poll also reads
- * the payment nonce, to save requests. If the caller waits for `safe`,
+ * While a known transaction has no receipt, the first poll also reads the
+ * payment nonce, because another transaction may have replaced it; then only
+ * every tenth poll does, to save requests. If the caller waits for `safe`,
  * `finalized` or a number of blocks, every poll reads it.
  */
 const glances = 10
@@ -230,22 +246,27 @@ const glances = 10
 async function look(
   client: Client,
   watch: Watch,
-  looks: number,
 ): Promise<PaymentOutcome | undefined> {
   const { payment, kind, hash, finality } = watch
   const quick = finality === 'included' || finality === 'preconfirmed'
-  const receipt = hash && (await getReceipt(client, hash))
-  const included = receipt && receipt.blockHash !== zeroHash
+  const found = hash && (await getReceipt(client, hash))
+  const decides = quick || found?.status === 'reverted'
+  const receipt = found && decides ? await placeReceipt(client, found) : found
+  const included = receipt && namesBlock(receipt.blockHash)
   if (receipt && quick && (included || finality === 'preconfirmed')) {
     const outcome = judgeReceipt(receipt, payment, undefined, kind)
     if (outcome) return outcome
   }
-  if (quick && hash && !receipt && looks % glances !== glances - 1)
+  if (quick && hash && !receipt && watch.rest > 0) {
+    watch.rest--
     return undefined
+  }
 
   const block = await judgingBlock(client, watch)
   if (block === undefined) return undefined
   const outcome = await judge(client, watch, block)
+  // After `unknown`, the next poll asks again.
+  watch.rest = outcome.status === 'unknown' ? 0 : glances - 1
   if (outcome.status !== 'unused') return outcome
   if (
     included &&

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { isTrue, isWord } from '../../chain/state/executor.js'
+import { isTrue, isWord, readWord } from '../../chain/state/executor.js'
 import {
   decodeDomain,
   parseDecimals,
@@ -22,6 +22,9 @@ type Answers = RunAnswers<FactName>
 /**
  * Turns the answers of a simulated capture into a verdict. The facts that were
  * read in the same request make the reason of a refusal more precise.
+ *
+ * @throws {@link NodeAnswerError} when the capture succeeds, but the node does
+ * not return the recipient's balance before or after it.
  */
 export function judgeRehearsal(
   call: RehearsedCall,
@@ -163,8 +166,9 @@ function movedOtherwise(
   // If calls were sent one by one, the balance after the transfer is unknown.
   // Then only a returned `false` shows that nothing moved.
   if (!after) return isWord(result) && !isTrue(result)
-  if (!isWord(after) || !isWord(calls.balance)) return false
-  return BigInt(after.data) - BigInt(calls.balance.data) !== transfer.value
+  const balanceOf = (answer: CallAnswer) =>
+    readWord(answer, 'balance of the recipient')
+  return balanceOf(after) - balanceOf(calls.balance) !== transfer.value
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Address, Client } from 'viem'
-import { isWord } from '../../chain/state/executor.js'
+import { isWord, readWord } from '../../chain/state/executor.js'
 import { forgetToken } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import type {
@@ -89,10 +89,15 @@ export function weightOf({ given }: RehearsalPlan): number {
 }
 
 /**
- * The result of a simulated capture, and the payer's token balance before it.
+ * The result of a simulated capture, and the payer's token balance before it: 0
+ * if the capture is refused and the token returns none.
  */
 export type RehearsedAlone = { rehearsal: Rehearsal; payerBalance: bigint }
 
+/**
+ * @throws {@link NodeAnswerError} when the capture succeeds, but the node does
+ * not return the balance.
+ */
 export async function rehearseAlone(
   client: Client,
   { call, fixed, allowed }: RehearsalPlan,
@@ -121,6 +126,10 @@ export async function rehearseAlone(
   const { payerBalance } = answers.calls
   return {
     rehearsal,
-    payerBalance: isWord(payerBalance) ? BigInt(payerBalance.data) : 0n,
+    // A refusal stands without the balance.
+    payerBalance:
+      rehearsal.ok || isWord(payerBalance)
+        ? readWord(payerBalance, 'balance of the payer')
+        : 0n,
   }
 }

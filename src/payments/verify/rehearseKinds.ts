@@ -59,8 +59,10 @@ async function rehearseKind(
     })
     return payments.flatMap((payment, at) => {
       const rehearsal = rehearsals[at]
-      const payerBalance = payerBalances[at] ?? 0n
-      return rehearsal ? [[payment, { rehearsal, payerBalance }]] : []
+      const payerBalance = payerBalances[at]
+      return rehearsal && payerBalance !== undefined
+        ? [[payment, { rehearsal, payerBalance }]]
+        : []
     })
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error

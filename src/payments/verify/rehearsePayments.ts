@@ -39,7 +39,7 @@ export type RehearsedPayments = {
   rehearsals: readonly Rehearsal[]
   /**
    * Each payer's balance before all payments, in base units of the token; 0 if
-   * the token returns none.
+   * the payment is refused and the token returns none.
    */
   payerBalances: readonly bigint[]
 }

@@ -146,7 +146,8 @@ type TogetherAnswers = {
 
 /** The result for one capture that was simulated with others. */
 export type RehearsedTogether = {
-  payerBalance: bigint
+  /** Absent if only a simulation of this capture alone can show it. */
+  payerBalance?: bigint | undefined
   /** Absent if only a simulation of this capture alone can decide. */
   rehearsal?: Rehearsal | undefined
   /**
@@ -197,6 +198,8 @@ function judgeTogether(
 ): Omit<RehearsedTogether, 'run'> {
   const { call, fixed, allowed } = plan
   const { head, result, before, after, facts } = answers
+  const balances = [answers.payerBalance, before, after]
+  if (facts.token.hasCode && result.ok && !balances.every(isWord)) return {}
   const payerBalance = isWord(answers.payerBalance)
     ? BigInt(answers.payerBalance.data)
     : 0n
@@ -204,9 +207,8 @@ function judgeTogether(
   const isPlain =
     head.chainId !== call.domain.chainId ||
     !facts.token.hasCode ||
-    (result.ok
-      ? isWord(before) && isWord(after)
-      : plainReasons.includes(reason))
+    result.ok ||
+    plainReasons.includes(reason)
 
   const gasUsed = boundGas(answers)
   const rehearsal = judgeRehearsal(

@@ -1,5 +1,6 @@
 import type { BlockTag, Client, Hash, Hex } from 'viem'
 import { getLogs } from '../../chain/logs/getLogs.js'
+import { standsInBlock } from '../../chain/logs/standsInBlock.js'
 import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { requestNode } from '../../chain/rpc/requestNode.js'
@@ -87,17 +88,17 @@ export async function findCharges(
     toBlock,
     maxBlockRange,
   })
-  const blocks = new Map(
-    logs.map((log) => [log.transactionHash, log.blockHash]),
-  )
-  const hashes = [...blocks.keys()]
+  const found = new Map(logs.map((log) => [log.transactionHash, log]))
+  const hashes = [...found.keys()]
   const [receipts, inputs] = await Promise.all([
     getReceipts(client, hashes),
     getInputs(client, hashes),
   ])
   return hashes.flatMap((hash, index) => {
     const receipt = receipts[index]
-    if (!receipt || receipt.blockHash !== blocks.get(hash))
+    const { blockNumber, blockHash } = found.get(hash) ?? {}
+    const block = { number: blockNumber, hash: blockHash }
+    if (!receipt || !standsInBlock(receipt, block))
       throw new NodeAnswerError({
         method: 'eth_getTransactionReceipt',
         problem:

@@ -2,7 +2,7 @@ import type { Address, Client, Hex } from 'viem'
 import { isTemporary } from '../../chain/rpc/classifyFailure.js'
 import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
 import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
-import { isTrue, isWord } from '../../chain/state/executor.js'
+import { isWord, readWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
 import type { CarriedCall } from '../../payments/kind.js'
 import { currentPeriod } from '../permission/getSpendPermission.js'
@@ -101,7 +101,7 @@ export async function rehearseCharge(
     if (hash !== undefined) return { ok: false, reason: 'consumed' }
   }
   if (!verdict.ok) return refuse(verdict.reason)
-  if (isTrue(approved))
+  if (readWord(approved, 'state of the permission') !== 0n)
     return withGas(client, message.spender, {
       call: spendCall(permission, { value, chargeId }),
       most: limits.maxGas,

@@ -1,5 +1,5 @@
 import { type Address, decodeErrorResult, type Hex } from 'viem'
-import { isTrue, isWord } from '../../chain/state/executor.js'
+import { isTrue, isWord, readWord } from '../../chain/state/executor.js'
 import type { CallAnswer } from '../../chain/state/types.js'
 import { parseAmount } from '../../core/amount.js'
 import { parseRefusal } from '../../core/revertReason.js'
@@ -84,7 +84,8 @@ function checkManager(
   if (!isManager) return problemOf('unsupportedManager')
   if (head.timestamp >= message.end)
     return { reason: 'expired', details: { end: message.end } }
-  if (isTrue(calls.revoked)) return problemOf('revoked')
+  if (readWord(calls.revoked, 'state of the permission') !== 0n)
+    return problemOf('revoked')
   if (!isWord(calls.decimals))
     return { reason: 'wrongToken', details: { found: message.token } }
   const allowance = parseAmount(expect.allowance, Number(calls.decimals.data))
@@ -150,9 +151,11 @@ function checkApproval({
   // A node without state overrides simulates only the approval. If the wallet
   // is not deployed yet, nothing then shows whether the manager is one of its
   // owners.
-  const isDeployed = wallet.kind !== 'none'
-  const owner = rehearsedOwner ?? (isDeployed ? answers.calls.owner : undefined)
-  return owner && !isTrue(owner) ? problemOf('managerNotOwner') : undefined
+  const isOwner = rehearsedOwner
+    ? isTrue(rehearsedOwner)
+    : wallet.kind === 'none' ||
+      readWord(answers.calls.owner, 'owner of the wallet') !== 0n
+  return isOwner ? undefined : problemOf('managerNotOwner')
 }
 
 function isChargeRehearsed(
@@ -172,7 +175,7 @@ function checkCharge(
   if (head.timestamp < permission.message.start) return undefined
   const value = firstValue(permission, expect)
   if (!isChargeRehearsed(permission, rehearsed))
-    return isWord(calls.funds) && BigInt(calls.funds.data) < value
+    return readWord(calls.funds, 'balance of the payer') < value
       ? problemOf('insufficientFunds')
       : undefined
   const [, , charge, after] = answers.steps

@@ -16,6 +16,7 @@ import {
   fundedAccount,
   mined,
   revoke,
+  rpcError,
 } from '../../support/desk.js'
 import { startEndpoint } from '../../support/endpoint.js'
 import { openShop, pay } from '../../support/shop.js'
@@ -147,3 +148,38 @@ test('only a payment that would be refused takes another request', async () => {
     { ok: false, requests: 2 },
   ])
 })
+
+/** Selector of `balanceOf(address)`. */
+const balanceOf = '0x70a08231'
+
+test.each<[string, () => unknown]>([
+  ['reverts', () => Promise.reject(rpcError(3, 'execution reverted'))],
+  ['is empty', () => '0x'],
+])(
+  'a balance of the payer that %s on a node without state overrides is a temporary failure and not 0',
+  async (_, answer) => {
+    let isReadable = false
+    const { client } = fakeNode(chain, async ({ method, params }, forward) => {
+      const [call, , overrides] = Object(params)
+      if (method !== 'eth_call') return forward()
+      if (overrides) throw rpcError(-32602, 'too many arguments')
+      const isBalance = String(call.data).startsWith(balanceOf)
+      return isBalance && !isReadable ? answer() : forward()
+    })
+    const shop = await openQuietShop({ client })
+    const buyer = await fundedAccount(chain, price)
+    const sold = await shop.sell(buyer)
+    await expect(shop.orders.accept(sold)).rejects.toMatchObject({
+      name: 'NodeAnswerError',
+      retryable: true,
+      details: { problem: 'holds no balance of the payer' },
+    })
+    isReadable = true
+    expect(await shop.orders.accept(sold)).toMatchObject({ ok: true })
+    isReadable = false
+    const more = await shop.sell(buyer)
+    await expect(shop.orders.accept(more)).rejects.toMatchObject({
+      name: 'NodeAnswerError',
+    })
+  },
+)
