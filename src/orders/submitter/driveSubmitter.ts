@@ -142,7 +142,7 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
       },
       failed: async (error) => untilOver(await recover(own, driver, error)),
       woken: async () => ((await isLookDue(own, driver)) ? 0 : never),
-      isOver: () => !isWanted(own, driver),
+      isOver: () => !isWanted(own, driver) && untilAnswers(driver) === 0,
       lease: {
         every: own.context.policy.lease / 3,
         prolong: async () => driver.kept?.prolong(),
@@ -180,12 +180,27 @@ async function isLookDue(
   return hasDue(context, submitter)
 }
 
+/**
+ * Milliseconds that a node has to take what was sent before the loop ends, which
+ * aborts its requests.
+ */
+const lastSends = 1000
+
+/**
+ * Most milliseconds for which the loop still needs answers of the node about
+ * what it sent, or of the wallet, whose answer is stored under our lease.
+ */
+function untilAnswers({ submitter, walletAsk, kept }: Driver): number {
+  if (walletAsk.row && kept) return never
+  return submitter?.broadcasts.untilOlder(lastSends) ?? 0
+}
+
 /** Milliseconds until the loop may end, unless a caller needs it longer. */
 function restOf({ waits }: SharedByDrivers, driver: Driver): number {
   const { wallet, holders, keptUntil, joins } = driver
   const isAwaited = joins.isAwaited || waits.count(wallet.submitter) > 0
   if (holders > 0 || isAwaited) return never
-  return Math.max(0, keptUntil - performance.now())
+  return Math.max(untilAnswers(driver), keptUntil - performance.now())
 }
 
 /**
@@ -253,7 +268,7 @@ async function recover(
   error: unknown,
 ): Promise<number> {
   const { aside } = driver
-  await driver.submitter?.broadcasts.sending.catch(() => undefined)
+  await driver.submitter?.broadcasts.answered()
   driver.submitter = undefined
   let next = aside.put(wholeSubmitter, error)
   if (error instanceof LeaseLostError) {
@@ -277,7 +292,7 @@ async function takeTurn(
   driver: Driver,
 ): Promise<OwnLook | undefined> {
   const { context, waits } = own
-  const { submitter: before, aside, joins } = driver
+  const { submitter: before, aside, joins, walletAsk } = driver
   if (performance.now() < driver.notBefore) return undefined
   await context.shop.refresh()
   const wallet = findWallet(context, driver.wallet)
@@ -286,9 +301,9 @@ async function takeTurn(
     submitter: before,
     aside,
     joins,
+    walletAsk,
   })
-  if (submitter !== before)
-    await before?.broadcasts.sending.catch(() => undefined)
+  if (submitter !== before) await before?.broadcasts.answered()
   driver.submitter = submitter
   driver.kept = submitter?.kept
   if (submitter !== before) driver.takenAt = performance.now()
@@ -360,13 +375,14 @@ function mayYield(
 
 /**
  * Releases the lease for processes that asked for it. The next holder settles
- * the transactions in flight.
+ * the transactions in flight. Keeps the lease while a wallet has not answered.
  */
 async function yieldSubmitter(
   context: OrdersContext,
   driver: Driver,
 ): Promise<void> {
-  const { kept, wallet } = driver
+  const { kept, wallet, walletAsk } = driver
+  if (walletAsk.row) return
   // Leave the other processes time to take the lease, even if this loop is
   // woken early.
   driver.notBefore = performance.now() + 2 * takeEvery
@@ -389,9 +405,8 @@ async function yieldIfClaimed(
 
 /** Releases the submitter's lease, so that another process can take it. */
 async function leave(driver: Driver): Promise<void> {
-  const { submitter, kept } = driver
+  const { kept } = driver
   driver.submitter = undefined
   driver.kept = undefined
-  await submitter?.broadcasts.sending.catch(() => undefined)
   await kept?.release()
 }

@@ -7,6 +7,7 @@ import type { Joins } from './joins.js'
 import type { Networks } from './networks.js'
 import type { SubmitterState } from './submitterState.js'
 import type { OrderWaits } from './waitForOrders.js'
+import type { WalletAsk } from './walletAsk.js'
 import type { SubmitterLook } from './workSubmitter.js'
 
 /** State that the loops of all submitters of one instance share. */
@@ -38,6 +39,8 @@ export type Driver = {
    * write.
    */
   readonly joins: Joins
+  /** The request that a wallet has not answered yet. */
+  readonly walletAsk: WalletAsk
   /**
    * Number of `holdDriver` calls that keep the loop running. Callers that wait
    * for an order are not included.

@@ -101,7 +101,7 @@ async function fillGap(
   })
   const kept = { ...row, version: 1 }
   submitter.inFlight.add([kept])
-  if (made) await sendRecorded(context, submitter, view, [made.bytes])
+  if (made) sendRecorded(context, submitter, view, [made.bytes])
   else await askToSend(context, submitter, kept, draft)
   return true
 }

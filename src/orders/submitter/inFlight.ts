@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import { inTime } from '../../core/wait.js'
 import type { AttemptRecord, TransactionRecord } from '../../store/types.js'
 import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
@@ -105,8 +106,18 @@ export type Broadcasts = {
    * transaction count.
    */
   readonly admitted: number
-  /** Resolves once the node has answered all requests given to `handOver`. */
-  readonly sending: Promise<unknown>
+  /**
+   * Resolves once the node has answered what was sent. Ignores a request that
+   * the node has had for longer than this many milliseconds: its bytes are on
+   * record, and are sent again like any that the node lost.
+   * @default 100
+   */
+  answered(patience?: number | undefined): Promise<void>
+  /**
+   * Milliseconds until all requests without an answer are older than this; 0 if
+   * they are. Ignores bytes that were sent before.
+   */
+  untilOlder(milliseconds: number): number
   /** Number of the poll that last sent bytes for a nonce. */
   sentAt(nonce: number): number | undefined
   /**
@@ -135,23 +146,39 @@ export type Broadcasts = {
   admitBelow(nonce: number, count: number): void
   /** Raises `admitted` by a quarter, after the node's pool was full. */
   admitMore(): void
-  /** Keeps requests that the node has not answered yet, for `sending`. */
-  handOver(requests: readonly Promise<void>[]): void
+  /** Keeps a request until the node answers it, for `answered`. */
+  watch(sending: Promise<void>, isFirst: boolean): void
   /** Forgets an account nonce at which nothing more can happen. */
   forget(nonce: number): void
 }
 
+/**
+ * Milliseconds that a poll waits for the node's answer to a send. The answer
+ * saves polls and decides about replacements, but no poll needs it.
+ */
+const usualPatience = 100
+
 export function openBroadcasts(): Broadcasts {
   let admitted = Number.POSITIVE_INFINITY
-  let sending: Promise<unknown> = Promise.resolve()
+  const open = new Map<Promise<void>, { since: number; isFirst: boolean }>()
   const sentAt = new Map<number, number>()
   const refused = new Set<number>()
   return {
     get admitted() {
       return admitted
     },
-    get sending() {
-      return sending
+    answered: async (patience = usualPatience) => {
+      const now = performance.now()
+      const waits = [...open].map(([sending, { since }]) => {
+        const rest = since + patience - now
+        return rest > 0 ? inTime(sending, rest, () => undefined) : undefined
+      })
+      await Promise.all(waits)
+    },
+    untilOlder: (milliseconds) => {
+      const firsts = [...open.values()].filter(({ isFirst }) => isFirst)
+      const latest = Math.max(...firsts.map(({ since }) => since))
+      return Math.max(0, latest + milliseconds - performance.now())
     },
     sentAt: (nonce) => sentAt.get(nonce),
     isRefused: (nonce) => refused.has(nonce),
@@ -171,11 +198,12 @@ export function openBroadcasts(): Broadcasts {
     admitMore: () => {
       admitted = Math.ceil(admitted * 1.25)
     },
-    handOver: (requests) => {
-      sending = Promise.all(requests)
-      // The result is awaited later. Without this handler, a failure before
-      // that would be an unhandled rejection.
-      sending.catch(() => undefined)
+    watch: (sending, isFirst) => {
+      const close = () => {
+        open.delete(sending)
+      }
+      open.set(sending, { since: performance.now(), isFirst })
+      sending.then(close, close)
     },
     forget: (nonce) => {
       sentAt.delete(nonce)

@@ -13,6 +13,7 @@ import {
   type SubmitterState,
   submitterKey,
 } from './submitterState.js'
+import type { WalletAsk } from './walletAsk.js'
 
 /**
  * Takes or renews the lease of the submitter. If the lease was lost meanwhile,
@@ -26,11 +27,13 @@ export async function openSubmitter(
     submitter,
     aside,
     joins,
+    walletAsk,
   }: {
     wallet: OrderWallet
     submitter: SubmitterState | undefined
     aside: Aside
     joins?: Joins | undefined
+    walletAsk?: WalletAsk | undefined
   },
 ): Promise<SubmitterState | undefined> {
   const { store, policy, owner } = context
@@ -44,7 +47,13 @@ export async function openSubmitter(
   const lease = await kept.take()
   if (!lease) return undefined
   if (submitter?.lease.fence === lease.fence) return submitter
-  return createSubmitter(context, wallet, { kept, lease, aside, joins })
+  return createSubmitter(context, wallet, {
+    kept,
+    lease,
+    aside,
+    joins,
+    walletAsk,
+  })
 }
 
 /**

@@ -91,6 +91,7 @@ export async function replaceTransactions(
   submitter: SubmitterState,
   view: SubmitterView,
 ): Promise<{ isReplaced: boolean; isMore: boolean }> {
+  if (submitter.walletAsk.row) return { isReplaced: false, isMore: false }
   const filled = await fillGaps(context, submitter, view)
   const planned = planReplacements(submitter, view, context.policy)
   watchLowest(submitter, view)
@@ -276,7 +277,7 @@ async function replaceOne(
     name: 'submitter.replaced',
     attributes: { ...wallet.submitter, nonce: row.nonce, kind: row.kind },
   })
-  if (signed) await sendRecorded(context, submitter, view, [signed.bytes])
+  if (signed) sendRecorded(context, submitter, view, [signed.bytes])
   else await askToSend(context, submitter, kept, draft)
 }
 

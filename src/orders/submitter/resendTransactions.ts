@@ -66,7 +66,8 @@ export async function resendTransactions(
     }),
   )
   const whole = bytes.filter((one) => one !== undefined)
-  await sendRecorded(context, submitter, view, whole)
+  sendRecorded(context, submitter, view, whole)
+  await submitter.broadcasts.answered()
 }
 
 type SignedRecord = TransactionRecord & { hash: Hash; raw: string }

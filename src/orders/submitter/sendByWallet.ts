@@ -96,9 +96,12 @@ async function recordUnsent(
   return row
 }
 
+/** Milliseconds that a poll waits for a wallet before it goes on. */
+const patience = 500
+
 /**
  * Asks the wallet once to send a transaction that is stored already. Returns
- * `false` when the wallet clearly sent nothing.
+ * `false` when the wallet clearly sent nothing, or has not answered yet.
  */
 export async function askToSend(
   context: OrdersContext,
@@ -106,28 +109,48 @@ export async function askToSend(
   row: TransactionRecord,
   { call, gas, fees }: Pick<RowDraft, 'call' | 'gas' | 'fees'>,
 ): Promise<boolean> {
-  const hash = await sendByAccount(context, submitter, row, {
-    call,
-    gas,
-    fees,
-  }).catch(async (error: unknown) => {
-    if (Object(error).maybeSent === true) {
-      submitter.walletMemory.rest(askedFor(row), context.policy.bumpAfter)
-      return 'maybe' as const
-    }
-    await recordRefusal(context, submitter, row, error)
-    const isRefused =
-      error instanceof SendError || error instanceof SigningDeclinedError
-    if (!isRefused) throw error
-    return undefined
-  })
-  // The wallet has sent the transaction. A failure after this line must not
-  // make the nonce available again.
-  if (hash && hash !== 'maybe') {
-    submitter.walletMemory.endRests()
-    await recordHash(context, submitter, row, hash)
+  submitter.walletAsk.begin(
+    row,
+    sendByAccount(context, submitter, row, { call, gas, fees }),
+  )
+  return storeAnswer(context, submitter, patience)
+}
+
+/**
+ * Stores what the wallet answered to the last request, if it has answered.
+ * Returns `false` when the wallet clearly sent nothing, or has not answered.
+ */
+export async function storeAnswer(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  patience: number,
+): Promise<boolean> {
+  const { walletAsk, walletMemory, inFlight } = submitter
+  const taken = await walletAsk.take(patience)
+  if (!taken) return false
+  const { answer } = taken
+  const { nonce, bump } = taken.row
+  // Polls went on meanwhile, and the chain may have shown more by now.
+  const row = inFlight.rows.find(
+    (one) => one.nonce === nonce && one.bump === bump && !one.hash,
+  )
+  if ('hash' in answer) {
+    // The wallet has sent the transaction. A failure after this line must not
+    // make the nonce available again.
+    walletMemory.endRests()
+    if (row) await recordHash(context, submitter, row, answer.hash)
+    return true
   }
-  return hash !== undefined
+  const { error } = answer
+  if (Object(error).maybeSent === true) {
+    walletMemory.rest(askedFor(taken.row), context.policy.bumpAfter)
+    return true
+  }
+  if (row) await recordRefusal(context, submitter, row, error)
+  const isRefused =
+    error instanceof SendError || error instanceof SigningDeclinedError
+  if (!isRefused) throw error
+  return false
 }
 
 const askedFor = ({ kind }: TransactionRecord) =>

@@ -23,6 +23,7 @@ import {
 } from './requestCaptures.js'
 import { submitterKey } from './submitterState.js'
 import { waitForOrders } from './waitForOrders.js'
+import { openWalletAsk } from './walletAsk.js'
 
 /**
  * Runs the submitters of one instance. Each has one loop, which all callers
@@ -156,7 +157,7 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
 }
 
 function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
-  return {
+  const driver: Driver = {
     wallet,
     aside: openAside(context, {
       key: submitterKey(wallet.submitter),
@@ -166,6 +167,7 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     holders: 0,
     keptUntil: 0,
     joins: openJoins(),
+    walletAsk: openWalletAsk(() => driver.running?.wake()),
     rest: undefined,
     isCalled: false,
     isCalm: false,
@@ -179,4 +181,5 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     denied: 0,
     running: undefined,
   }
+  return driver
 }

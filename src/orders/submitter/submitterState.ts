@@ -16,6 +16,7 @@ import { type Joins, openJoins } from './joins.js'
 import { type LookPace, openLookPace } from './lookPace.js'
 import { type Openings, startOpenings } from './openings.js'
 import { type OrderMemory, openOrderMemory } from './orderMemory.js'
+import { openWalletAsk, type WalletAsk } from './walletAsk.js'
 import { openWalletMemory, type WalletMemory } from './walletMemory.js'
 
 /**
@@ -40,6 +41,7 @@ export type SubmitterState = {
   readonly inFlight: InFlight
   readonly broadcasts: Broadcasts
   readonly pace: LookPace
+  readonly walletAsk: WalletAsk
   readonly walletMemory: WalletMemory
   readonly orders: OrderMemory
   readonly openings: Openings
@@ -51,8 +53,10 @@ export function createSubmitter(
   wallet: OrderWallet,
   held: Pick<SubmitterState, 'lease' | 'kept' | 'aside'> & {
     joins?: Joins | undefined
+    walletAsk?: WalletAsk | undefined
   },
 ): SubmitterState {
+  const { walletAsk = openWalletAsk() } = held
   return {
     wallet,
     reader: readerOf(context, wallet.submitter.chainId),
@@ -65,7 +69,8 @@ export function createSubmitter(
     inFlight: openInFlight(),
     broadcasts: openBroadcasts(),
     pace: openLookPace(),
-    walletMemory: openWalletMemory(),
+    walletAsk,
+    walletMemory: openWalletMemory(walletAsk),
     orders: openOrderMemory(context.recipients),
     openings: startOpenings(),
   }

@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import type { WalletAsk } from './walletAsk.js'
 
 /**
  * What we ask a wallet to send: the transaction of an order, or a filler, which
@@ -8,9 +9,10 @@ type AskedFor = 'order' | 'filler'
 
 export type WalletMemory = {
   /**
-   * True while we do not ask the wallet for this kind of transaction. A failed
-   * order does not pause fillers, because other transactions wait until a gap
-   * in the nonces is filled.
+   * True while we do not ask the wallet for this kind of transaction, because
+   * it has not answered yet, or has declined or failed. A failed order does
+   * not pause fillers, because other transactions wait until a gap in the
+   * nonces is filled.
    */
   isResting(what: AskedFor): boolean
   /**
@@ -51,7 +53,8 @@ export type WalletMemory = {
 /** The longest pause, as a multiple of the first one. */
 const longest = 16
 
-export function openWalletMemory(): WalletMemory {
+/** @param ask no other transaction is asked for before it is answered. */
+export function openWalletMemory(ask: Pick<WalletAsk, 'row'>): WalletMemory {
   /**
    * End of each pause as a time of `performance.now()`, and the number of
    * failed tries.
@@ -62,6 +65,7 @@ export function openWalletMemory(): WalletMemory {
   const missing = new Map<number, number>()
   return {
     isResting: (what) => {
+      if (ask.row) return true
       const now = performance.now()
       const isPaused = (one: AskedFor) => now < (rests.get(one)?.until ?? now)
       return isPaused('filler') || (what === 'order' && isPaused('order'))

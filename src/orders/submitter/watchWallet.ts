@@ -63,14 +63,15 @@ async function passOver(
   submitter: SubmitterState,
   { receipts }: SubmitterView,
 ): Promise<void> {
-  const { walletMemory, nonces, wallet } = submitter
+  const { walletMemory, walletAsk, nonces, wallet } = submitter
+  const asked = walletAsk.row?.nonce
   const { ignoresNonce } = nonces.value
   const groups = groupByNonce(submitter.inFlight.rows)
   const open = new Set(groups.map(([{ nonce }]) => nonce))
   walletMemory.forgetPassedExcept(open)
   for (const rows of groups) {
     const [{ nonce }] = rows
-    if (walletMemory.passedOver.has(nonce)) continue
+    if (walletMemory.passedOver.has(nonce) || nonce === asked) continue
     const hashes = rows.flatMap(({ hash }) => hash ?? [])
     const isHashless = hashes.length === 0
     // The wallet may still use our nonces. Then later transactions would wait

@@ -29,7 +29,7 @@ import { type DueDraft, rehearseGroups } from './rehearseDue.js'
 import { replaceTransactions } from './replaceTransactions.js'
 import { reportPreconfirmed } from './reportPreconfirmed.js'
 import { resendTransactions } from './resendTransactions.js'
-import { sendByWallet } from './sendByWallet.js'
+import { sendByWallet, storeAnswer } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
 import { settleTransactions } from './settleTransactions.js'
 import { type DraftsLeft, type SignedBytes, signDrafts } from './signDrafts.js'
@@ -157,6 +157,8 @@ export async function workSubmitter(
     isSuspended,
     rest: undefined,
   }
+  const step = openSteps(submitter)
+  await step('wallet', () => storeAnswer(context, submitter, 0))
   const idle = isSuspended ? never : untilWork(pace, work, pauses)
   if (idle > 0) {
     pace.rememberIdle(0)
@@ -175,7 +177,6 @@ export async function workSubmitter(
     await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
   if (!pace.believeHead(view.head, now))
     return { ...nothing, next: pauses.interval }
-  const step = openSteps(submitter)
   await step('wallet', () => watchWallet(context, submitter, view))
   const settle = (shown: SubmitterView) =>
     step('settling', () =>
@@ -185,9 +186,9 @@ export async function workSubmitter(
   const shown = await step('preconfirmations', () =>
     retryStale(() => reportPreconfirmed(context, submitter, view)),
   )
-  // Wait for the node's answers to earlier sends, because they decide which
-  // transactions to replace or send again.
-  await broadcasts.sending
+  // The node's answers to earlier sends decide which transactions to replace or
+  // send again.
+  await broadcasts.answered()
   const replaced = await step('replacements', () =>
     retryStale(() => replaceTransactions(context, submitter, view)),
   )
@@ -200,9 +201,9 @@ export async function workSubmitter(
   const looked = await sent?.looked
   const first = looked && (await settle(looked))
   pace.rememberQuick(first !== undefined)
-  // Wait until the node has all transactions. The next poll follows at once,
-  // and can then find them mined.
-  if (pace.isQuick) await broadcasts.sending
+  // The next poll follows at once, and finds the transactions mined if the node
+  // has them by then.
+  if (pace.isQuick) await broadcasts.answered()
   // After the node's pool was full, offer it a few more transactions at each
   // poll.
   broadcasts.admitMore()
@@ -279,7 +280,7 @@ const chunkSize = 100
  * Sends orders that are due, the soonest deadline first. Simulates them in
  * groups, and signs, stores and sends the first ones while the next are
  * simulated. With many transactions in flight, returns before the node answers;
- * `broadcasts.sending` resolves when it has.
+ * `broadcasts.answered` resolves when it has.
  */
 async function sendDue(
   context: OrdersContext,
@@ -298,7 +299,7 @@ async function sendDue(
     peeked,
   })
   if (storedOrders.length === 0) {
-    await endSending(submitter, [])
+    await endSending(submitter)
     return done
   }
   if (!(await continueNonces(context, submitter, view))) return done
@@ -310,7 +311,6 @@ async function sendDue(
     head: view.head,
     fees,
   })
-  const sends: Promise<void>[] = []
   const sendReady = async (isLast: boolean) => {
     // While more drafts may come, sign only full chunks.
     while (ready.length >= (isLast ? 1 : chunkSize)) {
@@ -325,7 +325,6 @@ async function sendDue(
         drafts: chunk,
         costs,
         fees,
-        sends,
       })
     }
   }
@@ -350,7 +349,7 @@ async function sendDue(
     done.refused = certain.length
     await refuseDue(context, submitter, certain, now)
   } finally {
-    await endSending(submitter, sends)
+    await endSending(submitter)
   }
   if (done.sent + done.refused === 0) return done
   const isMore = storedOrders.length === most && roomOf(submitter, policy) > 0
@@ -359,23 +358,19 @@ async function sendDue(
 }
 
 /**
- * Waits for the node's answers to `sends`, unless many transactions are in
+ * Waits a moment for the node's answers, unless many transactions are in
  * flight.
  */
-async function endSending(
-  submitter: SubmitterState,
-  sends: readonly Promise<void>[],
-): Promise<void> {
-  submitter.broadcasts.handOver(sends)
+async function endSending(submitter: SubmitterState): Promise<void> {
   submitter.orders.forgetDue()
   submitter.openings.endLook()
-  if (!isMany(submitter)) await submitter.broadcasts.sending
+  if (!isMany(submitter)) await submitter.broadcasts.answered()
 }
 
 /**
- * Stores and sends as many drafts as the account can pay gas for. Adds the
- * requests that the node has not answered yet to `sends`, so that the caller
- * can sign the next drafts meanwhile.
+ * Stores and sends as many drafts as the account can pay gas for. Does not wait
+ * for the node's answers, so that the caller can sign the next drafts
+ * meanwhile.
  *
  * @returns number of transactions sent.
  */
@@ -387,12 +382,10 @@ async function sendDrafts(
     drafts,
     costs,
     fees,
-    sends,
   }: {
     drafts: readonly DueDraft[]
     costs: SendingCosts
     fees: SubmitterFees
-    sends: Promise<void>[]
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
@@ -412,7 +405,7 @@ async function sendDrafts(
     fees,
     now: view.head.timestamp,
   })
-  sends.push(sendRecorded(context, submitter, view, recorded))
+  sendRecorded(context, submitter, view, recorded)
   // Signing the next drafts blocks the event loop, so let these requests be
   // sent first.
   await nextTurn()

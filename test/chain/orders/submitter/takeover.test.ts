@@ -76,13 +76,14 @@ test('what was on record and never left is sent by whoever takes over, byte by b
   const [one, other] = await openShops({ answer: dead }, { answer: alive })
   const ids = await storeOrders(one, 3)
   void captureAll(one, ids, 300)
-  await expect.poll(() => lost.length).toBe(3)
+  await expect.poll(() => new Set(lost).size).toBe(3)
   expect(await captureAll(other, ids)).toEqual([
     'captured',
     'captured',
     'captured',
   ])
-  expect(kept).toEqual(lost)
+  // The first one may have tried them again meanwhile.
+  expect(kept).toEqual([...new Set(lost)])
   expect(await timesPaid(one, ids)).toEqual([1, 1, 1])
   const { transactions } = await rowsOf(one, ids)
   expect(
