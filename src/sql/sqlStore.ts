@@ -34,7 +34,7 @@ export function createSqlStore(
   const { dialect, writeAlone } = engine
   const seen = seenRows()
   const listeners = new Set<(by?: string) => void>()
-  const patiently = <result>(unit: () => Promise<result>) =>
+  const patiently = <result>(unit: (until: number) => Promise<result>) =>
     runPatiently(unit, {
       milliseconds: engine.patienceMilliseconds,
       firstPause: 10,
@@ -42,7 +42,9 @@ export function createSqlStore(
       mayRunAgain,
     })
   const run = <result>(mode: Mode, work: Work<result>, lease?: Lease) =>
-    patiently(() => runUnit(engine, mode, { work, seen, lease, tell }))
+    patiently((until) =>
+      runUnit(engine, mode, { work, seen, lease, tell, until }),
+    )
   const tell = (by: Lease | undefined) => {
     for (const listener of listeners) listener(by?.key)
   }
@@ -159,15 +161,17 @@ async function runUnit<result>(
     seen,
     lease,
     tell,
+    until,
   }: {
     work: Work<result>
     seen: SeenRows
     lease: Lease | undefined
     tell: (by: Lease | undefined) => void
+    until: number
   },
 ): Promise<result> {
   const unit = startSqlUnit(seen)
-  const done = await engine.connect(mode, async (session) => {
+  const use = async (session: SqlSession) => {
     try {
       await engine.begin(session, mode)
       const result = await work(session, unit).finally(unit.end)
@@ -183,7 +187,8 @@ async function runUnit<result>(
         ? (unit.failure ?? error)
         : error
     }
-  })
+  }
+  const done = await engine.connect(mode, use, until)
   // Remembers the rows only after the commit. Several transactions can share
   // one commit, and it can fail.
   seen.join(unit.seen)

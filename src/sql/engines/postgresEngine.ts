@@ -16,16 +16,18 @@ import {
   keepAlive,
   loadPostgres,
   type PostgresPool,
+  silentMilliseconds,
   watchPool,
 } from './postgresPool.js'
 import { watchDatabase } from './watchDatabase.js'
 
 /**
  * Milliseconds after which PostgreSQL ends a statement that waits for a lock,
- * and a transaction in which no statement runs.
+ * and a transaction in which no statement runs. Short, because the server does
+ * not notice a silent connection, and its transaction holds up other ones.
  */
-const lockMilliseconds = 10_000
-const idleMilliseconds = 60_000
+const lockMilliseconds = silentMilliseconds - 1_000
+const idleMilliseconds = 5_000
 
 /**
  * Creates the engine for PostgreSQL. Uses no session state beyond a
@@ -55,7 +57,11 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
   return {
     dialect: postgresDialect,
     patienceMilliseconds: 10_000,
-    connect: async (_, use) => (await lend()).connection().execute(use),
+    connect: async (_, use, until) => {
+      const pool = (await lend())(until)
+      const dialect = new PostgresDialect({ pool })
+      return new Kysely<SqlTables>({ dialect }).connection().execute(use)
+    },
     begin: (session, mode) => database.begin(session, begins[mode]),
     commit: (session, isNews) => runText(session, isNews ? tell : 'commit'),
     rollback: (session) => runText(session, 'rollback').catch(ignoreError),
@@ -89,10 +95,11 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
  * creates a pool when it is first needed.
  */
 function lendPool(parameters: PostgresStoreParameters) {
-  let lent: Promise<SqlSession> | undefined
+  type Lent = ReturnType<typeof watchPool>
+  let lent: Promise<Lent> | undefined
   let closed: Promise<void> | undefined
   let free = async () => {}
-  const take = async (): Promise<SqlSession> => {
+  const take = async (): Promise<Lent> => {
     const pool =
       'pool' in parameters
         ? parameters.pool
@@ -106,15 +113,14 @@ function lendPool(parameters: PostgresStoreParameters) {
       pool.removeListener('error', ignoreError)
       pool.removeListener('connect', hearErrors)
     }
-    const dialect = new PostgresDialect({ pool: watchPool(pool) })
-    return new Kysely<SqlTables>({ dialect })
+    return watchPool(pool)
   }
   const end = async (): Promise<void> => {
     await lent?.catch(ignoreError)
     await free()
   }
   return {
-    lend: (): Promise<SqlSession> => {
+    lend: (): Promise<Lent> => {
       if (closed) throw new StoreError('is closed')
       lent ??= take()
       return lent
@@ -130,7 +136,7 @@ async function createPool(connectionString: string): Promise<PostgresPool> {
   const { Pool } = await loadPostgres()
   return new Pool({
     connectionString,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: silentMilliseconds,
     ...keepAlive,
   })
 }

@@ -1,5 +1,11 @@
 import { growingPause } from '../../core/keepTrying.js'
-import { ignoreError, keepAlive, loadPostgres } from './postgresPool.js'
+import {
+  answerIn,
+  ignoreError,
+  keepAlive,
+  loadPostgres,
+  silentMilliseconds,
+} from './postgresPool.js'
 
 /** The `notify` channel on which all stores of a database report writes. */
 export const channel = 'countersign'
@@ -15,6 +21,12 @@ export function encodeNotice(writer: string, schema: string): string {
 }
 
 const pauses = { shortest: 100, longest: 5_000 }
+
+/**
+ * Milliseconds between two questions whether the server is still there. A
+ * connection that only listens does not notice that it went silent.
+ */
+const askEvery = silentMilliseconds - 1_000
 
 /**
  * Calls `listener` when another store has written to a schema. Uses its own
@@ -44,16 +56,41 @@ export function listenPostgres(
   const connect = async () => {
     const { Client } = await loadPostgres()
     if (isStopped) return
-    const client = new Client({ connectionString, ...keepAlive })
+    const client = new Client({
+      connectionString,
+      connectionTimeoutMillis: silentMilliseconds,
+      ...keepAlive,
+    })
+    let asking: ReturnType<typeof setInterval> | undefined
+    let isAsking = false
+    const ask = async (text: string) => {
+      isAsking = true
+      await answerIn(silentMilliseconds, client.query(text))
+      isAsking = false
+    }
+    const close = () => {
+      // The driver waits for the server when it closes an idle connection, but
+      // not when it closes one that waits for an answer.
+      if (!isAsking) client.query('').catch(ignoreError)
+      return client.end()
+    }
+    end = close
     client.on('error', ignoreError)
-    client.on('end', connectLater)
+    client.on('end', () => {
+      clearInterval(asking)
+      connectLater()
+    })
     client.on('notification', ({ payload }) => {
       const [writer, ...words] = String(payload).split(' ')
       if (writer !== self && words.join(' ') === schema) listener()
     })
-    end = () => client.end()
     await client.connect()
-    await client.query(`listen "${channel}"`)
+    await ask(`listen "${channel}"`).catch((error: unknown) => {
+      void close()
+      throw error
+    })
+    asking = setInterval(() => ask('select 1').catch(close), askEvery)
+    asking.unref()
     failures = 0
     listener()
   }

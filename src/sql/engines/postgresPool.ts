@@ -1,7 +1,12 @@
 import type { PostgresPool as QueryPool } from 'kysely'
 import { loadPeer, notLoaded } from '../../core/peers.js'
+import { soon } from '../../core/wait.js'
 import { StoreError } from '../../store/errors.js'
-import { SqlFault, type SqlFaultKind } from '../tables/sqlFault.js'
+import { SqlFault } from '../tables/sqlFault.js'
+import {
+  classifyDatabaseFailure,
+  type DatabaseFailure,
+} from './classifyDatabaseFailure.js'
 
 /** The part of a pool of the package `pg` that the store uses. */
 export type PostgresPool = {
@@ -82,24 +87,54 @@ export const hearErrors = (client: object): void => {
 }
 
 /**
- * Adapts the pool to the query builder, and turns errors of the driver into
- * {@link SqlFault}.
+ * Milliseconds that a server has to let a connection in, or to answer a
+ * statement. After that, the connection counts as silent, and is closed. The
+ * server itself has to end a wait for a lock before that.
  */
-export function watchPool(pool: PostgresPool): QueryPool {
-  const connect = async () => {
-    const client = await takeClient(pool)
+export const silentMilliseconds = 5_000
+
+/** Milliseconds that a statement may take if it changes a table. */
+const alterMilliseconds = 600_000
+
+/**
+ * Adapts the pool to the query builder, and turns errors of the driver into
+ * {@link SqlFault}. Each call of the result gives a pool that waits for a
+ * connection until a time of `performance.now()`.
+ *
+ * Closes connections that go silent. A network can drop a connection without a
+ * word to either end, and whoever waits for an answer then waits for ever.
+ */
+export function watchPool(pool: PostgresPool): (until?: number) => QueryPool {
+  const heardAt = new WeakMap<PostgresClient, number>()
+  let silentSince = Number.NEGATIVE_INFINITY
+  const take = async (until: number): Promise<PostgresClient> => {
+    for (;;) {
+      const client = await takeClient(pool, until)
+      // Connections that were idle when another one went silent are probably
+      // silent too. New ones cost less than a wait for each of them.
+      if ((heardAt.get(client) ?? silentSince) >= silentSince) return client
+      closeAtOnce(client)
+    }
+  }
+  const connect = async (until: number) => {
+    const client = await take(until)
     client.on('error', ignoreError)
     let isLost = false
     const query = async (text: string, values: readonly unknown[]) => {
+      if (isLost) throw silence()
+      const asked = performance.now()
       try {
         const request = { text, values: [...values], types }
-        const answer = await client.query(request)
+        const answer = await answerIn(limitOf(text), client.query(request))
+        heardAt.set(client, performance.now())
         // A script of several statements has several results: the last one
         // counts.
         return Array.isArray(answer) ? answer.at(-1) : answer
       } catch (error) {
-        const fault = explainFault(error)
+        const during = text.startsWith('begin') ? 'begin' : 'statement'
+        const fault = explainFault(error, during)
         isLost ||= fault.kind === 'lost'
+        if (fault.code === noAnswer) silentSince = Math.max(silentSince, asked)
         throw fault
       }
     }
@@ -111,19 +146,72 @@ export function watchPool(pool: PostgresPool): QueryPool {
   }
   // The type of the builder also demands cursors and generics, which are not
   // used here.
-  return { connect, end: async () => undefined } as unknown as QueryPool
+  return (until = performance.now() + silentMilliseconds) =>
+    ({
+      connect: () => connect(until),
+      end: async () => undefined,
+    }) as unknown as QueryPool
 }
 
-async function takeClient(pool: PostgresPool): Promise<PostgresClient> {
+async function takeClient(
+  pool: PostgresPool,
+  until: number,
+): Promise<PostgresClient> {
+  const rest = Math.max(0, until - performance.now())
+  const taking = (async () => pool.connect())()
   try {
-    const client = await pool.connect()
+    const client = await answerIn(Math.min(rest, silentMilliseconds), taking)
     if (typeof client?.release === 'function') return client
   } catch (error) {
+    // Gives back a connection that comes too late.
+    if (isSilence(error))
+      taking.then((client) => client.release()).catch(ignoreError)
     // Replaces the driver's error for an invalid address, because its message
     // contains the password.
-    if (!(error instanceof TypeError)) throw explainFault(error)
+    if (!(error instanceof TypeError)) throw explainFault(error, 'connect')
   }
   throw new StoreError('cannot connect with the address or pool it was given')
+}
+
+/**
+ * Destroys a connection. The driver waits for the server when it closes an idle
+ * one, but not when it closes one that waits for an answer.
+ */
+function closeAtOnce(client: PostgresClient): void {
+  client.on('error', ignoreError)
+  client.query({ text: '', values: [], types }).catch(ignoreError)
+  client.release(true)
+}
+
+function limitOf(text: string): number {
+  return /^(create|alter|drop) /.test(text)
+    ? alterMilliseconds
+    : silentMilliseconds
+}
+
+/** The code of the fault when a server says nothing. */
+const noAnswer = 'no answer'
+
+function silence(): SqlFault {
+  return new SqlFault('lost', noAnswer)
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof SqlFault && error.code === noAnswer
+}
+
+/** @throws {@link SqlFault} when the time is over. */
+export function answerIn<answer>(
+  milliseconds: number,
+  work: Promise<answer>,
+): Promise<answer> {
+  return new Promise((resolve, reject) => {
+    // Reads what has arrived before it gives up: a process that was stopped
+    // finds its timers due before it reads.
+    const giveUp = () => soon(() => reject(silence()))
+    const timer = setTimeout(giveUp, milliseconds)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /**
@@ -141,20 +229,18 @@ const types: PostgresRequest['types'] = {
   getTypeParser: (type) => parsers.get(type) ?? ((text) => text),
 }
 
-function explainFault(error: unknown): SqlFault {
-  const { code, severity } = Object(error)
+function explainFault(
+  error: unknown,
+  during: DatabaseFailure['during'],
+): SqlFault {
+  if (error instanceof SqlFault) return error
+  const { code, severity, message } = Object(error)
   const text = typeof code === 'string' ? code : 'connection ended'
-  return new SqlFault(severity ? kindOf(text) : 'lost', text)
-}
-
-/** Tells what an SQLSTATE code of PostgreSQL means for the transaction. */
-function kindOf(code: string): SqlFaultKind {
-  if (code === '23505') return 'duplicate'
-  // A serialization failure, a deadlock, or a timeout.
-  if (['40001', '40P01', '55P03', '57014'].includes(code)) return 'rolledBack'
-  if (code === '53100') return 'full'
-  // The server is shutting down or starting up, has too many connections, or
-  // has become a read-only standby.
-  if (/^(08|57P)|^(53300|25006|25P03|25P04)$/.test(code)) return 'lost'
-  return 'refused'
+  const words = String(message)
+  const isOfDatabase = Boolean(severity)
+  const isOver = /FATAL|PANIC/.test(severity)
+  const failure = { code: text, words, isOfDatabase, isOver, during }
+  const kind = classifyDatabaseFailure(failure)
+  const isShown = during === 'connect' && (isOfDatabase || kind === 'refused')
+  return new SqlFault(kind, text, isShown ? words : undefined)
 }

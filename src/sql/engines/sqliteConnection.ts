@@ -4,6 +4,7 @@ import { StoreError } from '../../store/errors.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 import type { SqlTables } from '../tables/sqlTables.js'
+import { classifyDatabaseFailure } from './classifyDatabaseFailure.js'
 
 /** The members of a connection of the package `libsql` that we use. */
 type LibsqlDatabase = {
@@ -167,10 +168,10 @@ function explainFaults<result>(run: () => result): result {
 
 function faultOf(error: unknown): SqlFault {
   const code = String(Object(error).code || 'no code')
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return new SqlFault('rolledBack', code)
-  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(code))
-    return new SqlFault('duplicate', code)
-  if (code === 'SQLITE_FULL') return new SqlFault('full', code)
-  return new SqlFault('refused', code)
+  const words = String(Object(error).message)
+  const failure = { code, words, isOfDatabase: true } as const
+  return new SqlFault(
+    classifyDatabaseFailure({ ...failure, during: 'statement' }),
+    code,
+  )
 }

@@ -86,10 +86,15 @@ export type SqlEngine = {
   hasTables(session: SqlSession): Promise<boolean>
   /** Returns the identity of the physical database. The tables must exist. */
   identify(session: SqlSession): Promise<string>
-  /** Lends a connection that nobody else uses at the same time. */
+  /**
+   * Lends a connection that nobody else uses at the same time.
+   *
+   * @param until time of `performance.now()` until which to wait for one.
+   */
   connect<result>(
     mode: 'read' | 'write',
     use: (session: SqlSession) => Promise<result>,
+    until?: number,
   ): Promise<result>
   /**
    * Lends a connection for statements that need no transaction around them.

@@ -1,17 +1,19 @@
 import { growingPause, keepTrying } from '../../core/keepTrying.js'
+import { redact } from '../../core/redact.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
  * What a database error means for the transaction. `duplicate`: a row exists
  * already. `rolledBack`: the transaction may run again. `lost`: the connection
- * is lost. `full`: the disk is full. `refused`: the transaction would fail each
- * time.
+ * is lost. `full`: the disk is full. `disk`: it cannot be read or written.
+ * `refused`: the transaction would fail each time.
  */
 export type SqlFaultKind =
   | 'duplicate'
   | 'rolledBack'
   | 'lost'
   | 'full'
+  | 'disk'
   | 'refused'
 
 const problems: Readonly<Record<SqlFaultKind, string>> = {
@@ -19,6 +21,7 @@ const problems: Readonly<Record<SqlFaultKind, string>> = {
   rolledBack: 'waited too long for other processes',
   lost: 'cannot reach its database',
   full: 'has no room left on its disk',
+  disk: 'cannot read or write its disk',
   refused: 'got an error from its database',
 }
 
@@ -32,15 +35,21 @@ const advice: Readonly<Record<string, string>> = {
 /**
  * An error of the database. Shows only the error code, because the database's
  * message could contain data of orders.
+ *
+ * @param words error text to show: only of a failure to connect, which has no
+ * data yet. Text in quotes is left out, because a mistyped address can have the
+ * password anywhere.
  */
 export class SqlFault extends StoreError {
   readonly kind: SqlFaultKind
   /** The database's own code, an SQLSTATE or an SQLite code. */
   readonly code: string
 
-  constructor(kind: SqlFaultKind, code: string) {
+  constructor(kind: SqlFaultKind, code: string, words = '') {
+    const shown = redact(words.replace(/["'“«].*["'”»]/gs, '…'))
+    const reason = advice[code] ?? (shown && `: ${shown}`)
     super(
-      `${problems[kind]} (${code})${advice[code] ?? ''}`,
+      `${problems[kind]} (${code})${reason}`,
       kind !== 'duplicate' && kind !== 'refused',
     )
     this.kind = kind
@@ -62,9 +71,12 @@ export function mayRunAgain(error: unknown): boolean {
 /**
  * Runs `work` again after each fault that `mayRunAgain` accepts, until
  * `milliseconds` have passed. Pauses between the runs are random and grow.
+ *
+ * @param work gets the time of `performance.now()` after which it does not run
+ * again.
  */
 export async function runPatiently<result>(
-  work: () => Promise<result>,
+  work: (until: number) => Promise<result>,
   patience: {
     milliseconds: number
     /** Milliseconds of the first pause, and of the longest. */
@@ -75,9 +87,11 @@ export async function runPatiently<result>(
 ): Promise<result> {
   const { milliseconds, firstPause, longestPause, mayRunAgain } = patience
   const until = performance.now() + milliseconds
-  return await keepTrying(work, (error, failures) => {
-    if (!mayRunAgain(error) || performance.now() > until) return undefined
+  const run = () => work(until)
+  return await keepTrying(run, (error, failures) => {
+    if (!mayRunAgain(error)) return undefined
     const pauses = { shortest: firstPause, longest: longestPause }
-    return growingPause(failures, pauses) * (0.5 + Math.random() / 2)
+    const pause = growingPause(failures, pauses) * (0.5 + Math.random() / 2)
+    return performance.now() + pause > until ? undefined : pause
   })
 }

@@ -5,6 +5,10 @@ export type TcpProxy = {
   url: string
   /** Forwards nothing more over what is open, and closes nothing. */
   freeze(): void
+  /** As `freeze`, but only answers are lost. */
+  freezeBack(): void
+  /** Takes new connections from now on, and forwards nothing over them. */
+  mute(isMute: boolean): void
   /** Closes what is open, and takes nothing new until `open`. */
   shut(): Promise<void>
   open(): Promise<void>
@@ -17,13 +21,13 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(target)
   const pairs = new Set<readonly [Socket, Socket]>()
   let count = 0
+  let isMuted = false
   const server = createServer((near) => {
     count++
     const far = connect(Number(targetPort), hostname)
     const pair = [near, far] as const
     pairs.add(pair)
-    near.pipe(far)
-    far.pipe(near)
+    if (!isMuted) near.pipe(far).pipe(near)
     for (const one of pair) one.on('error', () => one.destroy())
   })
   const listen = (port: number) =>
@@ -48,6 +52,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         near.unpipe(far)
         far.unpipe(near)
       }
+    },
+    freezeBack: () => {
+      for (const [near, far] of pairs) far.unpipe(near)
+    },
+    mute: (isMute) => {
+      isMuted = isMute
     },
     shut: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
