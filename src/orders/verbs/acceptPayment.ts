@@ -72,12 +72,25 @@ async function acceptAlone(
   found: StoredOrder,
   payment: AnySignedPayment,
 ): Promise<AcceptVerdict> {
+  const verdict = await verifyAndStore(context, found, payment)
+  if (verdict.ok) return verdict
+  // Another process may have accepted this payment meanwhile, and even captured
+  // it, which makes its nonce invalid here.
+  const now = await loadShown(context, found.order.id)
+  const recorded = checkAccept(context, now, payment).verdict
+  if (recorded?.ok) return recorded
+  if (!ownTrouble.includes(verdict.reason))
+    await countTry(context, found.order.id)
+  return verdict
+}
+
+async function verifyAndStore(
+  context: OrdersContext,
+  found: StoredOrder,
+  payment: AnySignedPayment,
+): Promise<AcceptVerdict> {
   const judged = await judgeAccept(context, found.order, payment)
-  if (!judged.ok) {
-    if (!ownTrouble.includes(judged.reason))
-      await countTry(context, found.order.id)
-    return judged
-  }
+  if (!judged.ok) return judged
   const stored = storeAccepted(context, { found, payment, judged })
   const verdict = await stored.catch((error: unknown) => {
     judged.release()
@@ -86,7 +99,6 @@ async function acceptAlone(
   // Release the gas that we reserved if the payment is refused, or if another
   // process has stored it and reserved gas for it.
   if (!verdict.ok || verdict.at === undefined) judged.release()
-  if (!verdict.ok) await countTry(context, found.order.id)
   return verdict
 }
 

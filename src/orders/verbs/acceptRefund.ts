@@ -39,8 +39,10 @@ export async function acceptRefund(
   const found = await findRefund(context, parameters)
   const { row, stored } = found
   const { attempt } = stored
-  if (attempt.signatureHash === hashHex(signature, context.keccak256))
-    return accepted(found)
+  const signatureHash = hashHex(signature, context.keccak256)
+  const isSame = ({ stored }: StoredRefund) =>
+    stored.attempt.signatureHash === signatureHash
+  if (isSame(found)) return accepted(found)
   if (row.state !== 'drafted' || !hasNonce(attempt))
     return { ok: false, reason: 'notOpen', refund: showRefund(stored, row) }
   const payment = { ...refundPaymentOf(row, attempt), signature }
@@ -56,21 +58,17 @@ export async function acceptRefund(
       minRemaining: context.policy.safetyMargin,
     },
   })
-  if (!verdict.ok)
-    return {
-      ok: false,
-      reason: refundFailure(verdict.reason),
-      refund: showRefund(stored, row),
-    }
-  const isStored = await storeSigned(context, found, { signature })
+  const isStored =
+    verdict.ok && (await storeSigned(context, found, { signature }))
   const after = await findRefund(context, parameters)
-  return isStored
-    ? accepted(after)
-    : {
-        ok: false,
-        reason: 'notOpen',
-        refund: showRefund(after.stored, after.row),
-      }
+  // Another process may have stored this signature meanwhile, and even sent the
+  // refund, which makes its nonce invalid here.
+  if (isStored || isSame(after)) return accepted(after)
+  return {
+    ok: false,
+    reason: verdict.ok ? 'notOpen' : refundFailure(verdict.reason),
+    refund: showRefund(after.stored, after.row),
+  }
 }
 
 function accepted({ row, stored }: StoredRefund): AcceptRefundVerdict {

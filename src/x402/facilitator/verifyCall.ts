@@ -31,16 +31,20 @@ export async function verifyCall(
     client,
   }: { call: FacilitatorCall; caller: SettledCaller; client: Client },
 ): Promise<VerifyOutcome> {
-  const owned = await loadOwned(facilitator.context, orderIdOf(call.payment))
-  if (owned) {
+  const findRecorded = async (): Promise<VerifyOutcome | undefined> => {
+    const owned = await loadOwned(facilitator.context, orderIdOf(call.payment))
+    if (!owned) return undefined
     const refusal = refuseOwned(facilitator, owned, { caller, call })
     if (refusal) return refusal
     return owned.held
       ? { ok: false, code: 'invalid_exact_evm_nonce_already_used' }
       : { ok: true }
   }
+  const recorded = await findRecorded()
+  if (recorded) return recorded
   const judged = await judgeCall(facilitator, call, client)
-  if (!judged.ok) return judged
+  // A call of `/settle` may have captured the payment meanwhile.
+  if (!judged.ok) return (await findRecorded()) ?? judged
   return (await hasGas(facilitator.context, caller))
     ? { ok: true }
     : { ok: false, code: 'gas_budget_exceeded' }

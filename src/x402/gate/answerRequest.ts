@@ -34,7 +34,7 @@ import type {
   Outcome,
   Refusal,
   Run,
-  WantedPayment,
+  Terms,
 } from './types.js'
 
 type Tools = { gate: GateContext; liveness: Liveness }
@@ -63,35 +63,20 @@ export async function answerRequest(
   const paid = await readPaid(gate, request, asked)
   if (!paid.ok) return paid.response
 
-  const { terms, payment } = paid
-  const { from: payer } = payment.message
+  const { payment } = paid
   const orderId = orderIdOf(payment, gate.context.keccak256)
-  const call: PaidCall = {
-    orderId,
-    terms,
-    request,
-    waiting: [request],
-    handler,
-    isStream: terms.offer.stream && stream !== false,
-    place: placeOfAnswer(orderId, payment),
-    payment: {
-      orderId,
-      offer: terms.offer.name,
-      payer,
-      amount: formatAmount(terms.value, terms.token.decimals),
-    },
-  }
   const { working } = gate
-  let running = working.get(call.orderId)
+  let running = working.get(orderId)
   // The same payment is being used for a different request. Waits until that
   // has ended, and then checks again, because another waiting request may have
   // begun first.
   while (running && running.bound !== paid.bound) {
     await running.ended.catch(() => undefined)
-    running = working.get(call.orderId)
+    running = working.get(orderId)
   }
   running?.waiting.push(request)
-  const joined = running ?? startRun(tools, { asked, call, paid })
+  const given = { asked, paid, orderId, request, handler, stream }
+  const joined = running ?? startRun(tools, given)
   const ended = await joined.ended
   if (typeof ended === 'function') return ended()
   // A stream can be read only once, so only one of the waiting requests gets
@@ -100,7 +85,7 @@ export async function answerRequest(
     ended.kind === 'paid' && heirOf(joined) === request
       ? ended.stream?.(request.signal)
       : undefined
-  return answerOutcome(asked, { terms, payer, live }, ended)
+  return answerOutcome(asked, { payment, live }, ended)
 }
 
 /**
@@ -111,7 +96,14 @@ function heirOf({ waiting }: Run): Request | undefined {
   return waiting.find(({ signal }) => !signal.aborted) ?? waiting[0]
 }
 
-type Given = { asked: Asked; call: PaidCall; paid: Paid }
+type Given = Pick<PaidCall, 'orderId' | 'request' | 'handler'> & {
+  asked: Asked
+  paid: Paid
+  stream: boolean | undefined
+}
+
+/** A request that waits for its run, with all others that joined it. */
+type Started = Given & Pick<Run, 'waiting'>
 
 /**
  * Starts to process a payment: check, handler, capture. Requests with the same
@@ -119,41 +111,72 @@ type Given = { asked: Asked; call: PaidCall; paid: Paid }
  */
 function startRun(tools: Tools, given: Given): Run {
   const { working } = tools.gate
-  const { orderId, waiting } = given.call
-  const ended = run(tools, given).finally(() => {
+  const { orderId, request, paid } = given
+  const waiting = [request]
+  const ended = run(tools, { ...given, waiting }).finally(() => {
     if (working.get(orderId) === started) working.delete(orderId)
   })
-  const started: Run = { bound: given.paid.bound, ended, waiting }
+  const started: Run = { bound: paid.bound, ended, waiting }
   working.set(orderId, started)
   return started
 }
 
-async function run(
-  { gate, liveness }: Tools,
-  given: Given,
-): Promise<Outcome | Refusal> {
-  const { asked, call, paid } = given
-  const known = await gate.loadKnown(wantedOf(given))
-  if (known.conflict) return refuseConflict(given)
-  if (known.isSpent) return () => requirePayment(asked, spent)
-  if (!known.note && paid.isRecorded)
-    return () => requirePayment(asked, 'invalid_payment_requirements')
-  if (known.note) await liveness.hold()
-  const begun = known.note
-    ? { note: known.note, isOurs: false }
-    : await begin({ gate, liveness }, given)
+/** A payment on record, and the terms on which it was accepted. */
+type Begun = BegunExchange & { terms: Terms }
+
+async function run(tools: Tools, given: Started): Promise<Outcome | Refusal> {
+  const begun =
+    (await findRecorded(tools, given)) ?? (await begin(tools, given))
   if (typeof begun === 'function') return begun
-  // The payment was accepted for another offer, method, resource, body or
-  // payload, and may be used only for that.
-  if (begun.note.data.bound !== paid.bound)
-    return () => requirePayment(asked, spent)
-  return runExchange({ gate, liveness, call }, begun)
+  return runExchange({ ...tools, call: callOf(given, begun) }, begun)
 }
 
-function wantedOf({ call, paid }: Pick<Given, 'call' | 'paid'>): WantedPayment {
+/**
+ * Continues or refuses a payment by its record in the store. Returns
+ * `undefined` if there is none. What is on record is answered from the record,
+ * whatever a verification says.
+ */
+async function findRecorded(
+  { gate, liveness }: Tools,
+  given: Given,
+): Promise<Begun | Refusal | undefined> {
+  const { asked, paid, orderId } = given
   const { payment, payload, identifier } = paid
   const { nonce } = payment.message
-  return { orderId: call.orderId, nonce, payload, identifier }
+  const known = await gate.loadKnown({ orderId, nonce, payload, identifier })
+  if (known.conflict) return refuseConflict(given)
+  const refusal = paid.refusal ?? (() => requirePayment(asked, spent))
+  const { note } = known
+  if (!note) return known.isSpent ? refusal : undefined
+  // The payment was accepted for another offer, method, resource, body or
+  // payload, and may be used only for that.
+  const terms = paid.recordedTerms(note.data)
+  if (!terms) return refusal
+  await liveness.hold()
+  return { note, isOurs: false, terms }
+}
+
+function callOf(
+  { paid, orderId, request, handler, waiting, stream }: Started,
+  { terms }: Begun,
+): PaidCall {
+  const { payment } = paid
+  const { offer, token, value } = terms
+  return {
+    orderId,
+    terms,
+    request,
+    waiting,
+    handler,
+    isStream: offer.stream && stream !== false,
+    place: placeOfAnswer(orderId, payment),
+    payment: {
+      orderId,
+      offer: offer.name,
+      payer: payment.message.from,
+      amount: formatAmount(value, token.decimals),
+    },
+  }
 }
 
 const refuseIdentifier: Refusal = () =>
@@ -205,13 +228,24 @@ async function readAsked(
 }
 
 /**
- * Accepts a payment: stores its order, and the record of how far its processing
- * has come.
+ * Accepts a payment. If it is refused, answers from its record all the same if
+ * there is one by now: while this process verified it, another request may have
+ * used it, and then its nonce is consumed or its payer's balance is gone.
  */
-async function begin(
+async function begin(tools: Tools, given: Given): Promise<Begun | Refusal> {
+  const accepted = given.paid.refusal ?? (await accept(tools, given))
+  if (typeof accepted !== 'function') return accepted
+  return (await findRecorded(tools, given)) ?? accepted
+}
+
+/**
+ * Stores the order of a payment, and the record of how far its processing has
+ * come.
+ */
+async function accept(
   { gate, liveness }: Tools,
-  { asked, call, paid }: Given,
-): Promise<BegunExchange | Refusal> {
+  { asked, orderId, request, paid }: Given,
+): Promise<Begun | Refusal> {
   const { terms, payment, bound } = paid
   const { offer, token, value } = terms
   const isUpfront = offer.flow === 'upfront'
@@ -221,10 +255,10 @@ async function begin(
     step: isUpfront ? 'paying' : 'working',
     owner: gate.owner,
   }
-  const key = exchangeKey(call.orderId)
+  const key = exchangeKey(orderId)
   const until = (payment.message.validBefore + gate.keepFor) * 1000n
   const verdict = await acceptUndrafted(gate.context, {
-    orderId: call.orderId,
+    orderId,
     payment,
     token,
     recipient: offer.recipient,
@@ -232,7 +266,7 @@ async function begin(
     metadata: {
       x402: {
         offer: offer.name,
-        method: call.request.method,
+        method: request.method,
         resource: asked.resource.slice(0, 2_000),
       },
     },
@@ -253,7 +287,7 @@ async function begin(
       notes.push({
         key: paid.identifier,
         until,
-        data: { payload: paid.payload, orderId: call.orderId },
+        data: { payload: paid.payload, orderId },
       })
     },
   })
@@ -261,24 +295,15 @@ async function begin(
     // An earlier capture of this payer failed on chain, so the merchant must
     // first review this order. No client waits that long, so the order is
     // voided.
-    await gate.orders.void({ orderId: call.orderId })
+    await gate.orders.void({ orderId })
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
   if (verdict.ok) {
     const note = { key, until, data, version: 1 }
-    return { note, isOurs: true, stored: verdict.stored }
+    return { note, isOurs: true, stored: verdict.stored, terms }
   }
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
-  if (verdict.reason !== 'otherPayment')
-    return () => refuseAccept(asked, verdict)
-  // Another request has used this payment or its identifier first.
-  const known = await gate.loadKnown(wantedOf({ call, paid }))
-  // `acceptUndrafted` has verified the signature, so the client is the payer
-  // and may learn that the identifier exists.
-  if (known.conflict) return refuseIdentifier
-  return known.note
-    ? { note: known.note, isOurs: false }
-    : () => requirePayment(asked, spent)
+  return () => refuseAccept(asked, verdict)
 }
 
 function refuseAccept(

@@ -1,5 +1,6 @@
 import type { PaymentRequired, SettleResponse } from '@x402/core/types'
-import type { Address, Hash } from 'viem'
+import type { Hash } from 'viem'
+import type { SignedPayment } from '../../core/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import {
   encodeHeader,
@@ -109,8 +110,7 @@ export function refuse(status: number, error: string): Response {
 }
 
 type Answered = {
-  terms: Terms
-  payer: Address
+  payment: SignedPayment
   /** The streamed answer, if this request is the one that gets it. */
   live: Response | undefined
 }
@@ -123,21 +123,23 @@ type Answered = {
  */
 export function answerOutcome(
   asked: Asked,
-  { terms, payer, live }: Answered,
+  { payment: { domain, message }, live }: Answered,
   outcome: Outcome,
 ): Response {
+  const network = networkOf(domain.chainId)
+  const payer = message.from
   const settled = (transaction: Hash): SettleResponse => ({
     success: true,
     transaction,
-    network: networkOf(terms.offer.chainId),
+    network,
     payer,
-    amount: String(terms.value),
+    amount: String(message.value),
   })
   const unsettled = (errorReason: string, hash = ''): SettleResponse => ({
     success: false,
     errorReason,
     transaction: hash,
-    network: networkOf(terms.offer.chainId),
+    network,
     payer,
   })
   switch (outcome.kind) {

@@ -1,5 +1,6 @@
-import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
+import type { PaymentRequirements } from '@x402/core/types'
 import type { Hex } from 'viem'
+import { getToken, type Token } from '../../chain/state/getToken.js'
 import type { SignedPayment } from '../../core/types.js'
 import {
   decodePaymentHeader,
@@ -7,28 +8,28 @@ import {
   oldPaymentHeader,
   paymentHeader,
 } from '../wire/headers.js'
-import { orderIdOf } from '../wire/orderIdOf.js'
-import { matchTerms } from '../wire/requirements.js'
+import { flowOf, matchTerms, networkOf } from '../wire/requirements.js'
 import { toSignedPayment } from '../wire/toSignedPayment.js'
 import { type Asked, refuse, requirePayment } from './answers.js'
 import { digestBody, hashBinding } from './bindRequest.js'
 import { identifierKey, parseIdentifier } from './identifier.js'
-import type { GateContext, Terms } from './types.js'
+import type { Exchange, GateContext, Refusal, Terms } from './types.js'
 
 /**
- * A request whose payment is well formed and matches the offer, or the answer
- * that refuses it. The signature is not verified yet.
+ * A request with a well-formed payment, or the answer that refuses it. The
+ * signature is not verified yet.
  */
 export type ReadRequest =
   | { ok: false; response: Response }
   | {
       ok: true
+      /** The offered terms that the payment matches, or else the first ones. */
       terms: Terms
       /**
-       * True when the payment was accepted before and its offer has changed
-       * since.
+       * Refuses the payment unless it is on record. Absent if it may be
+       * accepted.
        */
-      isRecorded: boolean
+      refusal: Refusal | undefined
       payment: SignedPayment
       /** Hash of everything that the payment is bound to. */
       bound: Hex
@@ -39,12 +40,19 @@ export type ReadRequest =
        * identifier. Absent if the client sent none.
        */
       identifier: string | undefined
+      /**
+       * Returns the terms on which a payment on record was accepted, even if
+       * they are no longer offered. Returns `undefined` if the record is about
+       * another request.
+       */
+      recordedTerms: (
+        recorded: Pick<Exchange, 'offer' | 'bound'>,
+      ) => Terms | undefined
     }
 
 /**
- * Parses the payment of a request. Sends no request to a node and writes
- * nothing. Reads the store only if the terms of the payment are no longer
- * offered.
+ * Parses the payment of a request. Does not use the store. Asks a node at most
+ * for the token of a payment whose terms are not offered.
  */
 export async function readPaid(
   gate: GateContext,
@@ -87,100 +95,70 @@ export async function readPaid(
     ({ requirements }) => requirements,
   )
   const matched = matchTerms(offered, payload)
-  if (!matched.ok)
-    return (
-      (await findRecorded(gate, { request, asked, payload, hash })) ??
-      refused(requirePayment(asked, matched.code))
-    )
-  const terms = asked.terms[matched.index] ?? asked.terms[0]
-  const found = toSignedPayment(payload, terms.token.domain)
-  if (!found.ok) return refused(requirePayment(asked, found.code))
+  const terms = asked.terms[matched.ok ? matched.index : 0] ?? asked.terms[0]
+  // If the terms are not offered, the payment may still be on record: its
+  // client agreed to terms that were offered then, and they stay valid for it.
+  const code = matched.ok ? undefined : matched.code
+  const unmatched = code && (() => requirePayment(asked, code))
+  const token = code ? await findToken(gate, payload.accepted) : terms.token
+  if (!token) return refused(requirePayment(asked, code))
+  const found = toSignedPayment(payload, token.domain)
+  if (!found.ok) return refused(requirePayment(asked, code ?? found.code))
+  const { payment } = found
 
-  const identifier = parseIdentifier(payload)
+  const identifier = matched.ok ? parseIdentifier(payload) : undefined
   if (identifier === false)
     return refused(refuse(400, 'invalid_payment_identifier'))
-  if (identifier === undefined && terms.offer.identifier === 'required')
-    return refused(refuse(400, 'payment_identifier_required'))
+  const isUnnamed =
+    identifier === undefined && terms.offer.identifier === 'required'
+  const unnamed = () => refuse(400, 'payment_identifier_required')
 
   const body = await digestBody(request, gate.mostRequestBytes)
-  if (body === undefined) return refused(refuse(413, 'request_too_long'))
-  const { payment } = found
-  return {
-    ok: true,
-    terms,
-    isRecorded: false,
-    payment,
-    payload: hash,
-    bound: hashBinding(
+  if (body === undefined)
+    return refused(unmatched?.() ?? refuse(413, 'request_too_long'))
+  const bind = (offer: string): Hex =>
+    hashBinding(
       {
-        offer: terms.offer.name,
+        offer,
         method: request.method,
         resource: asked.resource,
         body,
         payload: hash,
       },
       keccak256,
-    ),
+    )
+  return {
+    ok: true,
+    terms,
+    refusal: unmatched ?? (isUnnamed ? unnamed : undefined),
+    payment,
+    payload: hash,
+    bound: bind(terms.offer.name),
     identifier:
       identifier === undefined
         ? undefined
         : identifierKey(payment.message.from, identifier),
+    recordedTerms: ({ offer: name, bound }) => {
+      const named = asked.terms.find(({ offer }) => offer.name === name)
+      if (!named || bind(name) !== bound) return undefined
+      const flow = flowOf(payload.accepted)
+      const { value } = payment.message
+      return { ...named, offer: { ...named.offer, flow }, token, value }
+    },
   }
-}
-
-/** A payment whose terms are no longer offered. */
-type Unmatched = {
-  request: Request
-  asked: Asked
-  payload: PaymentPayload
-  hash: Hex
 }
 
 /**
- * Finds a payment that was accepted for this same request before the offer
- * changed. The client agreed to the old terms, so they stay valid for it.
+ * Returns the token that a client names in the terms it accepted. Returns
+ * `undefined` if these orders do not have it.
  */
-async function findRecorded(
-  gate: GateContext,
-  { request, asked, payload, hash }: Unmatched,
-): Promise<ReadRequest | undefined> {
-  const { keccak256 } = gate.context
-  for (const terms of asked.terms) {
-    const found = toSignedPayment(payload, terms.token.domain)
-    if (!found.ok) continue
-    const { payment } = found
-    const { nonce, value } = payment.message
-    const { note } = await gate.loadKnown({
-      orderId: orderIdOf(payment, keccak256),
-      nonce,
-      payload: hash,
-      identifier: undefined,
-    })
-    if (note?.data.offer !== terms.offer.name) continue
-    const body = await digestBody(request, gate.mostRequestBytes)
-    if (body === undefined) continue
-    const bound = hashBinding(
-      {
-        offer: note.data.offer,
-        method: request.method,
-        resource: asked.resource,
-        body,
-        payload: hash,
-      },
-      keccak256,
-    )
-    if (note.data.bound !== bound) continue
-    const { paymentFlow } = payload.accepted.extra ?? {}
-    const flow = paymentFlow === 'upfront' ? 'upfront' : 'authorization'
-    return {
-      ok: true,
-      terms: { ...terms, offer: { ...terms.offer, flow }, value },
-      isRecorded: true,
-      payment,
-      payload: hash,
-      bound,
-      identifier: undefined,
-    }
-  }
-  return undefined
+async function findToken(
+  { context }: GateContext,
+  { network, asset }: PaymentRequirements,
+): Promise<Token | undefined> {
+  const known = context.tokens.find(
+    ({ chainId, token }) =>
+      networkOf(chainId) === network && token === asset.toLowerCase(),
+  )
+  return known && getToken(known.client, { token: known.token })
 }

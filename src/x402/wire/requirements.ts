@@ -45,6 +45,13 @@ export function requirementsOf(terms: ExactTerms): PaymentRequirements {
   }
 }
 
+/** Returns the flow of terms that {@link requirementsOf} built. */
+export function flowOf({
+  extra,
+}: Pick<PaymentRequirements, 'extra'>): PaymentFlow {
+  return extra?.paymentFlow === 'upfront' ? 'upfront' : 'authorization'
+}
+
 /** Returns the CAIP-2 name of a chain. */
 export function networkOf(chainId: number): `eip155:${number}` {
   return `eip155:${chainId}`

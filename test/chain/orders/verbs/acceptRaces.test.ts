@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { chain, price } from '../../support/acceptShop.js'
 import { fundedAccount } from '../../support/desk.js'
 import { startEndpoint } from '../../support/endpoint.js'
+import { holdNode } from '../../support/heldNode.js'
 import { openShop, pay, rowsOf } from '../../support/shop.js'
 
 test('an order is accepted by one at a time', async () => {
@@ -73,6 +74,26 @@ test('two processes that judge the same payment store it once, and both say yes'
   expect(verdicts.map(({ ok }) => ok)).toEqual([true, true])
   const { events } = await one.orders.events({ orderId: order.id })
   expect(events.map(({ type }) => type)).toEqual(['drafted', 'accepted'])
+})
+
+test('a payment that another process stored and captured meanwhile is accepted, not consumed', async () => {
+  const store = memoryStore()
+  const sellers = [await fundedAccount(chain)]
+  const { client, hold, release } = holdNode(chain)
+  const one = await openShop(chain, { store, sellers })
+  const other = await openShop(chain, { store, sellers, client })
+  const buyer = await fundedAccount(chain, price)
+  const { order, payment } = await other.orders.draft({ amount: '12.50' })
+  const orderId = order.id
+  const signed = await pay(buyer, payment)
+  const { arrived } = hold('question')
+  const late = other.orders.accept({ orderId, payment: signed })
+  await arrived
+  await one.orders.accept({ orderId, payment: signed })
+  await one.orders.capture({ orderId })
+  release()
+  expect(await late).toMatchObject({ ok: true, order: { state: 'captured' } })
+  expect((await rowsOf(one, orderId)).order.tries).toBe(0)
 })
 
 /** A store that does something right before the write after `arm`. */
