@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { askAgain } from '../chain/rpc/askAgain.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
@@ -252,9 +253,9 @@ function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
     checkMembers(one, tokenMembers, `tokens[${index}]`)
     const { client, token } = Object(one)
     return {
-      client,
       token: parseCheckedAddress(token, `tokens[${index}].token`),
       chainId: chainOf(client, `tokens[${index}].client`),
+      client: askAgain(client),
     }
   })
   for (const [index, { token, chainId }] of tokens.entries()) {
@@ -297,7 +298,8 @@ function parseWallets(
         shown(address),
         'the only wallet of this account on its chain',
       )
-    wallets.push({ client, account, submitter: { chainId, account: address } })
+    const submitter = { chainId, account: address }
+    wallets.push({ client: askAgain(client), account, submitter })
   }
   for (const [index, { chainId }] of tokens.entries())
     if (!wallets.some(({ submitter }) => submitter.chainId === chainId))
