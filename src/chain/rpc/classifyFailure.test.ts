@@ -93,6 +93,13 @@ test.each([
   [-32000, 'requested to block 105 after last accepted block 103'],
   [-32019, 'block is out of range'],
   [-39001, 'Unknown block'],
+  [-32000, '12345678 could not be found'],
+  [-32001, '0x3e2b… could not be found'],
+  [-32000, 'Latest could not be found'],
+  [-32000, 'could not find block 12345678'],
+  [-32000, 'cannot find header'],
+  [-32000, 'Block 12345678 could not be found'],
+  [-32602, "Block with such an ID doesn't exist yet"],
 ])('a block above the head is a replica behind: %d "%s"', (code, words) => {
   expect(classifyFailure({ code, words })).toBe('headBehind')
 })
@@ -102,6 +109,14 @@ test.each([
   'query exceeds max block range 100000',
 ])('a range that is too wide is no replica behind: %s', (words) => {
   expect(classifyFailure({ code: -32602, words })).toBe('rangeTooWide')
+})
+
+test.each([
+  ['unsupported', 'Safe could not be found'],
+  ['unsupported', 'Finalized could not be found'],
+  ['refused', '0x12… receipt could not be found'],
+] as const)('%s and no replica behind: %s', (kind, words) => {
+  expect(classifyFailure({ code: -32000, words })).toBe(kind)
 })
 
 test('what a contract says is not what a node says', () => {

@@ -108,22 +108,23 @@ const rows: readonly Row[] = [
     },
   ],
   ['refused', { words: /revert/i }],
-  // Geth, Nethermind (-39001): the chain has no block of this tag. Geth, Bor:
-  // the node has no receipts of this block.
+  // Geth, Nethermind (-39001, -32000): the chain has no block of this tag.
+  // Geth, Bor: the node has no receipts of this block.
   [
     'unsupported',
     {
       words:
-        /\b(safe|finalized) (block|header) not found|receipts length mismatch|pending receipts/i,
+        /\b(safe|finalized) ((block|header) not found|could not be found)|receipts length mismatch|pending receipts/i,
     },
   ],
   // Reth and Geth (-32602), Nethermind, Erigon, Polygon, Avalanche. Reth and
   // Nethermind say "invalid block range params" if `toBlock` is above the head.
+  // Nethermind names a missing block by its bare number or hash.
   [
     'headBehind',
     {
       words:
-        /(beyond|above|after|greater than|higher than|exceeds) (the )?((current|chain|last) )*(head|latest|accepted|current block)|invalid block range(?!.*(limit|max|exceed|wide|large|more|most))|out ?of ?range.*height|unknown block|\b(block|header)\b.*not found|blocks .*cannot be found|not (yet available|available yet)/i,
+        /(beyond|above|after|greater than|higher than|exceeds) (the )?((current|chain|last) )*(head|latest|accepted|current block)|invalid block range(?!.*(limit|max|exceed|wide|large|more|most))|out ?of ?range.*height|unknown block|\b(blocks?|header)\b.*(not found|(not|n't) (be found|exist))|^(\d+|0x\S*|latest|pending) could not be found|(could|can) ?not find (the )?(block|header)|not (yet available|available yet)/i,
     },
   ],
   // Infura, Reth, Ankr, Alchemy. Geth (-32003): the answer to a batch is full.

@@ -139,23 +139,18 @@ export async function getBlockHead(
   return {
     number: parseQuantity(answer.number, method),
     timestamp: parseQuantity(answer.timestamp, method),
-    hash: parseHash(answer.hash),
-    parentHash: parseHash(answer.parentHash),
+    hash: typeof answer.hash === 'string' ? (answer.hash as Hex) : undefined,
     baseFeePerGas: answer.baseFeePerGas
       ? parseQuantity(answer.baseFeePerGas, method)
       : undefined,
   }
 }
 
-const parseHash = (value: unknown): Hex | undefined =>
-  typeof value === 'string' ? (value as Hex) : undefined
-
 export type BlockHead = {
   number: bigint
   /** Unix seconds. */
   timestamp: bigint
   hash?: Hex | undefined
-  parentHash?: Hex | undefined
   /** Wei; absent on chains without EIP-1559. */
   baseFeePerGas?: bigint | undefined
 }

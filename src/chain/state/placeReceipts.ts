@@ -2,48 +2,49 @@ import type { Client } from 'viem'
 import { type ProofReceipt, zeroHash } from '../../core/receiptProof.js'
 import { namesBlock, standsInBlock } from '../logs/standsInBlock.js'
 import type { BlockHead } from '../rpc/requestNode.js'
-import { getBlockTimes } from './getBlockTimes.js'
+import { type BlockTime, getBlockTimes } from './getBlockTimes.js'
 
-/** Receipts, and the blocks of the chain that they name. */
+/** Receipts, and the blocks that were requested to place them. */
 export type PlacedReceipts = {
   /** Their `blockHash` is zero unless they stand in a block of the chain. */
   receipts: readonly ProofReceipt[]
-  /** Times of these blocks in Unix seconds, by number, as far as they are known. */
-  times: ReadonlyMap<bigint, bigint>
+  blocks: ReadonlyMap<bigint, BlockTime>
 }
 
 /**
  * Compares receipts with the chain, and gives those that stand in none of its
- * blocks a zero block hash. Requests only the blocks that `head`, the newest
- * one, does not show: it has its own hash and that of its parent.
+ * blocks a zero block hash. Requests the blocks that they name, except for
+ * `newest`.
  *
+ * @param options.newest the newest block, if the caller knows it.
+ * @param options.isBrief true to request no block: receipts below the newest
+ * block then stand where they say.
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
  */
 export async function placeReceipts(
   client: Pick<Client, 'request'>,
   receipts: readonly ProofReceipt[],
-  head?: BlockHead | undefined,
+  {
+    newest,
+    isBrief = false,
+  }: { newest?: BlockHead | undefined; isBrief?: boolean | undefined } = {},
 ): Promise<PlacedReceipts> {
-  const blocks = new Map<bigint, Partial<BlockHead>>()
-  if (head?.parentHash) blocks.set(head.number - 1n, { hash: head.parentHash })
-  if (head?.hash) blocks.set(head.number, head)
+  const isNewest = ({ blockNumber }: ProofReceipt) =>
+    newest?.hash !== undefined && blockNumber === newest.number
   const unknown = receipts.filter(
-    ({ blockHash, blockNumber }) =>
-      namesBlock(blockHash) && !blocks.has(blockNumber),
+    (receipt) => namesBlock(receipt.blockHash) && !isNewest(receipt),
   )
-  const asked = await getBlockTimes(
+  const blocks = await getBlockTimes(
     client,
-    unknown.map(({ blockNumber }) => blockNumber),
+    isBrief ? [] : unknown.map(({ blockNumber }) => blockNumber),
   )
-  for (const [number, block] of asked) blocks.set(number, block)
-  const times = new Map<bigint, bigint>()
-  for (const [number, { timestamp }] of blocks)
-    if (timestamp !== undefined) times.set(number, timestamp)
+  const blockOf = (receipt: ProofReceipt) =>
+    isBrief || isNewest(receipt) ? newest : blocks.get(receipt.blockNumber)
   return {
-    times,
+    blocks,
     receipts: receipts.map((receipt) =>
-      standsInBlock(receipt, blocks.get(receipt.blockNumber))
+      standsInBlock(receipt, blockOf(receipt))
         ? receipt
         : { ...receipt, blockHash: zeroHash },
     ),
@@ -54,8 +55,8 @@ export async function placeReceipts(
 export async function placeReceipt(
   client: Pick<Client, 'request'>,
   receipt: ProofReceipt,
-  head?: BlockHead | undefined,
+  newest?: BlockHead | undefined,
 ): Promise<ProofReceipt> {
-  const { receipts } = await placeReceipts(client, [receipt], head)
+  const { receipts } = await placeReceipts(client, [receipt], { newest })
   return receipts[0] ?? receipt
 }

@@ -1,7 +1,10 @@
 import type { Hash } from 'viem'
 import { namesBlock } from '../../chain/logs/standsInBlock.js'
 import { askInChunks } from '../../chain/rpc/askInChunks.js'
-import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
+import {
+  type BlockTime,
+  getBlockTimes,
+} from '../../chain/state/getBlockTimes.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
 import {
   getSendingCosts,
@@ -113,14 +116,18 @@ export async function getSubmitterView(
   const asked = [...early, ...late, ...shown]
   putFailedAside(submitter, asked)
   const shownBy = asked.flatMap(({ receipt }) => receipt ?? [])
-  const placed = await placeReceipts(reader, shownBy, head.head)
+  // Of many, compare with the newest block alone, to save requests.
+  const placed = await placeReceipts(reader, shownBy, {
+    newest: head.head,
+    isBrief: isLong,
+  })
   const receipts = new Map<Hash, ProofReceipt>()
   const preconfirmed = new Map<Hash, ProofReceipt>()
   for (const receipt of placed.receipts) {
     const place = namesBlock(receipt.blockHash) ? receipts : preconfirmed
     place.set(lower(receipt.transactionHash), receipt)
   }
-  const blockTimes = await timeBlocks(submitter, receipts, placed.times)
+  const blockTimes = await timeBlocks(submitter, receipts, placed.blocks)
   return { ...head, ...questions, receipts, preconfirmed, blockTimes, isEarly }
 }
 
@@ -254,15 +261,16 @@ function lower(hash: Hash): Hash {
 }
 
 /**
- * Adds the times of blocks that `known` lacks. Some nodes omit the time in
- * receipts; then requests the block.
+ * Gets the times of blocks. Some nodes omit the time in receipts; then requests
+ * the block, unless it is known.
  */
 async function timeBlocks(
   { reader }: SubmitterState,
   receipts: ReadonlyMap<Hash, ProofReceipt>,
-  known: ReadonlyMap<bigint, bigint>,
+  known: ReadonlyMap<bigint, BlockTime>,
 ): Promise<ReadonlyMap<bigint, bigint>> {
-  const times = new Map(known)
+  const times = new Map<bigint, bigint>()
+  for (const [number, { timestamp }] of known) times.set(number, timestamp)
   const unknown: bigint[] = []
   for (const { blockNumber, blockTime, logs } of receipts.values()) {
     if (times.has(blockNumber)) continue
