@@ -77,7 +77,11 @@ function checkWindow({
   const now = wallTime()
   const check = 'window'
   if (now <= validAfter)
-    return { check, ok: false, words: 'has not begun by this machine’s clock' }
+    return {
+      check,
+      ok: false,
+      words: 'begins later than this machine’s clock shows',
+    }
   if (now >= validBefore)
     return { check, ok: false, words: 'is over by this machine’s clock' }
   return { check, ok: true, words: `open for ${validBefore - now} seconds` }

@@ -52,7 +52,9 @@ export const initCommand: Command = {
         `Wrote ${files.length} files. Now run, the last two in terminals of their own:`,
       )
       for (const command of commands) print.line(`  ${command}`)
-      print.line('docs/quickstart-backend.md explains them, from step 4 on.')
+      print.line(
+        'node_modules/countersign/docs/quickstart-backend.md explains them, from step 4 on.',
+      )
     }
     return 0
   },
@@ -118,7 +120,14 @@ function packageOf(page: string, manifest: unknown): string {
         list[one] =
           one === name ? `^${version}` : tested ? `^${tested}` : 'latest'
     }
-  const project = { name: 'my-shop', private: true, type: 'module', ...lists }
+  const project = {
+    name: 'my-shop',
+    private: true,
+    type: 'module',
+    ...lists,
+    // esbuild works without its install script, about which npm would warn.
+    allowScripts: { esbuild: false },
+  }
   return `${JSON.stringify(project, undefined, 2)}\n`
 }
 

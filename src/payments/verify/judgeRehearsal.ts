@@ -63,7 +63,10 @@ export function judgeRehearsal(
   if ((call.transfer?.validAfter ?? 0n) >= blockNumberFlag)
     return refuse('notYetValid', 'the window is in block numbers')
   if (movedOtherwise(call, answers))
-    return refuse('simulationFailed', 'the exact value would not arrive')
+    return refuse(
+      'simulationFailed',
+      'the recipient would not receive exactly the signed value',
+    )
   return { ok: true, head, at, decimals: parseDecimals(calls.decimals) }
 }
 

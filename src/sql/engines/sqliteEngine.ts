@@ -163,7 +163,7 @@ function createFile(file: string): void {
 function assertFile(file: string): void {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new StoreError(
-      `has no database yet: there is no file ${JSON.stringify(file)}`,
+      `has no database yet: there is no file ${JSON.stringify(file)}; your server or a worker creates it when it starts`,
     )
 }
 

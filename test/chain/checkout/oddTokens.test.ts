@@ -99,7 +99,9 @@ test('a token that takes a fee from contracts is refused by the rehearsal', asyn
   expect(verdict).toMatchObject({
     ok: false,
     reason: 'simulationFailed',
-    details: { words: 'the exact value would not arrive' },
+    details: {
+      words: 'the recipient would not receive exactly the signed value',
+    },
   })
   // Captured all the same, the order was not paid.
   const receipt = await send(operator, checkoutCall({ payment, amount: '5' }))

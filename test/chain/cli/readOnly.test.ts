@@ -212,7 +212,7 @@ test('without a database each command says so, and creates none', async () => {
     expect(ran).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The store has no database yet: there is no file ${JSON.stringify(empty.file)}.\n`,
+      stderr: `The store has no database yet: there is no file ${JSON.stringify(empty.file)}; your server or a worker creates it when it starts.\n`,
     })
     expect(existsSync(empty.file)).toBe(false)
   }

@@ -181,7 +181,7 @@ test.each(['read', 'write'] as const)(
     const store = attached(sqliteStore({ file }), access)
     await expect(store.open()).rejects.toThrow(StoreError)
     await expect(store.open()).rejects.toThrow(
-      `The store has no database yet: there is no file ${JSON.stringify(file)}.`,
+      `The store has no database yet: there is no file ${JSON.stringify(file)}; your server or a worker creates it when it starts.`,
     )
     expect(existsSync(file)).toBe(false)
 

@@ -85,7 +85,7 @@ test('a signature of someone else names the signer', async () => {
 })
 
 test.each([
-  [now + 100n, now + 200n, 'has not begun by this machine’s clock'],
+  [now + 100n, now + 200n, 'begins later than this machine’s clock shows'],
   [now - 200n, now - 100n, 'is over by this machine’s clock'],
 ])('a window from %s to %s fails', async (validAfter, validBefore, words) => {
   const message = { ...payment.message, validAfter, validBefore }

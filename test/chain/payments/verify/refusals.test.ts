@@ -205,7 +205,10 @@ for (const [via, by] of ways) {
     const verifyingContract = address.toLowerCase()
     const payment = await pay({ domain: { verifyingContract } as object })
     expect(await verdictOf(payment, { by: by() })).toEqual(
-      refusal('simulationFailed', 'the exact value would not arrive'),
+      refusal(
+        'simulationFailed',
+        'the recipient would not receive exactly the signed value',
+      ),
     )
   })
 

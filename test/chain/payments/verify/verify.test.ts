@@ -171,7 +171,10 @@ test('a token that moves another value than asked', async () => {
     verdictOf(await pay({ domain: { verifyingContract }, message: { value } }))
   expect(await of(1n)).toEqual({ ok: true })
   expect(await of(2n)).toEqual(
-    refusal('simulationFailed', 'the exact value would not arrive'),
+    refusal(
+      'simulationFailed',
+      'the recipient would not receive exactly the signed value',
+    ),
   )
 })
 
