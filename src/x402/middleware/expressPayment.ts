@@ -1,3 +1,4 @@
+import { InvalidFieldError } from '../../core/errors.js'
 import { refuse } from '../gate/answers.js'
 import type { X402Gate } from '../gate/types.js'
 import { isFramingField } from '../wire/isFramingField.js'
@@ -36,7 +37,8 @@ type Next = (error?: unknown) => void
  *
  * Errors are passed to Express and not thrown, such as an {@link
  * InvalidFieldError} when the gate has no offer of this name, or when earlier
- * middleware read the body and did not put it in `request.body`.
+ * middleware read the body and did not put it in `request.body`, or wrote the
+ * head of the answer.
  *
  * @example
  * ```ts
@@ -61,6 +63,15 @@ export function expressPayment(
   next: Next,
 ) => Promise<void> {
   return async (request, response, next) => {
+    if (isHeadSent(response))
+      return next(
+        new InvalidFieldError(
+          'response',
+          response,
+          'a response whose head is not written',
+          'Put the gate before any middleware that writes the head.',
+        ),
+      )
     const inFront = headersOf(response.getHeaders())
     const held = holdBack(response, gate.mostAnswerBytes)
     let body: ReturnType<typeof toBody> | undefined

@@ -28,6 +28,7 @@ const aside: readonly string[] = [
   'keep-alive',
   'payment-response',
   'set-cookie',
+  'trailer',
   'transfer-encoding',
 ]
 
