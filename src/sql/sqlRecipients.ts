@@ -12,11 +12,11 @@ import { decodeRows } from './tables/sqlRows.js'
 import { recipientTable } from './tables/sqlTables.js'
 
 /**
- * Locks no rows, because every writer of recipients first takes the same named
- * lock.
+ * A write that finds recipients by their destination shares a lock on their
+ * rows: nobody removes them, or moves them to another shop, until it ends.
  */
 export async function findRecipients(
-  { session, dialect }: Finder,
+  { session, dialect, locks }: Finder,
   query: RecipientQuery,
 ): Promise<RecipientRecord[]> {
   const recipients = session.selectFrom('recipients').selectAll()
@@ -35,6 +35,7 @@ export async function findRecipients(
     const parts = places.map((place) => sql`(${inPart(dialect, place)})`)
     const rows = await recipients
       .where(sql<boolean>`${sql.join(parts, sql` or `)}`)
+      .$if(locks, (found) => found.forShare())
       .execute()
     return decodeRows(recipientTable, rows)
   }

@@ -767,6 +767,10 @@ export type StoreWriter = {
     SubscriptionQuery,
     Omit<SubscriptionRecord, 'version' | 'position'>
   >
+  /**
+   * Recipients found by their destination do not change until the transaction
+   * ends.
+   */
   recipients: Table<RecipientRecord, RecipientQuery>
   /** Returns the setting under a key; `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>

@@ -22,7 +22,7 @@ import {
   reserveEarly,
 } from '../submitter/reserveEarly.js'
 import { hashSigned } from './checkAccept.js'
-import { checkRecipient } from './draftFacts.js'
+import { takesOrders } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { judgeAccept } from './judgeAccept.js'
 import type { KnownPayer } from './loadPayers.js'
@@ -87,7 +87,8 @@ export type AcceptUndraftedParameters = {
 
 /**
  * Whether the order was created. The reason `tooManyOpen` says that the payer
- * has more than `mostOpen` open payments.
+ * has more than `mostOpen` open payments, and `removedRecipient` that the shop
+ * takes no new orders for the recipient.
  */
 export type AcceptUndraftedVerdict =
   | {
@@ -100,7 +101,7 @@ export type AcceptUndraftedVerdict =
   | Extract<AcceptVerdict, { ok: false }>
   | {
       ok: false
-      reason: 'tooManyOpen'
+      reason: 'tooManyOpen' | 'removedRecipient'
       details: Readonly<Record<string, unknown>>
     }
 
@@ -125,10 +126,6 @@ export async function acceptUndrafted(
   const found = planUndrafted(context, parameters)
   const refusal = checkUndrafted(found.order, payment)
   if (refusal) return { ok: false, ...refusal }
-  if (context.shop.name !== undefined)
-    await context.store.read((tables) =>
-      checkRecipient(context, tables, found.order),
-    )
 
   const meanwhile = parameters.meanwhile?.(found.order)
   // The result is awaited below. Without this handler, a failure before that
@@ -269,6 +266,8 @@ async function storeUndrafted(
     payer: KnownPayer,
     funds: PayerFunds,
   ): Promise<AcceptUndraftedVerdict | Overdrawn> => {
+    if (!(await takesOrders(context, tables, found.order)))
+      return { ok: false, reason: 'removedRecipient', details: {} }
     const open = countOpen(payer.others, judged.at.time)
     if (mostOpen !== undefined && open >= mostOpen)
       return { ok: false, reason: 'tooManyOpen', details: { open, mostOpen } }

@@ -8,6 +8,7 @@ import type { PaymentKind } from '../../payments/kind.js'
 import type {
   Destination,
   OrderRecord,
+  RecipientRecord,
   StoreReader,
 } from '../../store/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
@@ -237,13 +238,36 @@ export async function checkRecipient(
   { chainId, token, recipient }: Destination,
 ): Promise<void> {
   if (name === undefined) return
-  const destinations = [{ chainId, token, recipient }]
-  const [row] = await recipients.find({ destinations })
-  if (row?.shop === name && !row.removed) return
-  if (row?.shop === name) throw removedRecipient(recipient)
+  const row = await findOwn({ recipients }, name, { chainId, token, recipient })
+  if (row && !row.removed) return
+  if (row) throw removedRecipient(recipient)
   throw new InvalidFieldError(
     'recipient',
     shown(recipient),
     `a recipient of shop "${name}"`,
   )
+}
+
+/**
+ * True while a named shop takes new orders for this recipient, and always
+ * without a name. In a write it stays true until the write ends.
+ */
+export async function takesOrders(
+  { shop: { name } }: Pick<OrdersContext, 'shop'>,
+  tables: Pick<StoreReader, 'recipients'>,
+  destination: Destination,
+): Promise<boolean> {
+  if (name === undefined) return true
+  const row = await findOwn(tables, name, destination)
+  return row !== undefined && !row.removed
+}
+
+async function findOwn(
+  { recipients }: Pick<StoreReader, 'recipients'>,
+  shop: string,
+  { chainId, token, recipient }: Destination,
+): Promise<RecipientRecord | undefined> {
+  const destinations = [{ chainId, token, recipient }]
+  const rows = await recipients.find({ destinations })
+  return rows.find((row) => row.shop === shop)
 }

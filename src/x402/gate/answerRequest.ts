@@ -6,6 +6,8 @@ import {
   acceptUndrafted,
 } from '../../orders/engine.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
+import { isInDestinations } from '../../store/isInDestinations.js'
+import type { Destination } from '../../store/types.js'
 import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { isPreflight } from '../wire/isPreflight.js'
 import { isSignedByKey } from '../wire/isSignedByKey.js'
@@ -205,14 +207,13 @@ async function readAsked(
   request: Request,
   offer: AnswerParameters['offer'],
 ): Promise<Asked> {
-  const terms = await Promise.all(
+  const [first, ...others] = await Promise.all(
     [offer].flat().map((name) => {
       const known = gate.offers.get(name)
       if (known) return getTerms(known)
       throw new InvalidFieldError('offer', shown(name), 'the name of an offer')
     }),
   )
-  const [first, ...others] = terms
   if (!first) throw new InvalidFieldError('offer', offer, 'at least one name')
   const resource: unknown = gate.resource(request)
   // A payment is bound to this text. An async function would return a promise,
@@ -224,8 +225,20 @@ async function readAsked(
       resource,
       'a function that returns text',
     )
-  return { terms: [first, ...others], resource }
+  const { shop } = gate.context
+  // Another process may have removed recipients.
+  await shop.refresh().catch(() => undefined)
+  const terms = [first, ...others] as const
+  const getOpen = () => terms.filter(({ offer }) => isServed(shop, offer))
+  return { terms, getOpen, resource }
 }
+
+/** True while the shop takes new orders for the recipient of an offer. */
+const isServed = (
+  shop: GateContext['context']['shop'],
+  offer: Destination,
+): boolean =>
+  isInDestinations(offer, shop.destinations) && !shop.isRemoved(offer)
 
 /**
  * Accepts a payment. If it is refused, answers from its record all the same if
@@ -281,6 +294,7 @@ async function accept(
       return liveness.hold()
     },
     also: async (_, { needsReview }, { notes }) => {
+      gate.unsure.add(key)
       const begun: Exchange = needsReview ? { ...data, step: 'over' } : data
       notes.push(noteOf({ key, until, data: begun }))
       if (paid.identifier === undefined) return
@@ -291,6 +305,7 @@ async function accept(
       })
     },
   })
+  gate.unsure.delete(key)
   if (verdict.ok && verdict.stored.order.needsReview) {
     // An earlier capture of this payer failed on chain, so the merchant must
     // first review this order. No client waits that long, so the order is
@@ -302,6 +317,7 @@ async function accept(
     const note = { key, until, data, version: 1 }
     return { note, isOurs: true, stored: verdict.stored, terms }
   }
+  if (verdict.reason === 'removedRecipient') await gate.context.shop.refresh()
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
   return () => refuseAccept(asked, verdict)
 }

@@ -10,6 +10,7 @@ import {
 } from '../wire/headers.js'
 import { isCacheField } from '../wire/isCacheField.js'
 import { networkOf } from '../wire/requirements.js'
+import { X402SetupError } from './errors.js'
 import { declareIdentifier, identifierName } from './identifier.js'
 import { openResponse } from './keptResponse.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
@@ -21,6 +22,8 @@ import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
  */
 export type Asked = {
   terms: readonly [Terms, ...Terms[]]
+  /** Returns the terms that can be paid now. */
+  getOpen: () => readonly Terms[]
   resource: string
 }
 
@@ -29,7 +32,7 @@ const retryAfter = '1'
 
 /**
  * Refuses a request whose URL is too long to pay for. A payment repeats the URL
- * in a header, and the gate reads at most 8192 characters of that header.
+ * in a header, of which the gate reads a limited number of characters.
  * Returns `undefined` if the URL is short enough.
  */
 export function refuseAddress({
@@ -51,13 +54,21 @@ export function refuseAddress({
 /**
  * Builds a 402 answer with the payment requirements. Adds the reason if a
  * payment was refused.
+ *
+ * @throws {@link X402SetupError} when the recipients of all offers were removed.
  */
 export function requirePayment(
-  { terms, resource }: Asked,
+  { getOpen, resource }: Asked,
   code?: X402ErrorCode,
   more: { message?: string; settled?: SettleResponse } = {},
 ): Response {
-  const [{ offer }] = terms
+  const terms = getOpen()
+  const [first] = terms
+  if (!first)
+    throw new X402SetupError(
+      'sells nothing here, because the recipients of these offers were removed with changeRecipients',
+    )
+  const { offer } = first
   const isRequired = terms.some((one) => one.offer.identifier === 'required')
   const required: PaymentRequired = {
     x402Version: 2,

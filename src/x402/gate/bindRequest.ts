@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
+import { splitForm } from './splitForm.js'
 
 /**
  * Everything that a payment is bound to. If a later request with the same
@@ -10,8 +11,8 @@ export type Binding = {
   offer: string
   method: string
   resource: string
-  /** SHA-256 of the body of the request. */
-  body: Hex
+  /** One of the digests of the request's body. */
+  body: string
   /** Hash of the payment payload, with its signature. */
   payload: Hex
 }
@@ -24,18 +25,32 @@ export function hashBinding(binding: Binding, keccak256?: Keccak256): Hex {
   return hashTextBy(canonicalJson(binding), keccak256)
 }
 
+/** Digests of the body of a request. */
+export type BodyDigest = {
+  /** What new payments are bound to. */
+  body: string
+  /** SHA-256 of the bytes. */
+  bytes: Hex
+}
+
 /**
- * SHA-256 of the body of a request. Reads a copy, so the handler can still read
- * the body. `undefined` when the body is longer than `most` bytes.
+ * Digests the body of a request. Of a form, the parts count and not the
+ * boundary between them, because clients draw a new one whenever they send the
+ * form again. Reads a copy, so the handler can still read the body. `undefined`
+ * when the body is longer than `most` bytes.
  */
 export async function digestBody(
   request: Request,
   most: number,
-): Promise<Hex | undefined> {
-  if (request.body === null) return digest(new Uint8Array())
+): Promise<BodyDigest | undefined> {
   if (Number(request.headers.get('content-length')) > most) return undefined
-  const bytes = await readBytes(request.clone().body, most)
-  return bytes && digest(bytes)
+  const read = await readBytes(request.body && request.clone().body, most)
+  if (!read) return undefined
+  const bytes = await digest(read)
+  const parts = splitForm(request.headers.get('content-type') ?? '', read)
+  if (!parts) return { body: bytes, bytes }
+  const digests = await Promise.all(parts.map(digest))
+  return { body: `form:${digests.join()}`, bytes }
 }
 
 /** Reads all bytes of a body; `undefined` when there are more than `most`. */

@@ -1,8 +1,8 @@
 import { CountersignError } from '../../core/CountersignError.js'
 
 /**
- * The gate cannot start, because another database takes the payments to one of
- * its recipients.
+ * The gate cannot sell: another database takes the payments to one of its
+ * recipients, or the recipients of what is asked for were removed.
  */
 export class X402SetupError extends CountersignError {
   override readonly name = 'X402SetupError'

@@ -1,7 +1,7 @@
 import { getToken } from '../../chain/state/getToken.js'
-import { parseAmount } from '../../core/amount.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { requirementsOf } from '../wire/requirements.js'
+import { checkAmount } from './checkAmount.js'
 import { X402SetupError } from './errors.js'
 import type { GateContext, SettledOffer, Terms } from './types.js'
 
@@ -38,11 +38,14 @@ export async function openGate(gate: GateContext): Promise<void> {
 /**
  * Returns the terms of an offer, with the token's name, version and decimals
  * from the chain.
+ *
+ * @throws {@link InvalidFieldError} when its amount has more places than the
+ * token.
  */
 export async function getTerms(offer: SettledOffer): Promise<Terms> {
   const { client, flow, recipient, maxTimeoutSeconds } = offer
   const token = await getToken(client, { token: offer.token })
-  const value = parseAmount(offer.amount, token.decimals)
+  const value = checkAmount(offer.name, offer.amount, token.decimals)
   const { domain } = token
   const terms = { domain, recipient, value, flow, maxTimeoutSeconds }
   return { offer, token, value, requirements: requirementsOf(terms) }

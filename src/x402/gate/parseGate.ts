@@ -11,6 +11,7 @@ import {
 import { mostHeaderLength } from '../wire/headers.js'
 import { requirementsOf } from '../wire/requirements.js'
 import { describeOffer } from './answers.js'
+import { checkAmount } from './checkAmount.js'
 import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
@@ -73,6 +74,7 @@ export function parseGate(parameters: X402GateParameters): GateContext {
     working: new Map(),
     streams: new Set(),
     unstored: new Map(),
+    unsure: new Set(),
   }
 }
 
@@ -88,12 +90,7 @@ function parseOffer(
   const { amount, flow = 'authorization', identifier = 'optional' } = offer
   const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
   const { repeatable = false, stream = false } = offer
-  if (typeof amount !== 'string')
-    throw new InvalidFieldError(
-      `${field}.amount`,
-      shown(amount),
-      'a decimal string',
-    )
+  checkAmount(name, amount)
   checkOneOf(`${field}.flow`, flow, ['authorization', 'upfront'])
   checkOneOf(`${field}.identifier`, identifier, ['optional', 'required'])
   checkOneOf(`${field}.afterFailure`, afterFailure, ['keep', 'giveUp'])
@@ -128,7 +125,7 @@ function parseOffer(
 
 /**
  * Checks that the texts of an offer are short enough. A payment repeats them in
- * a header, and the gate reads at most 8192 characters of that header.
+ * a header, of which the gate reads a limited number of characters.
  */
 function checkLength(field: string, offer: SettledOffer): void {
   const { description = '', mimeType = '' } = offer

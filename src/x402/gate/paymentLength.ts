@@ -11,7 +11,8 @@ export const roomForAddress = 500
 /**
  * Length of the payment header that a client sends to accept the first of these
  * terms. The header repeats the resource, the terms and the extensions. Counts
- * the signature of a private key; that of a smart wallet can be longer.
+ * the signature of a private key: for that of a smart wallet, `longestHeader` has
+ * additional room.
  */
 export function paymentLength({
   resource,

@@ -4,7 +4,7 @@ import { getToken, type Token } from '../../chain/state/getToken.js'
 import type { SignedPayment } from '../../core/types.js'
 import {
   decodePaymentHeader,
-  mostHeaderLength,
+  longestHeader,
   oldPaymentHeader,
   paymentHeader,
 } from '../wire/headers.js'
@@ -74,7 +74,7 @@ export async function readPaid(
     return refused(requirePayment(asked, 'invalid_x402_version', { message }))
   }
   const decoded =
-    header.length > mostHeaderLength
+    header.length > longestHeader
       ? ({ ok: false, code: 'invalid_payload' } as const)
       : decodePaymentHeader(header, keccak256)
   if (!decoded.ok) {
@@ -91,11 +91,12 @@ export async function readPaid(
   if (request.headers.has('range'))
     return refused(refuse(400, 'range_not_sold'))
   const { payload, hash } = decoded
-  const offered: PaymentRequirements[] = asked.terms.map(
-    ({ requirements }) => requirements,
+  const open = asked.getOpen()
+  const matched = matchTerms(
+    open.map(({ requirements }) => requirements),
+    payload,
   )
-  const matched = matchTerms(offered, payload)
-  const terms = asked.terms[matched.ok ? matched.index : 0] ?? asked.terms[0]
+  const terms = (matched.ok && open[matched.index]) || asked.terms[0]
   // If the terms are not offered, the payment may still be on record: its
   // client agreed to terms that were offered then, and they stay valid for it.
   const code = matched.ok ? undefined : matched.code
@@ -113,10 +114,10 @@ export async function readPaid(
     identifier === undefined && terms.offer.identifier === 'required'
   const unnamed = () => refuse(400, 'payment_identifier_required')
 
-  const body = await digestBody(request, gate.mostRequestBytes)
-  if (body === undefined)
+  const digest = await digestBody(request, gate.mostRequestBytes)
+  if (digest === undefined)
     return refused(unmatched?.() ?? refuse(413, 'request_too_long'))
-  const bind = (offer: string): Hex =>
+  const bind = (offer: string, body = digest.body): Hex =>
     hashBinding(
       {
         offer,
@@ -140,7 +141,9 @@ export async function readPaid(
         : identifierKey(payment.message.from, identifier),
     recordedTerms: ({ offer: name, bound }) => {
       const named = asked.terms.find(({ offer }) => offer.name === name)
-      if (!named || bind(name) !== bound) return undefined
+      // Records of earlier versions are bound to the bytes of a form.
+      const isSame = bound === bind(name) || bound === bind(name, digest.bytes)
+      if (!named || !isSame) return undefined
       const flow = flowOf(payload.accepted)
       const { value } = payment.message
       return { ...named, offer: { ...named.offer, flow }, token, value }

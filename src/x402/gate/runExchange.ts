@@ -128,8 +128,17 @@ async function takeStep(
 const hasLeft = ({ waiting }: PaidCall): boolean =>
   waiting.every(({ signal }) => signal.aborted)
 
-const claim = ({ gate }: Tools, note: ExchangeNote) =>
-  changeExchange(gate, note, { step: 'working', owner: gate.owner })
+/** Claims a payment for the handler of this gate. */
+async function claim(
+  { gate }: Tools,
+  note: ExchangeNote,
+): Promise<ExchangeNote | undefined> {
+  const { owner, unsure } = gate
+  unsure.add(note.key)
+  const claimed = await changeExchange(gate, note, { step: 'working', owner })
+  unsure.delete(note.key)
+  return claimed
+}
 
 /**
  * Continues after another run has started the handler. If this process still
@@ -150,7 +159,9 @@ async function takeOver(
     await wait(lookEvery)
     return undefined
   }
-  if (!call.terms.offer.repeatable) {
+  // This gate claimed the payment, and never started the handler.
+  const neverRan = note.data.owner === gate.owner && gate.unsure.has(note.key)
+  if (!call.terms.offer.repeatable && !neverRan) {
     // Nobody knows whether the handler had finished. If it ran again, its work
     // could be done twice.
     return giveUp(tools, note, {
@@ -158,7 +169,7 @@ async function takeOver(
       response: jsonResponse(500, { error: 'interrupted' }),
     })
   }
-  const claimed = await changeExchange(gate, note, { owner: gate.owner })
+  const claimed = await claim(tools, note)
   if (!claimed) return undefined
   const paid = await captureFirst(tools)
   return paid && paid.kind !== 'paid'

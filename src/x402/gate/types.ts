@@ -283,6 +283,11 @@ export type GateContext = {
    * record.
    */
   unstored: Map<string, WorkEnd>
+  /**
+   * Keys of records that this gate has claimed for its handler without knowing
+   * whether the database committed. The handler did not start.
+   */
+  unsure: Set<string>
 }
 
 /** A payment that is being handled, and the hash of what it is bound to. */

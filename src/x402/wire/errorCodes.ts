@@ -35,7 +35,7 @@ export type X402ErrorCode =
   /** The caller has used up its gas budget. This code is not part of x402. */
   | 'gas_budget_exceeded'
 
-type Reason = RejectionReason | AcceptRefusal
+type Reason = RejectionReason | AcceptRefusal | 'removedRecipient'
 
 const signature: X402ErrorCode = 'invalid_exact_evm_signature'
 const simulation: X402ErrorCode =
@@ -59,6 +59,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   contractPayer: signature,
   wrongChain: 'invalid_exact_evm_network_mismatch',
   wrongToken: 'invalid_payment_requirements',
+  removedRecipient: 'invalid_payment_requirements',
   wrongPrimaryType: 'unsupported_payload_type',
   wrongNonce: 'invalid_payload',
   wrongRecipient: 'invalid_exact_evm_recipient_mismatch',

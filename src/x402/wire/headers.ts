@@ -16,8 +16,21 @@ export const responseHeader = 'PAYMENT-RESPONSE'
 /** Header of version 1 of x402, which is not supported. */
 export const oldPaymentHeader = 'X-PAYMENT'
 
-/** Longest payment header that is decoded, in characters. */
+/**
+ * Most characters of a payment header that is signed by a private key. Offers
+ * and URLs are refused if they leave no room for it.
+ */
 export const mostHeaderLength = 8_192
+
+/** Most bytes of a signature: those of smart wallets have several hundred. */
+const mostSignature = 1_024
+
+/**
+ * Longest payment header that is decoded, in characters: one that a smart
+ * wallet signed has the bytes of its longer signature as hex in base64.
+ */
+export const longestHeader =
+  mostHeaderLength + Math.ceil(((mostSignature - 65) * 2 * 4) / 3)
 
 /** Encodes a value for x402 headers: base64 of UTF-8 JSON. */
 export function encodeHeader(value: object): string {
@@ -29,7 +42,7 @@ export function encodeHeader(value: object): string {
  * Decodes the JSON value of a header. Returns `undefined` if it is malformed.
  */
 function decodeHeader(header: string): unknown {
-  if (header.length > mostHeaderLength) return undefined
+  if (header.length > longestHeader) return undefined
   try {
     const bytes = Uint8Array.from(atob(header), (one) => one.charCodeAt(0))
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -75,15 +75,18 @@ export type MatchedTerms =
   | { ok: false; code: X402ErrorCode }
 
 /**
- * Finds the offered terms that the client says it accepted. They must be equal
- * in every member. Afterwards use the offered terms, never the client's copy.
+ * Finds the offered terms that the client says it accepted. They must have
+ * every member that was offered; clients may add more. Afterwards use the
+ * offered terms, never the client's copy.
  */
 export function matchTerms(
   offered: readonly PaymentRequirements[],
   { accepted }: Pick<PaymentPayload, 'accepted'>,
 ): MatchedTerms {
   const wanted = canonicalJson(accepted)
-  const index = offered.findIndex((one) => canonicalJson(one) === wanted)
+  const equal = offered.findIndex((one) => canonicalJson(one) === wanted)
+  const index =
+    equal >= 0 ? equal : offered.findIndex((one) => hasTerms(accepted, one))
   if (index >= 0) return { ok: true, index }
   const sameScheme = offered.filter(({ scheme }) => scheme === accepted.scheme)
   if (sameScheme.length === 0) return { ok: false, code: 'unsupported_scheme' }
@@ -95,3 +98,19 @@ export function matchTerms(
     code: isOffered ? 'invalid_payment_requirements' : 'invalid_network',
   }
 }
+
+/** True if the accepted terms have every member of the offered ones. */
+function hasTerms(
+  { extra: given, ...accepted }: PaymentRequirements,
+  { extra, ...offered }: PaymentRequirements,
+): boolean {
+  // The flow is left out where it is `authorization`, but it is a term.
+  const flow = { paymentFlow: 'authorization' }
+  return (
+    hasMembers(accepted, offered) &&
+    hasMembers({ ...flow, ...given }, { ...flow, ...extra })
+  )
+}
+
+const hasMembers = (given: object, wanted: object): boolean =>
+  canonicalJson({ ...given, ...wanted }) === canonicalJson(given)

@@ -47,9 +47,7 @@ export async function startLateNodes(
   }
   await look()
   const headAt = (time: number): number =>
-    blocks.filter(({ at }) => at <= time).at(-1)?.number ??
-    blocks[0]?.number ??
-    0
+    blocks.filter(({ at }) => at <= time).at(-1)?.number ?? 0
   return Promise.all(
     Array.from({ length: count }, async () => {
       let lag = 0

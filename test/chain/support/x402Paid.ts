@@ -41,7 +41,7 @@ export async function payFor(
       sold(
         new Request(url, {
           ...init,
-          headers: { 'PAYMENT-SIGNATURE': header },
+          headers: { ...init.headers, 'PAYMENT-SIGNATURE': header },
         }),
       ),
     order,

@@ -6,6 +6,11 @@ import { createClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
 import { afterAll, expect, test } from 'vitest'
+import {
+  decodePaymentHeader,
+  encodeHeader,
+} from '../../../src/x402/wire/headers.js'
+import { requirementsOf } from '../../../src/x402/wire/requirements.js'
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const client = createClient({ chain: base, account, transport: http() })
@@ -61,3 +66,30 @@ test.each(['description', 'mimeType'])(
     expect(sellWith(field, 'x'.repeat(3_000))).not.toThrow()
   },
 )
+
+test.each(['-1', '$0.01', '0', '0.00', '01', '1e3', ' 1', '1.', ''])(
+  'an offer that costs "%s" is refused when the gate is created, by its name',
+  (amount) => {
+    expect(sellWith('amount', amount)).toThrow(
+      `offers.work.amount must be a decimal string such as '0.01', above 0`,
+    )
+  },
+)
+
+test('an offer leaves room for the signature of a smart wallet', () => {
+  const description = 'x'.repeat(4_000)
+  expect(sellWith('description', description)).not.toThrow()
+  const payload = {
+    x402Version: 2,
+    resource: { url: 'https://shop.example/work', description },
+    accepted: requirementsOf({
+      domain: samplePayment().domain,
+      recipient: account.address,
+      value: 10_000n,
+      flow: 'authorization',
+      maxTimeoutSeconds: 300,
+    }),
+    payload: { authorization: {}, signature: `0x${'11'.repeat(700)}` },
+  }
+  expect(decodePaymentHeader(encodeHeader(payload)).ok).toBe(true)
+})

@@ -165,7 +165,7 @@ test.each(['payload', 'accepted', 'extensions'])(
   },
 )
 
-test('terms match only when every member is as it was offered', async () => {
+test('terms match only when every member that was offered is there', async () => {
   const asked = requirementsOf(terms)
   const other = requirementsOf({ ...terms, flow: 'upfront' })
   const match = (accepted: typeof asked) =>
@@ -178,13 +178,28 @@ test('terms match only when every member is as it was offered', async () => {
     match({ ...asked, asset: terms.recipient }),
     match({ ...asked, payTo: payer.address }),
     match({ ...asked, extra: { ...asked.extra, name: 'USDC' } }),
-    match({ ...asked, extra: { ...asked.extra, more: 1 } }),
+    match({ ...asked, extra: { name: asked.extra?.name } }),
+    match({ ...asked, extra: { ...asked.extra, paymentFlow: 'later' } }),
   ].map((verdict) => (verdict.ok ? 'ok' : verdict.code))
   expect(refused).toEqual([
     'unsupported_scheme',
     'invalid_network',
-    ...Array.from({ length: 5 }, () => 'invalid_payment_requirements'),
+    ...Array.from({ length: 6 }, () => 'invalid_payment_requirements'),
   ])
+})
+
+test('members that the client adds to the terms do not matter, but the flow does', () => {
+  const asked = requirementsOf(terms)
+  const upfront = requirementsOf({ ...terms, flow: 'upfront' })
+  const more = { assetTransferMethod: 'eip3009' }
+  const indexOf = (extra: Record<string, unknown>) => {
+    const accepted = { ...asked, more: 1, extra: { ...asked.extra, ...extra } }
+    const matched = matchTerms([asked, upfront], { accepted })
+    return matched.ok ? matched.index : undefined
+  }
+  expect(indexOf(more)).toBe(0)
+  expect(indexOf({ ...more, paymentFlow: 'authorization' })).toBe(0)
+  expect(indexOf({ ...more, paymentFlow: 'upfront' })).toBe(1)
 })
 
 test.each([
