@@ -65,7 +65,7 @@ export async function findAuthorizationLogs(
         const isOfBlock = error instanceof LogRangeError && first === last
         if (!isOfBlock) throw error
         await requireBlockLogs(client, wire, first, { refusal: error })
-        return { logs: await findInBlock(first) }
+        return { logs: await findInBlock(first), hash: undefined }
       }),
       getBlockHead(client, first),
     ])
@@ -92,7 +92,7 @@ function isBefore(head: BlockHead | undefined, since: bigint): boolean {
 }
 
 function parseHashes(logs: readonly unknown[]): readonly Hash[] {
-  return logs.map((log) =>
-    parseBytes(Object(log).transactionHash, 'eth_getLogs'),
-  )
+  return logs
+    .filter((log) => Object(log).removed !== true)
+    .map((log) => parseBytes(Object(log).transactionHash, 'eth_getLogs'))
 }

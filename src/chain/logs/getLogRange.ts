@@ -90,7 +90,8 @@ function confirmLimit({ transport }: Client, blocks: bigint): void {
 }
 
 export type RangeAnswer<logs> =
-  | { logs: logs }
+  /** `hash` is that of the last block of the range. */
+  | { logs: logs; hash: unknown }
   /** The node refused the range: ask for at most this many blocks. */
   | { narrower: bigint; again?: undefined; isMalformed?: undefined }
   /**
@@ -148,7 +149,7 @@ export async function getLogRange<logs>(
   try {
     const logs = read(parseList(result, method))
     confirmLimit(client, last - first + 1n)
-    return { logs }
+    return { logs, hash: Object((await asked).result).hash }
   } catch (error) {
     if (!(error instanceof NodeAnswerError)) throw error
     // A truncated answer is malformed too. Send the request again, or one for
@@ -172,7 +173,7 @@ const askedNow = /* @__PURE__ */ new WeakMap<
  * filters that run at the same time often end at the same block, and share the
  * answer.
  */
-function askBlock(
+export function askBlock(
   client: Client,
   block: string,
   signal: AbortSignal | undefined,

@@ -117,7 +117,8 @@ async function getFiltered(
   const { signal } = options
   if (filter.blockHash !== undefined) {
     const blockHash = parseBytes32(filter.blockHash, 'blockHash')
-    const logs = await getLogPlace(client, wire, { blockHash }, signal)
+    const ask = () => getLogPlace(client, wire, { blockHash }, signal)
+    const logs = await ask().catch(againIfOdd(ask))
     return finish(logs, options)
   }
   const from = parseBlockSelector(filter.fromBlock ?? 'latest', 'fromBlock')
@@ -171,7 +172,7 @@ function finish(
 
 /**
  * Reads the logs of the newest block in one request. Returns `undefined` if the
- * node refuses: the caller then asks by block number and handles the refusal.
+ * node refuses or its answer is odd: the caller then asks by block number.
  */
 async function getNewest(
   client: Client,
@@ -182,8 +183,9 @@ async function getNewest(
   try {
     return await getLogPlace(client, wire, place, signal)
   } catch (error) {
-    if (error instanceof NodeError && error.details.code !== undefined)
-      return undefined
+    const isRefused =
+      error instanceof NodeError && error.details.code !== undefined
+    if (isRefused || error instanceof NodeAnswerError) return undefined
     throw error
   }
 }
@@ -212,7 +214,8 @@ async function getPending(
 ): Promise<{ logs: readonly ReadLog[]; head: bigint }> {
   const read = (result: unknown) =>
     parseFrom(client, () => parseLogs(wire, result, method))
-  const { logs, head } = await getPendingPart(client, wire, { read, signal })
+  const ask = () => getPendingPart(client, wire, { read, signal })
+  const { logs, head } = await ask().catch(againIfOdd(ask))
   return {
     head,
     logs: logs.flatMap((log) => {
@@ -220,6 +223,16 @@ async function getPending(
       const early = { ...log, blockHash: undefined, preconfirmed: true }
       return log.blockNumber > head ? early : []
     }),
+  }
+}
+
+/** Asks once more after an answer that is malformed or contradicts itself. */
+function againIfOdd<answer>(
+  ask: () => Promise<answer>,
+): (error: unknown) => Promise<answer> {
+  return async (error) => {
+    if (error instanceof NodeAnswerError) return ask()
+    throw error
   }
 }
 

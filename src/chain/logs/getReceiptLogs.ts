@@ -39,7 +39,8 @@ export async function getReceiptLogs<logs>(
   try {
     if (!isMany)
       await requireBlockLogs(client, wire, block, { refusal, signal })
-    return { logs: read(await getBlockLogs(client, wire, block, signal)) }
+    const { hash, logs } = await getBlockLogs(client, wire, block, signal)
+    return { logs: read(logs), hash }
   } catch (error) {
     const isNodes =
       error instanceof NodeError || error instanceof NodeAnswerError
@@ -65,7 +66,7 @@ async function getBlockLogs(
   wire: WireFilter,
   block: bigint,
   signal: AbortSignal | undefined,
-): Promise<readonly unknown[]> {
+): Promise<{ hash: string; logs: readonly unknown[] }> {
   const ask: Ask = (method, params) =>
     requestNode(client, method, params, { signal })
   const { hash, transactions } = await getBlock(ask, block)
@@ -79,12 +80,16 @@ async function getBlockLogs(
     const { transactionHash, blockHash, logs } = Object(receipt)
     if (lower(blockHash) !== lower(hash))
       throw refuse(whole, 'is for another block')
-    byHash.set(lower(transactionHash), parseList(logs, whole))
+    const own = parseList(logs, whole)
+    if (own.some((log) => lower(Object(log).blockHash) !== lower(hash)))
+      throw refuse(whole, 'holds a log of another block')
+    byHash.set(lower(transactionHash), own)
   }
   if (!transactions.every((transaction) => byHash.has(lower(transaction))))
     throw refuse(whole, 'lacks a transaction of the block')
   const isWanted = logMatcher(wire)
-  return [...byHash.values()].flat().filter((log) => isWanted(parseKeys(log)))
+  const logs = [...byHash.values()].flat()
+  return { hash, logs: logs.filter((log) => isWanted(parseKeys(log))) }
 }
 
 type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>

@@ -120,7 +120,7 @@ async function follow(
     await subscribe(['pendingLogs', wire], (data) => {
       try {
         const log = parseRpcLog(data, 'eth_subscribe')
-        if (log.preconfirmed) onPending(log)
+        if (log.preconfirmed && !log.removed) onPending(log)
       } catch (error) {
         onError(error)
       }

@@ -1,4 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
+import { same } from '../../core/receiptProof.js'
 import { NodeAnswerError } from '../rpc/errors.js'
 import { parseList } from '../rpc/requestNode.js'
 import { logMatcher, type WireFilter } from './encodeLogFilter.js'
@@ -45,13 +46,30 @@ export function parseRpcLog(answer: unknown, method: string): ReadLog {
   }
 }
 
-/** Parses the logs of an answer. Throws if a log does not match the filter. */
+/**
+ * Parses the logs of an answer. Leaves out logs that a reorganization removed.
+ * Throws if a log does not match the filter, or if two logs of one height are of
+ * different blocks.
+ */
 export function parseLogs(
   wire: WireFilter,
   result: unknown,
   method: string,
 ): readonly ReadLog[] {
-  const logs = parseList(result, method).map((log) => parseRpcLog(log, method))
+  const logs = parseList(result, method)
+    .map((log) => parseRpcLog(log, method))
+    .filter(({ removed }) => !removed)
+  const hashes = new Map<bigint, Hash>()
+  for (const { blockNumber, blockHash } of logs) {
+    if (!blockHash) continue
+    const other = hashes.get(blockNumber)
+    if (!other) hashes.set(blockNumber, blockHash)
+    else if (!same(other, blockHash))
+      throw new NodeAnswerError({
+        method,
+        problem: `has logs of two blocks with the number ${blockNumber}`,
+      })
+  }
   if (!logs.every(logMatcher(wire)))
     throw new NodeAnswerError({
       method,

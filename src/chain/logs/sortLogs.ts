@@ -33,7 +33,6 @@ function compare(a: ReadLog, b: ReadLog): number {
 function isSame(a: ReadLog, b: ReadLog): boolean {
   return (
     a.transactionHash === b.transactionHash &&
-    a.removed === b.removed &&
     a.logIndex !== undefined &&
     b.logIndex !== undefined
   )

@@ -40,7 +40,7 @@ export type ReadLog = {
    * returns none.
    */
   logIndex: number | undefined
-  /** True when a reorganization removed the log. */
+  /** Always false: logs that a reorganization removed are left out. */
   removed: boolean
   /** True when the log was seen in a block that is not complete yet. */
   preconfirmed: boolean

@@ -147,12 +147,12 @@ export function watchLogs(
   const headOf = (block: BlockSelector) =>
     getBlockHead(client, block, { signal: stop.signal })
   /**
-   * Reads the logs of these blocks. Leaves out pre-confirmed and removed logs.
+   * Reads the logs of these blocks. Leaves out pre-confirmed logs.
    */
   const read = async (first: bigint, last: bigint): Promise<ReadLog[]> => {
     const range = { fromBlock: first, toBlock: last, signal: stop.signal }
     const logs = await getLogs(client, { address, topics, ...range })
-    return logs.filter((log) => !log.preconfirmed && !log.removed)
+    return logs.filter((log) => !log.preconfirmed)
   }
 
   const look = async (): Promise<void> => {

@@ -121,9 +121,11 @@ async function parseAnswer(
   const receipts = parseFrom(client, () => {
     if (answer === null) throw refuse(`has no ${block} block`)
     if (!Array.isArray(answer)) throw refuse('is not a list')
-    return checkBlock(
-      answer.map((one) => parseRpcReceipt(one, method)),
-      block,
+    return checkPlaces(
+      checkBlock(
+        answer.map((one) => parseRpcReceipt(one, method)),
+        block,
+      ),
     )
   })
   const found = describe(receipts)
@@ -233,6 +235,14 @@ function checkBlock(
   }
   const hashes = new Set(receipts.map((receipt) => receipt.transactionHash))
   if (hashes.size < receipts.length) throw refuse('holds a receipt twice')
+  return receipts
+}
+
+/** Checks that no receipt is missing before another one. */
+function checkPlaces(receipts: readonly ReadReceipt[]): readonly ReadReceipt[] {
+  const places = new Set(receipts.map((receipt) => receipt.transactionIndex))
+  for (const place of receipts.keys())
+    if (!places.has(place)) throw refuse(`lacks receipt ${place} of the block`)
   return receipts
 }
 

@@ -1,4 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
+import { same } from '../../core/receiptProof.js'
 import { parseRpcLog } from '../logs/parseRpcLog.js'
 import { namesBlock } from '../logs/standsInBlock.js'
 import type { ReadLog } from '../logs/types.js'
@@ -136,7 +137,7 @@ export function parseRpcReceipt(answer: unknown, method: string): ReadReceipt {
   )
   receipt.status = parseStatus(receipt.status, method)
   receipt.type = optional(type, 'type', method)
-  receipt.logs = parseReceiptLogs(receipt.logs, method)
+  receipt.logs = parseReceiptLogs(receipt as ReadReceipt, method)
   receipt.logsBloom = optional(logsBloom, 'logsBloom', method)
   receipt.preconfirmed = preconfirmed
   return receipt as ReadReceipt
@@ -189,7 +190,19 @@ function parseStatus(status: unknown, method: string): ReadReceipt['status'] {
   return code === 0 ? 'reverted' : fail(method, 'holds a malformed status')
 }
 
-function parseReceiptLogs(logs: unknown, method: string): readonly ReadLog[] {
+function parseReceiptLogs(
+  { logs, blockNumber, blockHash, transactionHash }: ReadReceipt,
+  method: string,
+): readonly ReadLog[] {
   if (!Array.isArray(logs)) return fail(method, 'holds no logs')
-  return logs.map((log) => parseRpcLog(log, method))
+  return logs.map((answer) => {
+    const log = parseRpcLog(answer, method)
+    const isOwn =
+      same(log.transactionHash, transactionHash) &&
+      log.blockNumber === blockNumber &&
+      (!blockHash || same(log.blockHash, blockHash))
+    return isOwn
+      ? log
+      : fail(method, 'holds a log of another block or transaction')
+  })
 }

@@ -7,6 +7,17 @@ afterAll(() => chain.stop())
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
 
+type Shown = { preconfirmed?: unknown; state: string }
+
+async function untilShown(get: () => Promise<Shown>): Promise<void> {
+  for (;;) {
+    const { preconfirmed, state } = await get()
+    if (preconfirmed !== undefined || state === 'captured') return
+    await chain.preconfirmations.tick()
+    await pause()
+  }
+}
+
 test('a receipt of the pending block that names a block hash is a pre-confirmation and no capture', async () => {
   const { client } = inventing(chain)
   const shop = await openShop(chain, { client })
@@ -14,10 +25,7 @@ test('a receipt of the pending block that names a block hash is a pre-confirmati
   const { id } = await storedOrder(chain, shop)
   const captured = orders.capture({ orderId: id })
   const get = () => orders.get({ orderId: id })
-  while ((await get()).preconfirmed === undefined) {
-    await chain.preconfirmations.tick()
-    await pause()
-  }
+  await untilShown(get)
   // Many polls later, it is still no capture.
   for (let polls = 0; polls < 20; polls++) await pause()
   const { preconfirmed, state } = await get()
@@ -48,10 +56,7 @@ test('a capture whose receipt names a hash that is not its block’s waits for o
   const { id } = await storedOrder(chain, shop)
   const captured = orders.capture({ orderId: id })
   const get = () => orders.get({ orderId: id })
-  while ((await get()).preconfirmed === undefined) {
-    await chain.preconfirmations.tick()
-    await pause()
-  }
+  await untilShown(get)
   // Three blocks above it, so that the newest one does not show its hash.
   for (let blocks = 0; blocks < 4; blocks++) await chain.preconfirmations.seal()
   for (let polls = 0; polls < 20; polls++) await pause()
