@@ -205,7 +205,7 @@ test(
     await other.open()
     const id = drawId()
     await write(other, id)
-    const isOver = new Promise<void>((over) => onTestFinished(over))
+    const isOver = new Promise<void>((over) => onTestFinished(() => over()))
     const isHeld = new Promise<void>((held) => {
       void store
         .write(async (it) => {
