@@ -56,3 +56,31 @@ test('a package that cannot be loaded says so', () => {
     'needs the package broken-peer, whose version 2.0.0 cannot be loaded here',
   )
 })
+
+test.each([
+  ['Dynamic require of "events" is not supported'],
+  ['Cannot find package "pg-protocol" imported from pg'],
+])(
+  'a package inside a bundle that cannot run it gives the cause: %s',
+  (words) => {
+    const peer = { name: 'bundled-peer', from: '8.0.0' }
+    const facts = { isLoaded: false, base: undefined, cause: new Error(words) }
+    expect(findPeerProblem(peer, facts)).toBe(
+      `needs the package bundled-peer, which cannot be loaded here: ${words}`,
+    )
+  },
+)
+
+test.each([
+  ["Cannot find package 'bundled-peer' imported from /app/main.js"],
+  ["Cannot find module 'bundled-peer'"],
+  ['Could not resolve "bundled-peer" imported by "countersign"'],
+  ['No such module "bundled-peer".'],
+  ["Failed to resolve module specifier 'bundled-peer'"],
+])('a package that a runtime does not find is not installed: %s', (words) => {
+  const peer = { name: 'bundled-peer', from: '8.0.0' }
+  const facts = { isLoaded: false, base: undefined, cause: new Error(words) }
+  expect(findPeerProblem(peer, facts)).toBe(
+    'needs the package bundled-peer, which is not installed: run npm install bundled-peer',
+  )
+})

@@ -1,6 +1,7 @@
 import type { readFileSync } from 'node:fs'
 import type { createRequire } from 'node:module'
 import { findOwnUrl } from './findOwnUrl.js'
+import { redact } from './redact.js'
 
 export type Peer = {
   name: string
@@ -39,8 +40,9 @@ export async function loadPeer<module>(
   const loaded = await loading
   const isLoaded = !(loaded instanceof NotLoaded)
   const base = await findOwnUrl()
-  const problem = findPeerProblem(peer, { isLoaded, base })
-  if (!isLoaded) throw fail(problem ?? absent(peer), loaded.cause)
+  const cause = isLoaded ? undefined : loaded.cause
+  const problem = findPeerProblem(peer, { isLoaded, base, cause })
+  if (!isLoaded) throw fail(problem ?? absent(peer), cause)
   if (problem !== undefined) throw fail(problem, undefined)
   return loaded
 }
@@ -57,8 +59,11 @@ export function findPeerProblem(
   {
     isLoaded,
     base,
+    cause,
   }: {
     isLoaded: boolean
+    /** Why the package was not loaded. */
+    cause?: unknown
     /** URL of the file whose `node_modules` are searched for the package. */
     base: string | undefined
   },
@@ -68,9 +73,28 @@ export function findPeerProblem(
   if (found !== undefined && isOlder(found, from))
     return `needs ${name} ${from} or later, and ${found} is installed: run npm install ${name}@${from}`
   if (isLoaded) return undefined
-  return found === undefined
-    ? absent(peer)
-    : `needs the package ${name}, whose version ${found} cannot be loaded here`
+  if (found === undefined && isMissing(name, cause)) return absent(peer)
+  const version = found === undefined ? 'which' : `whose version ${found}`
+  const { message } = Object(cause)
+  const words = message === undefined ? '' : `: ${firstLineOf(message)}`
+  return `needs the package ${name}, ${version} cannot be loaded here${words}`
+}
+
+/**
+ * True when the runtime did not find the package. A bundle can contain the
+ * package and fail to run it, which installing the package does not mend.
+ */
+function isMissing(name: string, cause: unknown): boolean {
+  const { code, message = '' } = Object(cause)
+  if (cause === undefined) return true
+  const isNotFound =
+    /MODULE_NOT_FOUND$/.test(String(code)) ||
+    /(find|resolve|no such|not found|missing|failed to fetch)/i.test(message)
+  return isNotFound && String(message).includes(name)
+}
+
+function firstLineOf(message: unknown): string {
+  return redact(String(message).split('\n')[0] ?? '')
 }
 
 function absent({ name }: Peer): string {

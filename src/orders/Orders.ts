@@ -29,6 +29,8 @@ export interface Orders extends DestinationOrders {
    * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link OrdersSetupError} when a stored secret needs a sealing key
    * that is missing.
+   * @throws {@link StoreError} when the store says `restart the process`, as
+   * after a failover: end the process.
    *
    * @example
    * ```ts

@@ -44,6 +44,7 @@ const members: MembersOf<RunWorkerParameters> = {
  *
  * @throws {@link OrdersSetupError} when `open` finds that a sealing key is
  * missing.
+ * @throws {@link StoreError} when only a restart of the process helps.
  */
 export async function runWorker(
   context: OrdersContext,
@@ -62,13 +63,15 @@ export async function runWorker(
       'a positive integer',
     )
   const signals = [signal, engine.stopping]
-  await endOnTime(signals, async ({ ending, letGo }) => {
+  const runUntil: Parameters<typeof endOnTime>[1] = async (ends) => {
+    const { ending, letGo } = ends
     await openPatiently(context, open, ending)
     await work(endingContext(context, letGo), engine, {
       signal: ending,
       concurrency,
     })
-  })
+  }
+  await endOnTime(signals, runUntil, context.store.lost)
 }
 
 /**

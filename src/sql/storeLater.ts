@@ -1,6 +1,7 @@
 import { loadPeer, notLoaded } from '../core/peers.js'
 import { StoreError } from '../store/errors.js'
 import type { PaymentStore } from '../store/types.js'
+import { SqlLoss } from './tables/sqlLoss.js'
 
 type StoreLaterParameters = {
   notifies: boolean
@@ -31,12 +32,24 @@ export function storeLater(
     })
     return loading
   }
+  const losing = new AbortController()
+  const ask = async <result>(
+    call: (store: PaymentStore) => Promise<result>,
+  ): Promise<result> => {
+    try {
+      return await call(await use())
+    } catch (error) {
+      if (error instanceof SqlLoss) losing.abort(error)
+      throw error
+    }
+  }
   return {
-    open: async () => (await use()).open(),
-    read: async (work) => (await use()).read(work),
-    write: async (work, options) => (await use()).write(work, options),
-    takeLease: async (wanted) => (await use()).takeLease(wanted),
-    releaseLease: async (lease) => (await use()).releaseLease(lease),
+    open: () => ask((store) => store.open()),
+    read: (work) => ask((store) => store.read(work)),
+    write: (work, options) => ask((store) => store.write(work, options)),
+    takeLease: (wanted) => ask((store) => store.takeLease(wanted)),
+    releaseLease: (lease) => ask((store) => store.releaseLease(lease)),
+    lost: losing.signal,
     ...(notifies && {
       onChange: (listener: (by?: string) => void) => listenLater(use, listener),
     }),

@@ -1,4 +1,5 @@
 import { InvalidFieldError, shown } from '../core/errors.js'
+import { isBytes } from '../core/isBytes.js'
 import { growingPause } from '../core/keepTrying.js'
 import { inTime } from '../core/wait.js'
 import { SealError, StoreError } from './errors.js'
@@ -124,7 +125,7 @@ function keepKey(
 function keepOwn(name: string, key: SealKey): () => Promise<Uint8Array> {
   checkKey(name, key)
   // Copies the bytes, because the caller may overwrite them with zeros later.
-  const own = key.slice()
+  const own = new Uint8Array(key)
   return () => deriveKey(own, name)
 }
 
@@ -144,7 +145,7 @@ async function fetchKey(
   const fetching = inTime(Promise.resolve().then(fetch), longestFetch, fail)
   const key = await fetching.catch(fail)
   checkKey(name, key)
-  return deriveKey(key, name)
+  return deriveKey(new Uint8Array(key), name)
 }
 
 function missingKey(name: string): StoreError {
@@ -152,7 +153,7 @@ function missingKey(name: string): StoreError {
 }
 
 function checkKey(name: string, key: unknown): void {
-  if (key instanceof Uint8Array && key.length === 32) return
+  if (isBytes(key) && key.length === 32) return
   throw new SealError(
     `needs a key of 32 bytes as "${name}", got ${describeKey(key)}: make one with crypto.getRandomValues(new Uint8Array(32)), or with "openssl rand -hex 32" and Buffer.from(hex, 'hex')`,
     { key: name },
@@ -162,6 +163,6 @@ function checkKey(name: string, key: unknown): void {
 /** Describes a wrong key for an error message, without its bytes. */
 function describeKey(key: unknown): string {
   if (key === undefined || key === null) return String(key)
-  if (key instanceof Uint8Array) return `${key.length} bytes`
+  if (isBytes(key)) return `${key.length} bytes`
   return typeof key === 'object' ? 'another object' : `a ${typeof key}`
 }

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { SealError, StoreError } from './errors.js'
@@ -479,4 +480,20 @@ test('the bytes of a transaction open at their own account nonce only, and for w
     await expect(one.open(sealed, { ...place, ...other })).rejects.toThrow(
       'sealed for something else',
     )
+})
+
+test('a key of another realm, as a test runner has, seals as any other does', async () => {
+  const foreign: Uint8Array = runInNewContext('new Uint8Array(32).fill(1)')
+  expect(foreign instanceof Uint8Array).toBe(false)
+  for (const key of [foreign, async () => foreign]) {
+    const sealed = await sealer({
+      keys: { 'key-1': key },
+      current: 'key-1',
+    }).seal(secret, context)
+    expect(await one.open(sealed, context)).toBe(secret)
+  }
+  const short: Uint8Array = runInNewContext('new Uint8Array(31)')
+  expect(() => sealer({ keys: { short }, current: 'short' })).toThrow(
+    'got 31 bytes',
+  )
 })

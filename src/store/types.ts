@@ -853,6 +853,12 @@ export type PaymentStore = {
   attach?(access: 'read' | 'write'): PaymentStore
   /** True for a store that `attach` returned. */
   readonly isAttached?: true | undefined
+  /**
+   * Aborts when no call can succeed any more until the process is restarted,
+   * with the error of such a call as its reason. Then every `run` ends with
+   * this error.
+   */
+  readonly lost?: AbortSignal | undefined
   /** Closes the store. Do not call its methods afterwards. */
   close(): Promise<void>
 }

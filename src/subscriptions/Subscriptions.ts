@@ -269,6 +269,7 @@ export interface Subscriptions {
    * charges. Any number of processes may run over one store.
    *
    * @throws {@link InvalidFieldError} when a parameter is malformed.
+   * @throws {@link StoreError} when the store says `restart the process`.
    *
    * @example
    * ```ts

@@ -65,7 +65,8 @@ export async function runSchedules(
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
   const { context, instance } = subscriptions
   const { stopping } = instance.drive()
-  await endOnTime([signal, stopping], async ({ ending, letGo }) => {
+  const runUntil: Parameters<typeof endOnTime>[1] = async (given) => {
+    const { ending, letGo } = given
     const ends = {
       ending,
       // When the work ends, a pass over the schedules gets time to finish its
@@ -80,7 +81,8 @@ export async function runSchedules(
       return runChain(chainId, own, ends)
     }
     await Promise.all(chainIds.map(run))
-  })
+  }
+  await endOnTime([signal, stopping], runUntil, context.store.lost)
 }
 
 /** When the work ends, and the contexts whose node requests end with it. */

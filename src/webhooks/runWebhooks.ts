@@ -22,6 +22,7 @@ import {
  * more than once: recognize it by its `webhook-id`. Any number of processes can
  * run this on one store.
  *
+ * @throws {@link StoreError} when the store says `restart the process`.
  * @throws {@link WebhookTargetError} when a field of a target is invalid.
  * @throws {@link WebhookPackageNotFoundError} when `standardwebhooks` is not
  * installed.
@@ -74,7 +75,11 @@ export async function runWebhooksWith(
   given: WebhookTools,
 ): Promise<void> {
   checkMembers(parameters, webhookMembers)
-  const { store, signal } = parameters
+  const { store } = parameters
+  const { lost } = store
+  const signal = lost
+    ? AbortSignal.any([parameters.signal, lost])
+    : parameters.signal
   const tools = { ...given, lookup: shareLookups(given.lookup) }
   const targets = await parseTargets(parameters.targets)
   const observe: RunWebhooksParameters['observe'] = (observation) => {
@@ -88,4 +93,5 @@ export async function runWebhooksWith(
       runTarget({ orders, store, target, owner, signal, observe, tools }),
     ),
   )
+  if (lost?.aborted && !parameters.signal.aborted) throw lost.reason
 }

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
+import { SqlLoss } from '../tables/sqlLoss.js'
 import { parseSqliteFile } from './parseSqliteFile.js'
 import { hearSqlite } from './sqliteChanges.js'
 import {
@@ -179,9 +180,7 @@ function watchFile(path: string): () => void {
     const inode = inodeOf(path)
     first ??= inode
     if (inode !== first)
-      throw new StoreError(
-        'lost its file, which was moved, removed or replaced: restart the process',
-      )
+      throw new SqlLoss('file, which was moved, removed or replaced')
   }
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { StoreError } from '../../store/errors.js'
+import { runText } from '../tables/runQuery.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
+import { SqlLoss } from '../tables/sqlLoss.js'
 
 /**
  * SQL expression whose value changes when the server restarts or the tables are
@@ -14,10 +15,26 @@ const place = `concat_ws(' ', extract(epoch from pg_postmaster_start_time()),
  * SQL expression whose value changes when a backup is restored. Then the
  * timeline, the system identifier or the table id differs.
  */
-const identity = `concat_ws(' ', 'postgres',
-  (select system_identifier from pg_control_system()),
-  left(pg_walfile_name(pg_current_wal_lsn()), 8),
-  to_regclass('orders')::oid)`
+const identity = identityWith('left(pg_walfile_name(pg_current_wal_lsn()), 8)')
+
+/**
+ * The same for servers that do not tell their timeline. Stays the same when a
+ * standby is promoted.
+ */
+const plainIdentity = identityWith(`'no timeline'`)
+
+function identityWith(timeline: string): string {
+  return `concat_ws(' ', 'postgres',
+    (select system_identifier from pg_control_system()),
+    ${timeline}, to_regclass('orders')::oid)`
+}
+
+/**
+ * What a server answers that has no write-ahead log of its own to ask about, as
+ * Aurora without logical replication: object not in prerequisite state, feature
+ * not supported.
+ */
+const noTimeline = ['55000', '0A000']
 
 type Database = { place: string; identity: string }
 
@@ -50,8 +67,8 @@ export function watchDatabase(): {
       if (!known || rows[0]?.place === known.place) return
       const found = await loadIdentity(session)
       if (found.identity !== known.identity)
-        throw new StoreError(
-          'lost its database, and another one is in its place, as after a restore: restart the process',
+        throw new SqlLoss(
+          'database, and another one is in its place, as after a restore',
         )
       known = found
     },
@@ -59,11 +76,20 @@ export function watchDatabase(): {
 }
 
 async function loadIdentity(session: SqlSession): Promise<Database> {
-  const asked = sql.raw<{ place: string; identity: string | null }>(
-    `select ${place} as place,
-      case when not pg_is_in_recovery() then ${identity} end as identity`,
-  )
-  const [found] = (await asked.execute(session)).rows
+  await runText(session, 'savepoint identity')
+  const load = (identity: string) =>
+    sql
+      .raw<{ place: string; identity: string | null }>(
+        `select ${place} as place,
+          case when not pg_is_in_recovery() then ${identity} end as identity`,
+      )
+      .execute(session)
+  const { rows } = await load(identity).catch(async (error: unknown) => {
+    if (!noTimeline.includes(Object(error).code)) throw error
+    await runText(session, 'rollback to savepoint identity')
+    return load(plainIdentity)
+  })
+  const [found] = rows
   // A standby has no timeline of its own yet: treat the connection as lost and
   // try again.
   if (!found?.identity) throw new SqlFault('lost', '25006')

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Hex } from 'viem'
+import { isBuffer } from '../../core/isBytes.js'
 import { StoreError } from '../../store/errors.js'
 
 /**
@@ -108,7 +109,7 @@ export function decodeCell(kind: ColumnKind, cell: unknown): unknown {
   if (kind === 'bigint' || kind === 'amount') return BigInt(`${cell}`)
   if (kind === 'boolean') return Boolean(cell)
   if (kind === 'json') return JSON.parse(`${cell}`)
-  if (kind === 'bytes' && cell instanceof ArrayBuffer)
+  if (kind === 'bytes' && isBuffer(cell))
     return `0x${Buffer.from(cell).toString('hex')}`
   return cell
 }

@@ -37,7 +37,7 @@ const advice: Readonly<Record<string, string>> = {
  * message could contain data of orders.
  *
  * @param words error text to show: only of a failure to connect, which has no
- * data yet. Text in quotes is left out, because a mistyped address can have the
+ * data yet. Names are left out, because a mistyped address can have the
  * password anywhere.
  */
 export class SqlFault extends StoreError {
@@ -46,7 +46,8 @@ export class SqlFault extends StoreError {
   readonly code: string
 
   constructor(kind: SqlFaultKind, code: string, words = '') {
-    const shown = redact(words.replace(/["'“«].*["'”»]/gs, '…'))
+    const names = /["'“«].*["'”»]|(?<=no such (database|user)):.*/gis
+    const shown = redact(words.replace(names, '…'))
     const reason = advice[code] ?? (shown && `: ${shown}`)
     super(
       `${problems[kind]} (${code})${reason}`,

@@ -1,3 +1,4 @@
+import { isBytes } from '../../core/isBytes.js'
 import { isHeadSent, type ServerResponse, twinOf } from './twinOf.js'
 
 /** The part of an Express response that this middleware uses. */
@@ -347,13 +348,6 @@ function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
     { code: 'ERR_INVALID_ARG_TYPE' },
   )
 }
-
-/**
- * True for a `Uint8Array`. Unlike `instanceof`, also true for one of another
- * JavaScript realm, such as a test runner's.
- */
-const isBytes = (value: unknown): value is Uint8Array =>
-  Object.prototype.toString.call(value) === '[object Uint8Array]'
 
 /** Collects what is written, up to `most` bytes. */
 function collect(most: number): {

@@ -1,3 +1,4 @@
+import { isBytes } from '../../core/isBytes.js'
 import type { HeaderValue } from './twinOf.js'
 
 type Listener = (...given: never[]) => void
@@ -48,7 +49,7 @@ export function toBody(request: BodyRequest): RequestBody {
   })
   if (method === 'GET' || method === 'HEAD') return read(null)
   // A body parser has read the body, so its result is used instead.
-  if (body instanceof Uint8Array) return read(new Uint8Array(body))
+  if (isBytes(body)) return read(new Uint8Array(body))
   if (body !== undefined) return read(JSON.stringify(body) ?? null)
   const isSent =
     headers['transfer-encoding'] !== undefined ||
@@ -127,7 +128,5 @@ function nextData(request: BodyRequest): Promise<void> {
 }
 
 function toBytes(chunk: unknown, encoding: BufferEncoding | null): Uint8Array {
-  return chunk instanceof Uint8Array
-    ? chunk
-    : Buffer.from(String(chunk), encoding ?? 'utf8')
+  return isBytes(chunk) ? chunk : Buffer.from(String(chunk), encoding ?? 'utf8')
 }

@@ -50,7 +50,10 @@ async function startProcess(
     policy: { capture, lease: 1_500, pollingInterval: 100 },
   })
   const stop = new AbortController()
-  const running = shop.orders.run({ signal: stop.signal })
+  const running = shop.orders.run({ signal: stop.signal }).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
   const end = async () => {
     stop.abort()
     await running
@@ -62,7 +65,7 @@ async function startProcess(
     return ended
   }
   onTestFinished(endOnce)
-  return { ...shop, end: endOnce }
+  return { ...shop, running, end: endOnce }
 }
 
 /** One order, paid; who gets a doubtful answer asks again. */
@@ -132,6 +135,7 @@ test('a failover to a standby that confirms each write loses no order, and captu
   await pair.failOver()
   for (const end of await Promise.all(selling))
     expect(end).toMatchObject(replaced)
+  expect(await before.running).toMatchObject(replaced)
   await before.end()
 
   const after = await startProcess(pair, seller, 'onAccept')
@@ -169,6 +173,7 @@ test('after a failover to a standby that lacks the newest, nothing is sent befor
   await pair.failOver()
   await expect(capture(before, kept[0])).rejects.toMatchObject(replaced)
   await expect(before.orders.health()).rejects.toMatchObject(replaced)
+  expect(await before.running).toMatchObject(replaced)
   await before.end()
 
   const after = await startProcess(pair, seller, 'manual')
