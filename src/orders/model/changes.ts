@@ -6,7 +6,7 @@ import type {
   StoreWriter,
   TransactionRecord,
 } from '../../store/types.js'
-import { checkTransition } from './nextStates.js'
+import { type Cause, inState } from './moves.js'
 import type {
   OrderEvent,
   OrderEventData,
@@ -120,30 +120,18 @@ async function reportRefunds(
 }
 
 /**
- * Moves an order to a state that `nextStates` allows, and adds the event that
- * reports the move. Only `rejectOrder.ts` sets a state without this function:
- * it moves an order in flight back to `stored`, which the table always allows.
+ * Moves an order to another state, and adds the event that reports the move.
  *
- * @throws {@link TransitionError} when `nextStates` does not allow the move.
+ * @throws {@link TransitionError} when `moves` does not allow it.
  */
 export function moveOrder(
   order: OrderRecord,
+  cause: Cause,
   to: OrderState,
   event: EventFacts,
   fields: Partial<OrderRecord> = {},
 ): { order: OrderRecord; event: NewEvent } {
-  if (order.state !== to) checkTransition(order.state, to)
-  return withEvent(dropPreconfirmed(order), event, { ...fields, state: to })
-}
-
-/**
- * Removes the finality `preconfirmed` from an order: it described the pending
- * block, and no longer counts once the order changes state.
- */
-export function dropPreconfirmed(order: OrderRecord): OrderRecord {
-  return order.finality === 'preconfirmed'
-    ? { ...order, finality: undefined, settledHash: undefined }
-    : order
+  return withEvent(inState(order, cause, to), event, fields)
 }
 
 /**

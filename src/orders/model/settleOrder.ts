@@ -165,6 +165,7 @@ function settleCapture(
   const unexpected = order.unexpected || isGivenUp
   const moved = moveOrder(
     order,
+    'capture',
     'captured',
     { type: 'captured', at, data },
     {
@@ -255,6 +256,7 @@ function settleCancel(
   const { transactionHash, blockNumber } = proof
   const moved = moveOrder(
     order,
+    'cancel',
     'canceled',
     {
       type: 'canceled',
@@ -285,6 +287,7 @@ function settleConsumed(
   if (isOver) return { ...noChanges(), attempts }
   const moved = moveOrder(
     order,
+    'consumed',
     'consumed',
     {
       type: 'consumed',
@@ -325,6 +328,7 @@ function settleWithdrawn(
   if (isOver) return closed
   const moved = moveOrder(
     order,
+    'withdrawn',
     'canceled',
     { type: 'canceled', at, data: { blockNumber: String(blockNumber) } },
     {
@@ -352,7 +356,12 @@ function settleExpired(
   at: bigint,
 ): Changes {
   const { final, blockNumber, blockTime } = evidence
-  if (attempt.number !== order.attempt) return closeAttempt(attempt, final)
+  // The end of a window decides nothing about a payment that the chain has
+  // decided.
+  const isOver =
+    attempt.number !== order.attempt ||
+    ['captured', 'canceled', 'consumed'].includes(order.state)
+  if (isOver) return closeAttempt(attempt, final)
   const fields: Partial<OrderRecord> = {
     sendDue: undefined,
     requested: undefined,
@@ -371,6 +380,7 @@ function settleExpired(
   }
   const moved = moveOrder(
     order,
+    'expired',
     'expired',
     {
       type: 'expired',

@@ -52,6 +52,7 @@ function takeBack(
   )
   const moved = moveOrder(
     order,
+    'gone',
     to,
     {
       type: 'reorged',

@@ -3,14 +3,10 @@ import type {
   OrderReason,
   OrderRecord,
 } from '../../store/types.js'
-import {
-  type Changes,
-  dropPreconfirmed,
-  moveOrder,
-  withEvent,
-} from '../model/changes.js'
+import { type Changes, moveOrder, withEvent } from '../model/changes.js'
 import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
+import { inState } from '../model/moves.js'
 import { isScheduled } from '../model/scheduled.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -79,15 +75,15 @@ function planRejected(
   if (isGivenUp(order, relays)) {
     const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
     const event = { type: 'voided', at, data: {} } as const
-    const voided = moveOrder(rejected.order, 'voided', event, {
+    const voided = moveOrder(rejected.order, 'refused', 'voided', event, {
       ...dues,
       ...next,
     })
     return { orders: [voided.order], events: [rejected.event, voided.event] }
   }
-  const open = dropPreconfirmed(rejected.order)
+  const open = inState(rejected.order, 'refused', 'stored')
   return {
-    orders: [{ ...open, state: 'stored', ...next }],
+    orders: [{ ...open, ...next }],
     events: [rejected.event],
   }
 }
@@ -121,9 +117,9 @@ export function reopenOrder(
     return rejectOrder(stored, { ...options, reason: 'voided' })
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
   const reopened = withEvent(
-    dropPreconfirmed(order),
+    inState(order, 'freed', 'stored'),
     { type: 'reopened', at: options.at, data: {} },
-    { state: 'stored', requested: kept, sendDue: 0n },
+    { requested: kept, sendDue: 0n },
   )
   return { orders: [reopened.order], events: [reopened.event] }
 }

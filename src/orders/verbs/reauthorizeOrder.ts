@@ -232,7 +232,7 @@ function renewOrder(
   } as const
   const renewed = { deadline: validBefore, tries: 0, ...fields }
   if (order.state === 'stored') return withEvent(order, event, renewed)
-  return moveOrder(order, 'drafted', event, {
+  return moveOrder(order, 'reauthorize', 'drafted', event, {
     ...renewed,
     reason: undefined,
     requested: undefined,

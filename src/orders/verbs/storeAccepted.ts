@@ -172,6 +172,7 @@ export async function planAccepted(
   const attempt = { ...signAttempt(context, found.attempt, payment), signature }
   const moved = moveOrder(
     found.order,
+    'accept',
     'stored',
     {
       type: 'accepted',

@@ -60,6 +60,7 @@ export async function writeVoid(
   const isCanceled = order.state === 'canceling' || order.requested === 'cancel'
   const moved = moveOrder(
     order,
+    'void',
     'voided',
     { type: 'voided', at: context.now(), data: dataOf(attempt) },
     {

@@ -156,6 +156,7 @@ async function setAside(
       ? undefined
       : moveOrder(
           changed.order,
+          'acceptCancellation',
           'voided',
           { type: 'voided', at, data: {} },
           {
