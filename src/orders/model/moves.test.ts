@@ -3,7 +3,7 @@ import { storedOrder } from '../../../test/unit/support/storedOrder.js'
 import type { OrderRecord, OrderState } from '../../store/types.js'
 import { type Cause, inState, moves, orderStates, roleOf } from './moves.js'
 
-const roles: ReadonlyArray<[keyof typeof moves, Partial<OrderRecord>]> = [
+const roles: readonly [keyof typeof moves, Partial<OrderRecord>][] = [
   ['sale', {}],
   ['refund', { refundOf: 'order' }],
   ['permission', { subscriptionId: 'monthly' }],

@@ -8,11 +8,11 @@ import { collectChanges } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
 import { findRecorded, straysOf } from '../model/findStrays.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { isRelaying, rejectOrder } from '../model/rejectOrder.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { againAt } from './planSending.js'
-import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**

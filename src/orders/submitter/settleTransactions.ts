@@ -6,6 +6,12 @@ import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
 import { settleEarly } from '../model/earlyAnswer.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import {
+  isRelaying,
+  type Refused,
+  rejectOrder,
+  reopenOrder,
+} from '../model/rejectOrder.js'
 import { settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -19,12 +25,6 @@ import {
 } from './explainNonce.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { againAt } from './planSending.js'
-import {
-  isRelaying,
-  type Refused,
-  rejectOrder,
-  reopenOrder,
-} from './rejectOrder.js'
 import { setConflictsApart } from './setConflictsApart.js'
 import {
   clearNonce,

@@ -1,6 +1,6 @@
 import { cancelPayment, captureCall } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
-import { memoryStore, type OrderState } from 'countersign/store'
+import { memoryStore } from 'countersign/store'
 import { type Address, isAddressEqual, keccak256, pad, stringToHex } from 'viem'
 import { expect, onTestFinished, test } from 'vitest'
 import { moves, orderStates } from '../../../src/orders/model/moves.js'

@@ -3,12 +3,12 @@ import type {
   OrderReason,
   OrderRecord,
 } from '../../store/types.js'
-import { type Changes, moveOrder, withEvent } from '../model/changes.js'
-import { settleEarly } from '../model/earlyAnswer.js'
-import { lastSecondOf } from '../model/endsOf.js'
-import { inState } from '../model/moves.js'
-import { isScheduled } from '../model/scheduled.js'
-import type { OrdersContext } from '../model/types.js'
+import { type Changes, moveOrder, withEvent } from './changes.js'
+import { settleEarly } from './earlyAnswer.js'
+import { lastSecondOf } from './endsOf.js'
+import { inState } from './moves.js'
+import { isScheduled } from './scheduled.js'
+import type { OrdersContext } from './types.js'
 
 export type Refused = {
   reason: OrderReason
