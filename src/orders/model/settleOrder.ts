@@ -93,7 +93,7 @@ function fileProof(
 const settledBy = ({
   transactionHash,
   blockNumber,
-}: Omit<ProofRecord, 'version'>) =>
+}: Pick<ProofRecord, 'transactionHash' | 'blockNumber'>) =>
   ({
     settledHash: transactionHash,
     settledBlock: blockNumber,
@@ -299,11 +299,7 @@ function settleConsumed(
       },
     },
     {
-      settledHash: transactionHash,
-      settledBlock: blockNumber,
-      finality: 'included',
-      sendDue: undefined,
-      lookDue: undefined,
+      ...settledBy(evidence),
       requested: keptRequest(order),
     },
   )

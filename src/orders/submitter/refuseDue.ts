@@ -140,7 +140,7 @@ export async function refuseDue(
   )
 }
 
-function endDue({ order }: StoredOrder): Changes {
+export function endDue({ order }: StoredOrder): Changes {
   const { state, requested } = order
   // The capture will not happen, so end the wait of its caller.
   const left = state === 'stored' ? undefined : requested

@@ -313,7 +313,7 @@ function closeRows({
  * Marks an order for the merchant's review. It is captured only if the merchant
  * calls `capture` again.
  */
-function markForReview(
+export function markForReview(
   collected: ChangeSet,
   orderId: string,
   at: bigint,

@@ -94,7 +94,7 @@ async function getNewTerms(
   return { submitter, terms }
 }
 
-function mayRenew(found: StoredOrder): boolean {
+export function mayRenew(found: StoredOrder): boolean {
   const { state, requested, total } = found.order
   // A subscription's charge has no payment to sign: the payer signed a spend
   // permission once.
@@ -110,7 +110,7 @@ function mayRenew(found: StoredOrder): boolean {
 }
 
 /** True when no signature of the last attempt can be captured any more. */
-function isDead({ order: { state, finality } }: StoredOrder): boolean {
+export function isDead({ order: { state, finality } }: StoredOrder): boolean {
   return (
     state === 'canceled' || (state === 'expired' && finality === 'finalized')
   )
