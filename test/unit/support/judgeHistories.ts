@@ -82,6 +82,12 @@ function check(world: History, step: Step, before: History['stored']): void {
     ).toBeDefined()
   if (order.needsReview)
     expect(['stored', 'capturing', 'canceling'], note).toContain(order.state)
+  const { order: was } = before
+  const isGivenUp = was.state === 'voided' || was.requested === 'void'
+  if (step === 'send' && isGivenUp)
+    expect(order.state, `${note}: nothing given up is captured`).not.toBe(
+      'capturing',
+    )
 }
 
 /** Takes all that is left to happen, and compares record and chain. */
@@ -99,11 +105,24 @@ function end(world: History): void {
     ({ kind, removed }) => kind === 'capture' && !removed,
   )
   expect(recorded.length, 'money on chain is money on record').toBe(paid.length)
+  const count = (type: string) =>
+    world.events.filter((event) => event.type === type).length
+  expect(count('fulfil'), 'fulfilled once').toBeLessThan(2)
   if (paid.length > 0) {
     expect(order.state).toBe('captured')
     expect(order.overpaid).toBe(paid.length > 1)
+    if (order.overpaid) expect(count('overpaid')).toBeGreaterThan(0)
+    if (order.unexpected) {
+      expect(count('refundDue'), 'refund is due').toBeGreaterThan(0)
+      expect(order.fulfilled, 'unexpected is not fulfilled').toBeUndefined()
+    }
+    expect([undefined, 'paid'], 'the answer is paid').toContain(order.early)
     return
   }
+  if (order.fulfilled !== undefined)
+    expect(count('lossAfterFulfilment'), 'loss is told').toBeGreaterThan(0)
+  expect([undefined, 'unpaid'], 'the answer is unpaid').toContain(order.early)
+  if (order.early) expect(count('servedUnpaid')).toBeGreaterThan(0)
   const kind = world.chain.get(order.attempt)?.kind
   const ends = { cancel: ['canceled'], consumed: ['consumed'] }
   const expected =
