@@ -86,6 +86,7 @@ const steps = [
   'buyerSpends',
   'settle',
   'reorg',
+  'reorgFirst',
   'move',
   'unsettle',
   'safe',
@@ -111,6 +112,8 @@ export class History {
   readonly events: Changes['events'] = []
   readonly taken = new Set<Step>()
   now = 1_000n
+  /** True once the merchant gave the order up, until it is wanted again. */
+  isGivenUp = false
   private count = 0
 
   constructor(readonly rules: Rules) {
@@ -242,6 +245,7 @@ export class History {
     const asked = planCaptureRequest(context, this.stored.order, this.now)
     if (!asked) return false
     this.add({ orders: [asked.order], events: [asked.event] })
+    this.isGivenUp = false
     return true
   }
 
@@ -258,7 +262,9 @@ export class History {
   void(): boolean {
     const changes = planVoid(this.stored, this.commandRules)
     this.add(changes)
-    return changes.orders.length > 0
+    if (changes.orders.length === 0) return false
+    this.isGivenUp = true
+    return true
   }
 
   cancel(): boolean {
@@ -292,6 +298,7 @@ export class History {
           validBefore: this.now + 901n,
           spendableUntil: lastSecondOf(last),
         }
+    this.isGivenUp = false
     const changed = planRenewal(order, next, recipient, this.commandRules)
     if (next.number > order.attempt)
       this.stored = {
@@ -509,12 +516,20 @@ export class History {
     return this.stored !== before
   }
 
-  reorg(): boolean {
+  private undo(place: number): boolean {
     const found = [...this.chain].filter(([, { isFinal }]) => !isFinal)
-    const [number] = found.at(-1) ?? []
+    const [number] = found.at(place) ?? []
     if (number === undefined) return false
     this.chain.delete(number)
     return true
+  }
+
+  reorg(): boolean {
+    return this.undo(-1)
+  }
+
+  reorgFirst(): boolean {
+    return this.undo(0)
   }
 
   move(): boolean {

@@ -27,6 +27,11 @@ const passages: readonly (readonly Step[])[] = [
   ['over', 'settle', 'back', 'strangerSubmits', 'settle'],
   ['cancel', 'approve', 'send', 'mine', 'settle', 'reorg', 'unsettle'],
   ['send', 'over', 'drop'],
+  ['accept', 'void', 'strangerSubmits', 'settle', 'move', 'settle', 'safe'],
+  ['buyerCancels', 'settle', 'renew', 'accept', 'strangerSubmits', 'settle'],
+  ['reorgFirst', 'unsettle', 'strangerSubmits', 'settle'],
+  ['capture', 'send', 'void', 'fail'],
+  ['capture', 'send', 'void', 'mine', 'settle', 'reorg', 'unsettle'],
   ['buyerSpends', 'settle', 'reorg', 'buyerCancels', 'settle'],
   ['buyerCancels', 'settle', 'reorg', 'buyerSpends', 'settle'],
   ['final', 'over', 'settle'],
@@ -82,12 +87,15 @@ function check(world: History, step: Step, before: History['stored']): void {
     ).toBeDefined()
   if (order.needsReview)
     expect(['stored', 'capturing', 'canceling'], note).toContain(order.state)
-  const { order: was } = before
-  const isGivenUp = was.state === 'voided' || was.requested === 'void'
-  if (step === 'send' && isGivenUp)
-    expect(order.state, `${note}: nothing given up is captured`).not.toBe(
-      'capturing',
-    )
+  if (order.state === 'expired' && order.finality !== 'finalized')
+    expect(order.lookDue, `${note}: an end is looked at again`).toBeDefined()
+  const isServed = order.fulfilled !== undefined || order.early !== undefined
+  const isWanted = isServed || order.requested === 'cancel'
+  if (world.isGivenUp && !isWanted && order.state !== before.order.state)
+    expect(
+      ['stored', 'capturing'],
+      `${note}: nothing given up is captured`,
+    ).not.toContain(order.state)
 }
 
 /** Takes all that is left to happen, and compares record and chain. */
