@@ -101,6 +101,11 @@ export const moves: Readonly<Record<Role, Moves>> = {
   sale: {
     ...shown,
     ...sent,
+    gone: [
+      { from: ['captured'], to: ['capturing', 'stored', 'voided', 'drafted'] },
+      { from: ['canceled'], to: ['canceling', 'stored', 'voided', 'drafted'] },
+      { from: ['consumed'], to: ['stored', 'voided', 'drafted'] },
+    ],
     accept: [{ from: ['drafted'], to: ['stored'] }],
     void: [{ from: ['drafted', 'stored', 'canceling'], to: ['voided'] }],
     acceptCancellation: [{ from: ['stored'], to: ['voided'] }],

@@ -4,7 +4,6 @@ import type {
   OrderRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, withEvent } from './changes.js'
-import { settleEarly } from './earlyAnswer.js'
 import { lastSecondOf } from './endsOf.js'
 import { inState } from './moves.js'
 import { isScheduled } from './scheduled.js'
@@ -32,13 +31,6 @@ type Undecided = { order: OrderRecord; attempt: AttemptRecord }
  * cancellation that was requested meanwhile.
  */
 export function rejectOrder(
-  undecided: Undecided,
-  refused: Refused,
-): Pick<Changes, 'orders' | 'events'> {
-  return settleEarly(planRejected(undecided, refused), refused.at)
-}
-
-function planRejected(
   { order, attempt }: Undecided,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {

@@ -5,7 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
-import { isAnsweredEarly, settleEarly } from './earlyAnswer.js'
+import { isAnsweredEarly } from './earlyAnswer.js'
 import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
@@ -46,14 +46,6 @@ export const lookAgain = 15n
  * @param at Unix milliseconds, for the events.
  */
 export function settleOrder(
-  stored: Omit<StoredOrder, 'attempts'>,
-  evidence: Evidence,
-  at: bigint,
-): Changes {
-  return settleEarly(settleBy(stored, evidence, at), at)
-}
-
-function settleBy(
   stored: Omit<StoredOrder, 'attempts'>,
   evidence: Evidence,
   at: bigint,

@@ -50,8 +50,7 @@ export async function writeVoid(
 ): Promise<VoidVerdict> {
   const rules = { at: context.now(), relays: isRelaying(context) }
   const changes = planVoid(found, rules)
-  await writeChanges(tables, changes)
-  const [changed = found.order] = changes.orders
+  const [changed = found.order] = await writeChanges(tables, changes, rules.at)
   const order = showOrder({ ...found, order: changed })
   return found.order.state === 'capturing'
     ? { ok: false, reason: 'captureInFlight', order }

@@ -71,8 +71,7 @@ export async function carryOut(
 ): Promise<CancellationVerdict> {
   const rules = { at: context.now(), relays: isRelaying(context) }
   const changes = planCancellation(found, isRelayed, rules)
-  await writeChanges(tables, changes)
-  const [order = found.order] = changes.orders
+  const [order = found.order] = await writeChanges(tables, changes, rules.at)
   const shown = { ...found, order }
   return found.order.state === 'capturing'
     ? refuseCancel(shown, 'captureInFlight')

@@ -1,5 +1,5 @@
 import type { Address, Hash } from 'viem'
-import type { Changes } from '../../../src/orders/model/changes.js'
+import { type Changes, settleEarly } from '../../../src/orders/model/changes.js'
 import {
   type ChangeSet,
   collectChanges,
@@ -14,7 +14,6 @@ import {
   draftedOrder,
   unsignedAttempt,
 } from '../../../src/orders/model/draftedRows.js'
-import { settleEarly } from '../../../src/orders/model/earlyAnswer.js'
 import { endsOf, lastSecondOf } from '../../../src/orders/model/endsOf.js'
 import { eraseSecrets } from '../../../src/orders/model/eraseSecrets.js'
 import { raiseFinality } from '../../../src/orders/model/raiseFinality.js'
