@@ -331,7 +331,8 @@ export class History {
       )
       return true
     }
-    const kind = order.requested === 'cancel' ? 'cancel' : 'capture'
+    const isCancel = order.requested === 'cancel'
+    const kind = isCancel ? ('cancel' as const) : ('capture' as const)
     const call = { to: token, data: '0x' as const }
     const draft = { stored: this.stored, kind, call, gas: 1n } as const
     const hash = this.word()
