@@ -4,7 +4,7 @@ import { TransitionError } from './errors.js'
 /**
  * The states that an order can move to from each state. Only evidence from the
  * chain leads to `captured`, `canceled` and `consumed`. A reorganization can
- * lead out of them again; `reauthorize` leads from `canceled` to `drafted`.
+ * lead out of them again, to `drafted` if the buyer never gave us a signature.
  */
 export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
   drafted: ['stored', 'expired', 'voided', 'captured', 'canceled', 'consumed'],
@@ -34,6 +34,7 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
     'consumed',
   ],
   captured: [
+    'drafted',
     'capturing',
     'stored',
     'voided',
@@ -52,7 +53,7 @@ export const nextStates: Readonly<Record<OrderState, readonly OrderState[]>> = {
     'consumed',
   ],
   expired: ['drafted', 'stored', 'captured', 'canceled', 'consumed'],
-  consumed: ['captured', 'canceled', 'stored', 'voided', 'expired'],
+  consumed: ['drafted', 'captured', 'canceled', 'stored', 'voided', 'expired'],
 }
 
 /**

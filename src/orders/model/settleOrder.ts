@@ -5,7 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
-import { isAnsweredEarly, settleEarly } from './earlyAnswer.js'
+import { isAnsweredEarly } from './earlyAnswer.js'
 import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
@@ -50,14 +50,6 @@ export function settleOrder(
   evidence: Evidence,
   at: bigint,
 ): Changes {
-  return settleEarly(settleBy(stored, evidence, at), at)
-}
-
-function settleBy(
-  stored: Omit<StoredOrder, 'attempts'>,
-  evidence: Evidence,
-  at: bigint,
-): Changes {
   switch (evidence.kind) {
     case 'capture':
       return settleCapture(stored, evidence.proof, at)
@@ -93,7 +85,7 @@ function fileProof(
 const settledBy = ({
   transactionHash,
   blockNumber,
-}: Omit<ProofRecord, 'version'>) =>
+}: Pick<ProofRecord, 'transactionHash' | 'blockNumber'>) =>
   ({
     settledHash: transactionHash,
     settledBlock: blockNumber,
@@ -296,11 +288,7 @@ function settleConsumed(
       },
     },
     {
-      settledHash: transactionHash,
-      settledBlock: blockNumber,
-      finality: 'included',
-      sendDue: undefined,
-      lookDue: undefined,
+      ...settledBy(evidence),
       requested: keptRequest(order),
     },
   )

@@ -134,7 +134,7 @@ export async function refuseDue(
             }),
           )
       }
-      await writeChanges(tables, collected.close())
+      await writeChanges(tables, collected.close(), at)
     },
     { lease: submitter.lease },
   )

@@ -9,7 +9,6 @@ import {
   moveOrder,
   withEvent,
 } from '../model/changes.js'
-import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { isScheduled } from '../model/scheduled.js'
 import type { OrdersContext } from '../model/types.js'
@@ -36,13 +35,6 @@ type Undecided = { order: OrderRecord; attempt: AttemptRecord }
  * cancellation that was requested meanwhile.
  */
 export function rejectOrder(
-  undecided: Undecided,
-  refused: Refused,
-): Pick<Changes, 'orders' | 'events'> {
-  return settleEarly(planRejected(undecided, refused), refused.at)
-}
-
-function planRejected(
   { order, attempt }: Undecided,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {

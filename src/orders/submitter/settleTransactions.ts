@@ -3,7 +3,6 @@ import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
-import { settleEarly } from '../model/earlyAnswer.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { settleOrder } from '../model/settleOrder.js'
@@ -332,9 +331,7 @@ function markForReview(
       reason: order.reason ?? 'needsReview',
     },
   )
-  collected.add(
-    settleEarly({ orders: [marked.order], events: [marked.event] }, at),
-  )
+  collected.add({ orders: [marked.order], events: [marked.event] })
 }
 
 function highestForeign(

@@ -2,7 +2,6 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { moveOrder, noChanges, writeChanges } from '../model/changes.js'
-import { settleEarly } from '../model/earlyAnswer.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import type { OrderEventData } from '../model/orderEvents.js'
@@ -65,17 +64,17 @@ export async function writeVoid(
     {
       requested: isCanceled ? 'cancel' : undefined,
       sendDue: isCanceled ? order.sendDue : undefined,
+      needsReview: false,
       // The buyer may have signed the offer without sending it to us, so keep
       // checking until its window ends.
       lookDue: lastSecondOf(attempt),
     },
   )
-  const changes = settleEarly(
-    { ...noChanges(), orders: [moved.order], events: [moved.event] },
-    context.now(),
-  )
-  await writeChanges(tables, changes)
-  const [voided = moved.order] = changes.orders
+  const [voided = moved.order] = await writeChanges(tables, {
+    ...noChanges(),
+    orders: [moved.order],
+    events: [moved.event],
+  })
   return accepted({ ...found, order: voided })
 }
 

@@ -1,5 +1,10 @@
-import type { StoreReader, StoreWriter } from '../../store/types.js'
+import type {
+  OrderRecord,
+  StoreReader,
+  StoreWriter,
+} from '../../store/types.js'
 import {
+  type Changes,
   moveOrder,
   noChanges,
   withEvent,
@@ -97,9 +102,8 @@ export async function keepRequested(
     },
     { requested },
   )
-  await tables.orders.update([order])
-  await tables.events.append([event])
-  return refuseCancel({ ...found, order }, 'captureInFlight')
+  const kept = await write(tables, found, order, [event])
+  return refuseCancel(kept, 'captureInFlight')
 }
 
 /** True when the store already had a cancellation of this attempt. */
@@ -127,11 +131,14 @@ export async function relayCancel(
       at: context.now(),
       data: { relayed: true },
     },
-    { requested: 'cancel', sendDue: 0n, reason: undefined },
+    {
+      requested: 'cancel',
+      sendDue: 0n,
+      needsReview: false,
+      reason: undefined,
+    },
   )
-  await tables.orders.update([changed.order])
-  await tables.events.append([changed.event])
-  return accept({ ...found, order: changed.order })
+  return accept(await write(tables, found, changed.order, [changed.event]))
 }
 
 /**
@@ -161,16 +168,28 @@ async function setAside(
           {
             requested: undefined,
             sendDue: undefined,
+            needsReview: false,
             lookDue: lastSecondOf(attempt),
           },
         )
-  const last = moved ?? changed
-  await writeChanges(tables, {
+  const events = moved ? [changed.event, moved.event] : [changed.event]
+  const { order: last } = moved ?? changed
+  return accept(await write(tables, found, last, events))
+}
+
+/** Writes the changed order. Returns it as written. */
+async function write(
+  tables: StoreWriter,
+  found: StoredOrder,
+  order: OrderRecord,
+  events: Changes['events'],
+): Promise<StoredOrder> {
+  const [written = order] = await writeChanges(tables, {
     ...noChanges(),
-    orders: [last.order],
-    events: moved ? [changed.event, moved.event] : [changed.event],
+    orders: [order],
+    events,
   })
-  return accept({ ...found, order: last.order })
+  return { ...found, order: written }
 }
 
 function accept(found: StoredOrder): CancellationVerdict {
