@@ -30,6 +30,7 @@ export { showOrder } from './model/showOrder.js'
 export type { StoredOrder } from './model/storedOrder.js'
 export { loadIdentity } from './model/storeState.js'
 export type { OrdersContext } from './model/types.js'
+export { endWork } from './submitter/endWork.js'
 export { writeCaptureRequests } from './submitter/requestCaptures.js'
 export { atRiskLock, type EarlyLimits } from './submitter/reserveEarly.js'
 export {

@@ -11,7 +11,6 @@ export {
   OrdersSetupError,
   ProofConflictError,
   RefundNotFoundError,
-  TransitionError,
 } from './model/errors.js'
 export type {
   OrderEvent,

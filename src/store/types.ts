@@ -88,11 +88,18 @@ export type OrderReason =
 /**
  * State of an early answer: `capture` answers when the pending block shows the
  * transaction, before a block contains it. `reserved`: the answer is allowed,
- * and counts against the limit. `answered`: the answer was given, and no block
- * shows the capture yet. `paid`: a block shows the capture, or did before a
- * reorganization. `unpaid`: the answer was given, but the capture failed.
+ * and counts against the limit. `working`: the same, but the pending block only
+ * lets the work for the answer begin, and the answer follows later. `answered`:
+ * the answer was given, and no block shows the capture yet. `paid`: a block
+ * shows the capture, or did before a reorganization. `unpaid`: the answer was
+ * given, but the capture failed.
  */
-export type EarlyState = 'reserved' | 'answered' | 'paid' | 'unpaid'
+export type EarlyState =
+  | 'reserved'
+  | 'working'
+  | 'answered'
+  | 'paid'
+  | 'unpaid'
 
 /** The merchant's own data, as plain JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>

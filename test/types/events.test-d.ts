@@ -211,8 +211,9 @@ test('data of another type than the event has cannot be written', () => {
   withEvent(order, { type: 'reopened', at, data: { transactionHash } })
   // @ts-expect-error
   withEvent(order, { type: 'deadlineNear', at, data: { deadline: 1n } })
+  const paused = { reason: 'paused' }
   // @ts-expect-error
-  moveOrder(order, 'voided', { type: 'voided', at, data: { reason: 'paused' } })
+  moveOrder(order, 'void', 'voided', { type: 'voided', at, data: paused })
   // @ts-expect-error
   withEvent(order, { type: 'captureRejected', at, data: { reason: 'because' } })
   // @ts-expect-error

@@ -195,7 +195,6 @@ test('countersign/orders exports these names', () => {
       "OrdersSetupError",
       "ProofConflictError",
       "RefundNotFoundError",
-      "TransitionError",
       "createOrders",
       "refundNonce",
       "toCsv",

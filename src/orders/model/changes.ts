@@ -6,7 +6,8 @@ import type {
   StoreWriter,
   TransactionRecord,
 } from '../../store/types.js'
-import { checkTransition } from './nextStates.js'
+import { earlyAfter } from './earlyAnswer.js'
+import { type Cause, inState } from './moves.js'
 import type {
   OrderEvent,
   OrderEventData,
@@ -72,11 +73,21 @@ export function joinChanges(all: readonly Changes[]): Changes {
   }
 }
 
+/**
+ * Writes the rows of one database transaction. Settles the early answers of all
+ * orders first.
+ *
+ * @param at Unix milliseconds, for the events that this function adds. @default
+ * the time of the last event in `changes`
+ * @returns the orders as written, but with the `version` from before.
+ */
 export async function writeChanges(
   tables: StoreWriter,
   changes: Changes,
-): Promise<void> {
-  const { orders, events } = await reportRefunds(tables, changes)
+  at: bigint = changes.events.at(-1)?.at ?? BigInt(Date.now()),
+): Promise<readonly OrderRecord[]> {
+  const settled = settleEarly(changes, at)
+  const { orders, events } = await reportRefunds(tables, settled)
   const { attempts, transactions, proofs } = changes
   if (orders.length) await tables.orders.update(orders)
   if (attempts.length) await tables.attempts.update(attempts)
@@ -86,6 +97,38 @@ export async function writeChanges(
   if (changes.newProofs.length) await tables.proofs.insert(changes.newProofs)
   if (proofs.length) await tables.proofs.update(proofs)
   if (events.length) await tables.events.append(events)
+  return orders
+}
+
+/**
+ * Updates the field `early` of orders whose capture is decided or no longer
+ * wanted: releases an answer that was not given, and adds the event
+ * `servedUnpaid` for one that was given and is not paid. `writeChanges` passes
+ * every order through this function, so that no step can forget it.
+ *
+ * @param at Unix milliseconds.
+ */
+export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
+  changes: changes,
+  at: bigint,
+): changes {
+  if (changes.orders.every((order) => earlyAfter(order) === order.early))
+    return changes
+  const events = [...changes.events]
+  const orders = changes.orders.map((order) => {
+    const early = earlyAfter(order)
+    if (early !== 'unpaid' || order.early === 'unpaid')
+      return { ...order, early }
+    const value = String(order.captureValue ?? order.value)
+    const told = withEvent(
+      order,
+      { type: 'servedUnpaid', at, data: { value, payer: order.payer } },
+      { early },
+    )
+    events.push(told.event)
+    return told.order
+  })
+  return { ...changes, orders, events }
 }
 
 /**
@@ -120,30 +163,18 @@ async function reportRefunds(
 }
 
 /**
- * Moves an order to a state that `nextStates` allows, and adds the event that
- * reports the move. Only `rejectOrder.ts` sets a state without this function:
- * it moves an order in flight back to `stored`, which the table always allows.
+ * Moves an order to another state, and adds the event that reports the move.
  *
- * @throws {@link TransitionError} when `nextStates` does not allow the move.
+ * @throws {@link TransitionError} when `moves` does not allow it.
  */
 export function moveOrder(
   order: OrderRecord,
+  cause: Cause,
   to: OrderState,
   event: EventFacts,
   fields: Partial<OrderRecord> = {},
 ): { order: OrderRecord; event: NewEvent } {
-  if (order.state !== to) checkTransition(order.state, to)
-  return withEvent(dropPreconfirmed(order), event, { ...fields, state: to })
-}
-
-/**
- * Removes the finality `preconfirmed` from an order: it described the pending
- * block, and no longer counts once the order changes state.
- */
-export function dropPreconfirmed(order: OrderRecord): OrderRecord {
-  return order.finality === 'preconfirmed'
-    ? { ...order, finality: undefined, settledHash: undefined }
-    : order
+  return withEvent(inState(order, cause, to), event, fields)
 }
 
 /**

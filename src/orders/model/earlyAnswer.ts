@@ -1,7 +1,6 @@
 import { checkLimit } from '../../core/checkLimit.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { EarlyState, OrderRecord } from '../../store/types.js'
-import { type Changes, withEvent } from './changes.js'
 import type { SettledPolicy } from './types.js'
 
 /**
@@ -59,51 +58,48 @@ export function parseAnswerAt(
 export function isAnsweredEarly({
   early,
 }: Pick<OrderRecord, 'early'>): boolean {
-  return early !== undefined && early !== 'reserved'
+  return early !== undefined && !isAllowed(early)
 }
 
 /**
- * Updates the field `early`, the outcome of an answer at `preconfirmed`, in
- * orders whose state changed. Adds an event for each such order whose capture
- * failed. Every write that ends the state `capturing` passes here, so that no
- * failure goes unreported.
- *
- * @param at Unix milliseconds.
+ * True for an answer that counts against the limits, but that nobody has got
+ * yet.
  */
-export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
-  changes: changes,
-  at: bigint,
-): changes {
-  if (changes.orders.every((order) => earlyAfter(order) === order.early))
-    return changes
-  const events = [...changes.events]
-  const orders = changes.orders.map((order) => {
-    const early = earlyAfter(order)
-    if (early !== 'unpaid' || order.early === 'unpaid')
-      return { ...order, early }
-    const value = String(order.captureValue ?? order.value)
-    const told = withEvent(
-      order,
-      { type: 'servedUnpaid', at, data: { value, payer: order.payer } },
-      { early },
-    )
-    events.push(told.event)
-    return told.order
-  })
-  return { ...changes, orders, events }
+const isAllowed = (early: EarlyState): boolean =>
+  early === 'reserved' || early === 'working'
+
+/** The states of an early answer that count against the limits. */
+export const atRisk = ['reserved', 'working', 'answered'] as const
+
+/**
+ * Returns an order after the work that began at `preconfirmed`. An answer that
+ * came of it was given early, unless a block has the capture by now.
+ */
+export function afterWork(
+  order: OrderRecord,
+  isAnswered: boolean,
+): OrderRecord {
+  const { early, state } = order
+  if (!isAnswered)
+    return early === 'working' ? { ...order, early: undefined } : order
+  const isKnown = state === 'captured' || isAnsweredEarly(order)
+  return isKnown ? order : { ...order, early: 'answered' }
 }
 
-/** Returns what became of an answer at `preconfirmed`, by the order's state. */
-function earlyAfter(order: OrderRecord): EarlyState | undefined {
+/**
+ * Returns what the state of an order makes of its answer at `preconfirmed`: one
+ * that nobody got is released, one that was given is paid or unpaid.
+ */
+export function earlyAfter(order: OrderRecord): EarlyState | undefined {
   const { early, state, requested } = order
   if (early === undefined) return undefined
-  const isReserved = early === 'reserved'
-  if (state === 'captured') return isReserved ? undefined : 'paid'
+  const isUnused = isAllowed(early)
+  if (state === 'captured') return isUnused ? undefined : 'paid'
   const isOpen =
     state === 'capturing' ||
     state === 'canceling' ||
     state === 'drafted' ||
     (state === 'stored' && requested === 'capture')
   if (isOpen) return early
-  return isReserved ? undefined : 'unpaid'
+  return isUnused ? undefined : 'unpaid'
 }

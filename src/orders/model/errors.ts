@@ -39,14 +39,20 @@ export class CursorAheadError extends CountersignError {
 }
 
 /**
- * The code tried to move an order to a state that its current state does not
- * allow. This is a bug in this library, not an answer about the order.
+ * A change of state that the table of moves does not have. This is a bug in
+ * this library, not an answer about the order; nothing is written.
  */
 export class TransitionError extends CountersignError {
   override readonly name = 'TransitionError'
 
-  constructor(facts: { from: string; to: string }) {
-    super(`An order cannot go from ${facts.from} to ${facts.to}.`, facts)
+  constructor(facts: {
+    role: string
+    cause: string
+    from: string
+    to: string
+  }) {
+    const { role, cause, from, to } = facts
+    super(`A ${role} cannot go from ${from} to ${to} by ${cause}.`, facts)
   }
 }
 

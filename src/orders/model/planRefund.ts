@@ -5,6 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { draftedOrder, unsignedAttempt } from './draftedRows.js'
+import { inState } from './moves.js'
 import { refundRowId, unsetNonce } from './refundRow.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
@@ -78,8 +79,7 @@ export function renewRefund(
   const last = Math.max(...attempts.map(({ number }) => number))
   return {
     order: {
-      ...row,
-      state: 'drafted',
+      ...inState(row, 'reauthorize', 'drafted'),
       attempt: last + 1,
       deadline: 0n,
       sendDue: undefined,

@@ -2,6 +2,7 @@ import { isTestOrderId } from '../../core/testOrders.js'
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Changes, noChanges, withEvent } from './changes.js'
+import { inState } from './moves.js'
 
 const finalities: readonly Finality[] = [
   'preconfirmed',
@@ -65,8 +66,7 @@ export function raiseFinality(
     finality === 'finalized'
   if (isReplaced)
     changed = {
-      ...changed,
-      state: 'drafted',
+      ...inState(changed, 'replaced', 'drafted'),
       reason: 'consumed',
       finality: undefined,
       settledHash: undefined,

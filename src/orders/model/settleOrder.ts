@@ -5,7 +5,7 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
-import { isAnsweredEarly, settleEarly } from './earlyAnswer.js'
+import { isAnsweredEarly } from './earlyAnswer.js'
 import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
 import type { StoredOrder } from './storedOrder.js'
@@ -50,14 +50,6 @@ export function settleOrder(
   evidence: Evidence,
   at: bigint,
 ): Changes {
-  return settleEarly(settleBy(stored, evidence, at), at)
-}
-
-function settleBy(
-  stored: Omit<StoredOrder, 'attempts'>,
-  evidence: Evidence,
-  at: bigint,
-): Changes {
   switch (evidence.kind) {
     case 'capture':
       return settleCapture(stored, evidence.proof, at)
@@ -93,7 +85,7 @@ function fileProof(
 const settledBy = ({
   transactionHash,
   blockNumber,
-}: Omit<ProofRecord, 'version'>) =>
+}: Pick<ProofRecord, 'transactionHash' | 'blockNumber'>) =>
   ({
     settledHash: transactionHash,
     settledBlock: blockNumber,
@@ -165,6 +157,7 @@ function settleCapture(
   const unexpected = order.unexpected || isGivenUp
   const moved = moveOrder(
     order,
+    'capture',
     'captured',
     { type: 'captured', at, data },
     {
@@ -255,6 +248,7 @@ function settleCancel(
   const { transactionHash, blockNumber } = proof
   const moved = moveOrder(
     order,
+    'cancel',
     'canceled',
     {
       type: 'canceled',
@@ -286,6 +280,7 @@ function settleConsumed(
   const moved = moveOrder(
     order,
     'consumed',
+    'consumed',
     {
       type: 'consumed',
       at,
@@ -296,11 +291,7 @@ function settleConsumed(
       },
     },
     {
-      settledHash: transactionHash,
-      settledBlock: blockNumber,
-      finality: 'included',
-      sendDue: undefined,
-      lookDue: undefined,
+      ...settledBy(evidence),
       requested: keptRequest(order),
     },
   )
@@ -325,6 +316,7 @@ function settleWithdrawn(
   if (isOver) return closed
   const moved = moveOrder(
     order,
+    'withdrawn',
     'canceled',
     { type: 'canceled', at, data: { blockNumber: String(blockNumber) } },
     {
@@ -352,7 +344,12 @@ function settleExpired(
   at: bigint,
 ): Changes {
   const { final, blockNumber, blockTime } = evidence
-  if (attempt.number !== order.attempt) return closeAttempt(attempt, final)
+  // The end of a window decides nothing about a payment that the chain has
+  // decided.
+  const isOver =
+    attempt.number !== order.attempt ||
+    ['captured', 'canceled', 'consumed'].includes(order.state)
+  if (isOver) return closeAttempt(attempt, final)
   const fields: Partial<OrderRecord> = {
     sendDue: undefined,
     requested: undefined,
@@ -371,6 +368,7 @@ function settleExpired(
   }
   const moved = moveOrder(
     order,
+    'expired',
     'expired',
     {
       type: 'expired',

@@ -34,6 +34,7 @@ export async function storeSigned(
   }
   const moved = moveOrder(
     row,
+    'accept',
     'stored',
     {
       type: 'accepted',

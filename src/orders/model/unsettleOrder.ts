@@ -5,12 +5,19 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
-import { isAnsweredEarly, settleEarly } from './earlyAnswer.js'
+import { isAnsweredEarly } from './earlyAnswer.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
 import { reportLoss } from './reportLoss.js'
+import { isScheduled } from './scheduled.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
+
+/**
+ * An order at the attempt whose transaction is gone. Without `attempts`, that
+ * attempt counts as the newest.
+ */
+type Settled = Omit<StoredOrder, 'attempts'> & Partial<StoredOrder>
 
 type Facts = {
   transactions: readonly TransactionRecord[]
@@ -28,17 +35,7 @@ type Facts = {
  * If the reorganization replaces finalized blocks, the secrets were already
  * erased and nothing can be sent again. An event reports that as `sealBroken`.
  */
-export function unsettleOrder(
-  stored: Omit<StoredOrder, 'attempts'>,
-  facts: Facts,
-): Changes {
-  return settleEarly(takeBack(stored, facts), facts.at)
-}
-
-function takeBack(
-  stored: Omit<StoredOrder, 'attempts'>,
-  facts: Facts,
-): Changes {
+export function unsettleOrder(stored: Settled, facts: Facts): Changes {
   const { order, attempt, proofs } = stored
   const { settledHash: transactionHash } = order
   const { at } = facts
@@ -52,6 +49,7 @@ function takeBack(
   )
   const moved = moveOrder(
     order,
+    'gone',
     to,
     {
       type: 'reorged',
@@ -128,10 +126,7 @@ type Plan = Pick<OrderRecord, 'requested' | 'sendDue' | 'lookDue'> & {
   isLost: boolean
 }
 
-function planWithout(
-  stored: Omit<StoredOrder, 'attempts'>,
-  facts: Facts,
-): Plan {
+function planWithout(stored: Settled, facts: Facts): Plan {
   const { order, attempt } = stored
   const { blockTime, policy } = facts
   const isCapture = order.state === 'captured'
@@ -151,7 +146,7 @@ function planWithout(
     blockTime < ends.cancel &&
     isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
-  const to = stateWithout(order, without)
+  const to = stateWithout(stored, without)
   // The stored payment waits for its capture, as after `accept`, unless the
   // buyer canceled it.
   const isDue =
@@ -236,18 +231,35 @@ const isServed = (order: OrderRecord): boolean =>
 type Without = { isOpen: boolean; isReopened: boolean; isCancelDue: boolean }
 
 function stateWithout(
-  order: OrderRecord,
+  stored: Settled,
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
+  const { order } = stored
   const { state, unexpected, requested } = order
   // Capture an order again if its goods were delivered, even if it was voided
   // before.
   const isOwed = state === 'captured' && isServed(order)
   if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
+  // Somebody else submitted a payment that the buyer never gave us.
+  if (isUnsigned(stored)) return 'drafted'
   // If its window has ended, the next poll moves the order on to `expired`.
   if (!isOpen || !isReopened) return 'stored'
   if (state === 'canceled') return 'canceling'
   return isCancelDue ? 'stored' : 'capturing'
+}
+
+/**
+ * True for a sale whose newest attempt was never accepted, so that we have no
+ * signature to capture.
+ */
+function isUnsigned({
+  order,
+  attempt,
+  attempts = [attempt],
+}: Settled): boolean {
+  const newest = attempts.find(({ number }) => number === order.attempt)
+  const isSale = order.refundOf === undefined && !isScheduled(order)
+  return isSale && newest !== undefined && newest.signatureHash === undefined
 }
 
 /**

@@ -11,12 +11,12 @@ import { endsOf } from '../model/endsOf.js'
 import { kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
+import { isInFlight } from '../model/rejectOrder.js'
 import { isScheduled } from '../model/scheduled.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { groupByNonce, type InFlight } from './inFlight.js'
-import { isInFlight } from './rejectOrder.js'
 import {
   choosesNonce,
   type NonceChoice,

@@ -151,5 +151,5 @@ function startOrder(
   const fields = { requested: kind, sendDue: undefined, reason: undefined }
   return order.state === 'voided'
     ? withEvent(order, event, fields)
-    : moveOrder(order, to, event, fields)
+    : moveOrder(order, 'recorded', to, event, fields)
 }

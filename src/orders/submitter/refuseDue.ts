@@ -8,11 +8,11 @@ import { collectChanges } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
 import { findRecorded, straysOf } from '../model/findStrays.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { isRelaying, rejectOrder } from '../model/rejectOrder.js'
 import { type Evidence, settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { againAt } from './planSending.js'
-import { isRelaying, rejectOrder } from './rejectOrder.js'
 import type { SubmitterState } from './submitterState.js'
 
 /**
@@ -134,13 +134,13 @@ export async function refuseDue(
             }),
           )
       }
-      await writeChanges(tables, collected.close())
+      await writeChanges(tables, collected.close(), at)
     },
     { lease: submitter.lease },
   )
 }
 
-function endDue({ order }: StoredOrder): Changes {
+export function endDue({ order }: StoredOrder): Changes {
   const { state, requested } = order
   // The capture will not happen, so end the wait of its caller.
   const left = state === 'stored' ? undefined : requested

@@ -1,4 +1,5 @@
 import type { OrderRecord, StoreReader } from '../../store/types.js'
+import { atRisk } from '../model/earlyAnswer.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
@@ -15,6 +16,11 @@ export type EarlyLimits = {
    * yet.
    */
   most?: string | undefined
+  /**
+   * `working` if the caller begins its work at `preconfirmed`, and reports by
+   * `endWork` whether an answer came of it. @default 'reserved'
+   */
+  as?: 'reserved' | 'working' | undefined
 }
 
 /**
@@ -53,7 +59,7 @@ export async function reserveEarly(
       for (const row of await tables.orders.findEarly({
         chainId,
         token,
-        early: ['reserved', 'answered'],
+        early: atRisk,
       })) {
         if (!recipients.has(row.recipient)) continue
         for (const key of keysOf(place, row))
@@ -73,7 +79,7 @@ export async function reserveEarly(
     )
       continue
     for (const key of keysOf(place, row)) sums.set(key, sumOf(key) + value)
-    changed.set(order.id, { ...row, early: 'reserved' })
+    changed.set(order.id, { ...row, early: limits.as ?? 'reserved' })
   }
   return changed
 }

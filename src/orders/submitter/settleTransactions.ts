@@ -3,9 +3,14 @@ import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
-import { settleEarly } from '../model/earlyAnswer.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import {
+  isRelaying,
+  type Refused,
+  rejectOrder,
+  reopenOrder,
+} from '../model/rejectOrder.js'
 import { settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -19,12 +24,6 @@ import {
 } from './explainNonce.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { againAt } from './planSending.js'
-import {
-  isRelaying,
-  type Refused,
-  rejectOrder,
-  reopenOrder,
-} from './rejectOrder.js'
 import { setConflictsApart } from './setConflictsApart.js'
 import {
   clearNonce,
@@ -313,7 +312,7 @@ function closeRows({
  * Marks an order for the merchant's review. It is captured only if the merchant
  * calls `capture` again.
  */
-function markForReview(
+export function markForReview(
   collected: ChangeSet,
   orderId: string,
   at: bigint,
@@ -332,9 +331,7 @@ function markForReview(
       reason: order.reason ?? 'needsReview',
     },
   )
-  collected.add(
-    settleEarly({ orders: [marked.order], events: [marked.event] }, at),
-  )
+  collected.add({ orders: [marked.order], events: [marked.event] })
 }
 
 function highestForeign(

@@ -176,8 +176,8 @@ export function isPreconfirmed({
   early,
   finality,
 }: OrderRecord): boolean {
-  const isAnswered = early === 'answered' && finality === 'preconfirmed'
-  return state === 'capturing' && isAnswered
+  const isEarly = early === 'answered' || early === 'working'
+  return state === 'capturing' && finality === 'preconfirmed' && isEarly
 }
 
 /** True when no requested capture is pending. */

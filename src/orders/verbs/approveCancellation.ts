@@ -2,12 +2,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { loadOrder } from '../model/loadOrders.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
-import {
-  findRefusal,
-  keepRequested,
-  refuseCancel,
-  relayCancel,
-} from './writeCancel.js'
+import { carryOut, findRefusal, refuseCancel } from './writeCancel.js'
 
 /** Parameters of `approveCancellation`: the order to cancel. */
 export type ApproveCancellationParameters = { orderId: string }
@@ -27,8 +22,6 @@ export async function approveCancellation(
     if (refused) return refuseCancel(found, refused)
     if (found.attempt.cancellation === undefined)
       return refuseCancel(found, 'notOpen')
-    return found.order.state === 'capturing'
-      ? keepRequested(context, tables, found, 'cancel')
-      : relayCancel(context, tables, found)
+    return carryOut(context, tables, found, true)
   })
 }

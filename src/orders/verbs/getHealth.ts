@@ -10,6 +10,7 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import { findAsideKeys, loadAside } from '../loop/putAside.js'
+import { atRisk } from '../model/earlyAnswer.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { storeKey } from '../model/storeState.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
@@ -225,7 +226,7 @@ async function loadKept(
       atRisk: await sumEarly(tables, {
         chainId,
         token,
-        early: ['reserved', 'answered'],
+        early: atRisk,
       }),
       unpaid: await sumEarly(tables, { chainId, token, early: ['unpaid'] }),
       asidesOf: await loadAsides(context, tables, { chainId, token }),

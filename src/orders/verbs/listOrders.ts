@@ -5,7 +5,7 @@ import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
 import type { Destination, OrderState } from '../../store/types.js'
 import { withRefunds } from '../model/loadOrders.js'
-import { nextStates } from '../model/nextStates.js'
+import { orderStates } from '../model/moves.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { Order, OrdersContext } from '../model/types.js'
@@ -83,12 +83,10 @@ function parseStates(
   if (!Array.isArray(states))
     throw new InvalidFieldError('states', shown(states), 'a list of states')
   for (const [index, state] of states.entries())
-    if (!Object.hasOwn(nextStates, state))
-      throw new InvalidFieldError(
-        `states[${index}]`,
-        shown(state),
-        Object.keys(nextStates),
-      )
+    if (!orderStates.includes(state))
+      throw new InvalidFieldError(`states[${index}]`, shown(state), [
+        ...orderStates,
+      ])
   return states
 }
 

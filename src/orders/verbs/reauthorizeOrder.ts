@@ -8,13 +8,9 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { clientOf } from '../evidence/clientOf.js'
-import {
-  moveOrder,
-  noChanges,
-  withEvent,
-  writeChanges,
-} from '../model/changes.js'
+import { noChanges, writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
+import { planRenewal } from '../model/commands.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
@@ -98,7 +94,7 @@ async function getNewTerms(
   return { submitter, terms }
 }
 
-function mayRenew(found: StoredOrder): boolean {
+export function mayRenew(found: StoredOrder): boolean {
   const { state, requested, total } = found.order
   // A subscription's charge has no payment to sign: the payer signed a spend
   // permission once.
@@ -114,7 +110,7 @@ function mayRenew(found: StoredOrder): boolean {
 }
 
 /** True when no signature of the last attempt can be captured any more. */
-function isDead({ order: { state, finality } }: StoredOrder): boolean {
+export function isDead({ order: { state, finality } }: StoredOrder): boolean {
   return (
     state === 'canceled' || (state === 'expired' && finality === 'finalized')
   )
@@ -147,16 +143,8 @@ async function renewAttempt(
     terms,
     spendableUntil,
   })
-  const near = window.validBefore - context.policy.deadlineNear
-  const { lookDue = near } = order
-  const isHeld = order.state === 'stored'
-  const changed = renewOrder(context, found, attempt, {
-    // A payment that is already stored keeps its deadline, because `capture`
-    // still uses it until a new signature is accepted.
-    submitter,
-    lookDue: isHeld ? lookDue : lastSecondOf(attempt),
-    ...(isHeld ? { deadline: order.deadline } : {}),
-  })
+  const rules = { at: context.now(), policy: context.policy }
+  const changed = planRenewal(order, attempt, submitter, rules)
   await writeChanges(tables, {
     ...noChanges(),
     orders: [changed.order],
@@ -198,15 +186,8 @@ async function openAttempt(
     ...newAttempt({ ...fields, number: number + 1 }),
     version: 1,
   })
-  const changed = renewOrder(context, found, attempt, {
-    attempt: attempt.number,
-    submitter,
-    captureValue: undefined,
-    lookDue: renewal.validBefore,
-    finality: undefined,
-    settledHash: undefined,
-    settledBlock: undefined,
-  })
+  const rules = { at: context.now(), policy: context.policy }
+  const changed = planRenewal(found.order, attempt, submitter, rules)
   const { version, ...row } = attempt
   await tables.attempts.insert([row])
   await writeChanges(tables, {
@@ -216,29 +197,6 @@ async function openAttempt(
   })
   const attempts = [...found.attempts, attempt]
   return offer(context, { ...found, order: changed.order, attempt, attempts })
-}
-
-function renewOrder(
-  context: OrdersContext,
-  { order }: StoredOrder,
-  attempt: AttemptRecord,
-  fields: Partial<StoredOrder['order']>,
-): ReturnType<typeof withEvent> {
-  const { number, nonce, validBefore } = attempt
-  const event = {
-    type: 'reauthorized',
-    at: context.now(),
-    data: { attempt: number, nonce, validBefore: String(validBefore) },
-  } as const
-  const renewed = { deadline: validBefore, tries: 0, ...fields }
-  if (order.state === 'stored') return withEvent(order, event, renewed)
-  return moveOrder(order, 'drafted', event, {
-    ...renewed,
-    reason: undefined,
-    requested: undefined,
-    sendDue: undefined,
-    finality: undefined,
-  })
 }
 
 function offer(context: OrdersContext, found: StoredOrder): ReauthorizeVerdict {

@@ -1,4 +1,3 @@
-import type { Address } from 'viem'
 import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { DuplicateRecordError } from '../../store/errors.js'
 import type {
@@ -7,14 +6,9 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import {
-  type Changes,
-  moveOrder,
-  noChanges,
-  withEvent,
-  writeChanges,
-} from '../model/changes.js'
-import { captureValueOf, kindOf } from '../model/kindOf.js'
+import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { planAcceptance } from '../model/commands.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
@@ -170,37 +164,22 @@ export async function planAccepted(
       openNonces: openOthers.map(({ nonce }) => nonce),
     }
   const attempt = { ...signAttempt(context, found.attempt, payment), signature }
-  const moved = moveOrder(
+  const { order, events } = planAcceptance(
     found.order,
-    'stored',
-    {
-      type: 'accepted',
-      at: context.now(),
-      data: {
-        payer,
-        attempt: attempt.number,
-        validBefore: String(attempt.validBefore),
-      },
-    },
-    {
-      payer,
-      submitter: judged.submitter,
-      ...duesOf(context, found.order, attempt),
-    },
+    attempt,
+    { payer, submitter: judged.submitter, isHeld },
+    { at: context.now(), policy: context.policy },
   )
-  const isNew = !found.order.needsReview && isHeld
-  const held = isNew ? [holdAccepted(context, moved.order, payer)] : []
-  const kept = held[0]?.order ?? moved.order
   const attempts = found.attempts.map((one) =>
     one.number === attempt.number ? attempt : one,
   )
   return {
     ok: true,
     at: judged.at,
-    order: kept,
+    order,
     attempt,
-    events: [moved.event, ...held.map(({ event }) => event)],
-    shown: showOrder({ ...found, order: kept, attempt, attempts }),
+    events,
+    shown: showOrder({ ...found, order, attempt, attempts }),
   }
 }
 
@@ -255,45 +234,4 @@ async function isNonceTaken(
     ids: open.map(({ orderId }) => orderId),
   })
   return orders.some(({ kind }) => kind === order.kind)
-}
-
-function holdAccepted(
-  { now }: OrdersContext,
-  order: OrderRecord,
-  payer: Address,
-): ReturnType<typeof withEvent> {
-  return withEvent(
-    order,
-    { type: 'needsReview', at: now(), data: { payer } },
-    {
-      needsReview: true,
-      sendDue: undefined,
-      requested: undefined,
-      reason: 'needsReview',
-    },
-  )
-}
-
-function duesOf(
-  { policy }: OrdersContext,
-  order: OrderRecord,
-  { validBefore }: AttemptRecord,
-): Pick<OrderRecord, 'sendDue' | 'lookDue' | 'deadline' | 'reason'> {
-  const { requested, sendDue } = order
-  const near = validBefore - policy.deadlineNear
-  // A payment with a ceiling cannot be captured before `capture` names the
-  // amount.
-  const capture =
-    captureValueOf(order) === undefined ? 'manual' : policy.capture
-  const byPolicy = {
-    manual: undefined,
-    onAccept: 0n,
-    beforeDeadline: near,
-  }[capture]
-  return {
-    sendDue: requested === 'capture' ? sendDue : byPolicy,
-    lookDue: near,
-    deadline: validBefore,
-    reason: undefined,
-  }
 }

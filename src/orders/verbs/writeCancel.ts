@@ -1,16 +1,11 @@
 import type { StoreReader, StoreWriter } from '../../store/types.js'
-import {
-  moveOrder,
-  noChanges,
-  withEvent,
-  writeChanges,
-} from '../model/changes.js'
-import { lastSecondOf } from '../model/endsOf.js'
+import { writeChanges } from '../model/changes.js'
+import { planCancellation } from '../model/commands.js'
+import { isRelaying } from '../model/rejectOrder.js'
 import { isScheduled } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
-import { isRelaying } from '../submitter/rejectOrder.js'
 
 export type CancelRefusal = Extract<
   CancellationVerdict,
@@ -60,121 +55,27 @@ export async function writeCancel(
   tables: StoreWriter,
   found: StoredOrder,
 ): Promise<CancellationVerdict> {
-  const { order, attempt } = found
-  if (order.state === 'canceling') return accept(found)
+  if (found.order.state === 'canceling')
+    return carryOut(context, tables, found, true)
   const isRelayed = await mayRelay(context, tables, found)
-  await tables.attempts.update([attempt])
-  if (order.state === 'capturing')
-    return keepRequested(context, tables, found, isRelayed ? 'cancel' : 'void')
-  return isRelayed || order.requested === 'cancel'
-    ? relayCancel(context, tables, found)
-    : setAside(context, tables, found)
+  await tables.attempts.update([found.attempt])
+  return carryOut(context, tables, found, isRelayed)
 }
 
-/**
- * Stores the request to cancel or void. If the capture in flight fails, the
- * submitter carries the request out.
- */
-export async function keepRequested(
+/** Writes what becomes of an order whose cancellation is in the store. */
+export async function carryOut(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  asked: 'cancel' | 'void',
+  isRelayed: boolean,
 ): Promise<CancellationVerdict> {
-  const { requested: before } = found.order
-  // If we send buyers' cancellations, this one is sent after a void too, so
-  // `void` need not be replaced.
-  const isVoided = before === 'void' && isRelaying(context)
-  const requested = isVoided || before === 'cancel' ? before : asked
-  if (before === requested && wasKept(found))
-    return refuseCancel(found, 'captureInFlight')
-  const { order, event } = withEvent(
-    found.order,
-    {
-      type: 'cancellationAccepted',
-      at: context.now(),
-      data: { relayed: asked === 'cancel' },
-    },
-    { requested },
-  )
-  await tables.orders.update([order])
-  await tables.events.append([event])
-  return refuseCancel({ ...found, order }, 'captureInFlight')
-}
-
-/** True when the store already had a cancellation of this attempt. */
-function wasKept({ order, attempts }: StoredOrder): boolean {
-  const known = attempts.find(({ number }) => number === order.attempt)
-  return known?.cancellation !== undefined
-}
-
-/**
- * Makes the submitter send the cancellation. Once its transaction is stored,
- * the order becomes `canceling`.
- */
-export async function relayCancel(
-  context: OrdersContext,
-  tables: StoreWriter,
-  found: StoredOrder,
-): Promise<CancellationVerdict> {
-  const { order } = found
-  if (order.state === 'canceling' || order.requested === 'cancel')
-    return accept(found)
-  const changed = withEvent(
-    order,
-    {
-      type: 'cancellationAccepted',
-      at: context.now(),
-      data: { relayed: true },
-    },
-    { requested: 'cancel', sendDue: 0n, reason: undefined },
-  )
-  await tables.orders.update([changed.order])
-  await tables.events.append([changed.event])
-  return accept({ ...found, order: changed.order })
-}
-
-/**
- * Voids the order and stores the cancellation. We do not send it, but the buyer
- * may.
- */
-async function setAside(
-  context: OrdersContext,
-  tables: StoreWriter,
-  found: StoredOrder,
-): Promise<CancellationVerdict> {
-  const { order, attempt } = found
-  if (order.state === 'voided' && wasKept(found)) return accept(found)
-  const at = context.now()
-  const changed = withEvent(order, {
-    type: 'cancellationAccepted',
-    at,
-    data: { relayed: false },
-  })
-  const moved =
-    order.state === 'voided'
-      ? undefined
-      : moveOrder(
-          changed.order,
-          'voided',
-          { type: 'voided', at, data: {} },
-          {
-            requested: undefined,
-            sendDue: undefined,
-            lookDue: lastSecondOf(attempt),
-          },
-        )
-  const last = moved ?? changed
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [last.order],
-    events: moved ? [changed.event, moved.event] : [changed.event],
-  })
-  return accept({ ...found, order: last.order })
-}
-
-function accept(found: StoredOrder): CancellationVerdict {
-  return { ok: true, order: showOrder(found) }
+  const rules = { at: context.now(), relays: isRelaying(context) }
+  const changes = planCancellation(found, isRelayed, rules)
+  const [order = found.order] = await writeChanges(tables, changes, rules.at)
+  const shown = { ...found, order }
+  return found.order.state === 'capturing'
+    ? refuseCancel(shown, 'captureInFlight')
+    : { ok: true, order: showOrder(shown) }
 }
 
 /** Most cancellations of one payer in a day that are sent without approval. */

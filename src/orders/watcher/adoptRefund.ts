@@ -8,6 +8,7 @@ import { findEvidence } from '../evidence/findEvidence.js'
 import { writeChanges } from '../model/changes.js'
 import type { HasKinds } from '../model/kindOf.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
+import { inState } from '../model/moves.js'
 import { type PlannedRefund, planRefund } from '../model/planRefund.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { hasNonce } from '../model/refundRow.js'
@@ -94,8 +95,7 @@ async function freeNonce(
   if (isNewest && other.row.attempt === current.number)
     await tables.orders.update([
       {
-        ...other.row,
-        state: 'voided',
+        ...inState(other.row, 'loseNonce', 'voided'),
         reason: 'consumed',
         sendDue: undefined,
         lookDue: undefined,

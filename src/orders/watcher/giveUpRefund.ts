@@ -2,6 +2,7 @@ import type { Lease, OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { loadRefund } from '../model/loadRefund.js'
+import { inState } from '../model/moves.js'
 import type { RefundRow } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -22,9 +23,9 @@ export async function giveUpRefund(
       const current = await loadRefund(tables, id)
       if (current?.row.version !== version) return
       const failed = withEvent(
-        current.row,
+        inState(current.row, 'giveUp', 'voided'),
         { type: 'captureRejected', at, data: { reason } },
-        { state: 'voided', reason, lookDue: undefined },
+        { reason, lookDue: undefined },
       )
       await writeChanges(tables, {
         ...noChanges(),

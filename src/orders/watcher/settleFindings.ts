@@ -1,5 +1,5 @@
 import type { Hash } from 'viem'
-import type { OrderState, ProofRecord, StoreWriter } from '../../store/types.js'
+import type { ProofRecord, StoreWriter } from '../../store/types.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
@@ -14,16 +14,6 @@ import type { OrdersContext } from '../model/types.js'
 
 /** What the chain shows about one attempt of an order. */
 export type Finding = { orderId: string; attempt: number; evidence: Evidence }
-
-/** States of orders that the end of the window still changes. */
-const undecided: readonly OrderState[] = [
-  'drafted',
-  'stored',
-  'capturing',
-  'canceling',
-  'voided',
-  'expired',
-]
 
 /**
  * Applies findings to orders, and adds the changed rows to the caller's
@@ -87,12 +77,10 @@ function stepOf(
     const stored = atAttempt(newest, number)
     if (!stored) return noChanges()
     const { order, attempt } = stored
+    // A payment with a longer window was stored meanwhile, so the order has not
+    // expired.
     const isMoot =
-      evidence.kind === 'expired' &&
-      (!undecided.includes(order.state) ||
-        // A payment with a longer window was stored meanwhile, so the order has
-        // not expired.
-        evidence.blockTime < lastSecondOf(attempt))
+      evidence.kind === 'expired' && evidence.blockTime < lastSecondOf(attempt)
     if (isMoot) return noChanges()
     const proofs = [...stored.proofs, ...strays]
     return settleOrder({ order, attempt, proofs }, evidence, at)

@@ -93,7 +93,7 @@ type Facts = Pick<OrdersContext, 'policy' | 'kinds'> & {
   transactions: readonly TransactionRecord[]
 }
 
-function displaceProof(
+export function displaceProof(
   collected: ChangeSet,
   displaced: Displaced,
   facts: Facts,

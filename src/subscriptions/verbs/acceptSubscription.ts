@@ -95,7 +95,7 @@ export async function acceptSubscription(
       signature: sealed,
       cancellation: revocation,
     }
-    const moved = moveOrder(now.held.order, 'stored', {
+    const moved = moveOrder(now.held.order, 'accept', 'stored', {
       type: 'accepted',
       at: context.now(),
       data: {

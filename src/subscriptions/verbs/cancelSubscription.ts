@@ -80,7 +80,7 @@ async function writeCancel(
 ): Promise<OrderRecord> {
   const changed =
     order.state === 'drafted'
-      ? moveOrder(order, 'voided', { type: 'voided', at, data: {} })
+      ? moveOrder(order, 'void', 'voided', { type: 'voided', at, data: {} })
       : withEvent(
           order,
           { type: 'cancellationAccepted', at, data: { relayed: true } },
@@ -92,6 +92,7 @@ async function writeCancel(
     .map((charge) =>
       moveOrder(
         charge,
+        'void',
         'voided',
         { type: 'voided', at, data: {} },
         { requested: undefined, sendDue: undefined },

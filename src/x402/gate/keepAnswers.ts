@@ -1,5 +1,5 @@
 import { nextTurn } from '../../core/wait.js'
-import { writeCaptureRequests } from '../../orders/engine.js'
+import { endWork, writeCaptureRequests } from '../../orders/engine.js'
 import type { NoteRecord, OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noteOf } from './exchanges.js'
@@ -130,6 +130,10 @@ async function writeAnswers(
           skipsReview: true,
           early,
         })
+  const answered = own.flatMap(({ isEarly, orderId }) =>
+    isEarly ? [orderId] : [],
+  )
+  await endWork(context, tables, answered, { isAnswered: true })
   if (own.length > 0)
     await tables.notes.update(
       own.map(({ note, answer }) => doneNote(note, answer)),

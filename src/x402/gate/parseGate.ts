@@ -172,7 +172,13 @@ function parseEarly(
   const upTo = parseAnswerAt(offer, policy, field)
   const { mostAtRisk } = offer
   if (mostAtRisk !== undefined) checkLimit(`${field}mostAtRisk`, mostAtRisk)
-  if (upTo !== undefined) return { upTo, name, most: mostAtRisk }
+  if (upTo !== undefined)
+    return {
+      upTo,
+      name,
+      most: mostAtRisk,
+      as: offer.flow === 'upfront' ? 'working' : 'reserved',
+    }
   if (mostAtRisk === undefined) return undefined
   throw new InvalidFieldError(
     `${field}mostAtRisk`,

@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
 import {
+  endWork,
   isPaidBack,
   loadOrder,
   type StoredOrder,
@@ -8,6 +9,7 @@ import {
 } from '../../orders/engine.js'
 import type { CaptureResult } from '../../orders/index.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
+import { writeAgain } from '../../store/writeAgain.js'
 import { changeExchange, loadExchange } from './exchanges.js'
 import { jsonResponse } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
@@ -121,7 +123,7 @@ async function takeStep(
   if (paid && call.isStream && hasLeft(call))
     return { kind: 'pending', transaction: paid.transaction }
   const claimed = await claim(tools, note)
-  return claimed && work(tools, claimed, { transaction: paid?.transaction })
+  return claimed && work(tools, claimed, paid ?? {})
 }
 
 /** True when every client that waited has disconnected. */
@@ -172,9 +174,7 @@ async function takeOver(
   const claimed = await claim(tools, note)
   if (!claimed) return undefined
   const paid = await captureFirst(tools)
-  return paid && paid.kind !== 'paid'
-    ? paid
-    : work(tools, claimed, { transaction: paid?.transaction })
+  return paid && paid.kind !== 'paid' ? paid : work(tools, claimed, paid ?? {})
 }
 
 /**
@@ -202,7 +202,11 @@ async function captureFirst(
 async function work(
   tools: Tools,
   note: ExchangeNote,
-  { transaction, stored }: Pick<WorkEnd, 'transaction' | 'stored'>,
+  {
+    transaction,
+    isEarly,
+    stored,
+  }: Pick<WorkEnd, 'transaction' | 'isEarly' | 'stored'>,
 ): Promise<Outcome | undefined> {
   const { gate, call } = tools
   const finished = await runHandler(gate, {
@@ -211,11 +215,17 @@ async function work(
     payment: { ...call.payment, transaction },
     isStream: call.isStream,
   })
-  if (finished.kind === 'live') return stream(tools, note, finished)
+  if (finished.kind === 'live') {
+    // A stream begins even if this fails: the payment is captured, and this
+    // process may hold the only answer.
+    if (isEarly) await tellWorked(tools, true).catch(() => undefined)
+    return stream(tools, note, finished)
+  }
   const outcome = await storeWork(tools, {
     note,
     finished,
     transaction,
+    isEarly,
     stored,
   })
   const signal = finished.kind === 'failed' ? finished.signal : undefined
@@ -272,7 +282,7 @@ function storeWork(tools: Tools, work: WorkEnd): Promise<Outcome | undefined> {
  */
 async function tryStore(
   tools: Tools,
-  { note, finished, transaction, stored }: WorkEnd,
+  { note, finished, transaction, isEarly = false, stored }: WorkEnd,
 ): Promise<Outcome | undefined> {
   const { gate, call } = tools
   if (finished.kind === 'passedOn') {
@@ -288,6 +298,7 @@ async function tryStore(
     captures: transaction === undefined,
     stored,
     early: call.terms.offer.early,
+    isEarly,
   })
   if (!done) return undefined
   const paid: Outcome = transaction
@@ -305,6 +316,7 @@ async function fail(
 ): Promise<Outcome | undefined> {
   if (tools.call.terms.offer.afterFailure === 'giveUp')
     return giveUp(tools, note, { reason: 'workFailed', response })
+  await tellWorked(tools, false)
   const kept = await changeExchange(tools.gate, note, { step: 'failed' })
   return kept && { kind: 'failed', response, transaction }
 }
@@ -322,6 +334,7 @@ async function giveUp(
   const { orderId, terms } = call
   const isUpfront = terms.offer.flow === 'upfront'
   const { payer } = call.payment
+  await tellWorked(tools, false)
   // With `upfront`, the handler may have started when the capture was only
   // pre-confirmed. Waits until a block has it, because only then can it be
   // refunded.
@@ -396,12 +409,27 @@ async function capture(
       kind: 'paid',
       response: undefined,
       transaction: result.transactionHash,
+      isEarly: true,
     }
   const sent = await context.store.read(({ transactions }) =>
     transactions.find({ orderIds: [orderId] }),
   )
   const transaction = sent.flatMap(({ hash }) => hash ?? []).at(-1)
   return { kind: 'pending', transaction }
+}
+
+/**
+ * Records whether an answer came of work that began before a block had the
+ * capture.
+ */
+async function tellWorked(
+  { gate: { context }, call: { orderId, terms } }: Tools,
+  isAnswered: boolean,
+): Promise<void> {
+  if (terms.offer.flow !== 'upfront' || !terms.offer.early) return
+  await writeAgain(context, (tables) =>
+    endWork(context, tables, [orderId], { isAnswered }),
+  )
 }
 
 /**

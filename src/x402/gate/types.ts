@@ -337,6 +337,8 @@ export type WorkEnd = {
   note: ExchangeNote
   finished: Exclude<Finished, { kind: 'live' }> | { kind: 'passedOn' }
   transaction?: Hash | undefined
+  /** True if the handler began when that capture was only pre-confirmed. */
+  isEarly?: boolean | undefined
   /** The order, if this process has just stored it, which saves loading it. */
   stored?: StoredOrder | undefined
 }
@@ -402,6 +404,11 @@ export type AnswerToKeep = {
    * `captures`.
    */
   early: EarlyLimits | undefined
+  /**
+   * True if the handler began when the capture was only pre-confirmed: the
+   * answer is recorded as given early.
+   */
+  isEarly: boolean
 }
 
 /**
@@ -429,6 +436,8 @@ export type Outcome =
       /** Starts to send the streamed answer to a client. May be called once. */
       stream?: ((client: AbortSignal) => Response) | undefined
       transaction: Hash
+      /** True while the capture is only pre-confirmed. */
+      isEarly?: boolean | undefined
     }
   /**
    * The handler failed. Includes its answer, and the capture if there was one.

@@ -8,7 +8,7 @@ import {
   UnsupportedTokenError,
 } from 'countersign'
 import type { Principal } from 'countersign/http'
-import { OrdersSetupError, TransitionError } from 'countersign/orders'
+import { OrdersSetupError } from 'countersign/orders'
 import {
   DuplicateRecordError,
   LeaseLostError,
@@ -25,6 +25,7 @@ import {
   type ProblemReason,
   problemTable,
 } from '../../../src/http/schemas/problemTable.js'
+import { TransitionError } from '../../../src/orders/model/errors.js'
 import { openStub, order, reasonOf } from '../support/httpStub.js'
 
 const secret = `0x${'5ec2e7'.repeat(11)}`
@@ -67,7 +68,15 @@ test.each<[Error, unknown[]]>([
   [new DuplicateRecordError({ table: 'orders' }), [503, 'storeUnavailable']],
   [new OrdersSetupError(`have ${secret}`), [500, 'internal']],
   [new SealError(`is ${secret}`), [500, 'internal']],
-  [new TransitionError({ from: 'drafted', to: secret }), [500, 'internal']],
+  [
+    new TransitionError({
+      role: 'sale',
+      cause: 'void',
+      from: 'drafted',
+      to: secret,
+    }),
+    [500, 'internal'],
+  ],
   [new TypeError(secret), [500, 'internal']],
   [
     Object.assign(new Error(secret), { cause: new Error(secret) }),

@@ -35,7 +35,7 @@ type EarlyShop = Awaited<ReturnType<typeof openEarly>>
 /** A paid request, which can be sent again. */
 async function payFor(
   { gate }: EarlyShop,
-  handler = () => new Response('the goods'),
+  handler: () => Response | Promise<Response> = () => new Response('the goods'),
 ): Promise<() => Promise<Response>> {
   const account = await fundedAccount(chain, price)
   const sold = gate.protect('work', handler)
@@ -146,6 +146,97 @@ test('a failed work of the flow upfront raises its refund only once a block has 
     events.indexOf('captured'),
   )
 })
+
+/** The pre-confirmed capture is dropped, and the payer cannot pay any more. */
+async function lose(shop: EarlyShop): Promise<void> {
+  const { payer } = await onlyOrder(shop)
+  await chain.preconfirmations.dropPending()
+  if (payer) await chain.block({ account: payer })
+}
+
+/** Shows the capture in the pending block, and makes blocks only after that. */
+function afterLoss<result>(
+  shop: EarlyShop,
+  answering: Promise<result>,
+): Promise<result> {
+  let isShown = false
+  return during(answering, async () => {
+    const [order] = (await shop.orders.list()).orders
+    isShown ||= order?.preconfirmed !== undefined
+    await (isShown ? sealAll() : tick())
+  })
+}
+
+async function lossesOf(shop: EarlyShop) {
+  const { id } = await onlyOrder(shop)
+  const [sums] = (await shop.orders.health()).destinations
+  return {
+    atRisk: sums?.atRisk,
+    unpaid: sums?.servedUnpaid,
+    told: (await eventsOf(shop, id)).filter((one) => one === 'servedUnpaid')
+      .length,
+  }
+}
+
+const free = { atRisk: 0n, unpaid: 0n, told: 0 }
+
+test.each([
+  ['answers 500', () => new Response('', { status: 500 })],
+  [
+    'throws',
+    () => {
+      throw new Error('no work')
+    },
+  ],
+])(
+  'a handler that %s after its pre-confirmation was lost has served nothing',
+  async (_, end) => {
+    const shop = await openEarly({ flow: 'upfront' })
+    const send = await payFor(shop, async () => {
+      await lose(shop)
+      return end()
+    })
+    const response = await afterLoss(shop, send())
+    expect(response.status).toBe(402)
+    expect(await lossesOf(shop)).toEqual(free)
+  },
+)
+
+test('a handler that may run again after a failure leaves nothing at risk', async () => {
+  const shop = await openEarly({ flow: 'upfront', afterFailure: 'keep' })
+  const send = await payFor(shop, () => new Response('', { status: 500 }))
+  expect((await during(send(), tick)).status).toBe(500)
+  expect((await onlyOrder(shop)).state).toBe('capturing')
+  expect(await lossesOf(shop)).toEqual(free)
+  await settle(shop)
+  expect(await lossesOf(shop)).toEqual(free)
+})
+
+test.each([
+  ['an answer', {}],
+  ['a stream', { stream: true }],
+])(
+  '%s that follows a lost pre-confirmation is reported once it is given, not before',
+  async (_, more) => {
+    const shop = await openEarly({ flow: 'upfront', ...more })
+    const send = await payFor(shop, async () => {
+      expect(await lossesOf(shop)).toEqual({ ...free, atRisk: 10_000n })
+      await lose(shop)
+      while ((await onlyOrder(shop)).state === 'capturing')
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      expect(await lossesOf(shop)).toEqual(free)
+      return new Response('the goods')
+    })
+    const response = await afterLoss(shop, send())
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('the goods')
+    expect(await lossesOf(shop)).toEqual({
+      atRisk: 0n,
+      unpaid: 10_000n,
+      told: 1,
+    })
+  },
+)
 
 test('an offer that is answered early needs its limit, and that of the orders', async () => {
   const { orders } = await openShop(chain)

@@ -273,3 +273,63 @@ test.each([
     expect(changes.orders).toMatchObject([{ state: 'expired', lookDue }])
   },
 )
+
+test('what was spent on another payment waits for no review, and names no older reason', () => {
+  const held = { ...order, needsReview: true, reason: 'needsReview' } as const
+  const changes = settleOrder(
+    { order: held, attempt, proofs: [] },
+    { kind: 'consumed', transactionHash: word('a'), blockNumber: 9n },
+    0n,
+  )
+  expect(changes.orders).toMatchObject([
+    { state: 'consumed', needsReview: false, reason: undefined },
+  ])
+})
+
+test.each([
+  ['captured', 'capture'],
+  ['canceled', 'cancel'],
+  ['consumed', undefined],
+] as const)(
+  'an order that was never accepted is a draft again once a fork takes back what made it %s',
+  (state, kind) => {
+    const unsigned = {
+      ...attempt,
+      signature: undefined,
+      signatureHash: undefined,
+    }
+    const proofs = kind ? [proofAt(word('a'), 9n, { kind })] : []
+    const settled: OrderRecord = { ...captured(word('a')), state }
+    const take = (blockTime: bigint, newest = unsigned) =>
+      unsettleOrder(
+        {
+          order: { ...settled, attempt: newest.number },
+          attempt: unsigned,
+          attempts: [unsigned, newest],
+          proofs,
+        },
+        { ...facts, blockTime, transactions: [] },
+      ).orders
+    const open = { state: 'drafted', requested: undefined, sendDue: undefined }
+    expect(take(600n)).toMatchObject([{ ...open, lookDue: 1000n }])
+    expect(take(1000n)).toMatchObject([{ ...open, lookDue: 1000n }])
+    expect(take(600n, { ...attempt, number: 2 })).toMatchObject([
+      { state: 'stored' },
+    ])
+  },
+)
+
+test('a reorganization leaves a voided order voided, though nobody ever accepted a payment of it', () => {
+  const unsigned = {
+    ...attempt,
+    signature: undefined,
+    signatureHash: undefined,
+  }
+  const stored = {
+    order: { ...captured(word('a')), unexpected: true },
+    attempt: unsigned,
+    proofs: [proofAt(word('a'), 9n)],
+  }
+  const changes = unsettleOrder(stored, { ...facts, transactions: [] })
+  expect(changes.orders).toMatchObject([{ state: 'voided' }])
+})

@@ -3,16 +3,11 @@ import type {
   OrderReason,
   OrderRecord,
 } from '../../store/types.js'
-import {
-  type Changes,
-  dropPreconfirmed,
-  moveOrder,
-  withEvent,
-} from '../model/changes.js'
-import { settleEarly } from '../model/earlyAnswer.js'
-import { lastSecondOf } from '../model/endsOf.js'
-import { isScheduled } from '../model/scheduled.js'
-import type { OrdersContext } from '../model/types.js'
+import { type Changes, moveOrder, withEvent } from './changes.js'
+import { lastSecondOf } from './endsOf.js'
+import { inState } from './moves.js'
+import { isScheduled } from './scheduled.js'
+import type { OrdersContext } from './types.js'
 
 export type Refused = {
   reason: OrderReason
@@ -36,13 +31,6 @@ type Undecided = { order: OrderRecord; attempt: AttemptRecord }
  * cancellation that was requested meanwhile.
  */
 export function rejectOrder(
-  undecided: Undecided,
-  refused: Refused,
-): Pick<Changes, 'orders' | 'events'> {
-  return settleEarly(planRejected(undecided, refused), refused.at)
-}
-
-function planRejected(
   { order, attempt }: Undecided,
   { reason, again, at, relays }: Refused,
 ): Pick<Changes, 'orders' | 'events'> {
@@ -79,15 +67,15 @@ function planRejected(
   if (isGivenUp(order, relays)) {
     const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
     const event = { type: 'voided', at, data: {} } as const
-    const voided = moveOrder(rejected.order, 'voided', event, {
+    const voided = moveOrder(rejected.order, 'refused', 'voided', event, {
       ...dues,
       ...next,
     })
     return { orders: [voided.order], events: [rejected.event, voided.event] }
   }
-  const open = dropPreconfirmed(rejected.order)
+  const open = inState(rejected.order, 'refused', 'stored')
   return {
-    orders: [{ ...open, state: 'stored', ...next }],
+    orders: [{ ...open, ...next }],
     events: [rejected.event],
   }
 }
@@ -121,9 +109,9 @@ export function reopenOrder(
     return rejectOrder(stored, { ...options, reason: 'voided' })
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
   const reopened = withEvent(
-    dropPreconfirmed(order),
+    inState(order, 'freed', 'stored'),
     { type: 'reopened', at: options.at, data: {} },
-    { state: 'stored', requested: kept, sendDue: 0n },
+    { requested: kept, sendDue: 0n },
   )
   return { orders: [reopened.order], events: [reopened.event] }
 }
