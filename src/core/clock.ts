@@ -18,13 +18,53 @@ export function wallTime(): bigint {
 }
 
 /**
- * Returns the given Unix time in seconds; without one, the time of this
- * machine. Refuses a `number`.
+ * Returns a time that a caller gave in Unix seconds; without one, the time of
+ * this machine. Refuses a `number`, and milliseconds.
+ *
+ * @throws {@link InvalidFieldError}
  */
-export function parseTime(now: bigint = wallTime()): bigint {
-  if (typeof now !== 'bigint')
-    throw new InvalidFieldError('now', shown(now), 'a bigint of Unix seconds')
-  return now
+export function parseTime(
+  time: bigint = wallTime(),
+  field: string = 'now',
+): bigint {
+  if (typeof time !== 'bigint')
+    throw new InvalidFieldError(field, shown(time), 'a bigint of Unix seconds')
+  checkUnit(time, field)
+  return time
+}
+
+/**
+ * Refuses a time in milliseconds: a number from 10^11 to 10^14. As milliseconds
+ * these are the years 1973 to 5138, and as seconds years after 5138. Larger
+ * numbers stand for "never".
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function checkUnit(time: unknown, field: string): void {
+  if (typeof time === 'bigint' && time >= 10n ** 11n && time < 10n ** 14n)
+    throw new InvalidFieldError(
+      field,
+      shown(time),
+      'Unix seconds, and not milliseconds',
+    )
+}
+
+/**
+ * Returns the seconds of a period that a caller gave. Refuses milliseconds: from
+ * 86,400,000 on, which are a day in milliseconds, and 1,000 days in seconds.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function parsePeriod(period: bigint, field: string): bigint {
+  if (typeof period !== 'bigint')
+    throw new InvalidFieldError(field, shown(period), 'a bigint of seconds')
+  if (period >= 86_400_000n)
+    throw new InvalidFieldError(
+      field,
+      shown(period),
+      'less than 86400000 seconds (1,000 days), and not milliseconds',
+    )
+  return period
 }
 
 /**

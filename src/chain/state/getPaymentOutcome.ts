@@ -1,6 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkUnit } from '../../core/clock.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import {
@@ -258,6 +259,7 @@ export async function findOutcome(
  * @throws {@link InvalidFieldError} when it is not a time.
  */
 export function getSince(since: bigint | undefined): bigint | undefined {
+  checkUnit(since, 'since')
   const isTime = typeof since === 'bigint' && since >= 0n
   if (since !== undefined && !isTime)
     throw new InvalidFieldError(

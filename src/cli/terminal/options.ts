@@ -35,7 +35,7 @@ export function parseTimeOption(
   text: string | undefined,
 ): bigint | undefined {
   if (text === undefined) return undefined
-  if (/^\d{1,12}$/.test(text)) return BigInt(text)
+  if (/^\d{1,11}$/.test(text)) return BigInt(text)
   const milliseconds = Date.parse(text)
   if (/^\d{4}-/.test(text) && !Number.isNaN(milliseconds))
     return BigInt(Math.floor(milliseconds / 1000))

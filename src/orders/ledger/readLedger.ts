@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkUnit } from '../../core/clock.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { Submitter } from '../../store/types.js'
 import { endingContext } from '../loop/endingContext.js'
@@ -124,6 +125,7 @@ function parseRange({
 }
 
 function parseSecond(value: unknown, field: string): void {
+  checkUnit(value, field)
   const fits = typeof value === 'bigint' && value >= 0n && value <= 2n ** 63n
   if (!fits)
     throw new InvalidFieldError(

@@ -1,11 +1,12 @@
 import type { Account, Address, Client, Hash, Hex } from 'viem'
-import { isTemporary } from '../../chain/rpc/classifyFailure.js'
+import { isOfGateway } from '../../chain/rpc/classifyFailure.js'
 import { getChainId, tryRequest } from '../../chain/rpc/requestNode.js'
 import type { NodeFailure } from '../../chain/rpc/types.js'
 import { encodeMembers } from '../../chain/state/executor.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { SigningDeclinedError, WrongWalletError } from '../sign/errors.js'
 import { isDeclined } from '../sign/isDeclined.js'
+import { classifySendFailure, type SendStatus } from './classifySendFailure.js'
 import { AccountError, SendError } from './errors.js'
 import type { SignedTransaction } from './signTransaction.js'
 
@@ -44,10 +45,10 @@ export async function sendRaw(
  */
 async function isMined(
   client: Client,
-  { words }: NodeFailure,
+  failure: NodeFailure,
   hash: Hash,
 ): Promise<boolean> {
-  if (!nonceTooLow.test(words)) return false
+  if (classifySendFailure(failure) !== 'nonceTooLow') return false
   const { result } = await tryRequest(client, 'eth_getTransactionByHash', [
     hash,
   ])
@@ -96,25 +97,23 @@ type WalletFields = CallFees & {
   nonce?: number | undefined
 }
 
-/**
- * True when the error text says that the node already has the transaction.
- * Covers texts of Geth, Nethermind, Besu and anvil.
- */
-export function isKnown({ words }: NodeFailure): boolean {
-  return /already ?(known|imported)|\bknown transaction|already in (the )?(mem)?pool/i.test(
-    words,
-  )
+/** True when the node says that it already has the transaction. */
+export function isKnown(failure: NodeFailure): boolean {
+  return classifySendFailure(failure) === 'known'
 }
 
-const nonceTooLow = /nonce (is )?too low|old ?nonce/i
+/** Another transaction has the account nonce. */
+const taken: readonly SendStatus[] = ['nonceTooLow', 'replacementUnderpriced']
 
 /**
- * True when the error text says that the account nonce is used by another
- * transaction.
+ * The node takes no transaction now that it would take later: the account gets
+ * funds, the base fee falls, or its pool has room again.
  */
-function isNonceTaken({ words }: NodeFailure): boolean {
-  return nonceTooLow.test(words) || /replacement .*underpriced/i.test(words)
-}
+const later: readonly SendStatus[] = [
+  'underpriced',
+  'poolFull',
+  'insufficientFunds',
+]
 
 /**
  * Builds the error of a failed send, and decides its `maybeSent` and
@@ -131,9 +130,11 @@ function sendError(
   }: { transactionHash?: Hash; givenNonce: number | undefined },
 ): SendError {
   const { code, words } = failure
-  const maybeSent = isTemporary(failure)
+  const status = classifySendFailure(failure)
+  const maybeSent = status === 'unclear' || isOfGateway(failure)
+  const isTaken = givenNonce === undefined && taken.includes(status)
   const retryable = maybeSent
     ? transactionHash !== undefined
-    : givenNonce === undefined && isNonceTaken(failure)
+    : isTaken || later.includes(status)
   return new SendError({ transactionHash, words, code, retryable, maybeSent })
 }

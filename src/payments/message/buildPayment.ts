@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { parseTime } from '../../core/clock.js'
+import { checkUnit, parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
@@ -105,6 +105,8 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     validBefore = now + windowSeconds,
     nonce = drawNonce(),
   } = parameters
+  checkUnit(validAfter, 'validAfter')
+  checkUnit(validBefore, 'validBefore')
   const payment: Payment = parsePayment({
     primaryType,
     domain,

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import { parseTime } from '../../core/clock.js'
+import { parsePeriod, parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
@@ -124,12 +124,15 @@ export function buildSpendPermission(
     token,
     allowance,
     decimals = 6,
-    period,
-    start = parseTime(given.now),
     salt = BigInt(drawNonce()),
     extraData = '0x',
     manager = spendPermissionManager,
   } = given
+  const period = parsePeriod(given.period, 'period')
+  const start =
+    given.start === undefined
+      ? parseTime(given.now)
+      : parseTime(given.start, 'start')
   const permission = parseSpendPermission({
     primaryType: 'SpendPermission',
     domain: {
@@ -159,12 +162,11 @@ function endOf(
   { end, period, periods }: BuildSpendPermissionParameters,
   start: bigint,
 ): bigint {
-  if (periods === undefined) return end ?? lastSecond
+  if (periods === undefined)
+    return end === undefined ? lastSecond : parseTime(end, 'end')
   if (end !== undefined)
     throw new InvalidFieldError('periods', shown(periods), 'left out with end')
   if (!Number.isSafeInteger(periods) || periods < 1)
     throw new InvalidFieldError('periods', shown(periods), 'a positive integer')
-  if (typeof period !== 'bigint')
-    throw new InvalidFieldError('period', shown(period), 'a bigint of seconds')
   return start + BigInt(periods) * period
 }

@@ -1,3 +1,4 @@
+import { checkUnit } from '../../core/clock.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
 import type {
@@ -28,6 +29,7 @@ export function periodAt(
   const { message } = parseSpendPermission(permission)
   if (typeof time !== 'bigint')
     throw new InvalidFieldError('time', shown(time), 'a bigint of Unix seconds')
+  checkUnit(time, 'time')
   return findPeriod(message, time)
 }
 

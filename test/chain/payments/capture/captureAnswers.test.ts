@@ -78,7 +78,7 @@ test.each([
 })
 
 test.each([
-  [-32000, 'insufficient funds for gas * price + value'],
+  [-32000, 'intrinsic gas too low'],
   [-32000, 'unknown transaction type'],
   [-32602, 'invalid params'],
 ])('a node that answers %d "%s" refused for good', async (code, words) => {
@@ -147,22 +147,33 @@ test.each([
   },
 )
 
-test('a full pool is a reason to send the same bytes later', async () => {
+test.each([
+  'txpool is full',
+  'insufficient funds for gas * price + value',
+  'Upfront cost exceeds account balance',
+  'max fee per gas less than block base fee',
+  'transaction underpriced',
+  'FeeTooLow, MaxFeePerGas too low',
+  'in-flight transaction limit reached for delegated accounts',
+  'gapped-nonce tx from delegated accounts',
+  'nonce too high',
+])('a node that says "%s" may take the same later', async (words) => {
   const payment = await draft(chain)
-  const client = refusing(-32000, 'txpool is full')
+  const client = refusing(-32000, words)
   await expect(capturePayment(client, { payment })).rejects.toMatchObject({
     name: 'SendError',
     retryable: true,
+    maybeSent: false,
   })
 })
 
-test('real refusals of a node are final', async () => {
+test('real refusals of a node say whether another try can succeed', async () => {
   const poor = newAccount()
   const payment = await draft(chain, { ...transfer })
   const given = { payment, account: poor, nonce: 0 }
   await expect(capturePayment(reader, given)).rejects.toMatchObject({
     name: 'SendError',
-    retryable: false,
+    retryable: true,
     details: { words: expect.stringMatching(/insufficient funds/i) },
   })
   await expect(
@@ -200,7 +211,7 @@ test.each([
   [
     rpcError(-32000, 'insufficient funds'),
     SendError,
-    { retryable: false, maybeSent: false },
+    { retryable: true, maybeSent: false },
   ],
 ])(
   'a wallet that fails with %s is asked once',

@@ -73,6 +73,9 @@ const coded = (code: unknown, cause?: unknown): Error =>
 test.each<[string, unknown]>([
   ['EIP-1193', coded(4001)],
   ['WalletConnect', coded(5000)],
+  ['WalletConnect, methods', coded(5001)],
+  ['the words of Trezor', new Error('Cancelled')],
+  ['its words, with a code', { code: -32603, message: 'Action cancelled.' }],
   ['a plain object', { code: 4001, message: 'User rejected' }],
   ['a cause', new Error('outer', { cause: coded(4001) })],
   ['a cause of a cause', coded(-32603, new Error('b', { cause: coded(4001) }))],
