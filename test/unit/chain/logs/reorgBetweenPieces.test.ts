@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createReadClient } from 'countersign/reads'
+import type { Address } from 'viem'
 import { expect, onTestFinished, test } from 'vitest'
 import { address, rpcLog } from '../../support/fakeLogNode.js'
 
@@ -13,9 +14,10 @@ type Call = { id: number; method: string; params: [never] }
 async function startNode(reorgs: { after: number; from: number }[]) {
   const requests: Call[][] = []
   const hashOf = (block: number) => {
-    const fork = reorgs.findLastIndex(
+    const isReplaced = reorgs.map(
       ({ after, from }) => requests.length > after && block >= from,
     )
+    const fork = isReplaced.lastIndexOf(true)
     return `0x${fork + 2}${block.toString(16).padStart(63, '0')}`
   }
   const answer = ({ method, params: [first] }: Call): unknown => {
@@ -38,7 +40,7 @@ async function startNode(reorgs: { after: number; from: number }[]) {
     const answers = calls.map((call) => ({ id: call.id, result: answer(call) }))
     response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
   })
-  await new Promise<void>((resolve) => server.listen(0, resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.close()
   })
@@ -46,7 +48,12 @@ async function startNode(reorgs: { after: number; from: number }[]) {
   return { url: `http://127.0.0.1:${port}`, requests, hashOf }
 }
 
-const range = { address, fromBlock: 1n, toBlock: 40n, maxBlockRange: 10n }
+const range = {
+  address: address as Address,
+  fromBlock: 1n,
+  toBlock: 40n,
+  maxBlockRange: 10n,
+}
 const methodsOf = (calls: readonly Call[] | undefined) =>
   calls?.map(({ method }) => method.replace('eth_get', '')).sort()
 
