@@ -1,15 +1,26 @@
 /**
- * Error codes for a user who declined: those of EIP-1193, WalletConnect (5000 to
- * 5003) and Ledger.
+ * Error codes for a user who declined: those of EIP-1193, WalletConnect (5001
+ * and 5002: the chains or the methods of a session), Ledger and Trezor.
  */
-const codes: readonly unknown[] = [4001, 5000, 5001, 5002, 5003, 0x6985]
+const codes: readonly unknown[] = [
+  4001,
+  5000,
+  5001,
+  5002,
+  0x6985,
+  'Failure_ActionCancelled',
+  'Method_Cancel',
+]
 
 /**
  * Some wallets use the general code -32603, so that only the error text says
  * that the user declined. ethers uses the code `ACTION_REJECTED`.
  */
 const words =
-  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ|(^|[^\w ])\W*(action )?cancel+ed\W*$/i
+  /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ/i
+
+/** Trezor says no more than this. As part of a longer text it means less. */
+const onlyWords = /^(action )?cancell?ed\.?$/i
 
 /** True if this error of a wallet says that the user declined. */
 export function isDeclined(error: unknown): boolean {
@@ -17,6 +28,7 @@ export function isDeclined(error: unknown): boolean {
   return (
     codes.includes(code) ||
     codes.includes(statusCode) ||
-    words.test(`${code}${message}`)
+    words.test(`${code}${message}`) ||
+    onlyWords.test(message)
   )
 }
