@@ -1,8 +1,16 @@
 /**
- * Error codes for a user who declined: those of EIP-1193, WalletConnect and
- * Ledger.
+ * Error codes for a user who declined: those of EIP-1193, WalletConnect (5001
+ * and 5002: the chains or the methods of a session), Ledger and Trezor.
  */
-const codes: readonly unknown[] = [4001, 5000, 0x6985]
+const codes: readonly unknown[] = [
+  4001,
+  5000,
+  5001,
+  5002,
+  0x6985,
+  'Failure_ActionCancelled',
+  'Method_Cancel',
+]
 
 /**
  * Some wallets use the general code -32603, so that only the error text says
@@ -11,12 +19,16 @@ const codes: readonly unknown[] = [4001, 5000, 0x6985]
 const words =
   /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ/i
 
+/** Trezor says no more than this. As part of a longer text it means less. */
+const onlyWords = /^(action )?cancell?ed\.?$/i
+
 /** True if this error of a wallet says that the user declined. */
 export function isDeclined(error: unknown): boolean {
   const { code, statusCode, message } = Object(error)
   return (
     codes.includes(code) ||
     codes.includes(statusCode) ||
-    words.test(`${code}${message}`)
+    words.test(`${code}${message}`) ||
+    onlyWords.test(message)
   )
 }
