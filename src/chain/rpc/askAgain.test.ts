@@ -15,12 +15,15 @@ const answer = async () => '0x1'
 function openNodes(...answers: Answer[]) {
   const asked = answers.map((): string[] => [])
   const nodes = answers.map((one, at) =>
-    custom({
-      request: (sent: Sent) => {
-        asked[at]?.push(sent.method)
-        return one(sent)
+    custom(
+      {
+        request: (sent: Sent) => {
+          asked[at]?.push(sent.method)
+          return one(sent)
+        },
       },
-    }),
+      { retryCount: 0 },
+    ),
   )
   const [only] = nodes
   if (!only) throw new Error('no node')
