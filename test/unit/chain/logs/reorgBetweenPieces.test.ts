@@ -13,10 +13,11 @@ type Call = { id: number; method: string; params: [never] }
 async function startNode(reorgs: { after: number; from: number }[]) {
   const requests: Call[][] = []
   const hashOf = (block: number) => {
-    const fork = reorgs.findLastIndex(
-      ({ after, from }) => requests.length > after && block >= from,
-    )
-    return `0x${fork + 2}${block.toString(16).padStart(63, '0')}`
+    const isSo = ({ after, from }: (typeof reorgs)[number]) =>
+      requests.length > after && block >= from
+    const forks = reorgs.map((reorg, at) => (isSo(reorg) ? at + 1 : 0))
+    const fork = String(Math.max(0, ...forks) % 10)
+    return `0x${fork}${block.toString(16).padStart(63, '0')}`
   }
   const answer = ({ method, params: [first] }: Call): unknown => {
     if (method === 'eth_getBlockByNumber') {
@@ -46,7 +47,12 @@ async function startNode(reorgs: { after: number; from: number }[]) {
   return { url: `http://127.0.0.1:${port}`, requests, hashOf }
 }
 
-const range = { address, fromBlock: 1n, toBlock: 40n, maxBlockRange: 10n }
+const range = {
+  address,
+  fromBlock: 1n,
+  toBlock: 40n,
+  maxBlockRange: 10n,
+} as const
 const methodsOf = (calls: readonly Call[] | undefined) =>
   calls?.map(({ method }) => method.replace('eth_get', '')).sort()
 
