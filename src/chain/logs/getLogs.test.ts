@@ -326,3 +326,38 @@ test('a pre-confirmed log may have no index, a sealed one may not', async () => 
     details: { problem: 'holds a malformed quantity' },
   })
 })
+
+test('logs of two blocks with one height are asked for again, and then an error', async () => {
+  const other = { blockHash: `0x${'e'.repeat(64)}`, logIndex: '0x1' }
+  for (const place of [
+    { fromBlock: 5n, toBlock: 5n },
+    { fromBlock: 'latest', toBlock: 'latest' },
+    { fromBlock: 'pending', toBlock: 'pending' },
+  ] as const) {
+    let odd = 1
+    const { client, asked } = fakeNode(() =>
+      odd-- > 0 ? [rpcLog(5), rpcLog(5, other)] : [rpcLog(5)],
+    )
+    // The newest block is asked for by its number then, which is 100.
+    const read = getLogs(client, { address, ...place })
+    if (place.fromBlock === 'latest') await read.catch(() => undefined)
+    else expect(await read).toHaveLength(1)
+    expect(asked.length).toBeGreaterThan(1)
+    odd = 100
+    await expect(getLogs(client, { address, ...place })).rejects.toMatchObject({
+      name: 'NodeAnswerError',
+      retryable: true,
+    })
+  }
+})
+
+test('a log that a reorganization removed is never returned', async () => {
+  const removed = { removed: true, blockHash: `0x${'e'.repeat(64)}` }
+  const { client } = fakeNode(() => [
+    rpcLog(5, removed),
+    rpcLog(5),
+    rpcLog(6, removed),
+  ])
+  const logs = await getLogs(client, { address, fromBlock: 5n, toBlock: 6n })
+  expect(logs.map(({ blockNumber }) => blockNumber)).toEqual([5n])
+})

@@ -432,3 +432,36 @@ test('a block that holds a receipt twice is an error', async () => {
     details: { problem: 'holds a receipt twice' },
   })
 })
+
+test('a list of receipts that lacks one in the middle is an error', async () => {
+  const three = hash('c3')
+  const { client } = fakeNode(() => [
+    rpcReceipt(0x20, one),
+    rpcReceipt(0x20, three, 2),
+  ])
+  await expect(getBlockReceipts(client, { block: 32n })).rejects.toThrow(
+    'lacks receipt 1 of the block',
+  )
+})
+
+test.each<[string, object]>([
+  ['block', { blockHash: hashOf(0x21) }],
+  ['height', { blockNumber: '0x21' }],
+  ['transaction', { transactionHash: two }],
+])('a receipt with a log of another %s is an error', async (_, change) => {
+  const log = {
+    address: `0x${'a2'.repeat(20)}`,
+    topics: [],
+    data: '0x',
+    blockNumber: '0x20',
+    blockHash: hashOf(0x20),
+    transactionHash: one,
+    transactionIndex: '0x0',
+    logIndex: '0x0',
+  }
+  const receipt = { ...rpcReceipt(0x20, one), logs: [{ ...log, ...change }] }
+  const { client } = fakeNode(() => [receipt])
+  await expect(getBlockReceipts(client, { block: 32n })).rejects.toThrow(
+    'holds a log of another block or transaction',
+  )
+})

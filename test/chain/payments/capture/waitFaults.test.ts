@@ -134,3 +134,52 @@ test('what is looked for in vain twice is unknown', async () => {
   )
   expect(await wait({ payment }, client)).toMatchObject({ status: 'unknown' })
 })
+
+test('the first poll without a receipt asks whether another transaction captured the payment', async () => {
+  const payment = await draft(chain)
+  const captured = await mined(chain, capturePayment(merchant, { payment }))
+  const { client, methods } = fakeNode(chain)
+  // The one poll that fits into the time.
+  const once = { pollingInterval: 60_000, timeout: 30_000 }
+  const lost = { payment, hash: randomHash() }
+  expect(await wait({ ...lost, ...once }, client)).toMatchObject({
+    status: 'captured',
+    proof: { transactionHash: captured },
+  })
+  expect(
+    methods().filter((one) => one === 'eth_getTransactionReceipt'),
+  ).toHaveLength(3)
+})
+
+test('a poll that fails is not the one that asks', async () => {
+  const payment = await draft(chain)
+  await mined(chain, capturePayment(merchant, { payment }))
+  let left = 3
+  const { client, methods } = fakeNode(chain, async ({ method }, forward) => {
+    if (method === 'eth_call' && left-- > 0) throw rpcError(-32005, 'limit')
+    return forward()
+  })
+  const outcome = await wait({ payment, hash: randomHash() }, client)
+  expect(outcome.status).toBe('captured')
+  // Three polls that fail; the fourth reads two more receipts in its search.
+  expect(
+    methods().filter((one) => one === 'eth_getTransactionReceipt'),
+  ).toHaveLength(6)
+})
+
+test('a node that names a block above its head by its bare number is waited for', async () => {
+  const payment = await draft(chain)
+  const hash = await mined(chain, capturePayment(merchant, { payment }))
+  await mine(node, { blocks: 3 })
+  let left = 2
+  const { client } = fakeNode(chain, async ({ method, params }, forward) => {
+    const block = Object(params)[1]
+    if (method === 'eth_call' && left-- > 0)
+      throw rpcError(-32000, `${Number(block)} could not be found`)
+    return forward()
+  })
+  const finality = { blocks: 2 }
+  expect((await wait({ payment, hash, finality }, client)).status).toBe(
+    'captured',
+  )
+})

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createReadClient } from 'countersign/reads'
-import type { Address } from 'viem'
 import { expect, onTestFinished, test } from 'vitest'
 import { address, rpcLog } from '../../support/fakeLogNode.js'
 
@@ -14,11 +13,11 @@ type Call = { id: number; method: string; params: [never] }
 async function startNode(reorgs: { after: number; from: number }[]) {
   const requests: Call[][] = []
   const hashOf = (block: number) => {
-    const isReplaced = reorgs.map(
-      ({ after, from }) => requests.length > after && block >= from,
-    )
-    const fork = isReplaced.lastIndexOf(true)
-    return `0x${fork + 2}${block.toString(16).padStart(63, '0')}`
+    const isSo = ({ after, from }: (typeof reorgs)[number]) =>
+      requests.length > after && block >= from
+    const forks = reorgs.map((reorg, at) => (isSo(reorg) ? at + 1 : 0))
+    const fork = String(Math.max(0, ...forks) % 10)
+    return `0x${fork}${block.toString(16).padStart(63, '0')}`
   }
   const answer = ({ method, params: [first] }: Call): unknown => {
     if (method === 'eth_getBlockByNumber') {
@@ -40,7 +39,7 @@ async function startNode(reorgs: { after: number; from: number }[]) {
     const answers = calls.map((call) => ({ id: call.id, result: answer(call) }))
     response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, resolve))
   onTestFinished(() => {
     server.close()
   })
@@ -49,11 +48,11 @@ async function startNode(reorgs: { after: number; from: number }[]) {
 }
 
 const range = {
-  address: address as Address,
+  address,
   fromBlock: 1n,
   toBlock: 40n,
   maxBlockRange: 10n,
-}
+} as const
 const methodsOf = (calls: readonly Call[] | undefined) =>
   calls?.map(({ method }) => method.replace('eth_get', '')).sort()
 
