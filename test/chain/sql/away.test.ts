@@ -141,7 +141,8 @@ test('a server that does not tell its timeline is worked with, and known again',
   await database.restart(flags)
   await database.create('aurora')
   await database.ask(
-    `create or replace function pg_catalog.pg_current_wal_lsn() returns pg_lsn
+    `alter function pg_catalog.pg_current_wal_lsn() rename to own_wal_lsn;
+      create function pg_catalog.pg_current_wal_lsn() returns pg_lsn
       language plpgsql as $$ begin raise object_not_in_prerequisite_state; end $$`,
     'aurora',
   )
