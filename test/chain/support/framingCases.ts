@@ -22,7 +22,7 @@ export const heads: Readonly<Record<string, Act>> = {
   chunkedAndTrailer: (to) =>
     to.writeHead(200, { 'Transfer-Encoding': 'chunked', Trailer: 'X-T' }),
   length: set(['Content-Length', 3]),
-  lengthTwice: (to) => to.writeHead(200, { 'content-length': [3] as never }),
+  lengthTwice: (to) => to.writeHead(200, { 'content-length': [3] } as never),
   lengthTaken: (to) => {
     to.setHeader('Content-Length', 3)
     to.removeHeader('Content-Length')
