@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Address } from 'viem'
 import { fundedAccount } from './desk.js'
-import { type LateNode, startLateNodes } from './lateNode.js'
+import { type Lag, type LateNode, startLateNodes } from './lateNode.js'
 import { balanceOf, chain, price, signFor } from './x402Desk.js'
 
 type Answer = (request: Request) => Promise<Response>
@@ -24,8 +24,8 @@ export type Schedule = {
   sends: readonly { gate: number; at: number }[]
 }
 
-/** Some payments at once, while the nodes are behind by these milliseconds. */
-export type Round = { lags: readonly number[]; schedules: readonly Schedule[] }
+/** Some payments at once, while the nodes are behind and slow. */
+export type Round = { lags: readonly Lag[]; schedules: readonly Schedule[] }
 
 const most = 2_000
 
@@ -37,9 +37,10 @@ export function drawRound(
   // With two processes, the third gets no request.
   const used = 2 + below(gates - 1)
   return {
-    lags: Array.from({ length: gates }, () =>
-      chance() < 0.4 ? 0 : below(most),
-    ),
+    lags: Array.from({ length: gates }, () => ({
+      behind: chance() < 0.4 ? 0 : below(most),
+      slow: chance() < 0.4 ? 0 : below(700),
+    })),
     schedules: Array.from({ length: payments }, () => ({
       flow: chance() < 0.5 ? 'work' : 'upfront',
       takes: chance() < 0.5 ? 0 : below(600),
@@ -61,7 +62,7 @@ export async function runRound(
     schedules.map((schedule) => openPayer(gates, schedule)),
   )
   for (const [index, node] of gates.nodes.entries()) {
-    node.setLag(lags[index] ?? 0)
+    node.setLag(lags[index] ?? { behind: 0, slow: 0 })
     await node.catchUp()
   }
   const problems = await Promise.all(

@@ -7,12 +7,17 @@ import type { Call } from './endpoint.js'
 /** A node that knows each block only some time after the chain has it. */
 export type LateNode = {
   url: string
-  /** Milliseconds that it is behind from now on. */
-  setLag(milliseconds: number): void
+  /**
+   * From now on it is so many milliseconds behind, and takes so many to begin
+   * with a call.
+   */
+  setLag(lag: Lag): void
   /** From now on this node has every block that the chain has by now. */
   catchUp(): Promise<void>
   stop(): Promise<void>
 }
+
+export type Lag = { behind: number; slow: number }
 
 type Seen = { number: number; at: number }
 
@@ -50,10 +55,12 @@ export async function startLateNodes(
     blocks.filter(({ at }) => at <= time).at(-1)?.number ?? 0
   return Promise.all(
     Array.from({ length: count }, async () => {
-      let lag = 0
+      let lag: Lag = { behind: 0, slow: 0 }
       const answer = async (call: Call) => {
+        if (call.method === 'eth_call')
+          await new Promise((resolve) => setTimeout(resolve, lag.slow))
         await look()
-        const head = headAt(performance.now() - lag)
+        const head = headAt(performance.now() - lag.behind)
         const { result, ...rest } = await ask({
           ...call,
           params: atHead(call, head),
@@ -78,8 +85,8 @@ export async function startLateNodes(
       const { port } = server.address() as AddressInfo
       return {
         url: `http://127.0.0.1:${port}`,
-        setLag: (milliseconds: number) => {
-          lag = milliseconds
+        setLag: (next: Lag) => {
+          lag = next
         },
         catchUp: async () => {
           await look()

@@ -79,6 +79,7 @@ test.each(['-1', '$0.01', '0', '0.00', '01', '1e3', ' 1', '1.', ''])(
 test('an offer leaves room for the signature of a smart wallet', () => {
   const description = 'x'.repeat(4_000)
   expect(sellWith('description', description)).not.toThrow()
+  const signature = `0x${'11'.repeat(700)}`
   const payload = {
     x402Version: 2,
     resource: { url: 'https://shop.example/work', description },
@@ -89,7 +90,8 @@ test('an offer leaves room for the signature of a smart wallet', () => {
       flow: 'authorization',
       maxTimeoutSeconds: 300,
     }),
-    payload: { authorization: {}, signature: `0x${'11'.repeat(700)}` },
+    payload: { authorization: {}, signature },
+    extensions: { id: 'x'.repeat(700) },
   }
   expect(decodePaymentHeader(encodeHeader(payload)).ok).toBe(true)
 })
