@@ -94,12 +94,7 @@ export type OrderReason =
  * shows the capture, or did before a reorganization. `unpaid`: the answer was
  * given, but the capture failed.
  */
-export type EarlyState =
-  | 'reserved'
-  | 'working'
-  | 'answered'
-  | 'paid'
-  | 'unpaid'
+export type EarlyState = 'reserved' | 'working' | 'answered' | 'paid' | 'unpaid'
 
 /** The merchant's own data, as plain JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>
