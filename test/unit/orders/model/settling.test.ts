@@ -300,7 +300,7 @@ test.each([
     }
     const proofs = kind ? [proofAt(word('a'), 9n, { kind })] : []
     const settled: OrderRecord = { ...captured(word('a')), state }
-    const take = (blockTime: bigint, newest = unsigned) =>
+    const take = (blockTime: bigint, newest: typeof attempt = unsigned) =>
       unsettleOrder(
         {
           order: { ...settled, attempt: newest.number },
