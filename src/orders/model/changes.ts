@@ -7,7 +7,7 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { earlyAfter } from './earlyAnswer.js'
-import { type Cause, inState } from './moves.js'
+import { inState, type MoveCause } from './moves.js'
 import type {
   OrderEvent,
   OrderEventData,
@@ -169,7 +169,7 @@ async function reportRefunds(
  */
 export function moveOrder(
   order: OrderRecord,
-  cause: Cause,
+  cause: MoveCause,
   to: OrderState,
   event: EventFacts,
   fields: Partial<OrderRecord> = {},

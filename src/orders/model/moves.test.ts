@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { storedOrder } from '../../../test/unit/support/storedOrder.js'
 import type { OrderRecord, OrderState } from '../../store/types.js'
-import { type Cause, inState, moves, orderStates, roleOf } from './moves.js'
+import { inState, type MoveCause, moves, orderStates, roleOf } from './moves.js'
 
 const roles: readonly [keyof typeof moves, Partial<OrderRecord>][] = [
   ['sale', {}],
@@ -19,7 +19,7 @@ test.each(roles)(
   'each move of the table of a %s is made, and every other is refused by name',
   (role, fields) => {
     const causes = new Set(Object.values(moves).flatMap(Object.keys))
-    for (const cause of causes as Set<Cause>)
+    for (const cause of causes as Set<MoveCause>)
       for (const from of orderStates)
         for (const to of orderStates.filter((state) => state !== from)) {
           const order = { ...storedOrder, ...fields, state: from }

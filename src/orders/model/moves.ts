@@ -39,7 +39,7 @@ export type Move = {
  * What changes a state: something that the chain shows, the fate of a
  * transaction of ours, or a command.
  */
-export type Cause =
+export type MoveCause =
   // The chain shows it.
   | 'capture'
   | 'cancel'
@@ -60,7 +60,7 @@ export type Cause =
   | 'giveUp'
   | 'loseNonce'
 
-type Moves = Partial<Record<Cause, readonly Move[]>>
+type Moves = Partial<Record<MoveCause, readonly Move[]>>
 
 const open = ['drafted', 'stored', 'capturing', 'canceling'] as const
 
@@ -142,7 +142,7 @@ export const moves: Readonly<Record<Role, Moves>> = {
 /** The states that a cause can lead to from a state. */
 export function nextStates(
   role: Role,
-  cause: Cause,
+  cause: MoveCause,
   state: OrderState,
 ): readonly OrderState[] {
   const found = moves[role][cause]?.filter(({ from }) => from.includes(state))
@@ -157,7 +157,7 @@ export function nextStates(
  */
 export function inState<row extends OrderRecord>(
   order: row,
-  cause: Cause,
+  cause: MoveCause,
   to: OrderState,
 ): row {
   const { state: from } = order

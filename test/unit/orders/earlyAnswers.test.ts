@@ -3,17 +3,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { noChanges, writeChanges } from '../../../src/orders/model/changes.js'
 import { loadOrder } from '../../../src/orders/model/loadOrders.js'
+import {
+  isRelaying,
+  rejectOrder,
+  reopenOrder,
+} from '../../../src/orders/model/rejectOrder.js'
 import { settleOrder } from '../../../src/orders/model/settleOrder.js'
 import type { StoredOrder } from '../../../src/orders/model/storedOrder.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
 import { unsettleOrder } from '../../../src/orders/model/unsettleOrder.js'
 import { endWork } from '../../../src/orders/submitter/endWork.js'
 import { planRecord } from '../../../src/orders/submitter/recordSigned.js'
-import {
-  isRelaying,
-  rejectOrder,
-  reopenOrder,
-} from '../../../src/orders/submitter/rejectOrder.js'
 import { writeCaptureRequests } from '../../../src/orders/submitter/requestCaptures.js'
 import { voidOrder } from '../../../src/orders/verbs/voidOrder.js'
 import {
