@@ -32,6 +32,6 @@ test('a missing ox is named in a typed error', async () => {
     details: { words: expect.any(String) },
   })
   expect(String(error)).toContain(
-    'The accelerator needs the package ox, whose version 1.8.3 cannot be loaded here.',
+    'The accelerator needs the package ox, whose version 1.8.3 cannot be loaded here',
   )
 })
