@@ -30,7 +30,7 @@ export function roleOf(
 }
 
 /** States that one cause leads from, and the states that it can lead to. */
-export type Move = {
+type Move = {
   from: readonly OrderState[]
   to: readonly OrderState[]
 }
@@ -140,7 +140,7 @@ export const moves: Readonly<Record<Role, Moves>> = {
 }
 
 /** The states that a cause can lead to from a state. */
-export function nextStates(
+function nextStates(
   role: Role,
   cause: MoveCause,
   state: OrderState,

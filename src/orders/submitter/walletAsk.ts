@@ -3,7 +3,7 @@ import { inTime } from '../../core/wait.js'
 import type { TransactionRecord } from '../../store/types.js'
 
 /** What a wallet answered, or why it did not. */
-export type WalletAnswer = { hash: Hash } | { error: unknown }
+type WalletAnswer = { hash: Hash } | { error: unknown }
 
 /**
  * The one request to a wallet that signs and sends by itself which is not

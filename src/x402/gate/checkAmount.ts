@@ -14,7 +14,7 @@ import {
 export function checkAmount(
   name: string,
   amount: string,
-  decimals = String(amount).split('.')[1]?.length ?? 0,
+  decimals: number = String(amount).split('.')[1]?.length ?? 0,
 ): bigint {
   try {
     return parseAmount(amount, decimals)

@@ -29,7 +29,7 @@ const mostSignature = 1_024
  * Longest payment header that is decoded, in characters: one that a smart
  * wallet signed has the bytes of its longer signature as hex in base64.
  */
-export const longestHeader =
+export const longestHeader: number =
   mostHeaderLength + Math.ceil(((mostSignature - 65) * 2 * 4) / 3)
 
 /** Encodes a value for x402 headers: base64 of UTF-8 JSON. */

@@ -11,7 +11,7 @@ const set =
   }
 
 /** Each header that Node refuses or that changes how an answer is sent. */
-export const heads: Readonly<Record<string, Act>> = {
+const heads: Readonly<Record<string, Act>> = {
   nothing: () => undefined,
   trailer: set(['Trailer', 'X-T']),
   trailerAtHead: (to) => to.writeHead(200, { Trailer: 'X-T' }),
@@ -83,7 +83,7 @@ export const heads: Readonly<Record<string, Act>> = {
 }
 
 /** Ways to write the three bytes of a body. */
-export const bodies: Readonly<Record<string, readonly Act[]>> = {
+const bodies: Readonly<Record<string, readonly Act[]>> = {
   end: [(to) => to.end('abc')],
   send: [(to) => to.send('abc')],
   pieces: [(to) => to.write('a'), (to) => to.write('bc'), (to) => to.end()],
@@ -133,10 +133,10 @@ export const bodies: Readonly<Record<string, readonly Act[]>> = {
 }
 
 /** What comes before the acts, and after them. */
-export const turns = ['now', 'later', 'thenThrows', 'thenNext'] as const
+const turns = ['now', 'later', 'thenThrows', 'thenNext'] as const
 
 /** Who does the first act: the handler, or middleware before or behind it. */
-export const places = ['handler', 'inFront', 'behind'] as const
+const places = ['handler', 'inFront', 'behind'] as const
 
 export type FramingCase = {
   head: string

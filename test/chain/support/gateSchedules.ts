@@ -15,7 +15,7 @@ export type Gates = {
 }
 
 /** Requests with one payment, and when each comes to which gate. */
-export type Schedule = {
+type Schedule = {
   flow: 'work' | 'upfront'
   /** Milliseconds that the handler takes. */
   takes: number
