@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { movesTable } from '../../../scripts/writeMoves.js'
 import { moves, orderStates } from '../../../src/orders/model/moves.js'
 
 const picture = readFileSync('docs/images/states.svg', 'utf8')
@@ -36,6 +37,10 @@ test('the picture speaks to who cannot see it, in both themes', () => {
   expect(picture).toMatch(/<title id="title">.+<\/title>/)
   expect(picture).toMatch(/<desc id="text">.+<\/desc>/)
   expect(picture).toContain('prefers-color-scheme: dark')
+})
+
+test('the page has the table of moves as it is', () => {
+  expect(page).toContain(`\n${movesTable()}\n`)
 })
 
 test('the page has a row for every state', () => {
