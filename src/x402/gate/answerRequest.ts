@@ -241,24 +241,15 @@ const isServed = (
   isInDestinations(offer, shop.destinations) && !shop.isRemoved(offer)
 
 /**
- * Accepts a payment. If it is refused, answers from its record all the same if
- * there is one by now: while this process verified it, another request may have
- * used it, and then its nonce is consumed or its payer's balance is gone.
+ * Accepts a payment: stores its order, and the record of how far its processing
+ * has come. If it is refused, answers from its record all the same if there is
+ * one by now: while this process verified it, another request may have used it,
+ * and then its nonce is consumed or its payer's balance is gone.
  */
 async function begin(tools: Tools, given: Given): Promise<Begun | Refusal> {
-  const accepted = given.paid.refusal ?? (await accept(tools, given))
-  if (typeof accepted !== 'function') return accepted
-  return (await findRecorded(tools, given)) ?? accepted
-}
-
-/**
- * Stores the order of a payment, and the record of how far its processing has
- * come.
- */
-async function accept(
-  { gate, liveness }: Tools,
-  { asked, orderId, request, paid }: Given,
-): Promise<Begun | Refusal> {
+  const { gate, liveness } = tools
+  const { asked, orderId, request, paid } = given
+  if (paid.refusal) return paid.refusal
   const { terms, payment, bound } = paid
   const { offer, token, value } = terms
   const isUpfront = offer.flow === 'upfront'
@@ -319,7 +310,8 @@ async function accept(
   }
   if (verdict.reason === 'removedRecipient') await gate.context.shop.refresh()
   if (verdict.reason === 'wrongDomain') forgetToken(offer.client, offer.token)
-  return () => refuseAccept(asked, verdict)
+  const recorded = await findRecorded(tools, given)
+  return recorded ?? (() => refuseAccept(asked, verdict))
 }
 
 function refuseAccept(
