@@ -74,4 +74,5 @@ test('a period of a day in milliseconds is refused by name, one of years is not'
     'period must be less than 86400000 seconds (1,000 days), and not milliseconds',
   )
   expect(parsePeriod(2n * 365n * 86_400n, 'period')).toBe(63_072_000n)
+  expect(parsePeriod(2n ** 48n - 1n, 'period')).toBe(2n ** 48n - 1n)
 })

@@ -50,15 +50,16 @@ export function checkUnit(time: unknown, field: string): void {
 }
 
 /**
- * Returns the seconds of a period that a caller gave. Refuses milliseconds: from
- * 86,400,000 on, which are a day in milliseconds, and 1,000 days in seconds.
+ * Returns the seconds of a period that a caller gave. Refuses milliseconds: a
+ * number from 86,400,000 (a day in milliseconds, 1,000 days in seconds) to
+ * 10^13. Larger numbers stand for a period that never ends.
  *
  * @throws {@link InvalidFieldError}
  */
 export function parsePeriod(period: bigint, field: string): bigint {
   if (typeof period !== 'bigint')
     throw new InvalidFieldError(field, shown(period), 'a bigint of seconds')
-  if (period >= 86_400_000n)
+  if (period >= 86_400_000n && period < 10n ** 13n)
     throw new InvalidFieldError(
       field,
       shown(period),

@@ -133,11 +133,17 @@ export function planRenewal(
  * Plans to give an order up. While a capture is in flight, only keeps the
  * request: if the capture fails, the order is voided then. Changes nothing if
  * the order has ended.
+ *
+ * @param rules.endsReview false if it is not the merchant who gives the order
+ * up: then the payer's next orders still wait for the review. @default true
  */
 export function planVoid(
   { order, attempt }: StoredOrder,
-  { at, relays }: Rules,
+  { at, relays, endsReview = true }: Rules & { endsReview?: boolean },
 ): Changes {
+  const needsReview = order.needsReview && !endsReview
+  if (order.state === 'voided' && needsReview !== order.needsReview)
+    return { ...noChanges(), orders: [{ ...order, needsReview }] }
   if (order.state === 'capturing') {
     // Keep an approved cancellation: it voids the order as well, and is also
     // sent.
@@ -158,7 +164,7 @@ export function planVoid(
     {
       requested: isCanceled ? 'cancel' : undefined,
       sendDue: isCanceled ? order.sendDue : undefined,
-      needsReview: false,
+      needsReview,
       // The buyer may have signed the offer without sending it to us, so keep
       // checking until its window ends.
       lookDue: lastSecondOf(attempt),

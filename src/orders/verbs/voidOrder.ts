@@ -21,6 +21,7 @@ const members: MembersOf<VoidOrderParameters> = {
 export async function voidOrder(
   context: OrdersContext,
   parameters: VoidOrderParameters,
+  options: { endsReview?: boolean } = {},
 ): Promise<VoidVerdict> {
   checkMembers(parameters, members)
   const { orderId } = parameters
@@ -29,8 +30,19 @@ export async function voidOrder(
     // A subscription ends by `subscriptions.cancel`, not by `void`.
     if (holdsPermission(found.order)) return notOpen(found)
     const isOpen = voidable.includes(found.order.state)
-    return isOpen ? writeVoid(context, tables, found) : notOpen(found)
+    return isOpen ? writeVoid(context, tables, found, options) : notOpen(found)
   })
+}
+
+/**
+ * Gives an order up where the merchant did not ask for it: the review of the
+ * payer does not end.
+ */
+export function abandonOrder(
+  context: OrdersContext,
+  orderId: string,
+): Promise<VoidVerdict> {
+  return voidOrder(context, { orderId }, { endsReview: false })
 }
 
 /** The states in which `void` changes something, or has done so. */
@@ -47,8 +59,10 @@ export async function writeVoid(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
+  options: { endsReview?: boolean } = {},
 ): Promise<VoidVerdict> {
-  const rules = { at: context.now(), relays: isRelaying(context) }
+  const at = context.now()
+  const rules = { ...options, at, relays: isRelaying(context) }
   const changes = planVoid(found, rules)
   const [changed = found.order] = await writeChanges(tables, changes, rules.at)
   const order = showOrder({ ...found, order: changed })

@@ -2,6 +2,7 @@ import type { Address, Client, Hash } from 'viem'
 import { getToken } from '../../chain/state/getToken.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import {
+  abandonOrder,
   acceptUndrafted,
   type EarlyLimits,
   type OrdersContext,
@@ -317,7 +318,7 @@ async function giveUp(
 ): Promise<Extract<SettleOutcome, { ok: false }>> {
   const outcome = await explainUnsettled(facilitator, orderId, code)
   if (outcome.code === pending) return outcome
-  const verdict = await facilitator.orders.void({ orderId })
+  const verdict = await abandonOrder(facilitator.context, orderId)
   // The order could not be voided, because another process sent or settled it
   // meanwhile.
   if (!verdict.ok) return explainUnsettled(facilitator, orderId, code)

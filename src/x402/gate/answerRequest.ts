@@ -3,6 +3,7 @@ import { formatAmount } from '../../core/amount.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import {
   type AcceptUndraftedVerdict,
+  abandonOrder,
   acceptUndrafted,
 } from '../../orders/engine.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
@@ -301,7 +302,7 @@ async function begin(tools: Tools, given: Given): Promise<Begun | Refusal> {
     // An earlier capture of this payer failed on chain, so the merchant must
     // first review this order. No client waits that long, so the order is
     // voided.
-    await gate.orders.void({ orderId })
+    await abandonOrder(gate.context, orderId)
     return () => requirePayment(asked, errorCodeOf('simulationFailed'))
   }
   if (verdict.ok) {

@@ -107,7 +107,8 @@ async function giveUpOrder(
   // payment can submit it while the handler runs.
   const isPaid = isUpfront || (state === 'captured' && !unexpected)
   if (isPaid) await raiseRefund(context, tables, stored, { payer, reason })
-  else if (state === 'stored') await writeVoid(context, tables, stored)
+  else if (state === 'stored')
+    await writeVoid(context, tables, stored, { endsReview: false })
 }
 
 /** Removes members that are `undefined`, which JSON cannot hold. */

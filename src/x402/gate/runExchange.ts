@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import { wait } from '../../core/wait.js'
 import {
+  abandonOrder,
   endWork,
   isPaidBack,
   loadOrder,
@@ -364,7 +365,7 @@ async function endOver(tools: Tools, note: ExchangeNote): Promise<Outcome> {
     if (!response) return paid
     return { kind: 'failed', response, transaction: paid.transaction }
   }
-  if (state === 'stored') await gate.orders.void({ orderId })
+  if (state === 'stored') await abandonOrder(gate.context, orderId)
   return { kind: 'gone' }
 }
 
@@ -462,7 +463,7 @@ async function refuse(
   if (order.state !== 'stored') return { kind: 'refused', reason }
   if (ownReasons.includes(reason)) return pending
   const { orderId } = call
-  const { ok } = await gate.orders.void({ orderId })
+  const { ok } = await abandonOrder(gate.context, orderId)
   // If the order could not be voided, another process has sent or settled it
   // meanwhile.
   return ok ? { kind: 'refused', reason } : pending

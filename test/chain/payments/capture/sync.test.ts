@@ -159,7 +159,7 @@ test('a receipt of another transaction proves nothing', async () => {
   })
 })
 
-test('a refusal is final and keeps no nonce', async () => {
+test('a refusal keeps no nonce', async () => {
   const payment = await draft(chain)
   const nonceManager = createNonceManager({ source: jsonRpc() })
   const account = { ...seller, nonceManager }
@@ -171,7 +171,8 @@ test('a refusal is final and keeps no nonce', async () => {
     capturePaymentSync(client, { payment, account }),
   ).rejects.toMatchObject({
     name: 'SendError',
-    retryable: false,
+    retryable: true,
+    maybeSent: false,
     details: { words: 'nonce too high' },
   })
   const next = { address: seller.address, chainId: 31337, client: reader }
