@@ -120,3 +120,20 @@ test('the same client gives the same copy, which is its own', () => {
   const plain = createClient({ transport: custom({ request: answer }) })
   expect(askAgain(plain)).toBe(askAgain(plain))
 })
+
+test('a second transport that goes silent too does not end in silence: the first is asked again', async () => {
+  let isFirstWell = false
+  let isSecondWell = true
+  const { ask } = openNodes(
+    () => (isFirstWell ? answer() : never()),
+    () => (isSecondWell ? answer() : never()),
+  )
+  const first = ask('eth_blockNumber')
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(await first).toBe('0x1')
+  isFirstWell = true
+  isSecondWell = false
+  const second = ask('eth_blockNumber')
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(await second).toBe('0x1')
+})

@@ -47,16 +47,23 @@ export function askAgain(client: Client): Client {
     const first = () => request(sent, options)
     if (isOfWallet(method) || (isSend(method) && !others)) return first()
     const second = others ? () => others.ask(sent, options) : first
-    if (others?.isFirstSilent()) {
-      const { failure, error, result } = await attempt(second)
-      if (!failure) return result
-      if (!isTemporary(failure)) throw error
+    // While the first transport is left out, it is the second choice.
+    const isLeftOut = others?.isFirstSilent() === true
+    const [one, other] = isLeftOut ? [second, first] : [first, second]
+    const begin = async () => {
+      const answer = await attempt(one)
+      const { failure } = answer
+      return isLeftOut && failure && isTemporary(failure)
+        ? attempt(other)
+        : answer
     }
-    const answer = await askTwice(() => attempt(first), {
-      second: () => attempt(second),
+    const answer = await askTwice(begin, {
+      second: () => attempt(other),
       silence: silenceOf(method, others),
-      onSilence: () => mendSocket(others?.first ?? client.transport),
-      onSecond: others?.leaveFirstOut,
+      onSilence: isLeftOut
+        ? undefined
+        : () => mendSocket(others?.first ?? client.transport),
+      onSecond: isLeftOut ? undefined : others?.leaveFirstOut,
       limit,
     })
     if (answer.failure) throw answer.error
@@ -85,9 +92,12 @@ export function askAgain(client: Client): Client {
 /** Sends the bytes of a transaction: what is sent twice is in a block once. */
 const isSend = (method: string): boolean => method === 'eth_sendRawTransaction'
 
-/** True for what a wallet may ask a person about, and for all other sends. */
+/**
+ * True for what a wallet may ask a person about, for all other sends, and for
+ * filters, which give each log once.
+ */
 const isOfWallet = (method: string): boolean =>
-  !isSend(method) && (isSentOnce(method) || /sign|account/i.test(method))
+  !isSend(method) && (isSentOnce(method) || /sign|account|filter/i.test(method))
 
 function silenceOf(method: string, others?: object | undefined): number {
   if (/logs|receipts|^debug|^trace/i.test(method)) return silenceOfMany

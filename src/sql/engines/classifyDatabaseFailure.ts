@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
   ],
   // The connection failed; the server shuts down, starts, ended an idle
   // session, or lacks memory or connections; it is a read-only standby.
-  ['lost', { codes: /^(08|57P|53[023]00|25006$|25P0[34]$)/ }],
+  ['lost', { codes: /^(08|57P|53[023]00|25006$|25P0[34]$|40003$)/ }],
   // A standby in recovery to `begin read write`.
   ['lost', { codes: /^0A000$/, during: 'begin' }],
   // Supavisor and other poolers: no free connection, or no server.
