@@ -1,4 +1,4 @@
-import { drawNonce } from '../../core/drawNonce.js'
+import { drawPaymentNonce } from '../../core/drawPaymentNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { AttemptRecord } from '../../store/types.js'
 import { unsignedAttempt } from '../model/draftedRows.js'
@@ -27,7 +27,7 @@ export function newAttempt(
   return {
     ...unsignedAttempt,
     ...fields,
-    nonce: drawNonce(),
+    nonce: drawPaymentNonce(),
   }
 }
 

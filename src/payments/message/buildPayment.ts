@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkUnit, parseTime } from '../../core/clock.js'
-import { drawNonce } from '../../core/drawNonce.js'
+import { drawPaymentNonce } from '../../core/drawPaymentNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
@@ -45,7 +45,11 @@ export type BuildPaymentParameters = {
    * @default `now` + 900
    */
   validBefore?: bigint | undefined
-  /** 32 bytes, never used before. @default random bytes from Web Crypto */
+  /**
+   * 32 bytes, never used before.
+   * @default 24 random bytes from Web Crypto, then 8 zero bytes, which tokens
+   * with keyed nonces need
+   */
   nonce?: Hex | undefined
 }
 
@@ -103,7 +107,7 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     primaryType = 'ReceiveWithAuthorization',
     validAfter = now - secondsBefore,
     validBefore = now + windowSeconds,
-    nonce = drawNonce(),
+    nonce = drawPaymentNonce(),
   } = parameters
   checkUnit(validAfter, 'validAfter')
   checkUnit(validBefore, 'validBefore')
