@@ -190,7 +190,7 @@ export type FollowOrdersParameters = Omit<
  * All that a merchant can do over HTTP, with the orders of its recipients.
  *
  * Requests are retried after transient failures, up to `retries` times. Only
- * `reauthorize` is not, because it is not idempotent. Each method rejects with
+ * `reauthorize` and `resume` are not: a second try has an effect of its own. Each method rejects with
  * a `ProblemError` if the server refuses, with a `ServerError` if it gives no
  * answer, and with the signal's reason if that aborts.
  */
@@ -539,7 +539,8 @@ export interface MerchantClient {
   /**
    * Lets workers send transactions again, for every shop on the database. After
    * you restored a database, call it only once `reconcile` has written what the
-   * backup missed. Retried after transient failures.
+   * backup missed. Never retried: a second try would undo a `suspend` that came
+   * in between. After a lost answer, read `health` first.
    *
    * @throws {@link ProblemError} when the server refuses it:
    * `operationForbidden` without the permission.

@@ -68,6 +68,12 @@ export function createMerchantClient(
     { signal }: AbortOptions,
     body: object = {},
   ) => ask<answer>(line, { path, body, signal })
+  // Without a retry, for what would undo a call that came in between.
+  const postOnce = <answer>(
+    path: string,
+    { signal }: AbortOptions,
+    body: object = {},
+  ) => ask<answer>(line, { path, body, signal }, () => undefined)
 
   return {
     draft: ({ idempotencyKey = drawNonce().slice(2), signal, ...body }) => {
@@ -86,15 +92,7 @@ export function createMerchantClient(
       }),
     void: (given) => post(`${orderPath(given)}/void`, given),
     reauthorize: ({ window, ...given }) =>
-      ask(
-        line,
-        {
-          path: `${orderPath(given)}/reauthorize`,
-          body: { window },
-          signal: given.signal,
-        },
-        () => undefined,
-      ),
+      postOnce(`${orderPath(given)}/reauthorize`, given, { window }),
     approveCancellation: (given) =>
       post(`${orderPath(given)}/cancellation/approve`, given),
     refund: ({ orderId, signal, ...body }) =>
@@ -112,7 +110,7 @@ export function createMerchantClient(
     health: (given) => get('/merchant/health', given),
     follow: (given) => followOrders(line, given),
     suspend: (given = {}) => post('/merchant/suspend', given),
-    resume: (given = {}) => post('/merchant/resume', given),
+    resume: (given = {}) => postOnce('/merchant/resume', given),
     reseal: (given = {}) => post('/merchant/reseal', given),
     openApi: (given) => get('/openapi.json', given),
   }
