@@ -20,36 +20,36 @@ export default [
   check('browser', '{ decodePayment, signPayment }', 3225, {
     external: [],
   }),
-  check('checkout', '{ preparePayment, signPayment, signCancellation }', 9675),
-  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 18220),
-  check('buildPayment', '{ buildPayment }', 1735),
+  check('checkout', '{ preparePayment, signPayment, signCancellation }', 9720),
+  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 18280),
+  check('buildPayment', '{ buildPayment }', 1780),
   check('verifyPayment', '{ verifyPayment }', 10615),
   check('capturePayment', '{ capturePayment }', 12255),
   check(
     'reads',
     '{ getLogs, getBlockReceipts, getTransactionCount, getBalance }',
-    10510,
+    10570,
     { path: 'dist/reads.js' },
   ),
-  check('everything', '*', 26135),
-  check('ceiling', '*', 17340, { path: 'dist/checkout.js' }),
-  check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3825, {
+  check('everything', '*', 26195),
+  check('ceiling', '*', 17385, { path: 'dist/checkout.js' }),
+  check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3870, {
     path: 'dist/checkout.js',
   }),
-  check('handler', '*', 20690, {
+  check('handler', '*', 20735, {
     path: 'dist/http.js',
     external: ['zod'],
   }),
   // The whole client of a buyer, viem not left out.
-  check('buyerClient', '{ createBuyerClient }', 6055, {
+  check('buyerClient', '{ createBuyerClient }', 6075, {
     path: 'dist/client.js',
     external: [],
   }),
-  check('merchantClient', '{ createMerchantClient }', 4390, {
+  check('merchantClient', '{ createMerchantClient }', 4410, {
     path: 'dist/client.js',
     external: [],
   }),
-  check('webhooks', '*', 8765, {
+  check('webhooks', '*', 8785, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),
