@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkUnit, parseTime } from '../../core/clock.js'
-import { drawPaymentNonce } from '../../core/drawPaymentNonce.js'
+import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Payment, PrimaryType, TokenDomain } from '../../core/types.js'
@@ -45,11 +45,7 @@ export type BuildPaymentParameters = {
    * @default `now` + 900
    */
   validBefore?: bigint | undefined
-  /**
-   * 32 bytes, never used before.
-   * @default 24 random bytes from Web Crypto, then 8 zero bytes, which tokens
-   * with keyed nonces need
-   */
+  /** 32 bytes, never used before. @default random bytes from Web Crypto */
   nonce?: Hex | undefined
 }
 
@@ -107,7 +103,7 @@ export function buildPayment(parameters: BuildPaymentParameters): Payment {
     primaryType = 'ReceiveWithAuthorization',
     validAfter = now - secondsBefore,
     validBefore = now + windowSeconds,
-    nonce = drawPaymentNonce(),
+    nonce = drawNonce(),
   } = parameters
   checkUnit(validAfter, 'validAfter')
   checkUnit(validBefore, 'validBefore')

@@ -3,6 +3,7 @@ import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
+import { drawPaymentNonce } from '../../core/drawPaymentNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { Payment } from '../../core/types.js'
@@ -83,6 +84,7 @@ export async function preparePayment(
   checkClock(head, now)
   const payment = buildPayment({
     ...fields,
+    nonce: fields.nonce ?? drawPaymentNonce(),
     domain: found.domain,
     decimals: found.decimals,
     now: head.timestamp,
