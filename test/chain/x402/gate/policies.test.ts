@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { contextOf } from '../../../../src/orders/contextOf.js'
 import {
   besideWorker,
   emptyAccount,
@@ -79,17 +80,23 @@ test('while a refused capture is tried again, the answer is 503 and not 402', as
       return new Response('goods')
     },
   )
-  // Another process sends it between the refusal and the end of the order.
-  vi.spyOn(shop.orders, 'void').mockImplementation(async ({ orderId }) => {
-    const order = await shop.orders.get({ orderId })
-    return { ok: false, reason: 'captureInFlight', order }
+  // Another process captures it between the refusal and the end of the order:
+  // the payer has been given money again.
+  const { instance } = contextOf(shop.orders)
+  const { perform } = instance
+  vi.spyOn(instance, 'perform').mockImplementationOnce(async (...call) => {
+    const refused = await perform(...call)
+    await chain.mint({ to: account.address, value: price })
+    const { id: orderId } = await lastOrder()
+    await shop.orders.capture({ orderId })
+    return refused
   })
   const answer = await send()
   expect([answer.status, await answer.json()]).toEqual([
     503,
     { error: 'settlement_pending' },
   ])
-  expect((await lastOrder()).state).toBe('stored')
+  expect((await lastOrder()).state).toBe('captured')
 })
 
 test('when a capture would cost more than maxFee, the answer is 503 and the payment stays good', async () => {
