@@ -11,8 +11,9 @@ export { describeToken, type Unit } from './ledger/describeToken.js'
 export { endingContext } from './loop/endingContext.js'
 export { endOnTime } from './loop/endOnTime.js'
 export { hearChanges } from './loop/hearChanges.js'
+export { apply, rulesOf } from './model/apply.js'
 export {
-  moveOrder,
+  joinChanges,
   noChanges,
   withEvent,
   writeChanges,
@@ -25,7 +26,6 @@ export { sealContextOf } from './model/paymentOf.js'
 export { isClockSet, quietIntervalOf } from './model/quietIntervalOf.js'
 export { isPaidBack, isRefundable, raiseRefund } from './model/raiseRefund.js'
 export { sendersOf } from './model/sendersOf.js'
-export { settleOrder } from './model/settleOrder.js'
 export { showOrder } from './model/showOrder.js'
 export type { StoredOrder } from './model/storedOrder.js'
 export { loadIdentity } from './model/storeState.js'

@@ -68,6 +68,19 @@ export function isAnsweredEarly({
 const isAllowed = (early: EarlyState): boolean =>
   early === 'reserved' || early === 'working'
 
+/**
+ * True while a capture is requested or in flight, and no answer at
+ * `preconfirmed` was reserved for it.
+ */
+export function canReserve({
+  early,
+  state,
+  requested,
+}: Pick<OrderRecord, 'early' | 'state' | 'requested'>): boolean {
+  const isRequested = state === 'stored' && requested === 'capture'
+  return early === undefined && (isRequested || state === 'capturing')
+}
+
 /** The states of an early answer that count against the limits. */
 export const atRisk = ['reserved', 'working', 'answered'] as const
 

@@ -5,7 +5,6 @@ import type {
   ProofRecord,
 } from '../../store/types.js'
 import { draftedOrder, unsignedAttempt } from './draftedRows.js'
-import { inState } from './moves.js'
 import { refundRowId, unsetNonce } from './refundRow.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
@@ -71,27 +70,13 @@ export function planRefund(
   }
 }
 
-/** Plans a new attempt of a refund whose last attempt can no longer be paid. */
-export function renewRefund(
+/** Returns a new attempt of a refund whose last one can no longer be paid. */
+export function nextAttempt(
   { attempts }: Pick<StoredOrder, 'attempts'>,
   row: RefundRow,
-): { order: RefundRow; attempt: Omit<AttemptRecord, 'version'> } {
+): Omit<AttemptRecord, 'version'> {
   const last = Math.max(...attempts.map(({ number }) => number))
-  return {
-    order: {
-      ...inState(row, 'reauthorize', 'drafted'),
-      attempt: last + 1,
-      deadline: 0n,
-      sendDue: undefined,
-      lookDue: undefined,
-      requested: undefined,
-      reason: undefined,
-      finality: undefined,
-      settledHash: undefined,
-      settledBlock: undefined,
-    },
-    attempt: planAttempt(row, last + 1),
-  }
+  return planAttempt(row, last + 1)
 }
 
 function planAttempt(

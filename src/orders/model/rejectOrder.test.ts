@@ -30,6 +30,11 @@ const rests = { requested: undefined, sendDue: undefined } as const
 const rejected = ['captureRejected']
 const voided = ['captureRejected', 'voided']
 
+const rulesFor = (relays: boolean) => {
+  const relayCancellations = relays ? 'always' : 'onApproval'
+  return { at: 0n, policy: { relayCancellations } } as const
+}
+
 test.each([
   ['capture', undefined, true, { state: 'stored', ...rests }, rejected],
   ['void', undefined, true, { state: 'voided', ...rests }, voided],
@@ -43,11 +48,11 @@ test.each([
   'a capture that fails with the requested %s, cancellation %s, relayed %s leaves %o',
   (requested, cancellation, relays, fields, types) => {
     const stored = fileOf({ requested }, cancellation)
-    const { orders, events } = rejectOrder(stored, {
-      reason: 'replaced',
-      at: 0n,
-      relays,
-    })
+    const { orders, events } = rejectOrder(
+      stored,
+      { reason: 'replaced' },
+      rulesFor(relays),
+    )
     expect(orders).toMatchObject([{ ...fields, reason: 'replaced' }])
     expect(events.map(({ type }) => type)).toEqual(types)
   },
@@ -83,7 +88,7 @@ test.each([
   'what is %s with the requested %s, relayed %s, is %o when its transaction is lost',
   (state, requested, relays, fields, types) => {
     const stored = fileOf({ state, requested }, kept)
-    const { orders, events } = reopenOrder(stored, { at: 0n, relays })
+    const { orders, events } = reopenOrder(stored, rulesFor(relays))
     expect(orders).toMatchObject([fields])
     expect(events.map(({ type }) => type)).toEqual(types)
   },
@@ -91,7 +96,7 @@ test.each([
 
 test('what is decided stays so when its transaction is lost', () => {
   const stored = fileOf({ state: 'captured', requested: undefined }, kept)
-  expect(reopenOrder(stored, { at: 0n, relays: true })).toEqual({
+  expect(reopenOrder(stored, rulesFor(true))).toEqual({
     orders: [],
     events: [],
   })

@@ -7,7 +7,7 @@ import { type Changes, moveOrder, withEvent } from './changes.js'
 import { lastSecondOf } from './endsOf.js'
 import { inState } from './moves.js'
 import { isScheduled } from './scheduled.js'
-import type { OrdersContext } from './types.js'
+import type { SettledPolicy } from './types.js'
 
 export type Refused = {
   reason: OrderReason
@@ -16,13 +16,11 @@ export type Refused = {
    * never.
    */
   again?: bigint | undefined
-  /** Now, in Unix milliseconds. */
-  at: bigint
-  /**
-   * True when buyers' cancellations are sent without the merchant's approval.
-   */
-  relays: boolean
 }
+
+type Relays = Pick<SettledPolicy, 'relayCancellations'>
+
+type Rules = { at: bigint; policy: Relays }
 
 type Undecided = { order: OrderRecord; attempt: AttemptRecord }
 
@@ -32,7 +30,8 @@ type Undecided = { order: OrderRecord; attempt: AttemptRecord }
  */
 export function rejectOrder(
   { order, attempt }: Undecided,
-  { reason, again, at, relays }: Refused,
+  { reason, again }: Refused,
+  { at, policy }: Rules,
 ): Pick<Changes, 'orders' | 'events'> {
   const { state, requested } = order
   const isCancel =
@@ -62,9 +61,11 @@ export function rejectOrder(
   const isAsked =
     state === 'capturing' &&
     (requested === 'cancel' ||
-      (requested === 'void' && relays && attempt.cancellation !== undefined))
+      (requested === 'void' &&
+        isRelaying({ policy }) &&
+        attempt.cancellation !== undefined))
   const next = isAsked ? ({ requested: 'cancel', sendDue: 0n } as const) : {}
-  if (isGivenUp(order, relays)) {
+  if (isGivenUp(order, policy)) {
     const dues = { lookDue: lastSecondOf(attempt), sendDue: undefined }
     const event = { type: 'voided', at, data: {} } as const
     const voided = moveOrder(rejected.order, 'refused', 'voided', event, {
@@ -86,9 +87,10 @@ export function rejectOrder(
  */
 export function isGivenUp(
   { state, requested }: Pick<OrderRecord, 'state' | 'requested'>,
-  relays: boolean,
+  policy: Relays,
 ): boolean {
-  const isSetAside = state === 'capturing' && requested === 'cancel' && !relays
+  const isSetAside =
+    state === 'capturing' && requested === 'cancel' && !isRelaying({ policy })
   return requested === 'void' || isSetAside
 }
 
@@ -98,26 +100,26 @@ export function isGivenUp(
  */
 export function reopenOrder(
   stored: Undecided,
-  options: Pick<Refused, 'at' | 'relays'>,
+  rules: Rules,
 ): Pick<Changes, 'orders' | 'events'> {
   const { order } = stored
   const { state, requested } = order
   if (!isInFlight(order)) return { orders: [], events: [] }
   if (state === 'voided')
     return { orders: [{ ...order, sendDue: 0n }], events: [] }
-  if (isGivenUp(order, options.relays))
-    return rejectOrder(stored, { ...options, reason: 'voided' })
+  if (isGivenUp(order, rules.policy))
+    return rejectOrder(stored, { reason: 'voided' }, rules)
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
   const reopened = withEvent(
     inState(order, 'freed', 'stored'),
-    { type: 'reopened', at: options.at, data: {} },
+    { type: 'reopened', at: rules.at, data: {} },
     { requested: kept, sendDue: 0n },
   )
   return { orders: [reopened.order], events: [reopened.event] }
 }
 
 /** True when buyers' cancellations are sent without the merchant's approval. */
-export function isRelaying({ policy }: Pick<OrdersContext, 'policy'>): boolean {
+export function isRelaying({ policy }: { policy: Relays }): boolean {
   return policy.relayCancellations === 'always'
 }
 

@@ -2,7 +2,8 @@ import type { Hex } from 'viem'
 import { hashHex } from '../../core/keccak.js'
 import type { Lease } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { moveOrder, noChanges, writeChanges } from './changes.js'
+import { apply, rulesOf } from './apply.js'
+import { writeChanges } from './changes.js'
 import { sealContextOf } from './paymentOf.js'
 import type { StoredRefund } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
@@ -16,7 +17,7 @@ export async function storeSigned(
   { row, stored: { attempt } }: StoredRefund,
   { signature, lease }: { signature: Hex; lease?: Lease | undefined },
 ): Promise<boolean> {
-  const { validAfter, validBefore, number } = attempt
+  const { validAfter, validBefore } = attempt
   // Encrypt before the database transaction begins, because a key service may
   // be slow.
   const sealed = await context.sealer.seal(
@@ -32,37 +33,24 @@ export async function storeSigned(
     spendable: true,
     signature: sealed,
   }
-  const moved = moveOrder(
-    row,
-    'accept',
-    'stored',
+  const rules = rulesOf(context)
+  const changes = apply(
+    { order: row, attempt, proofs: [] },
     {
-      type: 'accepted',
-      at: context.now(),
-      data: {
-        payer: row.recipient,
-        attempt: number,
-        validBefore: String(validBefore),
-      },
+      kind: 'accept',
+      attempt: signed,
+      payer: row.recipient,
+      submitter: row.submitter,
+      isHeld: false,
     },
-    {
-      sendDue: 0n,
-      lookDue: validBefore,
-      deadline: validBefore,
-      reason: undefined,
-    },
+    rules,
   )
   return writeAgain(
     context,
     async (tables) => {
       const [current] = await tables.orders.find({ ids: [row.id] })
       if (current?.version !== row.version) return false
-      await writeChanges(tables, {
-        ...noChanges(),
-        orders: [moved.order],
-        attempts: [signed],
-        events: [moved.event],
-      })
+      await writeChanges(tables, changes, rules.at)
       return true
     },
     { lease },

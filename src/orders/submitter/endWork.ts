@@ -1,6 +1,6 @@
 import type { StoreWriter } from '../../store/types.js'
-import { noChanges, writeChanges } from '../model/changes.js'
-import { afterWork } from '../model/earlyAnswer.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { joinChanges, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 
 /**
@@ -10,16 +10,16 @@ import type { OrdersContext } from '../model/types.js'
  * `servedUnpaid`. Without an answer, nothing is at risk any more.
  */
 export async function endWork(
-  { now }: Pick<OrdersContext, 'now'>,
+  context: Pick<OrdersContext, 'now' | 'policy'>,
   tables: StoreWriter,
   ids: readonly string[],
   { isAnswered }: { isAnswered: boolean },
 ): Promise<void> {
   if (ids.length === 0) return
   const found = await tables.orders.find({ ids })
-  const orders = found.flatMap((order) => {
-    const after = afterWork(order, isAnswered)
-    return after === order ? [] : [after]
-  })
-  await writeChanges(tables, { ...noChanges(), orders }, now())
+  const rules = rulesOf(context)
+  const ended = found.map((order) =>
+    apply({ order }, { kind: 'endWork', isAnswered }, rules),
+  )
+  await writeChanges(tables, joinChanges(ended), rules.at)
 }

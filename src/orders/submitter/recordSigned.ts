@@ -1,13 +1,7 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
-import {
-  type Changes,
-  moveOrder,
-  noChanges,
-  withEvent,
-  writeChanges,
-} from '../model/changes.js'
-import type { StoredOrder } from '../model/storedOrder.js'
+import { apply, type Rules, rulesOf } from '../model/apply.js'
+import { type Changes, joinChanges, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeJoined } from './joins.js'
 import { loadBumps } from './loadBumps.js'
@@ -74,15 +68,16 @@ async function writeSigned(
   const joined = joins.begin(ready.map(({ stored }) => stored.order.id))
   const written = await context.store.write(
     async (tables) => {
+      const rules = rulesOf(context)
       const asked = await writeJoined(context, tables, joined)
       const { orders, events, ...others } = planRecord(
         ready.map((draft) => withOrder(draft, asked)),
         signed,
-        context.now(),
+        rules,
       )
       const requests = joined.map(({ event }) => event)
       const changes = { ...others, orders, events: [...requests, ...events] }
-      await writeChanges(tables, changes)
+      await writeChanges(tables, changes, rules.at)
       await tables.setValue(submitterKey(wallet.submitter), value)
       return orders
     },
@@ -130,26 +125,13 @@ async function dropStale(
 export function planRecord(
   drafts: readonly DueDraft[],
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
-  at: bigint,
+  rules: Rules,
 ): Changes {
-  const moved = drafts.map(({ stored, kind }) => startOrder(stored, kind, at))
+  const started = drafts.map(({ stored, kind: call }) =>
+    apply(stored, { kind: 'recorded', call }, rules),
+  )
   return {
-    ...noChanges(),
-    orders: moved.map(({ order }) => order),
-    events: moved.map(({ event }) => event),
+    ...joinChanges(started),
     newTransactions: signed.map(({ row }) => row),
   }
-}
-
-function startOrder(
-  { order, attempt }: StoredOrder,
-  kind: DueDraft['kind'],
-  at: bigint,
-): ReturnType<typeof moveOrder> {
-  const to = kind === 'capture' ? 'capturing' : 'canceling'
-  const event = { type: to, at, data: { attempt: attempt.number } } as const
-  const fields = { requested: kind, sendDue: undefined, reason: undefined }
-  return order.state === 'voided'
-    ? withEvent(order, event, fields)
-    : moveOrder(order, 'recorded', to, event, fields)
 }

@@ -3,13 +3,13 @@ import type { OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { putAside } from '../loop/putAside.js'
-import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { apply, type Input, rulesOf } from '../model/apply.js'
+import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
 import { findRecorded, straysOf } from '../model/findStrays.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { isRelaying, rejectOrder } from '../model/rejectOrder.js'
-import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { againAt } from './planSending.js'
@@ -91,7 +91,7 @@ export async function refuseDue(
   )
   const refusals = explained.filter((one) => one !== undefined)
   for (const { stored } of refusals) submitter.aside.clear(stored.order.id)
-  const at = context.now()
+  const rules = rulesOf(context)
   const byId = new Map(
     refusals.map((one) => {
       const { stored, reason } = one
@@ -122,28 +122,16 @@ export async function refuseDue(
         const conflict = findConflict(id, evidence)
         if (conflict) submitter.aside.put(id, conflict, id)
         else if (evidence)
-          collected.add(settleOrder({ ...stored, proofs }, evidence, at))
-        else if (!reason) collected.add(endDue(stored))
-        else
-          collected.add(
-            rejectOrder(stored, {
-              reason,
-              again,
-              at,
-              relays: isRelaying(context),
-            }),
-          )
+          collected.add(apply({ ...stored, proofs }, evidence, rules))
+        else {
+          const input: Input = reason
+            ? { kind: 'refused', reason, again }
+            : { kind: 'nothingDue' }
+          collected.add(apply(stored, input, rules))
+        }
       }
-      await writeChanges(tables, collected.close(), at)
+      await writeChanges(tables, collected.close(), rules.at)
     },
     { lease: submitter.lease },
   )
-}
-
-export function endDue({ order }: StoredOrder): Changes {
-  const { state, requested } = order
-  // The capture will not happen, so end the wait of its caller.
-  const left = state === 'stored' ? undefined : requested
-  const ended = { ...order, sendDue: undefined, requested: left }
-  return { ...noChanges(), orders: [ended] }
 }

@@ -1,10 +1,11 @@
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { putAside } from '../loop/putAside.js'
-import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { isGivenUp, isInFlight, isRelaying } from '../model/rejectOrder.js'
+import { isGivenUp, isInFlight } from '../model/rejectOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, SettledPolicy } from '../model/types.js'
 import { feesOf, isExcessive, raiseFees, type SubmitterFees } from './feesOf.js'
@@ -240,8 +241,7 @@ async function judgeStuck(
   const end = endsOf(attempt)[last.kind]
   if (head.timestamp + context.policy.safetyMargin >= end)
     return { reason: 'deadlinePassed' }
-  if (isCurrent && isGivenUp(order, isRelaying(context)))
-    return { reason: 'voided' }
+  if (isCurrent && isGivenUp(order, context.policy)) return { reason: 'voided' }
   const again = { ...stored, order: { ...order, requested: last.kind } }
   const [due] = await rehearseDue(context, submitter, [again], fees)
   // Keep the transaction until the node answers and its secret can be
@@ -267,8 +267,17 @@ async function replaceOne(
   const isLocal = wallet.account.type === 'local'
   const signed = isLocal ? await signRow(context, submitter, draft) : undefined
   const row = signed?.row ?? rowOf(draft, wallet.submitter, context.now())
+  const rules = rulesOf(context)
+  const { reason } = draft
+  // The reason stays with the order until the empty transaction at its nonce is
+  // mined.
+  const changes =
+    reason && stored
+      ? apply(stored, { kind: 'givingUp', reason }, rules)
+      : noChanges()
+  const written = { ...changes, newTransactions: [row] }
   await context.store.write(
-    (tables) => writeChanges(tables, planChange(row, draft, stored)),
+    (tables) => writeChanges(tables, written, rules.at),
     { lease: submitter.lease },
   )
   const kept = { ...row, version: 1 }
@@ -279,22 +288,4 @@ async function replaceOne(
   })
   if (signed) sendRecorded(context, submitter, view, [signed.bytes])
   else await askToSend(context, submitter, kept, draft)
-}
-
-/**
- * Stores the reason with the order until the filler (the empty transaction at
- * its nonce) is mined.
- */
-function planChange(
-  row: Omit<TransactionRecord, 'version'>,
-  { reason }: Drafted,
-  stored: StoredOrder | undefined,
-): Changes {
-  const order = stored?.order
-  const isRefused = reason !== undefined && order && isInFlight(order)
-  return {
-    ...noChanges(),
-    orders: isRefused ? [{ ...order, reason }] : [],
-    newTransactions: [row],
-  }
 }

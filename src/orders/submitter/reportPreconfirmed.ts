@@ -1,5 +1,6 @@
 import type { TransactionRecord } from '../../store/types.js'
-import { type Changes, withEvent, writeChanges } from '../model/changes.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
@@ -46,26 +47,21 @@ export async function reportPreconfirmed(
 
 /** Reports one capture, and records that its caller may be answered early. */
 function reportOne(
-  context: Pick<OrdersContext, 'kinds' | 'now'>,
+  context: Pick<OrdersContext, 'kinds' | 'now' | 'policy'>,
   { order, attempt }: StoredOrder,
   { hash }: TransactionRecord,
   { preconfirmed }: SubmitterView,
-): Pick<Changes, 'orders' | 'events'> {
-  const none = { orders: [], events: [] }
+): Changes {
   const receipt = hash && preconfirmed.get(hash)
-  const isNew = order.finality !== 'preconfirmed' || order.settledHash !== hash
-  const isReserved = order.early === 'reserved'
-  if (!receipt || order.state !== 'capturing') return none
-  if (!(isNew || isReserved) || !knowsKind(context, order)) return none
-  const payment = paymentOf(context, order, attempt)
-  if (!kindOf(context, order).prove(receipt, payment)) return none
-  const at = context.now()
-  const early = isReserved ? 'answered' : order.early
-  if (!isNew) return { orders: [{ ...order, early }], events: [] }
-  const reported = withEvent(
-    order,
-    { type: 'preconfirmed', at, data: { transactionHash: hash } },
-    { finality: 'preconfirmed', settledHash: hash, early },
+  if (!receipt) return noChanges()
+  const shown = apply(
+    { order },
+    { kind: 'preconfirmed', hash },
+    rulesOf(context),
   )
-  return { orders: [reported.order], events: [reported.event] }
+  if (shown.orders.length === 0 || !knowsKind(context, order))
+    return noChanges()
+  const payment = paymentOf(context, order, attempt)
+  const isProven = kindOf(context, order).prove(receipt, payment)
+  return isProven ? shown : noChanges()
 }

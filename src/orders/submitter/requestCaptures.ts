@@ -1,11 +1,12 @@
+import { addAll } from '../../core/addAll.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { apply, type RowInput, rulesOf } from '../model/apply.js'
+import { noChanges, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { captureValueOf } from '../model/kindOf.js'
-import { holdsPermission } from '../model/scheduled.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
@@ -103,19 +104,18 @@ export async function writeCaptureRequests(
     early?: ReadonlyMap<string, EarlyLimits>
   } = {},
 ): Promise<ReadonlyMap<string, OrderRecord>> {
-  const at = context.now()
+  const rules = rulesOf(context)
   if (early.size > 0) await tables.lock(atRiskLock)
   const orders = new Map<string, OrderRecord>()
   const changes = noChanges()
   for (const order of await tables.orders.find({ ids })) {
     if (!isInDestinations(order, context.destinations)) continue
     orders.set(order.id, order)
-    const isLeft = skipsReview && order.needsReview
-    const asked = isLeft ? undefined : planCaptureRequest(context, order, at)
-    if (!asked) continue
-    orders.set(order.id, asked.order)
-    changes.orders.push(asked.order)
-    changes.events.push(asked.event)
+    if (skipsReview && order.needsReview) continue
+    const asked = apply({ order }, captureInput(context, order), rules)
+    for (const row of asked.orders) orders.set(order.id, row)
+    addAll(changes.orders, asked.orders)
+    addAll(changes.events, asked.events)
   }
   const wanted = [...orders.values()].flatMap((order) => {
     const limits = early.get(order.id)
@@ -128,48 +128,16 @@ export async function writeCaptureRequests(
     changes.orders.splice(place, place < 0 ? 0 : 1)
     changes.orders.push(order)
   }
-  await writeChanges(tables, changes)
+  await writeChanges(tables, changes, rules.at)
   return orders
 }
 
-/**
- * Plans the request to capture an order, and its event. Returns `undefined`
- * when there is nothing to request.
- */
-export function planCaptureRequest(
+/** Asks for the capture of an order. */
+export function captureInput(
   context: OrdersContext,
   order: OrderRecord,
-  at: bigint,
-): ReturnType<typeof withEvent> | undefined {
-  if (!isToBeAsked(order)) return undefined
-  const { captureValue } = order
-  return withEvent(
-    order,
-    {
-      type: 'captureRequested',
-      at,
-      data: captureValue === undefined ? {} : { value: String(captureValue) },
-    },
-    {
-      requested: 'capture',
-      sendDue: 0n,
-      needsReview: false,
-      reason: undefined,
-      // If the order's wallet was removed, another wallet sends its capture.
-      submitter: senderOf(context, order)?.submitter.account ?? order.submitter,
-    },
-  )
-}
-
-/**
- * False while a capture or cancellation is in flight or already requested, and
- * while the amount to capture is not known.
- */
-function isToBeAsked(order: OrderRecord): boolean {
-  const { state, requested, needsReview, sendDue } = order
-  if (holdsPermission(order)) return false
-  if (captureValueOf(order) === undefined) return false
-  const isAsked =
-    requested === 'capture' && !needsReview && sendDue !== undefined
-  return state === 'stored' && requested !== 'cancel' && !isAsked
+): Extract<RowInput, { kind: 'requestCapture' }> {
+  // If the order's wallet was removed, another wallet sends its capture.
+  const submitter = senderOf(context, order)?.submitter.account
+  return { kind: 'requestCapture', submitter }
 }

@@ -1,4 +1,5 @@
 import type { OrderRecord, StoreReader } from '../../store/types.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { atRisk } from '../model/earlyAnswer.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -39,11 +40,13 @@ export const atRiskLock = 'early'
  * crash.
  */
 export async function reserveEarly(
-  { policy, destinations }: Pick<OrdersContext, 'policy' | 'destinations'>,
+  context: Pick<OrdersContext, 'policy' | 'destinations' | 'now'>,
   tables: { orders: Pick<StoreReader['orders'], 'findEarly'> },
   wanted: readonly { order: OrderRecord; limits: EarlyLimits }[],
 ): Promise<ReadonlyMap<string, OrderRecord>> {
+  const { policy, destinations } = context
   const { mostAtRisk } = policy
+  const rules = rulesOf(context)
   const changed = new Map<string, OrderRecord>()
   if (!mostAtRisk) return changed
   const recipients = new Set(destinations.map(({ recipient }) => recipient))
@@ -51,7 +54,9 @@ export async function reserveEarly(
   const sumOf = (key: string) => sums.get(key) ?? 0n
   const known = new Set<string>()
   for (const { order, limits } of wanted) {
-    if (!canReserve(order)) continue
+    const as = { as: limits.as, name: limits.name }
+    const [row] = apply({ order }, { kind: 'reserve', ...as }, rules).orders
+    if (!row) continue
     const { chainId, token, decimals } = order
     const place = `${chainId} ${token}`
     if (!known.has(place)) {
@@ -67,7 +72,6 @@ export async function reserveEarly(
       }
     }
     const value = amountOf(order)
-    const row = { ...order, earlyFor: limits.name }
     const [total, payer, name = ''] = keysOf(place, row)
     const fits = (key: string, most: string | undefined) =>
       most === undefined || sumOf(key) + value <= unitsOf(most, decimals)
@@ -79,18 +83,9 @@ export async function reserveEarly(
     )
       continue
     for (const key of keysOf(place, row)) sums.set(key, sumOf(key) + value)
-    changed.set(order.id, { ...row, early: limits.as ?? 'reserved' })
+    changed.set(order.id, row)
   }
   return changed
-}
-
-/**
- * True while a capture is requested or in flight, and no answer at
- * `preconfirmed` was reserved for it.
- */
-function canReserve({ early, state, requested }: OrderRecord): boolean {
-  const isRequested = state === 'stored' && requested === 'capture'
-  return early === undefined && (isRequested || state === 'capturing')
 }
 
 type Summed = Pick<OrderRecord, 'payer' | 'value' | 'captureValue' | 'earlyFor'>

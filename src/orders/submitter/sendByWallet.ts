@@ -5,11 +5,11 @@ import { sendFromWallet } from '../../payments/capture/sendTransaction.js'
 import { SigningDeclinedError } from '../../payments/sign/errors.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { apply, type Input, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
-import { isRelaying, rejectOrder, reopenOrder } from '../model/rejectOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { nextBump } from './inFlight.js'
@@ -82,7 +82,9 @@ async function recordUnsent(
         at,
         context.now(),
       )
-      await writeChanges(tables, planRecord([draft], [{ row }], context.now()))
+      const rules = rulesOf(context)
+      const changes = planRecord([draft], [{ row }], rules)
+      await writeChanges(tables, changes, rules.at)
       await tables.setValue(submitterKey(at), value)
       return { ...row, version: 1 }
     },
@@ -215,7 +217,8 @@ async function recordRefusal(
     nextNonce: isFree ? row.nonce : nextNonce,
   }
   const reason = refusalOf(error)
-  const about = { at: context.now(), relays: isRelaying(context) }
+  const rules = rulesOf(context)
+  const input: Input = reason ? { kind: 'refused', reason } : { kind: 'freed' }
   await writeAgain(
     context,
     async (tables) => {
@@ -224,12 +227,8 @@ async function recordRefusal(
       const stored = collected.find(row.orderId, row.attempt)
       collected.add({ transactions: [{ ...row, inFlight: false }] })
       if (stored && row.kind !== 'filler' && !isReplacement)
-        collected.add(
-          reason
-            ? rejectOrder(stored, { reason, ...about })
-            : reopenOrder(stored, about),
-        )
-      await writeChanges(tables, collected.close())
+        collected.add(apply(stored, input, rules))
+      await writeChanges(tables, collected.close(), rules.at)
       await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },
     { lease: submitter.lease },

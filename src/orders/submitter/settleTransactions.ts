@@ -1,17 +1,11 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { TransactionRecord } from '../../store/types.js'
+import { apply, type Input, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
-import {
-  isRelaying,
-  type Refused,
-  rejectOrder,
-  reopenOrder,
-} from '../model/rejectOrder.js'
-import { settleOrder } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import {
@@ -65,8 +59,7 @@ export async function settleTransactions(
   const reviewed = await loadForReview(context, blamed)
   const sent = await loadWithdrawn(context, fates)
   const known = new Map([...taken, ...reviewed])
-  const at = context.now()
-  const relays = isRelaying(context)
+  const rules = rulesOf(context)
   // Compute this outside `applyFates`, which may run twice, because each call
   // counts one refusal.
   const again = new Map(
@@ -75,12 +68,16 @@ export async function settleTransactions(
       againOf(context, submitter, view, fate, blamed),
     ]),
   )
-  const { collected, fit } = applyFates(submitter, known, fates, (fate) => ({
-    at,
-    relays,
-    again: again.get(fate),
-  }))
-  for (const id of reviewed.keys()) markForReview(collected, id, at)
+  const { collected, fit } = applyFates(
+    submitter,
+    known,
+    fates,
+    (collected, fate) =>
+      applyFate(collected, fate, { rules, again: again.get(fate) }),
+  )
+  const blames = (stored: StoredOrder) =>
+    apply(stored, { kind: 'blamed' }, rules)
+  for (const id of reviewed.keys()) collected.apply(id, [blames])
   for (const id of unique(sent.flatMap(({ orderId }) => orderId ?? [])))
     if (collected.find(id)?.order.finality === 'finalized')
       collected.apply(id, [eraseSecrets(sent)])
@@ -165,16 +162,16 @@ function applyFates(
   submitter: SubmitterState,
   known: ReadonlyMap<string, StoredOrder>,
   fates: readonly NonceFate[],
-  aboutOf: (fate: NonceFate) => Omit<Refused, 'reason'>,
+  applyOne: (collected: ChangeSet, fate: NonceFate) => void,
 ): { collected: ChangeSet; fit: readonly NonceFate[] } {
-  const apply = (some: readonly NonceFate[]): ChangeSet => {
+  const applyAll = (some: readonly NonceFate[]): ChangeSet => {
     const collected = collectChanges(known)
-    for (const fate of some) applyFate(collected, fate, aboutOf(fate))
+    for (const fate of some) applyOne(collected, fate)
     return collected
   }
   const fits = (fate: NonceFate): boolean => {
     try {
-      apply([fate])
+      applyAll([fate])
       return true
     } catch (error) {
       const [{ nonce, orderId }] = fate.judged.rows
@@ -183,10 +180,10 @@ function applyFates(
     }
   }
   try {
-    return { collected: apply(fates), fit: fates }
+    return { collected: applyAll(fates), fit: fates }
   } catch {
     const fit = fates.filter(fits)
-    return { collected: apply(fit), fit }
+    return { collected: applyAll(fit), fit }
   }
 }
 
@@ -262,9 +259,9 @@ function againOf(
 function applyFate(
   collected: ChangeSet,
   fate: NonceFate,
-  about: Omit<Refused, 'reason'>,
+  { rules, again }: { rules: Rules; again: bigint | undefined },
 ): void {
-  const { at } = about
+  const { at } = rules
   const { judged, evidence, failure, isOver, isForeign, isFree } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
   if (isOver) collected.add({ transactions: closeRows(fate) })
@@ -277,10 +274,12 @@ function applyFate(
   }
   const now = find()
   if (!now) return
-  if (evidence) collected.add(settleOrder(now, evidence, at))
-  else if (failure)
-    collected.add(rejectOrder(now, { reason: failure.reason, ...about }))
-  else if (isFree) collected.add(reopenOrder(now, about))
+  const { reason } = failure ?? {}
+  const input: Input | undefined =
+    evidence ??
+    (reason && { kind: 'refused', reason, again }) ??
+    (isFree ? { kind: 'freed' } : undefined)
+  if (input) collected.add(apply(now, input, rules))
 }
 
 /**
@@ -306,32 +305,6 @@ function closeRows({
         : undefined
     return { ...row, ...erased, hash: row.hash ?? shown, inFlight: false }
   })
-}
-
-/**
- * Marks an order for the merchant's review. It is captured only if the merchant
- * calls `capture` again.
- */
-export function markForReview(
-  collected: ChangeSet,
-  orderId: string,
-  at: bigint,
-): void {
-  const order = collected.find(orderId)?.order
-  if (!order?.payer || order.needsReview || order.state !== 'stored') return
-  // A requested cancellation takes nothing from the payer, so it is still sent.
-  if (order.requested === 'cancel') return
-  const marked = withEvent(
-    order,
-    { type: 'needsReview', at, data: { payer: order.payer } },
-    {
-      needsReview: true,
-      sendDue: undefined,
-      requested: undefined,
-      reason: order.reason ?? 'needsReview',
-    },
-  )
-  collected.add({ orders: [marked.order], events: [marked.event] })
 }
 
 function highestForeign(

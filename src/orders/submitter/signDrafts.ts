@@ -7,7 +7,8 @@ import { signTransaction } from '../../payments/capture/signTransaction.js'
 import type { SealContext, TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { Aside } from '../loop/putAside.js'
-import { type Changes, noChanges, writeChanges } from '../model/changes.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
@@ -196,15 +197,17 @@ async function postponeUnsigned(
     context,
     async (tables) => {
       const orders = await tables.orders.find({ ids: [...dues.keys()] })
-      const changes: Changes = {
-        ...noChanges(),
+      const rules = rulesOf(context)
+      const changes = orders.map((order) => {
+        const until = dues.get(order.id)
         // Leave out orders that changed meanwhile: the next poll decides about
         // them again.
-        orders: orders
-          .filter(({ id, version }) => versions.get(id) === version)
-          .map((order) => ({ ...order, sendDue: dues.get(order.id) })),
-      }
-      await writeChanges(tables, changes)
+        const isChanged = versions.get(order.id) !== order.version
+        return isChanged || until === undefined
+          ? noChanges()
+          : apply({ order }, { kind: 'postponed', until }, rules)
+      })
+      await writeChanges(tables, joinChanges(changes), rules.at)
     },
     { lease: submitter.lease },
   )

@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import type { OrderRecord, Submitter } from '../../store/types.js'
 import type { Limit } from '../loop/limitTo.js'
 import { openAside } from '../loop/putAside.js'
+import { apply, rulesOf } from '../model/apply.js'
 import type { AnswerAt } from '../model/earlyAnswer.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, OrderWallet } from '../model/types.js'
@@ -18,7 +19,7 @@ import { type JoinedCapture, openJoins } from './joins.js'
 import { watchNetworks } from './networks.js'
 import {
   type CaptureRequest,
-  planCaptureRequest,
+  captureInput,
   requestCaptures,
 } from './requestCaptures.js'
 import { submitterKey } from './submitterState.js'
@@ -104,11 +105,12 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
   return {
     requestCapture: requestCaptures(context),
     joinCapture: async ({ stored, ...others }) => {
-      const planned = stored.order.needsReview
-        ? undefined
-        : planCaptureRequest(context, stored.order, context.now())
-      if (!planned || stopped.aborted) return undefined
-      const { order, event } = planned
+      if (stored.order.needsReview || stopped.aborted) return undefined
+      const input = captureInput(context, stored.order)
+      const { orders, events } = apply(stored, input, rulesOf(context))
+      const [order] = orders
+      const [event] = events
+      if (!order || !event) return undefined
       const { chainId, submitter: account } = order
       const driver = driverOf({ chainId, account })
       // Do not wait for a submitter whose lease another process has, nor for a

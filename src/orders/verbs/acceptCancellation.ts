@@ -12,17 +12,13 @@ import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
+import { refuseCancellation } from '../model/refusals.js'
 import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
 import { mostTries } from './checkAccept.js'
 import { serverOf } from './judgeAccept.js'
-import {
-  type CancelRefusal,
-  findRefusal,
-  refuseCancel,
-  writeCancel,
-} from './writeCancel.js'
+import { type CancelRefusal, refuseCancel, writeCancel } from './writeCancel.js'
 
 /** Parameters of `acceptCancellation`: an order and its signed cancellation. */
 export type AcceptCancellationParameters = {
@@ -47,7 +43,7 @@ export async function acceptCancellation(
   const found = await context.store.read((tables) =>
     loadOrder(tables, context, orderId),
   )
-  const refused = findRefusal(found)
+  const refused = refuseCancellation(found)
   if (refused) return refuseCancel(found, refused)
   const rejected = await countForged(
     context,
@@ -64,9 +60,10 @@ export async function acceptCancellation(
   const { to, data } = encodeCancel(cancellation)
   return writeAgain(context, async (tables) => {
     const now = await loadOrder(tables, context, orderId)
-    const late = findRefusal(now) ?? checkMatch(context, now, cancellation)
+    const late =
+      refuseCancellation(now) ?? checkMatch(context, now, cancellation)
     if (late) return refuseCancel(now, late)
-    const verdict = await writeCancel(context, tables, withSecret(now, sealed))
+    const verdict = await writeCancel(context, tables, now, sealed)
     const { state, requested } = verdict.order
     const isUnsent = verdict.ok && state === 'voided' && requested !== 'cancel'
     return isUnsent ? { ...verdict, call: { to, data } } : verdict
@@ -85,10 +82,6 @@ function checkMatch(
     message.nonce === expected.message.nonce &&
     hashDomain(domain) === hashDomain(expected.domain)
   return matches ? undefined : 'otherPayment'
-}
-
-function withSecret(found: StoredOrder, cancellation: string): StoredOrder {
-  return { ...found, attempt: { ...found.attempt, cancellation } }
 }
 
 /**

@@ -277,39 +277,26 @@ async function storeUndrafted(
       signature,
       funds,
       payer,
+      capture,
     })
     if (!planned.ok) return planned
-    const { version, position, ...order } = planned.order
-    const asked = duesOf(order.needsReview ? 'later' : capture)
-    const wanted = { ...planned.order, ...asked }
-    const reserved = await reserveEarly(
-      context,
-      tables,
-      early ? [{ order: wanted, limits: early }] : [],
-    )
-    const { early: state, earlyFor } = reserved.get(order.id) ?? order
-    const dues = {
-      ...asked,
-      early: state,
-      earlyFor,
-      // Check the order next at its deadline. An earlier check would capture it
-      // by `policy.capture`, but here only the caller may request the capture.
-      lookDue: order.deadline,
-    }
+    const wanted = early ? [{ order: planned.order, limits: early }] : []
+    const reserved = await reserveEarly(context, tables, wanted)
+    const kept = reserved.get(planned.order.id) ?? planned.order
+    const { version, position, ...order } = kept
     const { version: first, ...attempt } = planned.attempt
-    rows.orders.push({ ...order, ...dues })
+    rows.orders.push(order)
     rows.attempts.push(attempt)
     rows.events.push(drafted.event, ...planned.events)
     if (also) rows.also.push(() => also(tables, order, rows))
-    const shown = { ...planned.shown, requested: dues.requested }
     const row = { ...attempt, version: first }
     const stored: StoredOrder = {
-      order: { ...order, ...dues, version: 1, position },
+      order: { ...order, version: 1, position },
       attempt: row,
       attempts: [row],
       proofs: [],
     }
-    return { ok: true, order: shown, at: planned.at, stored }
+    return { ok: true, order: planned.shown, at: planned.at, stored }
   }
   const { value, nonce, validBefore } = found.attempt
   const drafted = withEvent(found.order, {
@@ -335,14 +322,6 @@ async function storeUndrafted(
     if (!(error instanceof DuplicateRecordError)) throw error
     return { ok: false, reason: 'otherPayment', details: {} }
   }
-}
-
-function duesOf(
-  capture: AcceptUndraftedParameters['capture'],
-): Pick<OrderRecord, 'requested' | 'sendDue'> {
-  return capture === 'now'
-    ? { requested: 'capture', sendDue: 0n }
-    : { requested: undefined, sendDue: undefined }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { loadOrder } from '../model/loadOrders.js'
+import { refuseCancellation } from '../model/refusals.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
-import { carryOut, findRefusal, refuseCancel } from './writeCancel.js'
+import { carryOut, refuseCancel } from './writeCancel.js'
 
 /** Parameters of `approveCancellation`: the order to cancel. */
 export type ApproveCancellationParameters = { orderId: string }
@@ -18,10 +19,10 @@ export async function approveCancellation(
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
-    const refused = findRefusal(found)
+    const refused = refuseCancellation(found)
     if (refused) return refuseCancel(found, refused)
     if (found.attempt.cancellation === undefined)
       return refuseCancel(found, 'notOpen')
-    return carryOut(context, tables, found, true)
+    return carryOut(context, tables, found, { isRelayed: true })
   })
 }

@@ -8,7 +8,7 @@ import { checkMessage } from '../../payments/verify/checkMessage.js'
 import type { MessageRefusal } from '../../payments/verify/types.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
-import { isScheduled } from '../model/scheduled.js'
+import { takesPayment } from '../model/refusals.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, OrdersContext } from '../model/types.js'
@@ -86,21 +86,6 @@ export function hashSigned(
   return hashHex(
     `${form}${numberWord(validAfter)}${numberWord(validBefore)}`,
     keccak256,
-  )
-}
-
-/**
- * True when the order waits for a signature: it is drafted, or `reauthorize`
- * offered another window than the signed one.
- */
-export function takesPayment({ order, attempt }: StoredOrder): boolean {
-  if (isScheduled(order)) return false
-  if (order.state === 'drafted') return true
-  return (
-    order.state === 'stored' &&
-    order.requested !== 'cancel' &&
-    (attempt.signedAfter !== attempt.validAfter ||
-      attempt.signedBefore !== attempt.validBefore)
   )
 }
 

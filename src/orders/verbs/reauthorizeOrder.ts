@@ -8,15 +8,15 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { clientOf } from '../evidence/clientOf.js'
-import { noChanges, writeChanges } from '../model/changes.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
-import { planRenewal } from '../model/commands.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
-import { isScheduled } from '../model/scheduled.js'
+import { isDead, mayRenew } from '../model/refusals.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
@@ -94,34 +94,6 @@ async function getNewTerms(
   return { submitter, terms }
 }
 
-export function mayRenew(found: StoredOrder): boolean {
-  const { state, requested, total } = found.order
-  // A subscription's charge has no payment to sign: the payer signed a spend
-  // permission once.
-  if (isScheduled(found.order)) return false
-  // The nonce of a payment with a ceiling is computed from its terms, which
-  // contain the window. Signatures for two windows would have two nonces, and
-  // both could be captured. So allow it only if no signature exists that can be
-  // captured.
-  if (total === 'atMost') return isDead(found) || isUnsigned(found)
-  return state === 'stored'
-    ? requested !== 'cancel'
-    : ['drafted', 'expired', 'canceled'].includes(state)
-}
-
-/** True when no signature of the last attempt can be captured any more. */
-export function isDead({ order: { state, finality } }: StoredOrder): boolean {
-  return (
-    state === 'canceled' || (state === 'expired' && finality === 'finalized')
-  )
-}
-
-/** True when the buyer has never given us a signature of the attempt. */
-function isUnsigned({ order: { state }, attempt }: StoredOrder): boolean {
-  const isOpen = state === 'drafted' || state === 'expired'
-  return isOpen && attempt.signatureHash === undefined
-}
-
 function refuse(found: StoredOrder): ReauthorizeVerdict {
   return { ok: false, reason: 'notOpen', order: showOrder(found) }
 }
@@ -143,17 +115,13 @@ async function renewAttempt(
     terms,
     spendableUntil,
   })
-  const rules = { at: context.now(), policy: context.policy }
-  const changed = planRenewal(order, attempt, submitter, rules)
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [changed.order],
-    attempts: [attempt],
-    events: [changed.event],
-  })
+  const rules = rulesOf(context)
+  const input = { kind: 'reauthorize', attempt, submitter } as const
+  const changes = apply(found, input, rules)
+  const [changed = order] = await writeChanges(tables, changes, rules.at)
   return offer(context, {
     ...found,
-    order: changed.order,
+    order: changed,
     attempt,
     attempts: found.attempts.map((one) =>
       one.number === attempt.number ? attempt : one,
@@ -186,17 +154,14 @@ async function openAttempt(
     ...newAttempt({ ...fields, number: number + 1 }),
     version: 1,
   })
-  const rules = { at: context.now(), policy: context.policy }
-  const changed = planRenewal(found.order, attempt, submitter, rules)
+  const rules = rulesOf(context)
+  const input = { kind: 'reauthorize', attempt, submitter } as const
+  const changes = apply(found, input, rules)
   const { version, ...row } = attempt
   await tables.attempts.insert([row])
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [changed.order],
-    events: [changed.event],
-  })
+  const [order = found.order] = await writeChanges(tables, changes, rules.at)
   const attempts = [...found.attempts, attempt]
-  return offer(context, { ...found, order: changed.order, attempt, attempts })
+  return offer(context, { ...found, order, attempt, attempts })
 }
 
 function offer(context: OrdersContext, found: StoredOrder): ReauthorizeVerdict {

@@ -9,10 +9,11 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
-import { planRefund, renewRefund } from '../model/planRefund.js'
+import { nextAttempt, planRefund } from '../model/planRefund.js'
 import { refundFacts } from '../model/refundEvents.js'
 import {
   isPayment,
@@ -213,12 +214,18 @@ async function repeatRefund<refusal extends string>(
   if (row.value > refundable) return 'exceedsCaptured'
   const refusal = await admit(tables, found.order, row.value)
   if (refusal !== undefined) return refusal
-  const renewed = renewRefund(stored, row)
+  const attempt = nextAttempt(stored, row)
   await reportRequest(context, tables, found, row, 0)
   const requestedIn = await loadIdentity(tables)
-  const metadata = { ...renewed.order.metadata, requestedIn }
-  await tables.orders.update([{ ...renewed.order, metadata }])
-  await tables.attempts.insert([renewed.attempt])
+  const metadata = { ...row.metadata, requestedIn }
+  const rules = rulesOf(context)
+  const changes = apply(
+    { order: { ...row, metadata } },
+    { kind: 'renewRefund', number: attempt.number },
+    rules,
+  )
+  await writeChanges(tables, changes, rules.at)
+  await tables.attempts.insert([attempt])
   return undefined
 }
 

@@ -6,8 +6,9 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
-import { planAcceptance } from '../model/commands.js'
+import type { Acceptance } from '../model/commands.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
@@ -143,7 +144,10 @@ type PlannedAccept =
 export async function planAccepted(
   context: OrdersContext,
   tables: StoreWriter,
-  accepted: Sealed & { payer: KnownPayer },
+  accepted: Sealed &
+    Pick<Acceptance, 'capture'> & {
+      payer: KnownPayer
+    },
 ): Promise<PlannedAccept> {
   const { found, payment, judged, signature, funds } = accepted
   const { from: payer } = payment.message
@@ -164,12 +168,14 @@ export async function planAccepted(
       openNonces: openOthers.map(({ nonce }) => nonce),
     }
   const attempt = { ...signAttempt(context, found.attempt, payment), signature }
-  const { order, events } = planAcceptance(
-    found.order,
-    attempt,
-    { payer, submitter: judged.submitter, isHeld },
-    { at: context.now(), policy: context.policy },
+  const { submitter } = judged
+  const { capture } = accepted
+  const { orders, events } = apply(
+    found,
+    { kind: 'accept', attempt, payer, submitter, isHeld, capture },
+    rulesOf(context),
   )
+  const [order = found.order] = orders
   const attempts = found.attempts.map((one) =>
     one.number === attempt.number ? attempt : one,
   )

@@ -1,11 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
-import type { OrderState, StoreWriter } from '../../store/types.js'
+import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
-import { planVoid } from '../model/commands.js'
 import { loadOrder } from '../model/loadOrders.js'
-import { isRelaying } from '../model/rejectOrder.js'
-import { holdsPermission } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext, VoidVerdict } from '../model/types.js'
@@ -27,10 +25,7 @@ export async function voidOrder(
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
-    // A subscription ends by `subscriptions.cancel`, not by `void`.
-    if (holdsPermission(found.order)) return notOpen(found)
-    const isOpen = voidable.includes(found.order.state)
-    return isOpen ? writeVoid(context, tables, found, options) : notOpen(found)
+    return writeVoid(context, tables, found, options)
   })
 }
 
@@ -45,15 +40,6 @@ export function abandonOrder(
   return voidOrder(context, { orderId }, { endsReview: false })
 }
 
-/** The states in which `void` changes something, or has done so. */
-const voidable: readonly OrderState[] = [
-  'drafted',
-  'stored',
-  'capturing',
-  'canceling',
-  'voided',
-]
-
 /** Voids an order as part of the caller's database transaction. */
 export async function writeVoid(
   context: OrdersContext,
@@ -61,16 +47,16 @@ export async function writeVoid(
   found: StoredOrder,
   options: { endsReview?: boolean } = {},
 ): Promise<VoidVerdict> {
-  const at = context.now()
-  const rules = { ...options, at, relays: isRelaying(context) }
-  const changes = planVoid(found, rules)
+  const rules = rulesOf(context)
+  const input = { kind: 'void', ...options } as const
+  const { refusal, ...changes } = apply(found, input, rules)
   const [changed = found.order] = await writeChanges(tables, changes, rules.at)
   const order = showOrder({ ...found, order: changed })
-  return found.order.state === 'capturing'
-    ? { ok: false, reason: 'captureInFlight', order }
+  return refusal
+    ? {
+        ok: false,
+        reason: refusal === 'notOpen' ? refusal : 'captureInFlight',
+        order,
+      }
     : { ok: true, order, spendableUntil: order.spendableUntil }
-}
-
-function notOpen(found: StoredOrder): VoidVerdict {
-  return { ok: false, reason: 'notOpen', order: showOrder(found) }
 }

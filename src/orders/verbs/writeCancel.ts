@@ -1,8 +1,8 @@
 import type { StoreReader, StoreWriter } from '../../store/types.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
-import { planCancellation } from '../model/commands.js'
+import type { Cancellation } from '../model/commands.js'
 import { isRelaying } from '../model/rejectOrder.js'
-import { isScheduled } from '../model/scheduled.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CancellationVerdict, OrdersContext } from '../model/types.js'
@@ -20,33 +20,6 @@ export function refuseCancel(
 }
 
 /**
- * Returns the reason why an order in this state accepts no cancellation, or
- * `undefined` if it does.
- */
-export function findRefusal({
-  order,
-  attempt,
-}: StoredOrder): CancelRefusal | undefined {
-  // A charge of a subscription has no payment to cancel; the buyer revokes the
-  // spend permission instead.
-  if (isScheduled(order)) return 'notOpen'
-  switch (order.state) {
-    case 'captured':
-    case 'canceled':
-    case 'consumed':
-      return 'consumed'
-    case 'expired':
-      return 'expired'
-    case 'drafted':
-      return 'notOpen'
-    default:
-      // A voided order without a payer was voided before the buyer signed, so
-      // no signature can be canceled.
-      return attempt.payer === undefined ? 'notOpen' : undefined
-  }
-}
-
-/**
  * Stores a cancellation that was verified. The order's state and the policy
  * decide what happens next.
  */
@@ -54,27 +27,29 @@ export async function writeCancel(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
+  cancellation: string,
 ): Promise<CancellationVerdict> {
-  if (found.order.state === 'canceling')
-    return carryOut(context, tables, found, true)
   const isRelayed = await mayRelay(context, tables, found)
-  await tables.attempts.update([found.attempt])
-  return carryOut(context, tables, found, isRelayed)
+  return carryOut(context, tables, found, { isRelayed, cancellation })
 }
 
-/** Writes what becomes of an order whose cancellation is in the store. */
+/** Writes what becomes of an order that the buyer canceled. */
 export async function carryOut(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  isRelayed: boolean,
+  signed: Cancellation,
 ): Promise<CancellationVerdict> {
-  const rules = { at: context.now(), relays: isRelaying(context) }
-  const changes = planCancellation(found, isRelayed, rules)
+  const rules = rulesOf(context)
+  const { refusal, ...changes } = apply(
+    found,
+    { kind: 'acceptCancellation', ...signed },
+    rules,
+  )
   const [order = found.order] = await writeChanges(tables, changes, rules.at)
   const shown = { ...found, order }
-  return found.order.state === 'capturing'
-    ? refuseCancel(shown, 'captureInFlight')
+  return refusal
+    ? refuseCancel(shown, refusal)
     : { ok: true, order: showOrder(shown) }
 }
 

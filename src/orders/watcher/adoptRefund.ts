@@ -5,14 +5,14 @@ import { getReceipt } from '../../chain/state/getReceipt.js'
 import type { AttemptRecord, Lease, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import type { HasKinds } from '../model/kindOf.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
-import { inState } from '../model/moves.js'
 import { type PlannedRefund, planRefund } from '../model/planRefund.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { hasNonce } from '../model/refundRow.js'
-import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt, type StoredRefund } from '../model/storedOrder.js'
 import { loadIdentity } from '../model/storeState.js'
 import { transferOf } from '../model/transferOf.js'
@@ -55,7 +55,7 @@ export async function adoptRefund(
   return writeAgain(
     context,
     async (tables) => {
-      const isFree = await freeNonce(tables, unknown)
+      const isFree = await freeNonce(context, tables, unknown)
       if (!isFree) return false
       const waiting = await findWaiting(tables, unknown, found)
       if (waiting) {
@@ -70,7 +70,8 @@ export async function adoptRefund(
       await tables.attempts.insert([planned.attempt])
       const stored = (await loadRefund(tables, id))?.stored
       if (!stored) return false
-      await writeChanges(tables, settleOrder(stored, evidence, context.now()))
+      const rules = rulesOf(context)
+      await writeChanges(tables, apply(stored, evidence, rules), rules.at)
       return true
     },
     { lease },
@@ -82,6 +83,7 @@ export async function adoptRefund(
  * nonce.
  */
 async function freeNonce(
+  context: OrdersContext,
   tables: StoreWriter,
   { payment, next: { nonce, holder } }: Unknown,
 ): Promise<boolean> {
@@ -92,15 +94,11 @@ async function freeNonce(
   if (!other || other.row.refundOf !== payment.found.order.id) return false
   if (!(await releaseNonce(tables, current))) return false
   const isNewest = atAttempt(other.stored, current.number) !== undefined
-  if (isNewest && other.row.attempt === current.number)
-    await tables.orders.update([
-      {
-        ...inState(other.row, 'loseNonce', 'voided'),
-        reason: 'consumed',
-        sendDue: undefined,
-        lookDue: undefined,
-      },
-    ])
+  if (isNewest && other.row.attempt === current.number) {
+    const rules = rulesOf(context)
+    const lost = apply(other.stored, { kind: 'loseNonce' }, rules)
+    await writeChanges(tables, lost, rules.at)
+  }
   return true
 }
 
@@ -146,7 +144,8 @@ async function settleWaiting(
   const { id: orderId, attempt: number } = row
   const proof = { ...evidence.proof, orderId, attempt: number }
   const settled = { ...evidence, proof }
-  await writeChanges(tables, settleOrder(stored, settled, context.now()))
+  const rules = rulesOf(context)
+  await writeChanges(tables, apply(stored, settled, rules), rules.at)
 }
 
 async function findTransfer(

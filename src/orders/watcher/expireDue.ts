@@ -1,8 +1,6 @@
 import type { Address } from 'viem'
-import type { OrderState } from '../../store/types.js'
-import { noChanges, withEvent } from '../model/changes.js'
+import { apply, rulesOf } from '../model/apply.js'
 import type { Step } from '../model/collectChanges.js'
-import { lastSecondOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { lookAgain } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -14,9 +12,6 @@ import type { SureHeads, TokenMemory, TokenWatch } from './watchState.js'
 import { writeFindings } from './writeFindings.js'
 
 const pageSize = 200
-
-/** States that the end of a payment window no longer changes. */
-const settled: readonly OrderState[] = ['captured', 'canceled', 'consumed']
 
 /** Chain seconds until a second check confirms that a draft was not paid. */
 const unpaidAgain = 2n
@@ -149,55 +144,21 @@ async function writePage(
     findings,
     ids,
     addMore: async (collected) => {
-      for (const id of ids) collected.apply(id, [postponeLook(context, watch)])
+      for (const id of ids) collected.apply(id, [lookAgainAt(context, watch)])
     },
   })
 }
 
-/**
- * Sets when to check an open order again. Adds an event if its deadline is
- * near.
- */
-function postponeLook(
-  { policy, now }: OrdersContext,
+function lookAgainAt(
+  context: OrdersContext,
   { heads: { latest }, tokenMemory: { unpaid } }: TokenWatch,
 ): Step {
-  return ({ order, attempt }) => {
-    const { timestamp } = latest
-    if (order.lookDue === undefined || order.lookDue > timestamp)
-      return noChanges()
-    const end = lastSecondOf(attempt)
+  const { timestamp: time } = latest
+  return (stored) => {
     // Two polls must find a draft unpaid, because a node may show a payment
     // late.
-    const pause = unpaid.get(order.id) === timestamp ? unpaidAgain : lookAgain
-    const lookDue = end > timestamp ? end : timestamp + pause
-    const isNear =
-      order.state === 'stored' &&
-      order.requested === undefined &&
-      order.deadline > timestamp
-    if (settled.includes(order.state))
-      return { ...noChanges(), orders: [{ ...order, lookDue: undefined }] }
-    if (!isNear) return { ...noChanges(), orders: [{ ...order, lookDue }] }
-    const isDue =
-      policy.capture === 'beforeDeadline' &&
-      order.total === 'amount' &&
-      !order.needsReview &&
-      // Do not capture if the buyer asked to cancel, even if that cancellation
-      // was not sent.
-      attempt.cancellation === undefined
-    const reported = withEvent(
-      order,
-      {
-        type: 'deadlineNear',
-        at: now(),
-        data: { deadline: String(order.deadline) },
-      },
-      { lookDue, ...(isDue ? { requested: 'capture', sendDue: 0n } : {}) },
-    )
-    return {
-      ...noChanges(),
-      orders: [reported.order],
-      events: [reported.event],
-    }
+    const isUnpaid = unpaid.get(stored.order.id) === time
+    const pause = isUnpaid ? unpaidAgain : lookAgain
+    return apply(stored, { kind: 'look', time, pause }, rulesOf(context))
   }
 }

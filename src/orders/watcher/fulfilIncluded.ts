@@ -1,4 +1,5 @@
 import type { OrderQuery, StoredValue } from '../../store/types.js'
+import { rulesOf } from '../model/apply.js'
 import type { Changes } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
@@ -109,7 +110,7 @@ async function fulfil(
   { chainId, destinations, lease, memory: { freshTo = 0n } }: Watch,
   { ids, place }: { ids: readonly string[]; place?: FulfilledTo | undefined },
 ): Promise<Changes> {
-  const step = fulfilAtOnce(context.policy, context.now())
+  const step = fulfilAtOnce(context.policy, rulesOf(context))
   return writeUnit(
     context,
     async (tables) => {

@@ -1,8 +1,8 @@
 import type { Lease, OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { noChanges, withEvent, writeChanges } from '../model/changes.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { writeChanges } from '../model/changes.js'
 import { loadRefund } from '../model/loadRefund.js'
-import { inState } from '../model/moves.js'
 import type { RefundRow } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -16,22 +16,14 @@ export async function giveUpRefund(
   { id, version }: Pick<RefundRow, 'id' | 'version'>,
   { reason, lease }: { reason: OrderReason; lease: Lease | undefined },
 ): Promise<void> {
-  const at = context.now()
+  const rules = rulesOf(context)
   await writeAgain(
     context,
     async (tables) => {
       const current = await loadRefund(tables, id)
       if (current?.row.version !== version) return
-      const failed = withEvent(
-        inState(current.row, 'giveUp', 'voided'),
-        { type: 'captureRejected', at, data: { reason } },
-        { reason, lookDue: undefined },
-      )
-      await writeChanges(tables, {
-        ...noChanges(),
-        orders: [failed.order],
-        events: [failed.event],
-      })
+      const changes = apply(current.stored, { kind: 'giveUp', reason }, rules)
+      await writeChanges(tables, changes, rules.at)
     },
     { lease },
   )

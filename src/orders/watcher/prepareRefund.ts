@@ -9,6 +9,8 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { recheckProofs, unclearError } from '../evidence/recheckProofs.js'
+import { apply, rulesOf } from '../model/apply.js'
+import { writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { drawSender } from '../model/sendersOf.js'
@@ -186,23 +188,16 @@ async function writeOffer(
   if (current?.version !== row.version) return false
   if (holder && !(await releaseNonce(tables, holder))) return false
   const validBefore = time + window
-  const sender = drawSender(context, row)?.submitter.account
-  await tables.orders.update([
-    {
-      ...row,
-      deadline: validBefore,
-      lookDue: validBefore,
-      submitter: sender ?? row.submitter,
-    },
-  ])
-  await tables.attempts.update([
-    {
-      ...stored.attempt,
-      nonce,
-      validAfter: time - secondsBefore,
-      validBefore,
-    },
-  ])
+  const submitter = drawSender(context, row)?.submitter.account
+  const attempt = {
+    ...stored.attempt,
+    nonce,
+    validAfter: time - secondsBefore,
+    validBefore,
+  }
+  const rules = rulesOf(context)
+  const input = { kind: 'offer', attempt, submitter } as const
+  await writeChanges(tables, apply(stored, input, rules), rules.at)
   return true
 }
 

@@ -7,10 +7,10 @@ import {
   recheckApart,
   unclearError,
 } from '../evidence/recheckProofs.js'
+import { apply, rulesOf } from '../model/apply.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { eraseSecrets } from '../model/eraseSecrets.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
-import { raiseFinality } from '../model/raiseFinality.js'
 import type { OrdersContext } from '../model/types.js'
 import { findSettled } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
@@ -198,9 +198,9 @@ async function writeFinality(
         // Another process changed this order meanwhile: the next poll decides.
         if (found.get(order.id)?.order.version !== order.version) continue
         const finality = isFinal(one) ? 'finalized' : 'safe'
-        const options = { finality, fulfilAt, at: context.now() } as const
+        const raised = { kind: 'final', proof, finality, fulfilAt } as const
         collected.apply(order.id, [
-          (current) => raiseFinality(current.order, proof, options),
+          (current) => apply(current, raised, rulesOf(context)),
           ...(isFinal(one) ? [eraseSecrets(sent)] : []),
         ])
       }

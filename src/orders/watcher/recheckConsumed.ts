@@ -6,13 +6,13 @@ import type { Destination, Lease, OrderRecord } from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { findOpen } from '../evidence/findOpen.js'
 import { recheckApart } from '../evidence/recheckProofs.js'
+import { apply, type Rules, rulesOf } from '../model/apply.js'
 import { noChanges } from '../model/changes.js'
 import { collectChanges, type Step } from '../model/collectChanges.js'
 import { eraseFinal } from '../model/eraseSecrets.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import type { Evidence } from '../model/settleOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { unsettleOrder } from '../model/unsettleOrder.js'
 import { findSettled } from './findSettled.js'
 import type { Apart } from './tryStep.js'
 import { writeUnit } from './writeUnit.js'
@@ -142,11 +142,7 @@ async function recheckOrder(
       const collected = collectChanges(fresh)
       collected.apply(
         order.id,
-        judgeAgain(evidence, {
-          at: context.now(),
-          blockTime: latest.timestamp,
-          policy: context.policy,
-        }),
+        judgeAgain(evidence, latest.timestamp, rulesOf(context)),
       )
       await eraseFinal(tables, collected, [order.id])
       return collected.close()
@@ -163,11 +159,12 @@ function toUnclear(error: unknown): 'unclear' {
 
 function judgeAgain(
   evidence: Evidence | undefined,
-  facts: Pick<OrdersContext, 'policy'> & { at: bigint; blockTime: bigint },
+  blockTime: bigint,
+  rules: Rules,
 ): Step[] {
+  const gone = { kind: 'gone', transactions: [], blockTime } as const
   return [
-    (stored) => unsettleOrder(stored, { ...facts, transactions: [] }),
-    (stored) =>
-      evidence ? settleOrder(stored, evidence, facts.at) : noChanges(),
+    (stored) => apply(stored, gone, rules),
+    (stored) => (evidence ? apply(stored, evidence, rules) : noChanges()),
   ]
 }

@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import type { ProofRecord, StoreWriter } from '../../store/types.js'
+import { apply, type Rules, rulesOf } from '../model/apply.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
@@ -7,8 +8,7 @@ import { lastSecondOf } from '../model/endsOf.js'
 import { eraseFinal } from '../model/eraseSecrets.js'
 import type { ProofConflictError } from '../model/errors.js'
 import { findRecorded, straysOf } from '../model/findStrays.js'
-import { raiseFinality } from '../model/raiseFinality.js'
-import { type Evidence, settleOrder } from '../model/settleOrder.js'
+import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -24,7 +24,7 @@ export type Finding = { orderId: string; attempt: number; evidence: Evidence }
  * another order, unless `onConflict` takes the error.
  */
 export async function settleFindings(
-  { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
+  context: Pick<OrdersContext, 'now' | 'policy'>,
   tables: StoreWriter,
   {
     collected,
@@ -42,7 +42,7 @@ export async function settleFindings(
       | undefined
   },
 ): Promise<void> {
-  const at = now()
+  const rules = rulesOf(context)
   const recorded = await findRecorded(
     tables,
     findings.map(({ evidence }) => evidence),
@@ -53,14 +53,14 @@ export async function settleFindings(
     const { orderId, evidence } = finding
     const conflict = findConflict(orderId, evidence)
     if (conflict) onConflict(orderId, conflict)
-    else collected.apply(orderId, [stepOf(finding, strays, at)])
+    else collected.apply(orderId, [stepOf(finding, strays, rules)])
   }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
   // Fulfil only orders whose block the node has just shown. The block of any
   // other stored payment may have been replaced by a reorg.
   const shown = new Set(findings.flatMap(({ evidence }) => hashOf(evidence)))
   for (const orderId of ids)
-    collected.apply(orderId, [fulfilAtOnce(policy, at, shown)])
+    collected.apply(orderId, [fulfilAtOnce(context.policy, rules, shown)])
   await eraseFinal(tables, collected, ids)
 }
 
@@ -71,7 +71,7 @@ function throwConflict(_orderId: string, error: ProofConflictError): never {
 function stepOf(
   { attempt: number, evidence }: Finding,
   strays: readonly ProofRecord[],
-  at: bigint,
+  rules: Rules,
 ): Step {
   return (newest) => {
     const stored = atAttempt(newest, number)
@@ -83,7 +83,7 @@ function stepOf(
       evidence.kind === 'expired' && evidence.blockTime < lastSecondOf(attempt)
     if (isMoot) return noChanges()
     const proofs = [...stored.proofs, ...strays]
-    return settleOrder({ order, attempt, proofs }, evidence, at)
+    return apply({ order, attempt, proofs }, evidence, rules)
   }
 }
 
@@ -98,10 +98,11 @@ const hashOf = (evidence: Evidence): Hash[] =>
  */
 export function fulfilAtOnce(
   { fulfilAt }: OrdersContext['policy'],
-  at: bigint,
+  rules: Rules,
   shown?: ReadonlySet<Hash> | undefined,
 ): Step {
-  return ({ order, proofs }) => {
+  return (stored) => {
+    const { order, proofs } = stored
     if (fulfilAt !== 'included' || order.state !== 'captured')
       return noChanges()
     const proof = proofs.find(
@@ -110,6 +111,6 @@ export function fulfilAtOnce(
     )
     if (proof && shown && !shown.has(proof.blockHash)) return noChanges()
     const finality = order.finality ?? 'included'
-    return raiseFinality(order, proof, { finality, fulfilAt, at })
+    return apply(stored, { kind: 'final', proof, finality, fulfilAt }, rules)
   }
 }

@@ -1,26 +1,19 @@
 import type {
   Lease,
-  OrderRecord,
   ProofRecord,
   StoreWriter,
   TransactionRecord,
 } from '../../store/types.js'
 import type { Recheck } from '../evidence/recheckProofs.js'
-import { type Changes, noChanges, withEvent } from '../model/changes.js'
-import {
-  type ChangeSet,
-  collectChanges,
-  type Step,
-} from '../model/collectChanges.js'
-import { lastSecondOf } from '../model/endsOf.js'
+import { apply, type Rules, rulesOf } from '../model/apply.js'
+import { type Changes, noChanges } from '../model/changes.js'
+import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
 import { knowsKind } from '../model/kindOf.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import { isSame, removing } from '../model/planGone.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
-import { reopenLast } from '../model/reopenLast.js'
-import { settleOrder } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { unsettleOrder } from '../model/unsettleOrder.js'
 import { writeUnit } from './writeUnit.js'
 
 export type Displaced = Extract<
@@ -48,16 +41,16 @@ export function takeBack(
 }
 
 async function displaceProofs(
-  { now, policy, kinds }: OrdersContext,
+  context: OrdersContext,
   tables: StoreWriter,
   displaced: readonly Displaced[],
   blockTime: bigint,
 ): Promise<Changes> {
-  const at = now()
+  const { kinds } = context
   const ids = displaced.flatMap(({ proof }) => proof.orderId ?? [])
   const collected = collectChanges(await loadOrders(tables, { ids }))
   const transactions = await loadTransactions(tables, ids)
-  const facts = { at, blockTime, policy, kinds, transactions }
+  const facts = { rules: rulesOf(context), blockTime, kinds, transactions }
   for (const one of displaced) displaceProof(collected, one, facts)
   const others = displaced.filter(({ proof }) => proof.orderId === undefined)
   collected.add(await dropUnmatched(tables, others))
@@ -87,8 +80,8 @@ async function dropUnmatched(
   }
 }
 
-type Facts = Pick<OrdersContext, 'policy' | 'kinds'> & {
-  at: bigint
+type Facts = Pick<OrdersContext, 'kinds'> & {
+  rules: Rules
   blockTime: bigint
   transactions: readonly TransactionRecord[]
 }
@@ -96,7 +89,7 @@ type Facts = Pick<OrdersContext, 'policy' | 'kinds'> & {
 export function displaceProof(
   collected: ChangeSet,
   displaced: Displaced,
-  facts: Facts,
+  { rules, ...facts }: Facts,
 ): void {
   const { proof } = displaced
   const { orderId = '' } = proof
@@ -118,105 +111,14 @@ export function displaceProof(
       { order, attempt: { ...attempt, payer: proof.payer } },
       displaced.blockTime,
     )
-  if (again) {
-    const kind = again.kind === 'cancel' ? 'cancel' : 'capture'
-    collected.add(settleOrder(stored, { kind, proof: again }, facts.at))
-    if (again.logIndex !== kept.logIndex) collected.add(removing(kept))
-  } else if (order.settledHash !== kept.transactionHash) {
-    collected.add(removing(kept))
-    collected.apply(orderId, [noLongerOverpaid(kept, facts)])
-  } else {
-    collected.add(unsettleOrder(stored, factsOf(order, facts)))
-    collected.apply(orderId, [settlingByAnother(facts.at)])
+  if (!again) {
+    const { blockTime, transactions } = facts
+    const own = transactions.filter((row) => row.orderId === orderId)
+    const gone = { proof, transactions: own, blockTime }
+    collected.add(apply(newest, { kind: 'gone', ...gone }, rules))
+    return
   }
-}
-
-function factsOf({ id }: OrderRecord, facts: Facts): Facts {
-  const { transactions } = facts
-  const own = transactions.filter(({ orderId }) => orderId === id)
-  return { ...facts, transactions: own }
-}
-
-function removing(kept: ProofRecord): Partial<Changes> {
-  return { proofs: [{ ...kept, removed: true }] }
-}
-
-/**
- * If an order was paid twice and one payment is gone, settles it by the other.
- */
-function settlingByAnother(at: bigint): Step {
-  return (newest) => {
-    const { order, proofs } = newest
-    const other = proofs.find(
-      ({ kind, removed }) => kind === 'capture' && !removed,
-    )
-    const stored = other && atAttempt(newest, other.attempt)
-    if (!stored) return noChanges()
-    const unread = proofs.map((proof) =>
-      proof === other ? { ...other, removed: true } : proof,
-    )
-    const { version: _, ...proof } = other
-    return settleOrder(
-      { ...stored, order: { ...order, overpaid: false }, proofs: unread },
-      { kind: 'capture', proof },
-      at,
-    )
-  }
-}
-
-function noLongerOverpaid(kept: ProofRecord, facts: Facts): Step {
-  const { at, blockTime } = facts
-  return ({ order, attempts, proofs }) => {
-    const { transactions } = factsOf(order, facts)
-    const isOverpaid = proofs.some(
-      ({ kind, removed, transactionHash }) =>
-        kind === 'capture' && !removed && transactionHash !== order.settledHash,
-    )
-    const reopened = attempts
-      .filter(({ number }) => number === kept.attempt)
-      .map((row) => ({
-        ...row,
-        spendable: row.signature !== undefined && blockTime < lastSecondOf(row),
-      }))
-    const reported = withEvent(
-      order,
-      {
-        type: 'reorged',
-        at,
-        data: {
-          transactionHash: kept.transactionHash,
-          from: order.state,
-          to: order.state,
-        },
-      },
-      { overpaid: order.overpaid && isOverpaid },
-    )
-    return {
-      ...noChanges(),
-      orders: [reported.order],
-      attempts: reopened,
-      transactions: reopenLast(
-        transactions.filter(
-          ({ kind, attempt }) =>
-            kind === 'cancel' &&
-            kept.kind === 'cancel' &&
-            reopened.some(
-              ({ number, spendable }) => spendable && number === attempt,
-            ),
-        ),
-        reopened[0]?.cancellation,
-      ),
-      events: [reported.event],
-    }
-  }
-}
-
-function isSame(
-  row: ProofRecord,
-  {
-    transactionHash,
-    logIndex,
-  }: Pick<ProofRecord, 'transactionHash' | 'logIndex'>,
-): boolean {
-  return row.transactionHash === transactionHash && row.logIndex === logIndex
+  const kind = again.kind === 'cancel' ? 'cancel' : 'capture'
+  collected.add(apply(stored, { kind, proof: again }, rules))
+  if (again.logIndex !== kept.logIndex) collected.add(removing(kept))
 }

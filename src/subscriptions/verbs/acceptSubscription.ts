@@ -4,9 +4,9 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
 import {
+  apply,
   clientOf,
-  moveOrder,
-  noChanges,
+  rulesOf,
   sealContextOf,
   writeChanges,
 } from '../../orders/engine.js'
@@ -86,7 +86,7 @@ export async function acceptSubscription(
     const now = await loadSubscription(tables, context, id)
     const late = checkKnown(now, hash)
     if (late) return late
-    const { validAfter, validBefore, number } = now.held.attempt
+    const { validAfter, validBefore } = now.held.attempt
     const signed = {
       ...now.held.attempt,
       signedAfter: validAfter,
@@ -95,15 +95,14 @@ export async function acceptSubscription(
       signature: sealed,
       cancellation: revocation,
     }
-    const moved = moveOrder(now.held.order, 'accept', 'stored', {
-      type: 'accepted',
-      at: context.now(),
-      data: {
-        payer: now.row.payer,
-        attempt: number,
-        validBefore: String(validBefore),
-      },
-    })
+    const { payer } = now.row
+    const { submitter } = now.held.order
+    const rules = rulesOf(context)
+    const changes = apply(
+      now.held,
+      { kind: 'accept', attempt: signed, payer, submitter, isHeld: false },
+      rules,
+    )
     const row = {
       ...now.row,
       // The payer does not owe periods that ended before the signature, so the
@@ -111,14 +110,13 @@ export async function acceptSubscription(
       period: current - 1n,
       due: 0n,
     }
-    await writeChanges(tables, {
-      ...noChanges(),
-      orders: [moved.order],
-      attempts: [signed],
-      events: [moved.event],
-    })
+    const [order = now.held.order] = await writeChanges(
+      tables,
+      changes,
+      rules.at,
+    )
     await tables.subscriptions.update([row])
-    return accept({ row, held: { ...now.held, order: moved.order } })
+    return accept({ row, held: { ...now.held, order } })
   })
 }
 

@@ -1,8 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { OrdersContext } from '../../orders/engine.js'
 import {
-  moveOrder,
-  noChanges,
-  withEvent,
+  apply,
+  joinChanges,
+  rulesOf,
   writeChanges,
 } from '../../orders/engine.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
@@ -58,7 +59,7 @@ export function cancelSubscription(
       }
     if (state === 'canceled' || state === 'canceling')
       return { ok: true, subscription: showSubscription(found) }
-    const order = await writeCancel(context.now(), tables, found)
+    const order = await writeCancel(context, tables, found)
     // Even if the revocation is never sent, the permission ends by itself. The
     // schedule then looks at the subscription again, to close it.
     const { end } = decodePermission(row.permission).message
@@ -74,42 +75,20 @@ export function cancelSubscription(
 }
 
 async function writeCancel(
-  at: bigint,
+  context: OrdersContext,
   tables: StoreWriter,
-  { row, held: { order } }: StoredSubscription,
+  { row, held }: StoredSubscription,
 ): Promise<OrderRecord> {
-  const changed =
-    order.state === 'drafted'
-      ? moveOrder(order, 'void', 'voided', { type: 'voided', at, data: {} })
-      : withEvent(
-          order,
-          { type: 'cancellationAccepted', at, data: { relayed: true } },
-          { requested: 'cancel', sendDue: 0n, reason: undefined },
-        )
-  const charges = await findUndecided(tables, row)
-  const voided = charges
-    .filter(({ state }) => state === 'stored')
-    .map((charge) =>
-      moveOrder(
-        charge,
-        'void',
-        'voided',
-        { type: 'voided', at, data: {} },
-        { requested: undefined, sendDue: undefined },
-      ),
-    )
-  // For these charges only the approval may have been sent. The stored
-  // cancellation request keeps a worker from sending the charge itself
-  // afterwards.
-  const sent = charges
-    .filter(({ state }) => state === 'capturing')
-    .map((charge): OrderRecord => ({ ...charge, requested: 'void' }))
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [changed.order, ...voided.map((one) => one.order), ...sent],
-    events: [changed.event, ...voided.map(({ event }) => event)],
-  })
-  return changed.order
+  const rules = rulesOf(context)
+  const revoked = apply(held, { kind: 'revoke' }, rules)
+  // A charge that is in flight keeps the request: only its approval may have
+  // been sent, and a worker then does not send the charge itself afterwards.
+  const voided = (await findUndecided(tables, row)).map((charge) =>
+    apply({ ...held, order: charge }, { kind: 'void' }, rules),
+  )
+  const changes = joinChanges([revoked, ...voided])
+  const [order = held.order] = await writeChanges(tables, changes, rules.at)
+  return order
 }
 
 const pageSize = 500

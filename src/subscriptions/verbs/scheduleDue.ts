@@ -1,7 +1,8 @@
 import { inTime } from '../../core/wait.js'
 import {
+  apply,
   noChanges,
-  settleOrder,
+  rulesOf,
   type WatchAsides,
   withEvent,
   writeChanges,
@@ -282,7 +283,8 @@ async function writeEnd(
     blockTime: finalized.timestamp,
     final: true,
   } as const
-  await writeChanges(tables, settleOrder(held, evidence, context.now()))
+  const rules = rulesOf(context)
+  await writeChanges(tables, apply(held, evidence, rules), rules.at)
   await tables.subscriptions.update([{ ...row, due: undefined }])
 }
 
@@ -299,31 +301,23 @@ async function writeStep(
     step: ScheduleStep
   },
 ): Promise<void> {
-  const at = context.now()
+  const rules = rulesOf(context)
   const { row, retryAt, report } = step
   const changes = noChanges()
   if (charge && retryAt !== undefined) {
-    const asked = withEvent(
-      charge,
-      { type: 'captureRequested', at, data: {} },
-      {
-        requested: 'capture',
-        sendDue: retryAt,
-        needsReview: false,
-        reason: undefined,
-      },
-    )
-    changes.orders.push(asked.order)
-    changes.events.push(asked.event)
+    const input = { kind: 'requestCapture', sendDue: retryAt } as const
+    const asked = apply({ order: charge }, input, rules)
+    changes.orders.push(...asked.orders)
+    changes.events.push(...asked.events)
   }
   if (report) {
     const { type, period, reason } = report
     const data = { period: String(period), reason }
-    const reported = withEvent(held.order, { type, at, data })
+    const reported = withEvent(held.order, { type, at: rules.at, data })
     changes.orders.push(reported.order)
     changes.events.push(reported.event)
   }
-  await writeChanges(tables, changes)
+  await writeChanges(tables, changes, rules.at)
   await tables.subscriptions.update([row])
 }
 

@@ -1,7 +1,8 @@
 import {
+  apply,
   clientOf,
   findEvidence,
-  settleOrder,
+  rulesOf,
   writeChanges,
 } from '../../orders/engine.js'
 import { writeAgain } from '../../store/writeAgain.js'
@@ -24,6 +25,7 @@ export async function settleRevoked(
   if (evidence?.kind !== 'cancel') return
   await writeAgain(context, async (tables) => {
     const { held: now } = await loadSubscription(tables, context, row.id)
-    await writeChanges(tables, settleOrder(now, evidence, context.now()))
+    const rules = rulesOf(context)
+    await writeChanges(tables, apply(now, evidence, rules), rules.at)
   })
 }

@@ -1,25 +1,19 @@
-import { memoryStore, type OrderRecord } from 'countersign/store'
+import {
+  memoryStore,
+  type OrderRecord,
+  type OrderState,
+} from 'countersign/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { noChanges, writeChanges } from '../../../src/orders/model/changes.js'
+import { apply, type Input } from '../../../src/orders/model/apply.js'
+import { writeChanges } from '../../../src/orders/model/changes.js'
 import { loadOrder } from '../../../src/orders/model/loadOrders.js'
-import {
-  isRelaying,
-  rejectOrder,
-  reopenOrder,
-} from '../../../src/orders/model/rejectOrder.js'
-import { settleOrder } from '../../../src/orders/model/settleOrder.js'
 import type { StoredOrder } from '../../../src/orders/model/storedOrder.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
-import { unsettleOrder } from '../../../src/orders/model/unsettleOrder.js'
 import { endWork } from '../../../src/orders/submitter/endWork.js'
-import { planRecord } from '../../../src/orders/submitter/recordSigned.js'
 import { writeCaptureRequests } from '../../../src/orders/submitter/requestCaptures.js'
 import { voidOrder } from '../../../src/orders/verbs/voidOrder.js'
-import {
-  findRefusal,
-  writeCancel,
-} from '../../../src/orders/verbs/writeCancel.js'
+import { writeCancel } from '../../../src/orders/verbs/writeCancel.js'
 import { runs } from '../support/arbitraries.js'
 import { contextOver } from '../support/contextOver.js'
 import { proofAt, word } from '../support/settlingRows.js'
@@ -37,12 +31,28 @@ type Step = (
   found: StoredOrder,
 ) => Promise<unknown>
 
-type Rows = Partial<Parameters<typeof writeChanges>[1]>
+const happens =
+  (input: Input): Step =>
+  (context, tables, found) => {
+    const rules = { at, policy: context.policy }
+    return writeChanges(tables, apply(found, input, rules), at)
+  }
 
-const writing =
-  (plan: (found: StoredOrder, context: OrdersContext) => Rows): Step =>
-  (context, tables, found) =>
-    writeChanges(tables, { ...noChanges(), ...plan(found, context) }, at)
+/** What the chain can show only after another state. */
+const onlyIn =
+  (states: readonly OrderState[], step: Step): Step =>
+  async (context, tables, found) =>
+    states.includes(found.order.state) && step(context, tables, found)
+
+const decided = ['captured', 'canceled', 'consumed'] as const
+const undecided = [
+  'drafted',
+  'stored',
+  'capturing',
+  'canceling',
+  'voided',
+  'expired',
+] as const
 
 const request =
   (as: 'reserved' | 'working' | undefined): Step =>
@@ -63,64 +73,34 @@ const steps = {
   'request an early answer': request('reserved'),
   'request work before an answer': request('working'),
   'request a late answer': request(undefined),
-  send: writing((found, { now }) =>
-    found.order.state === 'stored' && found.order.requested === 'capture'
-      ? planRecord([{ stored: found, kind: 'capture' } as never], [], now())
-      : {},
-  ),
-  'pending block': writing(({ order }) => {
-    if (order.state !== 'capturing') return {}
-    const early = order.early === 'reserved' ? 'answered' : order.early
-    const shown = {
-      finality: 'preconfirmed',
-      settledHash: hash,
-      early,
-    } as const
-    return { orders: [{ ...order, ...shown }] }
-  }),
+  send: async (context, tables, found) =>
+    found.order.requested === 'capture' &&
+    happens({ kind: 'recorded', call: 'capture' })(context, tables, found),
+  'pending block': happens({ kind: 'preconfirmed', hash }),
   'answer given': (context, tables) =>
     endWork(context, tables, ids, { isAnswered: true }),
   'handler failed': (context, tables) =>
     endWork(context, tables, ids, { isAnswered: false }),
-  reject: writing((found, context) =>
-    rejectOrder(found, {
-      reason: 'simulationFailed',
-      at,
-      relays: isRelaying(context),
+  reject: happens({ kind: 'refused', reason: 'simulationFailed' }),
+  reopen: happens({ kind: 'freed' }),
+  void: (context) => voidOrder(context, { orderId: id }),
+  cancel: (context, tables, found) =>
+    writeCancel(context, tables, found, 'sealed'),
+  capture: happens({ kind: 'capture', proof }),
+  canceled: happens({ kind: 'cancel', proof: { ...proof, kind: 'cancel' } }),
+  consumed: happens({ kind: 'consumed', ...spent }),
+  expired: onlyIn(
+    undecided,
+    happens({
+      kind: 'expired',
+      blockNumber: 9n,
+      blockTime: 900n,
+      final: false,
     }),
   ),
-  reopen: writing((found, context) =>
-    reopenOrder(found, { at, relays: isRelaying(context) }),
-  ),
-  void: (context) => voidOrder(context, { orderId: id }),
-  cancel: async (context, tables, found) =>
-    findRefusal(found) ?? writeCancel(context, tables, found),
-  capture: writing((found) =>
-    settleOrder(found, { kind: 'capture', proof }, at),
-  ),
-  canceled: writing((found) =>
-    settleOrder(
-      found,
-      { kind: 'cancel', proof: { ...proof, kind: 'cancel' } },
-      at,
-    ),
-  ),
-  consumed: writing((found) =>
-    settleOrder(found, { kind: 'consumed', ...spent }, at),
-  ),
-  expired: writing((found) =>
-    ['captured', 'canceled', 'consumed'].includes(found.order.state)
-      ? {}
-      : settleOrder(
-          found,
-          { kind: 'expired', blockNumber: 9n, blockTime: 900n, final: false },
-          at,
-        ),
-  ),
-  reorganization: writing((found, { policy }) =>
-    ['captured', 'canceled', 'consumed'].includes(found.order.state)
-      ? unsettleOrder(found, { transactions: [], blockTime: 100n, at, policy })
-      : {},
+  reorganization: onlyIn(
+    decided,
+    happens({ kind: 'gone', transactions: [], blockTime: 100n }),
   ),
 } satisfies Record<string, Step>
 

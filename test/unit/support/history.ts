@@ -1,41 +1,24 @@
 import type { Address, Hash } from 'viem'
+import {
+  type Applied,
+  apply,
+  type Input,
+} from '../../../src/orders/model/apply.js'
 import { type Changes, settleEarly } from '../../../src/orders/model/changes.js'
 import {
   type ChangeSet,
   collectChanges,
 } from '../../../src/orders/model/collectChanges.js'
 import {
-  planAcceptance,
-  planCancellation,
-  planRenewal,
-  planVoid,
-} from '../../../src/orders/model/commands.js'
-import {
   draftedOrder,
   unsignedAttempt,
 } from '../../../src/orders/model/draftedRows.js'
 import { endsOf, lastSecondOf } from '../../../src/orders/model/endsOf.js'
 import { eraseSecrets } from '../../../src/orders/model/eraseSecrets.js'
-import { raiseFinality } from '../../../src/orders/model/raiseFinality.js'
-import {
-  rejectOrder,
-  reopenOrder,
-} from '../../../src/orders/model/rejectOrder.js'
-import {
-  type Evidence,
-  settleOrder,
-} from '../../../src/orders/model/settleOrder.js'
+import { isDead } from '../../../src/orders/model/refusals.js'
+import type { Evidence } from '../../../src/orders/model/settleOrder.js'
 import type { StoredOrder } from '../../../src/orders/model/storedOrder.js'
-import { unsettleOrder } from '../../../src/orders/model/unsettleOrder.js'
 import { judgeSending } from '../../../src/orders/submitter/planSending.js'
-import { planRecord } from '../../../src/orders/submitter/recordSigned.js'
-import { endDue } from '../../../src/orders/submitter/refuseDue.js'
-import { planCaptureRequest } from '../../../src/orders/submitter/requestCaptures.js'
-import { markForReview } from '../../../src/orders/submitter/settleTransactions.js'
-import { takesPayment } from '../../../src/orders/verbs/checkAccept.js'
-import { isDead, mayRenew } from '../../../src/orders/verbs/reauthorizeOrder.js'
-import { findRefusal } from '../../../src/orders/verbs/writeCancel.js'
-import { displaceProof } from '../../../src/orders/watcher/takeBack.js'
 import { eip3009 } from '../../../src/payments/kind.js'
 import type {
   AttemptRecord,
@@ -169,9 +152,15 @@ export class History {
     return { ...this.rules, deadlineNear: 100n, safetyMargin: 10n }
   }
 
-  private get commandRules() {
-    const relays = this.rules.relayCancellations === 'always'
-    return { at: this.now, relays, policy: this.policy }
+  private decide(input: Input, stored = this.stored): Applied {
+    return apply(stored, input, { at: this.now, policy: this.policy })
+  }
+
+  /** Gives a command. Returns false where it is refused or changes nothing. */
+  private command(input: Input): boolean {
+    const { refusal, ...changes } = this.decide(input)
+    this.add(changes)
+    return changes.orders.length > 0
   }
 
   /** Takes the changes as one write would. */
@@ -208,8 +197,7 @@ export class History {
   }
 
   private keep(isHeld: boolean): boolean {
-    if (!takesPayment(this.stored)) return false
-    const { order, attempt: offered } = this.stored
+    const { attempt: offered } = this.stored
     if (this.now >= offered.validBefore) return false
     const { spendableUntil = 0n, validAfter, validBefore, number } = offered
     const attempt: AttemptRecord = {
@@ -226,9 +214,7 @@ export class History {
     // A used nonce is refused by the rehearsal.
     if (this.chain.has(number)) return false
     const facts = { payer, submitter: recipient, isHeld }
-    const kept = planAcceptance(order, attempt, facts, this.commandRules)
-    this.add({ orders: [kept.order], attempts: [attempt], events: kept.events })
-    return true
+    return this.command({ kind: 'accept', attempt, ...facts })
   }
 
   accept(): boolean {
@@ -240,56 +226,36 @@ export class History {
   }
 
   capture(): boolean {
-    const context = { wallets: [], relayers: [] } as never
-    const asked = planCaptureRequest(context, this.stored.order, this.now)
-    if (!asked) return false
-    this.add({ orders: [asked.order], events: [asked.event] })
-    this.isGivenUp = false
-    return true
+    const isAsked = this.command({ kind: 'requestCapture' })
+    if (isAsked) this.isGivenUp = false
+    return isAsked
   }
 
   captureEarly(): boolean {
     this.capture()
-    const { order } = this.stored
-    const isAsked = order.state === 'stored' && order.requested === 'capture'
-    const isOpen = isAsked || order.state === 'capturing'
-    if (!isOpen || order.early !== undefined) return false
-    this.add({ orders: [{ ...order, early: 'reserved' }] })
-    return true
+    return this.command({ kind: 'reserve' })
   }
 
   void(): boolean {
-    const changes = planVoid(this.stored, this.commandRules)
-    this.add(changes)
-    if (changes.orders.length === 0) return false
-    this.isGivenUp = true
-    return true
+    const isVoided = this.command({ kind: 'void' })
+    if (isVoided) this.isGivenUp = true
+    return isVoided
   }
 
   cancel(): boolean {
-    if (findRefusal(this.stored)) return false
-    const { order, attempt } = this.stored
-    const { relays } = this.commandRules
-    const signed = { ...attempt, cancellation: 'sealed' }
-    const found = { ...this.stored, attempt: signed }
-    const changes = planCancellation(found, relays, this.commandRules)
-    if (order.state !== 'canceling') this.add({ attempts: [signed] })
-    this.add(changes)
-    return changes.orders.length > 0
+    const isRelayed = this.rules.relayCancellations === 'always'
+    const cancellation = 'sealed'
+    return this.command({ kind: 'acceptCancellation', isRelayed, cancellation })
   }
 
   approve(): boolean {
-    const { attempt } = this.stored
-    if (findRefusal(this.stored) || !attempt.cancellation) return false
-    const changes = planCancellation(this.stored, true, this.commandRules)
-    this.add(changes)
-    return changes.orders.length > 0
+    if (!this.stored.attempt.cancellation) return false
+    return this.command({ kind: 'acceptCancellation', isRelayed: true })
   }
 
   renew(): boolean {
-    if (!mayRenew(this.stored)) return false
     const { order, attempt: last } = this.stored
-    const next = isDead(this.stored)
+    const attempt = isDead(this.stored)
       ? { ...this.draw(order.attempt + 1), payer: order.payer }
       : {
           ...last,
@@ -297,18 +263,14 @@ export class History {
           validBefore: this.now + 901n,
           spendableUntil: lastSecondOf(last),
         }
+    const changes = this.decide({ kind: 'reauthorize', attempt })
+    if (changes.refusal) return false
     this.isGivenUp = false
-    const changed = planRenewal(order, next, recipient, this.commandRules)
-    if (next.number > order.attempt)
-      this.stored = {
-        ...this.stored,
-        attempts: [...this.stored.attempts, next],
-      }
-    this.add({
-      orders: [changed.order],
-      attempts: [next],
-      events: [changed.event],
-    })
+    if (attempt.number > order.attempt) {
+      const attempts = [...this.stored.attempts, attempt]
+      this.stored = { ...this.stored, attempts }
+    }
+    this.add(changes)
     return true
   }
 
@@ -324,50 +286,37 @@ export class History {
     )
     if (unsendable) {
       const { reason } = unsendable
-      this.add(
-        reason
-          ? rejectOrder(this.stored, { reason, ...this.commandRules })
-          : endDue(this.stored),
+      this.command(
+        reason ? { kind: 'refused', reason } : { kind: 'nothingDue' },
       )
       return true
     }
-    const isCancel = order.requested === 'cancel'
-    const kind = isCancel ? ('cancel' as const) : ('capture' as const)
-    const call = { to: token, data: '0x' as const }
-    const draft = { stored: this.stored, kind, call, gas: 1n } as const
-    const hash = this.word()
+    const call = order.requested === 'cancel' ? 'cancel' : 'capture'
     const row = {
       chainId: 1,
       account: recipient,
       nonce: this.sent.length,
       bump: 0,
-      kind,
+      kind: call,
       orderId: order.id,
       attempt: attempt.number,
-      hash,
+      hash: this.word(),
       raw: 'sealed',
       gas: 1n,
       maxFeePerGas: 1n,
       maxPriorityFeePerGas: 1n,
       recordedAt: this.now,
       inFlight: true,
-    }
-    this.add(planRecord([draft], [{ row }], this.now))
+    } as const
+    const recorded = this.decide({ kind: 'recorded', call })
+    this.add({ ...recorded, newTransactions: [row] })
     return true
   }
 
   preconfirm(): boolean {
-    const { order } = this.stored
     const { hash, kind } = this.inFlight ?? {}
-    if (order.state !== 'capturing' || kind !== 'capture') return false
-    const early = order.early === 'reserved' ? 'answered' : order.early
-    const shown = {
-      finality: 'preconfirmed',
-      settledHash: hash,
-      early,
-    } as const
-    this.add({ orders: [{ ...order, ...shown }] })
-    return true
+    if (kind !== 'capture' || !hash) return false
+    return this.command({ kind: 'preconfirmed', hash })
   }
 
   private use(
@@ -404,16 +353,10 @@ export class History {
       collected.add({ transactions: [{ ...row, inFlight: false }] })
       const stored = collected.find('one', number)
       if (!stored) return
-      const evidence = this.evidenceOf(number)
-      if (evidence) {
-        collected.add(settleOrder(stored, evidence, this.now))
-        return
-      }
-      collected.add(
-        reason
-          ? rejectOrder(stored, { reason, ...this.commandRules })
-          : reopenOrder(stored, this.commandRules),
-      )
+      const fate: Input = reason
+        ? { kind: 'refused', reason }
+        : { kind: 'freed' }
+      collected.add(this.decide(this.evidenceOf(number) ?? fate, stored))
     })
     return true
   }
@@ -427,9 +370,7 @@ export class History {
   }
 
   blame(): boolean {
-    const before = this.stored.order
-    this.write((collected) => markForReview(collected, 'one', this.now))
-    return this.stored.order !== before
+    return this.command({ kind: 'blamed' })
   }
 
   /** Somebody uses the nonce of the newest or the first attempt. */
@@ -507,7 +448,7 @@ export class History {
         if (!evidence || !stored) continue
         const isOver = evidence.kind === 'expired'
         if (isOver && this.inFlight?.attempt === number) continue
-        collected.add(settleOrder(stored, evidence, this.now))
+        collected.add(this.decide(evidence, stored))
         for (const row of this.sent)
           if (row.attempt === number && row.inFlight)
             collected.add({ transactions: [{ ...row, inFlight: false }] })
@@ -543,13 +484,7 @@ export class History {
   /** The watcher learns what a reorganization removed. */
   unsettle(): boolean {
     const { order, proofs } = this.stored
-    const facts = {
-      at: this.now,
-      blockTime: this.now,
-      policy: this.policy as never,
-      kinds: new Map([[eip3009.name, eip3009]]) as never,
-      transactions: this.sent,
-    }
+    const facts = { transactions: this.sent, blockTime: this.now }
     const gone = proofs.filter(
       ({ attempt = 0, removed, transactionHash }) =>
         !removed && this.chain.get(attempt)?.hash !== transactionHash,
@@ -558,12 +493,14 @@ export class History {
     const isConsumed = order.state === 'consumed' && !isSpent
     if (gone.length === 0 && !isConsumed) return false
     this.write((collected) => {
-      for (const proof of gone)
-        displaceProof(collected, { verdict: 'gone', proof } as never, facts)
-      if (isConsumed)
-        collected.apply('one', [
-          (stored) => unsettleOrder(stored, { ...facts, transactions: [] }),
-        ])
+      const inputs: Input[] = gone.map((proof) => ({
+        kind: 'gone',
+        proof,
+        ...facts,
+      }))
+      if (isConsumed) inputs.push({ kind: 'gone', ...facts, transactions: [] })
+      for (const input of inputs)
+        collected.apply('one', [(stored) => this.decide(input, stored)])
     })
     return true
   }
@@ -585,8 +522,7 @@ export class History {
     const { fulfilAt } = this.rules
     this.write((collected) =>
       collected.apply('one', [
-        ({ order: now }) =>
-          raiseFinality(now, proof, { finality, fulfilAt, at: this.now }),
+        (now) => this.decide({ kind: 'final', proof, finality, fulfilAt }, now),
         ...(finality === 'finalized' ? [eraseSecrets(this.sent)] : []),
       ]),
     )

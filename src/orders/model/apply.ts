@@ -1,0 +1,181 @@
+import type { Hash } from 'viem'
+import type { Finality } from '../../core/types.js'
+import type { OrderReason, ProofRecord } from '../../store/types.js'
+import { noChanges } from './changes.js'
+import {
+  type Acceptance,
+  type Applied,
+  type Cancellation,
+  type CaptureAsked,
+  planAcceptance,
+  planCancellation,
+  planCaptureRequest,
+  planRenewal,
+  planRevocation,
+  planVoid,
+  type Rules,
+} from './commands.js'
+import {
+  endDue,
+  endEarlyWork,
+  giveUpSending,
+  holdOrder,
+  postponeOrder,
+  type Reserved,
+  reserveAnswer,
+  showPreconfirmed,
+  startOrder,
+} from './outcomes.js'
+import { type Gone, planGone } from './planGone.js'
+import { type Look, planLook } from './planLook.js'
+import { raiseFinality } from './raiseFinality.js'
+import {
+  giveUpRefund,
+  loseNonce,
+  type Offer,
+  offerRefund,
+  renewRefund,
+} from './refundMoves.js'
+import { refusalOf } from './refusals.js'
+import { type Refused, rejectOrder, reopenOrder } from './rejectOrder.js'
+import { type Evidence, settleOrder } from './settleOrder.js'
+import type { StoredOrder } from './storedOrder.js'
+import type { OrdersContext } from './types.js'
+
+export type { Applied, Rules }
+
+/** What can happen to an order of which only the row is needed. */
+export type RowInput =
+  // The chain shows it.
+  | { kind: 'preconfirmed'; hash: Hash }
+  | {
+      kind: 'final'
+      /** The proof of the settlement. */
+      proof: ProofRecord | undefined
+      finality: Finality
+      /** Finality at which the goods are delivered. */
+      fulfilAt: Finality
+    }
+  // The submitter.
+  | { kind: 'nothingDue' }
+  | { kind: 'postponed'; until: bigint }
+  | { kind: 'givingUp'; reason: OrderReason }
+  | { kind: 'blamed' }
+  // Commands.
+  | ({ kind: 'requestCapture' } & CaptureAsked)
+  | ({ kind: 'reserve' } & Reserved)
+  | { kind: 'endWork'; isAnswered: boolean }
+  // Refunds.
+  | ({ kind: 'offer' } & Offer)
+  | { kind: 'giveUp'; reason: OrderReason }
+  | { kind: 'loseNonce' }
+  | { kind: 'renewRefund'; number: number }
+
+/** What can happen to an order of which an attempt is needed too. */
+export type AttemptInput =
+  | Evidence
+  // A transaction of ours.
+  | { kind: 'recorded'; call: 'capture' | 'cancel' }
+  | ({ kind: 'refused' } & Refused)
+  | { kind: 'freed' }
+  // The worker.
+  | ({ kind: 'look' } & Look)
+  // Commands.
+  | ({ kind: 'accept' } & Acceptance)
+  | { kind: 'void'; endsReview?: boolean | undefined }
+  | ({ kind: 'acceptCancellation' } & Cancellation)
+  | ({ kind: 'reauthorize' } & Parameters<typeof planRenewal>[1])
+  | { kind: 'revoke' }
+
+/** Everything that can happen to an order. */
+export type Input = RowInput | AttemptInput | ({ kind: 'gone' } & Gone)
+
+type Row = Pick<StoredOrder, 'order'>
+type WithAttempt = Omit<StoredOrder, 'attempts'>
+
+/**
+ * Decides what becomes of an order: its next state, what is requested, what is
+ * due and when, whether a review is needed, and what becomes of an early
+ * answer, with the events that report it. Nothing else writes these fields.
+ * Asks no node and no store. What it returns is only planned: `writeChanges`
+ * writes it.
+ *
+ * Returns no rows where nothing changes, and a `refusal` where a command comes
+ * at the wrong time.
+ */
+export function apply(stored: Row, input: RowInput, rules: Rules): Applied
+export function apply(
+  stored: WithAttempt,
+  input: RowInput | AttemptInput,
+  rules: Rules,
+): Applied
+export function apply(stored: StoredOrder, input: Input, rules: Rules): Applied
+export function apply(given: Row, input: Input, rules: Rules): Applied {
+  // The signatures above say what each input needs.
+  const stored = given as StoredOrder
+  const refusal = refusalOf(stored, input.kind)
+  if (refusal) return { ...noChanges(), refusal }
+  const { at } = rules
+  switch (input.kind) {
+    case 'capture':
+    case 'cancel':
+    case 'consumed':
+    case 'withdrawn':
+    case 'expired':
+      return settleOrder(stored, input, at)
+    case 'gone':
+      return planGone(stored, input, rules)
+    case 'final':
+      return raiseFinality(stored.order, input.proof, { ...input, at })
+    case 'preconfirmed':
+      return showPreconfirmed(stored, input, at)
+    case 'recorded':
+      return startOrder(stored, input, at)
+    case 'refused':
+      return { ...noChanges(), ...rejectOrder(stored, input, rules) }
+    case 'freed':
+      return { ...noChanges(), ...reopenOrder(stored, rules) }
+    case 'nothingDue':
+      return endDue(stored)
+    case 'postponed':
+      return postponeOrder(stored, input)
+    case 'givingUp':
+      return giveUpSending(stored, input)
+    case 'blamed':
+      return holdOrder(stored, at)
+    case 'look':
+      return planLook(stored, input, rules)
+    case 'accept':
+      return planAcceptance(stored, input, rules)
+    case 'requestCapture':
+      return planCaptureRequest(stored, input, rules)
+    case 'void':
+      return planVoid(stored, input, rules)
+    case 'acceptCancellation':
+      return planCancellation(stored, input, rules)
+    case 'reauthorize':
+      return planRenewal(stored, input, rules)
+    case 'revoke':
+      return planRevocation(stored, rules)
+    case 'reserve':
+      return reserveAnswer(stored, input)
+    case 'endWork':
+      return endEarlyWork(stored, input)
+    case 'offer':
+      return offerRefund(stored, input)
+    case 'giveUp':
+      return giveUpRefund(stored, input, at)
+    case 'loseNonce':
+      return loseNonce(stored)
+    case 'renewRefund':
+      return renewRefund(stored, input)
+  }
+}
+
+/** Returns the rules for changes that are made now. */
+export function rulesOf({
+  now,
+  policy,
+}: Pick<OrdersContext, 'now' | 'policy'>): Rules {
+  return { at: now(), policy }
+}

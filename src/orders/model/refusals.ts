@@ -1,0 +1,153 @@
+import type { OrderState } from '../../store/types.js'
+import { captureValueOf } from './kindOf.js'
+import { type Role, roleOf } from './moves.js'
+import { holdsPermission, isScheduled } from './scheduled.js'
+import type { StoredOrder } from './storedOrder.js'
+
+/** Why an order does not take a command. */
+export type Refusal = 'notOpen' | 'consumed' | 'expired' | 'captureInFlight'
+
+type Asked = Pick<StoredOrder, 'order' | 'attempt'>
+
+/**
+ * Returns why an order takes no such input in its state, or `undefined` if it
+ * takes it. What the chain shows is never refused.
+ */
+export function refusalOf(
+  asked: Asked,
+  kind: string,
+): Exclude<Refusal, 'captureInFlight'> | undefined {
+  if (kind === 'acceptCancellation') return refuseCancellation(asked)
+  const takes = guards[kind]
+  return takes && !takes(asked) ? 'notOpen' : undefined
+}
+
+const guards: Readonly<
+  Record<string, ((asked: Asked) => boolean) | undefined>
+> = {
+  accept: (asked) =>
+    roleOf(asked.order) === 'sale'
+      ? takesPayment(asked)
+      : asked.order.state === 'drafted',
+  requestCapture: takesCapture,
+  void: takesVoid,
+  reauthorize: mayRenew,
+  recorded: ({ order: { state, requested } }) =>
+    state === 'stored' || (state === 'voided' && requested === 'cancel'),
+  revoke: isIn('permission', ['drafted', 'stored']),
+  offer: isIn('refund', ['drafted']),
+  giveUp: isIn('refund', ['drafted']),
+  loseNonce: isIn('refund', [
+    'drafted',
+    'stored',
+    'capturing',
+    'canceling',
+    'expired',
+    'canceled',
+    'consumed',
+  ]),
+  renewRefund: isIn('refund', ['voided', 'expired', 'canceled']),
+}
+
+function isIn(
+  role: Role,
+  states: readonly OrderState[],
+): (asked: Asked) => boolean {
+  return ({ order }) => roleOf(order) === role && states.includes(order.state)
+}
+
+/** True when a payment that the buyer signs now can be stored with the order. */
+export function takesPayment({ order, attempt }: Asked): boolean {
+  if (isScheduled(order)) return false
+  if (order.state === 'drafted') return true
+  return (
+    order.state === 'stored' &&
+    order.requested !== 'cancel' &&
+    (attempt.signedAfter !== attempt.validAfter ||
+      attempt.signedBefore !== attempt.validBefore)
+  )
+}
+
+/**
+ * False while a capture or cancellation is in flight or already requested, and
+ * while the amount to capture is not known.
+ */
+export function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
+  const { state, requested, needsReview, sendDue } = order
+  if (holdsPermission(order)) return false
+  if (captureValueOf(order) === undefined) return false
+  const isAsked =
+    requested === 'capture' && !needsReview && sendDue !== undefined
+  return state === 'stored' && requested !== 'cancel' && !isAsked
+}
+
+/** True when `void` changes something, or has done so. */
+export function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
+  // A subscription ends by `subscriptions.cancel`, not by `void`.
+  if (holdsPermission(order)) return false
+  const { state } = order
+  return (
+    state === 'drafted' ||
+    state === 'stored' ||
+    state === 'capturing' ||
+    state === 'canceling' ||
+    state === 'voided'
+  )
+}
+
+/**
+ * Returns why an order takes no cancellation, or `undefined` if it takes one.
+ */
+export function refuseCancellation({
+  order,
+  attempt,
+}: Asked): Exclude<Refusal, 'captureInFlight'> | undefined {
+  // A charge of a subscription has no payment to cancel; the buyer revokes the
+  // spend permission instead.
+  if (isScheduled(order)) return 'notOpen'
+  switch (order.state) {
+    case 'captured':
+    case 'canceled':
+    case 'consumed':
+      return 'consumed'
+    case 'expired':
+      return 'expired'
+    case 'drafted':
+      return 'notOpen'
+    default:
+      // A voided order without a payer was voided before the buyer signed, so
+      // no signature can be canceled.
+      return attempt.payer === undefined ? 'notOpen' : undefined
+  }
+}
+
+/** True when the buyer may sign the order again. */
+export function mayRenew(asked: Asked): boolean {
+  const { state, requested, total } = asked.order
+  // A subscription's charge has no payment to sign: the payer signed a spend
+  // permission once.
+  if (isScheduled(asked.order)) return false
+  // The nonce of a payment with a ceiling is computed from its terms, which
+  // contain the window. Signatures for two windows would have two nonces, and
+  // both could be captured. So allow it only if no signature exists that can be
+  // captured.
+  if (total === 'atMost') return isDead(asked) || isUnsigned(asked)
+  return state === 'stored'
+    ? requested !== 'cancel'
+    : ['drafted', 'expired', 'canceled'].includes(state)
+}
+
+/** True when no signature of the last attempt can be captured any more. */
+export function isDead({
+  order: { state, finality },
+}: Pick<Asked, 'order'>): boolean {
+  return (
+    state === 'canceled' || (state === 'expired' && finality === 'finalized')
+  )
+}
+
+/** True when the buyer has never given us a signature of the attempt. */
+export function isUnsigned({ order: { state }, attempt }: Asked): boolean {
+  const isOpen = state === 'drafted' || state === 'expired'
+  return isOpen && attempt.signatureHash === undefined
+}
