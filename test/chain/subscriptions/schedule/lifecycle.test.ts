@@ -1,3 +1,4 @@
+import { getTransactionReceipt } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import { balanceOf } from '../../support/refundDesk.js'
 import {
@@ -37,4 +38,49 @@ test('a signed permission is approved and charged once in each period, with proo
     ['period-3', 'captured', price],
   ])
   expect((await shop.orders.audit()).ok).toBe(true)
+})
+
+test('the first charge tells that its permission was approved, and later charges do not', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id } = await shop.subscribe()
+  const isCaptured = (number: number) => async () =>
+    (await chargesOf(shop, id)).filter(([, state]) => state === 'captured')
+      .length === number
+  await shop.workUntil(isCaptured(1))
+  await pass(chain, period)
+  await shop.workUntil(isCaptured(2))
+  const { events } = await shop.orders.events()
+  // The pending block may or may not show a capture before its block does.
+  const settling = ['captureRequested', 'capturing', 'captured']
+  const told = [
+    ...settling,
+    'reopened',
+    'captureRejected',
+    'permissionApproved',
+  ]
+  const typesOf = (charge: string) =>
+    events
+      .filter((one) => 'orderId' in one && one.orderId === `${id}/${charge}`)
+      .flatMap(({ type }) => (told.includes(type) ? [type] : []))
+  expect(typesOf('period-1')).toEqual([
+    'captureRequested',
+    'capturing',
+    'permissionApproved',
+    'capturing',
+    'captured',
+  ])
+  expect(typesOf('period-2')).toEqual(settling)
+  const approval = events.find(({ type }) => type === 'permissionApproved')
+  const capture = events.find(({ type }) => type === 'captured')
+  if (approval?.type !== 'permissionApproved' || capture?.type !== 'captured')
+    throw new Error('an event is missing')
+  const { transactionHash, blockNumber } = approval.data
+  expect(transactionHash).not.toBe(capture.data.transactionHash)
+  const receipt = await getTransactionReceipt(chain.clients.public, {
+    hash: transactionHash,
+  })
+  expect(receipt).toMatchObject({
+    status: 'success',
+    blockNumber: BigInt(blockNumber),
+  })
 })
