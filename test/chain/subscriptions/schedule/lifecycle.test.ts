@@ -1,5 +1,11 @@
-import { getTransactionReceipt } from 'viem/actions'
-import { afterAll, expect, test } from 'vitest'
+import {
+  getBlock,
+  getTransactionReceipt,
+  sendTransaction,
+  setAutomine,
+} from 'viem/actions'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { manager } from '../../support/baseAccount.js'
 import { balanceOf } from '../../support/refundDesk.js'
 import {
   chargesOf,
@@ -83,4 +89,43 @@ test('the first charge tells that its permission was approved, and later charges
     status: 'success',
     blockNumber: BigInt(blockNumber),
   })
+})
+
+test('an approval without effect, because somebody else sent it first, is not told as one', async () => {
+  const shop = await openSubscriptionShop(chain)
+  const { id } = await shop.subscribe()
+  const isFirst = (state: string) => async () =>
+    (await chargesOf(shop, id))[0]?.[1] === state
+  const pendingApproval = async () => {
+    const { transactions } = await getBlock(chain.clients.public, {
+      blockTag: 'pending',
+      includeTransactions: true,
+    })
+    return transactions.find(({ to }) => to === manager)
+  }
+  await setAutomine(chain.clients.test, false)
+  onTestFinished(() => setAutomine(chain.clients.test, true))
+  const isPending = async () => (await pendingApproval()) !== undefined
+  await shop.workUntil(isPending, { mines: false })
+  const approval = await pendingApproval()
+  if (!approval?.to || !approval.maxFeePerGas)
+    throw new Error('no approval is pending')
+  const { relayer } = chain.clients
+  const fee = approval.maxFeePerGas * 10n
+  await sendTransaction(relayer, {
+    to: approval.to,
+    data: approval.input,
+    gas: approval.gas,
+    maxFeePerGas: fee,
+    maxPriorityFeePerGas: fee,
+  })
+  await shop.workUntil(isFirst('captured'))
+  const receipt = await getTransactionReceipt(chain.clients.public, {
+    hash: approval.hash,
+  })
+  expect(receipt).toMatchObject({ status: 'success', logs: [] })
+  const { events } = await shop.orders.events()
+  const types = events.map(({ type }) => type)
+  expect(types).toContain('reopened')
+  expect(types).not.toContain('permissionApproved')
 })
