@@ -37,7 +37,12 @@ import {
   renewRefund,
 } from './refundMoves.js'
 import { refusalOf } from './refusals.js'
-import { type Refused, rejectOrder, reopenOrder } from './rejectOrder.js'
+import {
+  type Freed,
+  type Refused,
+  rejectOrder,
+  reopenOrder,
+} from './rejectOrder.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
@@ -77,7 +82,7 @@ export type AttemptInput =
   // A transaction of ours.
   | { kind: 'recorded'; call: 'capture' | 'cancel' }
   | ({ kind: 'refused' } & Refused)
-  | { kind: 'freed' }
+  | ({ kind: 'freed' } & Freed)
   // The worker.
   | ({ kind: 'look' } & Look)
   // Commands.
@@ -134,7 +139,7 @@ export function apply(given: Row, input: Input, rules: Rules): Applied {
     case 'refused':
       return { ...noChanges(), ...rejectOrder(stored, input, rules) }
     case 'freed':
-      return { ...noChanges(), ...reopenOrder(stored, rules) }
+      return { ...noChanges(), ...reopenOrder(stored, input, rules) }
     case 'nothingDue':
       return endDue(stored)
     case 'postponed':

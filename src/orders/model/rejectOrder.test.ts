@@ -88,7 +88,7 @@ test.each([
   'what is %s with the requested %s, relayed %s, is %o when its transaction is lost',
   (state, requested, relays, fields, types) => {
     const stored = fileOf({ state, requested }, kept)
-    const { orders, events } = reopenOrder(stored, rulesFor(relays))
+    const { orders, events } = reopenOrder(stored, {}, rulesFor(relays))
     expect(orders).toMatchObject([fields])
     expect(events.map(({ type }) => type)).toEqual(types)
   },
@@ -96,8 +96,21 @@ test.each([
 
 test('what is decided stays so when its transaction is lost', () => {
   const stored = fileOf({ state: 'captured', requested: undefined }, kept)
-  expect(reopenOrder(stored, rulesFor(true))).toEqual({
+  expect(reopenOrder(stored, {}, rulesFor(true))).toEqual({
     orders: [],
     events: [],
   })
+})
+
+test('a charge whose permission was approved is sent next, and tells the approval', () => {
+  const approval = { transactionHash: '0x1', blockNumber: 7n } as const
+  const stored = fileOf({ state: 'capturing', requested: undefined }, kept)
+  const { orders, events } = reopenOrder(stored, { approval }, rulesFor(true))
+  expect(orders).toMatchObject([{ state: 'stored', requested: 'capture' }])
+  expect(events).toMatchObject([
+    {
+      type: 'permissionApproved',
+      data: { transactionHash: '0x1', blockNumber: '7' },
+    },
+  ])
 })

@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import type {
   AttemptRecord,
   OrderReason,
@@ -94,12 +95,19 @@ export function isGivenUp(
   return requested === 'void' || isSetAside
 }
 
+export type Freed = {
+  /** The transaction that approved the spend permission of a charge. */
+  approval?: { transactionHash: Hash; blockNumber: bigint } | undefined
+}
+
 /**
- * Makes the submitter send an order again, because its last transaction can no
- * longer be mined. Does nothing if the order was voided meanwhile.
+ * Makes the submitter send a new transaction for an order: its last one can no
+ * longer decide the order, or was the approval of its spend permission. Sends
+ * no capture if the order was voided meanwhile.
  */
 export function reopenOrder(
   stored: Undecided,
+  { approval }: Freed,
   rules: Rules,
 ): Pick<Changes, 'orders' | 'events'> {
   const { order } = stored
@@ -110,9 +118,19 @@ export function reopenOrder(
   if (isGivenUp(order, rules.policy))
     return rejectOrder(stored, { reason: 'voided' }, rules)
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
+  const { at } = rules
   const reopened = withEvent(
     inState(order, 'freed', 'stored'),
-    { type: 'reopened', at: rules.at, data: {} },
+    approval
+      ? {
+          type: 'permissionApproved',
+          at,
+          data: {
+            transactionHash: approval.transactionHash,
+            blockNumber: String(approval.blockNumber),
+          },
+        }
+      : { type: 'reopened', at, data: {} },
     { requested: kept, sendDue: 0n },
   )
   return { orders: [reopened.order], events: [reopened.event] }

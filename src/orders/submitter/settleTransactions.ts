@@ -262,7 +262,7 @@ function applyFate(
   { rules, again }: { rules: Rules; again: bigint | undefined },
 ): void {
   const { at } = rules
-  const { judged, evidence, failure, isOver, isForeign, isFree } = fate
+  const { judged, evidence, failure, isOver, isForeign } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
   if (isOver) collected.add({ transactions: closeRows(fate) })
   const find = () => collected.find(orderId, attempt)
@@ -278,7 +278,7 @@ function applyFate(
   const input: Input | undefined =
     evidence ??
     (reason && { kind: 'refused', reason, again }) ??
-    (isFree ? { kind: 'freed' } : undefined)
+    (fate.isFree ? { kind: 'freed', approval: fate.approval } : undefined)
   if (input) collected.add(apply(now, input, rules))
 }
 
