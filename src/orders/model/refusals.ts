@@ -1,7 +1,7 @@
 import type { OrderState } from '../../store/types.js'
 import { captureValueOf } from './kindOf.js'
-import { type Role, roleOf } from './moves.js'
-import { holdsPermission, isScheduled } from './scheduled.js'
+import { moves, roleOf } from './moves.js'
+import { holdsPermission } from './scheduled.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /** Why an order does not take a command. */
@@ -26,18 +26,18 @@ const guards: Readonly<
   Record<string, ((asked: Asked) => boolean) | undefined>
 > = {
   accept: (asked) =>
-    roleOf(asked.order) === 'sale'
-      ? takesPayment(asked)
-      : asked.order.state === 'drafted',
+    takesPayment(asked) ||
+    isRefundIn(['drafted'])(asked) ||
+    isPermissionIn(['drafted'])(asked),
   requestCapture: takesCapture,
   void: takesVoid,
   reauthorize: mayRenew,
   recorded: ({ order: { state, requested } }) =>
     state === 'stored' || (state === 'voided' && requested === 'cancel'),
-  revoke: isIn('permission', ['drafted', 'stored']),
-  offer: isIn('refund', ['drafted']),
-  giveUp: isIn('refund', ['drafted']),
-  loseNonce: isIn('refund', [
+  revoke: isPermissionIn(['drafted', 'stored']),
+  offer: isRefundIn(['drafted']),
+  giveUp: isRefundIn(['drafted']),
+  loseNonce: isRefundIn([
     'drafted',
     'stored',
     'capturing',
@@ -46,19 +46,25 @@ const guards: Readonly<
     'canceled',
     'consumed',
   ]),
-  renewRefund: isIn('refund', ['voided', 'expired', 'canceled']),
+  renewRefund: isRefundIn(['voided', 'expired', 'canceled']),
 }
 
-function isIn(
-  role: Role,
+function isRefundIn(
   states: readonly OrderState[],
-): (asked: Asked) => boolean {
-  return ({ order }) => roleOf(order) === role && states.includes(order.state)
+): (asked: Pick<Asked, 'order'>) => boolean {
+  return ({ order }) =>
+    roleOf(order) === 'refund' && states.includes(order.state)
+}
+
+function isPermissionIn(
+  states: readonly OrderState[],
+): (asked: Pick<Asked, 'order'>) => boolean {
+  return ({ order }) => holdsPermission(order) && states.includes(order.state)
 }
 
 /** True when a payment that the buyer signs now can be stored with the order. */
 export function takesPayment({ order, attempt }: Asked): boolean {
-  if (isScheduled(order)) return false
+  if (roleOf(order) !== 'sale') return false
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&
@@ -74,7 +80,8 @@ export function takesPayment({ order, attempt }: Asked): boolean {
  */
 export function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
   const { state, requested, needsReview, sendDue } = order
-  if (holdsPermission(order)) return false
+  const role = roleOf(order)
+  if (role === 'permission' || role === 'refund') return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =
     requested === 'capture' && !needsReview && sendDue !== undefined
@@ -83,16 +90,13 @@ export function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
 
 /** True when `void` changes something, or has done so. */
 export function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
-  // A subscription ends by `subscriptions.cancel`, not by `void`.
-  if (holdsPermission(order)) return false
+  const role = roleOf(order)
+  // A subscription ends by `subscriptions.cancel`, and a refund by itself.
+  if (role === 'permission' || role === 'refund') return false
   const { state } = order
-  return (
-    state === 'drafted' ||
-    state === 'stored' ||
-    state === 'capturing' ||
-    state === 'canceling' ||
-    state === 'voided'
-  )
+  // Is kept, or was done before.
+  if (state === 'capturing' || state === 'voided') return true
+  return moves[role].void?.some(({ from }) => from.includes(state)) ?? false
 }
 
 /**
@@ -104,7 +108,7 @@ export function refuseCancellation({
 }: Asked): Exclude<Refusal, 'captureInFlight'> | undefined {
   // A charge of a subscription has no payment to cancel; the buyer revokes the
   // spend permission instead.
-  if (isScheduled(order)) return 'notOpen'
+  if (roleOf(order) !== 'sale') return 'notOpen'
   switch (order.state) {
     case 'captured':
     case 'canceled':
@@ -126,7 +130,7 @@ export function mayRenew(asked: Asked): boolean {
   const { state, requested, total } = asked.order
   // A subscription's charge has no payment to sign: the payer signed a spend
   // permission once.
-  if (isScheduled(asked.order)) return false
+  if (roleOf(asked.order) !== 'sale') return false
   // The nonce of a payment with a ceiling is computed from its terms, which
   // contain the window. Signatures for two windows would have two nonces, and
   // both could be captured. So allow it only if no signature exists that can be

@@ -133,9 +133,12 @@ function planWithout(stored: Settled, facts: Facts): Plan {
   const ends = endsOf(attempt)
   const isOpen =
     blockTime < ends[order.state === 'canceled' ? 'cancel' : 'capture']
+  // No transaction of ours consumes a nonce for something else.
   const ours = facts.transactions.filter(
     ({ attempt: number, kind }) =>
-      number === attempt.number && kind === (isCapture ? 'capture' : 'cancel'),
+      order.state !== 'consumed' &&
+      number === attempt.number &&
+      kind === (isCapture ? 'capture' : 'cancel'),
   )
   const secret = isCapture ? attempt.signature : attempt.cancellation
   const reopened = reopenLast(ours, secret)
