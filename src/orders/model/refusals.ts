@@ -78,7 +78,7 @@ export function takesPayment({ order, attempt }: Asked): boolean {
  * False while a capture or cancellation is in flight or already requested, and
  * while the amount to capture is not known.
  */
-export function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
+function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
   const { state, requested, needsReview, sendDue } = order
   const role = roleOf(order)
   if (role === 'permission' || role === 'refund') return false
@@ -89,7 +89,7 @@ export function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
 }
 
 /** True when `void` changes something, or has done so. */
-export function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
+function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
   const role = roleOf(order)
   // A subscription ends by `subscriptions.cancel`, and a refund by itself.
   if (role === 'permission' || role === 'refund') return false
@@ -151,7 +151,7 @@ export function isDead({
 }
 
 /** True when the buyer has never given us a signature of the attempt. */
-export function isUnsigned({ order: { state }, attempt }: Asked): boolean {
+function isUnsigned({ order: { state }, attempt }: Asked): boolean {
   const isOpen = state === 'drafted' || state === 'expired'
   return isOpen && attempt.signatureHash === undefined
 }

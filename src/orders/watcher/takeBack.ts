@@ -86,7 +86,7 @@ type Facts = Pick<OrdersContext, 'kinds'> & {
   transactions: readonly TransactionRecord[]
 }
 
-export function displaceProof(
+function displaceProof(
   collected: ChangeSet,
   displaced: Displaced,
   { rules, ...facts }: Facts,

@@ -100,7 +100,7 @@ export const revokedTopic: Hex =
   '0xff59e520513907d7deffc74c82b5492b06b2988d7d03dacfd4995de47fe94c95'
 
 /** `SpendPermissionApproved(bytes32,(address,address,address,uint160,uint48,uint48,uint48,uint256,bytes))`. */
-export const approvedTopic: Hex =
+const approvedTopic: Hex =
   '0x40a18f36db551498d122b5bfe203819b4c710502e7401e2bd6d2ccc6d2ceb558'
 
 /** True when a receipt shows that a permission was revoked. */
