@@ -15,6 +15,7 @@ import { resumeCommand, suspendCommand } from './commands/suspend.js'
 import { describeFailure } from './terminal/describeFailure.js'
 import { UsageError } from './terminal/errors.js'
 import { helpOf, overview } from './terminal/help.js'
+import { hideKeys } from './terminal/hideSecrets.js'
 import { parseCommand } from './terminal/parseCommand.js'
 import type { CliIo, Command, ExitCode } from './terminal/types.js'
 
@@ -50,7 +51,7 @@ export async function runCli(
     return await runCommand(args, io)
   } catch (error) {
     const { text, code } = describeFailure(error)
-    io.stderr.write(`${text}\n`)
+    io.stderr.write(`${hideKeys(text, args)}\n`)
     return code
   }
 }
