@@ -205,7 +205,8 @@ async function problemOf(
   const { reason, detail, field } = Object(body)
   // Reads `Retry-After` as seconds, because `countersign/http` never sends a
   // date.
-  const retryAfter = Number(headers.get('retry-after')) * 1_000 || undefined
+  const seconds = Number(headers.get('retry-after'))
+  const retryAfter = seconds > 0 ? seconds * 1_000 : undefined
   return typeof reason === 'string'
     ? new ProblemError({ reason, status, detail, field, retryAfter })
     : new ServerError({ request, status, retryAfter })

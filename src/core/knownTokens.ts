@@ -50,8 +50,9 @@ export const knownTokens: readonly KnownToken[] = /* @__PURE__ */ usdc.map(
 )
 
 /**
- * Returns the known token at an address in lower case. On a development chain,
- * also one of any network: `startDevChain` puts its token at such an address.
+ * Returns the known token at an address in lower case, to describe it to
+ * people. On a development chain, also one of any network: `startDevChain` puts
+ * its token at such an address.
  */
 export function findKnownToken(
   chainId: number,

@@ -1,6 +1,9 @@
+/** The longest time of a timer: beyond it, `setTimeout` ends at once. */
+const longestTimer = 2 ** 31 - 1
+
 /**
  * Resolves after this time, or as soon as the signal aborts. Then clears its
- * timer.
+ * timer. Waits for 24 days at most.
  */
 export function wait(
   milliseconds: number,
@@ -13,7 +16,7 @@ export function wait(
       signal?.removeEventListener('abort', wake)
       resolve()
     }
-    const timer = setTimeout(wake, milliseconds)
+    const timer = setTimeout(wake, Math.min(milliseconds, longestTimer))
     signal?.addEventListener('abort', wake)
   })
 }

@@ -48,6 +48,11 @@ export function formatFacts(data: object): string[] {
   )
 }
 
+/** Returns the symbol of a token if that is known, and otherwise its address. */
+export function formatSymbol(chainId: number, token: Address): string {
+  return findKnownToken(chainId, token)?.symbol ?? token
+}
+
 /** Formats a token by its address, and by its symbol if that is known. */
 export function formatToken(chainId: number, token: Address): string {
   const known = findKnownToken(chainId, token)

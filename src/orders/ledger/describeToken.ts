@@ -1,5 +1,5 @@
 import { getToken } from '../../chain/state/getToken.js'
-import { findKnownToken } from '../../core/knownTokens.js'
+import { knownTokens } from '../../core/knownTokens.js'
 import type { Destination } from '../../store/types.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { OrdersContext } from '../model/types.js'
@@ -17,7 +17,9 @@ export async function describeToken(
   destination: Destination,
 ): Promise<Unit> {
   const { chainId, token } = destination
-  const known = findKnownToken(chainId, token)
+  const known = knownTokens.find(
+    (one) => one.chainId === chainId && one.address === token,
+  )
   const symbol = known?.symbol ?? token
   const [order] = await context.store.read(({ orders }) =>
     orders.find({ oldest: destination, limit: 1 }),

@@ -86,6 +86,11 @@ test('times of events are dates, and a known token has its symbol', async () => 
   const named = `token ${chain.token.toLowerCase()} (USDC) on chain 31337`
   expect(inspected.stdout).toContain(named)
   expect((await shop.run(['health'])).stdout).toContain(named)
+  for (const command of ['ledger', 'audit']) {
+    const { stdout: books } = await shop.run([command])
+    expect(books).toMatch(/ USDC\b/)
+    expect(books).not.toContain(chain.token.toLowerCase())
+  }
   const json = await shop.run(['events', '--json'])
   expect(json.stdout).toMatch(/"validBefore":"\d+"/)
 })

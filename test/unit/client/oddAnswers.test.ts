@@ -3,7 +3,7 @@ import {
   createMerchantClient,
   createSubscriptionsClient,
 } from 'countersign/client'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { clientsOf } from '../support/clientServer.js'
 import { order, token } from '../support/httpStub.js'
 
@@ -156,3 +156,31 @@ test('an object that lacks what the client reads is a typed error', async () => 
   )
   expect(JSON.stringify(foreign)).not.toContain(token)
 })
+
+test.each(['99999999999', '1e400', '-5'])(
+  'a stream is not opened again and again after Retry-After: %s',
+  async (seconds) => {
+    vi.useFakeTimers()
+    try {
+      let asked = 0
+      const { merchant } = clientsOf({
+        url,
+        fetch: async () => {
+          asked += 1
+          const headers = { 'retry-after': seconds }
+          return new Response('', { status: 503, headers })
+        },
+      })
+      const stop = new AbortController()
+      const next = merchant.follow({ signal: stop.signal }).next()
+      const ended = next.catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(1_000)
+      // The pauses between tries double from 0.3 s.
+      expect(asked).toBeLessThan(5)
+      stop.abort('enough')
+      expect(await ended).toBe('enough')
+    } finally {
+      vi.useRealTimers()
+    }
+  },
+)
