@@ -21,6 +21,7 @@ export type KeyFilter = {
   reveal(argument: string): void
 }
 
+/** Makes the filter of a command with these arguments. */
 export function createKeyFilter(args: readonly string[]): KeyFilter {
   const keysOf = (text: string) =>
     text.toLowerCase().match(/[\da-f]{64}/g) ?? []
