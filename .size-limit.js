@@ -31,7 +31,7 @@ export default [
     10670,
     { path: 'dist/reads.js' },
   ),
-  check('everything', '*', 26295),
+  check('everything', '*', 26320),
   check('ceiling', '*', 17485, { path: 'dist/checkout.js' }),
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3930, {
     path: 'dist/checkout.js',
@@ -41,11 +41,11 @@ export default [
     external: ['zod'],
   }),
   // The whole client of a buyer, viem not left out.
-  check('buyerClient', '{ createBuyerClient }', 6175, {
+  check('buyerClient', '{ createBuyerClient }', 6715, {
     path: 'dist/client.js',
     external: [],
   }),
-  check('merchantClient', '{ createMerchantClient }', 4470, {
+  check('merchantClient', '{ createMerchantClient }', 5125, {
     path: 'dist/client.js',
     external: [],
   }),

@@ -2,24 +2,28 @@ import process from 'node:process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runCli } from './runCli.js'
 import { describeFailure } from './terminal/describeFailure.js'
+import { createKeyFilter } from './terminal/hideSecrets.js'
 import { readHiddenLine } from './terminal/readHiddenLine.js'
 
 let end: (() => void) | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => (end ? end() : process.exit(130)))
 
+const args = process.argv.slice(2)
+const keys = createKeyFilter(args)
+
 // Code of the configuration can fail after the command has begun. Such an error
 // must not print a stack trace, whose source lines can contain keys.
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error: unknown) => {
-    process.stderr.write(`${describeFailure(error).text}\n`)
+    process.stderr.write(`${keys.hide(describeFailure(error).text)}\n`)
     process.exit(1)
   })
 
 // `npx countersign … | head` closes the pipe early, which is no error.
 process.stdout.on('error', () => process.exit(0))
 
-const code = await runCli(process.argv.slice(2), {
+const code = await runCli(args, {
   stdin: process.stdin,
   readHidden: process.stdin.isTTY === true ? readHiddenLine : undefined,
   stdout: process.stdout,

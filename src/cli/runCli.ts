@@ -15,6 +15,7 @@ import { resumeCommand, suspendCommand } from './commands/suspend.js'
 import { describeFailure } from './terminal/describeFailure.js'
 import { UsageError } from './terminal/errors.js'
 import { helpOf, overview } from './terminal/help.js'
+import { createKeyFilter, type KeyFilter } from './terminal/hideSecrets.js'
 import { parseCommand } from './terminal/parseCommand.js'
 import type { CliIo, Command, ExitCode } from './terminal/types.js'
 
@@ -44,10 +45,17 @@ export const commands: readonly Command[] = [
  */
 export async function runCli(
   args: readonly string[],
-  io: CliIo,
+  given: CliIo,
 ): Promise<ExitCode> {
+  const keys = createKeyFilter(args)
+  const { stdout, stderr } = given
+  const io: CliIo = {
+    ...given,
+    stdout: { write: (text) => stdout.write(keys.hide(text)) },
+    stderr: { write: (text) => stderr.write(keys.hide(text)) },
+  }
   try {
-    return await runCommand(args, io)
+    return await runCommand(args, io, keys)
   } catch (error) {
     const { text, code } = describeFailure(error)
     io.stderr.write(`${text}\n`)
@@ -58,6 +66,7 @@ export async function runCli(
 async function runCommand(
   [name, ...rest]: readonly string[],
   io: CliIo,
+  { reveal }: KeyFilter,
 ): Promise<ExitCode> {
   if (name === '--version') {
     const text = await readFile(join(io.packageFolder, 'package.json'), 'utf8')
@@ -77,7 +86,7 @@ async function runCommand(
     throw new UsageError(
       'There is no such command: npx countersign --help lists them all.',
     )
-  const input = parseCommand(command, rest, io)
+  const input = { ...parseCommand(command, rest, io), reveal }
   if (input.flag('help')) {
     io.stdout.write(`${helpOf(command)}\n`)
     return 0

@@ -203,7 +203,9 @@ export interface BuyerClient {
    *
    * @throws {@link ProblemError} when the server refuses it: `orderNotFound`
    * for a wrong token.
-   * @throws {@link ServerError} when the answer is not from `countersign/http`.
+   * @throws {@link ServerError} when the answer is not from `countersign/http`,
+   * for example an event without JSON or of more than a million characters.
+   * @throws {@link InvalidFieldError} when no header can contain `after`.
    * @throws the reason of `signal` when that aborts.
    *
    * @example

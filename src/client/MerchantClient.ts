@@ -208,6 +208,8 @@ export interface MerchantClient {
    * the key belongs to an order with other contents, or the buyer has already
    * signed.
    * @throws {@link ServerError} when the server gives no answer.
+   * @throws {@link InvalidFieldError} when no header can contain
+   * `idempotencyKey`.
    *
    * @example
    * ```ts
@@ -223,7 +225,9 @@ export interface MerchantClient {
    * Yields orders page by page, the newest first. Each page is retried after
    * transient failures.
    *
-   * @throws {@link ProblemError} {@link ServerError}
+   * @throws {@link ProblemError}
+   * @throws {@link ServerError} when the server gives no answer, or a cursor
+   * for the second time.
    *
    * @example
    * ```ts
@@ -503,7 +507,9 @@ export interface MerchantClient {
    *
    * @throws {@link ProblemError} `cursorAhead` if the server's database is
    * another one than before, such as a restored backup.
-   * @throws {@link ServerError} when the answer is not from `countersign/http`.
+   * @throws {@link ServerError} when the answer is not from `countersign/http`,
+   * for example an event without JSON or of more than a million characters.
+   * @throws {@link InvalidFieldError} when no header can contain `after`.
    *
    * @example
    * ```ts

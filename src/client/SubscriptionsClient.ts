@@ -54,6 +54,8 @@ export interface SubscriptionsClient {
    * @throws {@link ProblemError} when the server refuses it:
    * `subscriptionIdInUse` for an id with other terms.
    * @throws {@link ServerError} when the server gives no answer.
+   * @throws {@link InvalidFieldError} when no header can contain
+   * `idempotencyKey`.
    *
    * @example
    * ```ts

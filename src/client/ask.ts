@@ -1,8 +1,10 @@
 import { CountersignError } from '../core/CountersignError.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
 import { toJson } from '../core/toJson.js'
+import { unlessAborted } from '../core/wait.js'
 import { ProblemError, ServerError } from './errors.js'
 import type { Line } from './line.js'
+import { readText } from './readPieces.js'
 
 export type ClientFailure = ProblemError | ServerError
 
@@ -28,7 +30,7 @@ export type Pacing = (
  * Milliseconds after which a request without an answer fails. It is longer than
  * the 30 s after which the server itself ends a request.
  */
-const longestTry = 40_000
+export const longestTry = 40_000
 
 /**
  * Limits of the milliseconds between two tries. If the server's `Retry-After`
@@ -51,7 +53,7 @@ export function ask<answer>(
   const work = (): Promise<answer> => {
     const late = AbortSignal.timeout(longestTry)
     const asked = { ...asking, signal: either(signal, late) }
-    return askOnce(line, asked, (response) => response.json())
+    return askOnce<answer>(line, asked, readJson)
   }
   return repeat(line, signal, work, pacing)
 }
@@ -110,12 +112,15 @@ export function pauseOf(error: unknown, failures: number): number | undefined {
 export async function askOnce<answer>(
   { url, token, fetch }: Line,
   { path, body, headers, signal }: Asking,
-  read: (response: Response) => Promise<answer> | answer,
+  read: (
+    response: Response,
+    signal: AbortSignal | undefined,
+  ) => Promise<answer> | answer,
 ): Promise<answer> {
   const method = body ? 'POST' : 'GET'
   const request = `${method} ${url}${path}`
   let status: number | undefined
-  try {
+  const exchange = async () => {
     const response = await fetch(
       new Request(url + path, {
         method,
@@ -130,9 +135,12 @@ export async function askOnce<answer>(
         signal: signal ?? null,
       }),
     )
-    if (!response.ok) throw await problemOf(response, request, token)
+    if (!response.ok) throw await problemOf(response, request, token, signal)
     ;({ status } = response)
-    return await read(response)
+    return read(response, signal)
+  }
+  try {
+    return await unlessAborted(exchange(), signal)
   } catch (error) {
     if (error instanceof CountersignError) throw error
     // Any error but a malformed answer means that the connection broke. Then
@@ -142,10 +150,47 @@ export async function askOnce<answer>(
   }
 }
 
+/**
+ * Runs `read`, which takes an answer apart.
+ *
+ * @throws {@link ServerError} when that fails: the answer is then not from
+ * `countersign/http`.
+ */
+export function readAnswer<value>(
+  { url }: Line,
+  path: string,
+  read: () => value,
+): value {
+  try {
+    return read()
+  } catch {
+    throw new ServerError({ request: `GET ${url}${path}`, status: 200 })
+  }
+}
+
+/**
+ * Returns the object that a text of JSON describes.
+ *
+ * @throws a `SyntaxError` for anything else: the server sends only objects.
+ */
+export function parseAnswer<answer>(text: string): answer {
+  const value = JSON.parse(text)
+  if (Object(value) !== value) throw new SyntaxError()
+  return value
+}
+
+async function readJson<answer>(
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<answer> {
+  return parseAnswer(await readText(response, signal))
+}
+
 async function problemOf(
   response: Response,
   request: string,
   token: string | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<ProblemError | ServerError> {
   const { status, headers } = response
   // Removes the token and long hex from the answer. Another server could send
@@ -154,14 +199,14 @@ async function problemOf(
     typeof value === 'string'
       ? value.replaceAll(token ?? '…', '…').replace(/[\da-f]{41,}/gi, '…')
       : value
-  const body: unknown = await response
-    .text()
+  const body: unknown = await readText(response, signal)
     .then((text) => JSON.parse(text, hide))
     .catch(() => undefined)
   const { reason, detail, field } = Object(body)
   // Reads `Retry-After` as seconds, because `countersign/http` never sends a
   // date.
-  const retryAfter = Number(headers.get('retry-after')) * 1_000 || undefined
+  const seconds = Number(headers.get('retry-after'))
+  const retryAfter = seconds > 0 ? seconds * 1_000 : undefined
   return typeof reason === 'string'
     ? new ProblemError({ reason, status, detail, field, retryAfter })
     : new ServerError({ request, status, retryAfter })

@@ -1,5 +1,5 @@
 import type { Answers } from '../http/schemas/answerTypes.js'
-import { ask, type Pacing } from './ask.js'
+import { ask, type Pacing, readAnswer } from './ask.js'
 import { ProblemError } from './errors.js'
 import type { Line } from './line.js'
 import type { Audit, AuditOptions } from './MerchantClient.js'
@@ -15,8 +15,9 @@ export async function auditRanges(
   { fromBlock, toBlock, ...options }: AuditOptions = {},
 ): Promise<Audit> {
   const { blocks = 10_000n, onProgress, signal } = options
+  const all = '/merchant/audit'
   const askFor = (range: Record<string, unknown>, pacing?: Pacing) => {
-    const path = `/merchant/audit${queryOf(range)}`
+    const path = `${all}${queryOf(range)}`
     return ask<Audit>(line, { path, signal }, pacing)
   }
   if (fromBlock === undefined) return askFor({ toBlock })
@@ -34,7 +35,8 @@ export async function auditRanges(
       const report = await askFor(range, (pause, failure) =>
         canNarrow && isLate(failure) ? undefined : pause,
       )
-      whole = addReport(whole, report)
+      const before = whole
+      whole = readAnswer(line, all, () => addReport(before, report))
       onProgress?.({ fromBlock, toBlock: to, lastBlock })
       from = to + 1n
       wide = wide * 2n < most ? wide * 2n : most
@@ -94,6 +96,9 @@ async function findLastBlock(
 ): Promise<bigint> {
   const path = '/merchant/health'
   const { chains } = await ask<Answers['Health']>(line, { path, signal })
-  const heads = chains.map(({ block = '0' }) => BigInt(block))
-  return heads.reduce((high, one) => (one > high ? one : high), 0n)
+  return readAnswer(line, path, () =>
+    chains
+      .map(({ block = '0' }) => BigInt(block))
+      .reduce((high, one) => (one > high ? one : high), 0n),
+  )
 }

@@ -1,12 +1,13 @@
 import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { unlessAborted } from '../core/wait.js'
 import type { Answers } from '../http/schemas/answerTypes.js'
 import { decodePayment } from '../payments/message/codec.js'
 import { eip3009Signing } from '../payments/message/kind.js'
 import { requestAccount } from '../payments/sign/requestAccount.js'
 import { signCancellation } from '../payments/sign/signCancellation.js'
 import { signPayment } from '../payments/sign/signPayment.js'
-import { ask } from './ask.js'
+import { ask, readAnswer } from './ask.js'
 import type {
   AbortOptions,
   BuyerClient,
@@ -20,6 +21,7 @@ import {
   connectionMembers,
   type Line,
   openLine,
+  parseHeader,
   parseText,
 } from './line.js'
 
@@ -71,7 +73,7 @@ export function createBuyerClient(
 ): BuyerClient {
   checkMembers(parameters, members)
   const { orderId, buyerToken, ...connection } = parameters
-  const line = openLine(connection, parseText(buyerToken, 'buyerToken'))
+  const line = openLine(connection, parseHeader(buyerToken, 'buyerToken'))
   const path = `/orders/${encodeURIComponent(parseText(orderId, 'orderId'))}`
   const request = <answer>(
     place: '' | '/payment' | '/cancellation',
@@ -85,10 +87,12 @@ export function createBuyerClient(
   ) => {
     type Drafted = Answers['PaymentToSign']
     const { payment } = await request<Drafted>('/payment', { signal })
+    const drafted = Object(payment).message
     // If the order names no payer, the account of the caller or of the wallet
     // pays.
-    const from = payment.message.from ?? (await getPayer())
-    const whole = { ...payment, message: { ...payment.message, from } }
+    const from =
+      Object(drafted).from ?? (await unlessAborted(getPayer(), signal))
+    const whole = { ...payment, message: { ...drafted, from } }
     return kind ? kind.decode(whole) : decodePayment(whole)
   }
 
@@ -103,7 +107,8 @@ export function createBuyerClient(
       const getPayer = async () => payer ?? requestAccount(wallet)
       const payment = await getPayment(options, getPayer)
       signal?.throwIfAborted()
-      const signed = await signPayment(wallet, { payment, expect, kind })
+      const signing = signPayment(wallet, { payment, expect, kind })
+      const signed = await unlessAborted(signing, signal)
       return client.sendPayment(signed, options)
     },
     follow: (options) => followOrder(line, `${path}/events`, options),
@@ -115,7 +120,9 @@ export function createBuyerClient(
       request('/cancellation', options, cancellation),
     cancel: async (wallet, { expect, ...options }) => {
       const cancellation = await client.cancellationToSign(options)
-      const signed = await signCancellation(wallet, { cancellation, expect })
+      options.signal?.throwIfAborted()
+      const signing = signCancellation(wallet, { cancellation, expect })
+      const signed = await unlessAborted(signing, options.signal)
       return client.sendCancellation(signed, options)
     },
   }
@@ -127,9 +134,12 @@ async function* followOrder(
   path: string,
   { until = [], ...following }: FollowOrderParameters = {},
 ): AsyncGenerator<BuyerNews, void> {
-  for await (const { id = '', data } of followStream(line, path, following)) {
-    const event: BuyerNews = { ...JSON.parse(data), id }
-    yield event
-    if (until.includes(event.order.state)) return
+  const messages = followStream<BuyerNews>(line, path, following)
+  for await (const { id = '', data } of messages) {
+    const isLast = readAnswer(line, path, () =>
+      until.includes(data.order.state),
+    )
+    yield { ...data, id }
+    if (isLast) return
   }
 }

@@ -11,6 +11,7 @@ import {
   connectionMembers,
   type Line,
   openLine,
+  parseHeader,
   parseText,
 } from './line.js'
 import { loadPages } from './loadPages.js'
@@ -77,7 +78,8 @@ export function createMerchantClient(
 
   return {
     draft: ({ idempotencyKey = drawNonce().slice(2), signal, ...body }) => {
-      const headers = { 'idempotency-key': idempotencyKey }
+      const id = parseHeader(idempotencyKey, 'idempotencyKey')
+      const headers = { 'idempotency-key': id }
       const path = '/merchant/orders'
       return draftOnce(line, { path, headers, body, signal })
     },
@@ -124,7 +126,7 @@ export function openMerchantLine(
   const { key, ...connection } = parameters
   return openLine(
     connection,
-    key === undefined ? undefined : parseText(key, 'key'),
+    key === undefined ? undefined : parseHeader(key, 'key'),
   )
 }
 
@@ -143,9 +145,9 @@ function listPages(
   { states, before, signal, ...filter }: ListParameters = {},
 ): AsyncGenerator<Answers['OrderList'], void> {
   const state = states?.join()
-  return loadPages(before, (cursor) => {
+  return loadPages(line, { before, signal }, (cursor) => {
     const query = queryOf({ ...filter, state, before: cursor })
-    return ask(line, { path: `/merchant/orders${query}`, signal })
+    return `/merchant/orders${query}`
   })
 }
 
@@ -154,9 +156,9 @@ async function* followOrders(
   { orderId, onOpen, ...following }: FollowOrdersParameters = {},
 ): AsyncGenerator<MerchantEvent, void> {
   const path = `/merchant/events${queryOf({ orderId })}`
-  for await (const { event, data } of followStream(line, path, following)) {
-    const parsed = JSON.parse(data)
-    if (event === 'status') onOpen?.(parsed.cursor)
-    else yield parsed
+  const messages = followStream<MerchantEvent>(line, path, following)
+  for await (const { event, data } of messages) {
+    if (event === 'status') onOpen?.(String(data.cursor))
+    else yield data
   }
 }

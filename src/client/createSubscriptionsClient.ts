@@ -6,7 +6,7 @@ import {
   type CreateMerchantClientParameters,
   openMerchantLine,
 } from './createMerchantClient.js'
-import { parseText } from './line.js'
+import { parseHeader, parseText } from './line.js'
 import { loadPages } from './loadPages.js'
 import { queryOf } from './queryOf.js'
 import type {
@@ -48,7 +48,10 @@ export function createSubscriptionsClient(
     draft: ({ idempotencyKey, signal, period, start, end, ...fields }) => {
       // Uses 62 hex digits, because the id of a subscription has at most 63
       // characters.
-      const id = idempotencyKey ?? drawNonce().slice(2, 64)
+      const id = parseHeader(
+        idempotencyKey ?? drawNonce().slice(2, 64),
+        'idempotencyKey',
+      )
       return ask(line, {
         path: all,
         headers: { 'idempotency-key': id },
@@ -69,22 +72,24 @@ export function createSubscriptionsClient(
       }),
     get: (given) => ask(line, { path: pathOf(given), signal: given.signal }),
     list: ({ before, signal, ...filter } = {}) =>
-      loadPages<Answers['SubscriptionList']>(before, (cursor) => {
-        const query = queryOf({ ...filter, before: cursor })
-        return ask(line, { path: all + query, signal })
-      }),
+      loadPages(
+        line,
+        { before, signal },
+        (cursor) => all + queryOf({ ...filter, before: cursor }),
+      ),
     charge: ({ chargeId, amount, ...given }) =>
       ask(line, {
         path: `${pathOf(given)}/charges`,
         body: { chargeId, amount },
         signal: given.signal,
       }),
-    listCharges: ({ before, limit, ...given }) =>
-      loadPages<Answers['ChargeList']>(before, (cursor) => {
-        const query = queryOf({ limit, before: cursor })
-        const path = `${pathOf(given)}/charges${query}`
-        return ask(line, { path, signal: given.signal })
-      }),
+    listCharges: ({ before, limit, signal, ...given }) =>
+      loadPages(
+        line,
+        { before, signal },
+        (cursor) =>
+          `${pathOf(given)}/charges${queryOf({ limit, before: cursor })}`,
+      ),
     cancel: (given) =>
       ask(line, {
         path: `${pathOf(given)}/cancel`,

@@ -6,11 +6,14 @@ import {
   askOnce,
   type ClientFailure,
   either,
+  parseAnswer,
   pauseOf,
   pauses,
+  readAnswer,
 } from './ask.js'
 import { ServerError } from './errors.js'
-import type { Line } from './line.js'
+import { isHeader, type Line, parseHeader } from './line.js'
+import { type Reader, readPieces } from './readPieces.js'
 
 /** Parameters of `follow`, for buyers and merchants. */
 export type FollowParameters = {
@@ -29,34 +32,43 @@ export type FollowParameters = {
  */
 const silence = 40_000
 
+/** Most characters of one event. Those of `countersign/http` are far shorter. */
+const longestEvent = 1_000_000
+
+/** An event of a stream, with what its JSON describes. */
+type StreamEvent<data> = Omit<EventSourceMessage, 'data'> & { data: data }
+
 /**
  * Yields the events of a stream. Whenever the connection breaks or falls
  * silent, opens it again with the id of the last event. Ends when the server
  * sends the event `end`.
  *
  * @throws {@link ProblemError} {@link ServerError} when a retry is useless.
+ * @throws {@link InvalidFieldError} when no header can contain `after`.
  * @throws the reason of `signal` when that aborts.
  */
-export async function* followStream(
+export async function* followStream<data>(
   line: Line,
   path: string,
   { after, onOpen, signal }: FollowParameters,
-): AsyncGenerator<EventSourceMessage, void> {
-  let id = after
+): AsyncGenerator<StreamEvent<data>, void> {
+  let id = after && parseHeader(after, 'after')
   for (let failures = 1; ; failures++) {
     let pause: number | undefined = growingPause(failures, pauses)
     const headers = id === undefined ? {} : { 'last-event-id': id }
     try {
       const asked = { path, headers, signal }
       for await (const message of readStream(line, asked, onOpen)) {
+        signal?.throwIfAborted()
         const { event } = message
-        id = message.id ?? id
         if (event === 'end') return
+        const read = readAnswer(line, path, () => parseEvent<data>(message))
+        id = read.id ?? id
         // Counts failures in a row. The event `status` does not end the row,
         // because each connection begins with it, even one that breaks right
         // after.
         if (event !== 'status') failures = 0
-        yield message
+        yield read
       }
     } catch (error) {
       signal?.throwIfAborted()
@@ -74,6 +86,17 @@ export async function* followStream(
 }
 
 /**
+ * Parses an event.
+ *
+ * @throws a `SyntaxError` when its data is no JSON, or its id could not be sent
+ * back, so that the stream could never go on after it.
+ */
+function parseEvent<data>(message: EventSourceMessage): StreamEvent<data> {
+  if (!isHeader(message.id ?? '')) throw new SyntaxError()
+  return { ...message, data: parseAnswer<data>(message.data) }
+}
+
+/**
  * Yields the events of one connection, until it ends, breaks or is silent for
  * 40 seconds.
  */
@@ -83,34 +106,29 @@ async function* readStream(
   onOpen: (() => void) | undefined,
 ): AsyncGenerator<EventSourceMessage, void> {
   const silent = new AbortController()
+  const ended = either(signal, silent.signal)
   let timer: ReturnType<typeof setTimeout> | undefined
   const listen = () => {
     clearTimeout(timer)
     timer = setTimeout(() => silent.abort(), silence)
   }
-  const messages: EventSourceMessage[] = []
-  const parser = createParser({ onEvent: (event) => messages.push(event) })
-  const decoder = new TextDecoder()
+  const events = createEvents()
   let reader: Reader | undefined
   listen()
   try {
-    reader = await askOnce(
-      line,
-      { ...asking, signal: either(signal, silent.signal) },
-      openReader,
-    )
+    reader = await askOnce(line, { ...asking, signal: ended }, openReader)
     onOpen?.()
+    const pieces = readPieces(reader, ended)
     for (;;) {
       listen()
-      const { done, value } = await reader.read().catch(() => {
+      const { done, value } = await pieces.next().catch(() => {
         throw new ServerError({ request: `GET ${line.url}${asking.path}` })
       })
       // Stops the timer while the caller handles the events, because the server
       // is not silent then.
       clearTimeout(timer)
       if (done) return
-      parser.feed(decoder.decode(value, { stream: true }))
-      yield* messages.splice(0)
+      yield* readAnswer(line, asking.path, () => events.take(value))
     }
   } finally {
     clearTimeout(timer)
@@ -118,7 +136,43 @@ async function* readStream(
   }
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>
+/** Finds the events in the pieces of a stream. */
+function createEvents(): {
+  /**
+   * Takes the next piece, and returns the events that end in it.
+   *
+   * @throws a `SyntaxError` when an event is too long.
+   */
+  take(piece: string): EventSourceMessage[]
+} {
+  const events: EventSourceMessage[] = []
+  let line = ''
+  /** Characters since the last event, without comments. */
+  let length = 0
+  const parser = createParser({
+    onEvent: (event) => {
+      events.push(event)
+      length = 0
+    },
+    onComment: (text) => {
+      length = Math.max(0, length - text.length - 2)
+    },
+  })
+  return {
+    take: (piece) => {
+      length += piece.length
+      line += piece
+      // The parser scans an unfinished line again with each piece, so it gets
+      // the line once it has an end.
+      if (/[\r\n]/.test(piece)) {
+        parser.feed(line)
+        line = ''
+      }
+      if (length > longestEvent) throw new SyntaxError()
+      return events.splice(0)
+    },
+  }
+}
 
 /**
  * Throws a `SyntaxError` if the answer is not an event stream. `askOnce` then

@@ -77,8 +77,29 @@ function isAddress(url: string): boolean {
   }
 }
 
-/** @throws {@link InvalidFieldError} when the text is empty or not a string. */
+/**
+ * @throws {@link InvalidFieldError} when the text is empty, not a string, or
+ * has half of a character, which no URL can contain.
+ */
 export function parseText(text: string, field: string): string {
-  if (typeof text === 'string' && text) return text
+  if (typeof text === 'string' && text && !/\p{Cs}/u.test(text)) return text
   throw new InvalidFieldError(field, text, 'a text that is not empty')
+}
+
+/**
+ * @throws {@link InvalidFieldError} when the text is empty, not a string, or
+ * cannot be sent in a header.
+ */
+export function parseHeader(text: string, field: string): string {
+  if (isHeader(parseText(text, field))) return text
+  throw new InvalidFieldError(
+    field,
+    text,
+    'a text without line breaks, in characters up to U+00FF',
+  )
+}
+
+/** True for the value of a header: `fetch` refuses to send any other. */
+export function isHeader(text: string): boolean {
+  return /^[^\0\r\n\u0100-\uffff]*$/.test(text)
 }

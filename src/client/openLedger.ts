@@ -1,4 +1,4 @@
-import { askOnce, repeat } from './ask.js'
+import { askOnce, either, longestTry, repeat } from './ask.js'
 import type { Line } from './line.js'
 import type { LedgerOptions } from './MerchantClient.js'
 import { queryOf } from './queryOf.js'
@@ -8,10 +8,22 @@ export function openLedger(
   line: Line,
   { signal, ...query }: LedgerOptions = {},
 ): Promise<ReadableStream<Uint8Array>> {
-  const asking = { path: `/merchant/ledger${queryOf(query)}`, signal }
-  return repeat(line, signal, () => askOnce(line, asking, bodyOf))
+  const path = `/merchant/ledger${queryOf(query)}`
+  return repeat(line, signal, async () => {
+    // Limits the time until the answer begins, not the time to read it.
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), longestTry)
+    const asking = { path, signal: either(signal, late.signal) }
+    return askOnce(line, asking, bodyOf).finally(() => clearTimeout(timer))
+  })
 }
 
-function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
-  return body ?? new ReadableStream({ start: (empty) => empty.close() })
+/** Returns the body, which errors on abort even if `fetch` ignores that. */
+function bodyOf(
+  { body }: Response,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  if (!body) return new ReadableStream({ start: (empty) => empty.close() })
+  const through = new TransformStream<Uint8Array, Uint8Array>()
+  return body.pipeThrough(through, signal ? { signal } : {})
 }

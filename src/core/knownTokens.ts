@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { devChainIds } from './clock.js'
 
 /**
  * A token whose EIP-712 domain was compared with the token's
@@ -47,3 +48,19 @@ export const knownTokens: readonly KnownToken[] = /* @__PURE__ */ usdc.map(
     address,
   }),
 )
+
+/**
+ * Returns the known token at an address in lower case, to describe it to
+ * people. On a development chain, also one of any network: `startDevChain` puts
+ * its token at such an address.
+ */
+export function findKnownToken(
+  chainId: number,
+  token: Address,
+): KnownToken | undefined {
+  return knownTokens.find(
+    (one) =>
+      one.address === token &&
+      (one.chainId === chainId || devChainIds.includes(chainId)),
+  )
+}

@@ -1,6 +1,9 @@
+/** The longest time of a timer: beyond it, `setTimeout` ends at once. */
+const longestTimer = 2 ** 31 - 1
+
 /**
  * Resolves after this time, or as soon as the signal aborts. Then clears its
- * timer.
+ * timer. Waits for 24 days at most.
  */
 export function wait(
   milliseconds: number,
@@ -13,7 +16,7 @@ export function wait(
       signal?.removeEventListener('abort', wake)
       resolve()
     }
-    const timer = setTimeout(wake, milliseconds)
+    const timer = setTimeout(wake, Math.min(milliseconds, longestTimer))
     signal?.addEventListener('abort', wake)
   })
 }
@@ -51,6 +54,24 @@ export function inTime<value>(
       }
     }, milliseconds)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/**
+ * Settles as `work` does, but rejects with the signal's reason as soon as that
+ * aborts, even if `work` ignores the signal.
+ */
+export function unlessAborted<value>(
+  work: Promise<value>,
+  signal: AbortSignal | undefined,
+): Promise<value> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal?.reason)
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end)
+    work
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', end))
   })
 }
 

@@ -2,7 +2,7 @@ import { formatAmount } from '../../core/amount.js'
 import type { AuditDifference } from '../../orders/engine.js'
 import { describeToken, type Unit } from '../../orders/engine.js'
 import type { AuditReport, AuditSum } from '../../orders/index.js'
-import { countOf } from '../terminal/formats.js'
+import { countOf, formatSymbol } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
@@ -63,12 +63,12 @@ function printAudit(
 ): void {
   for (const [at, one] of destinations.entries()) {
     const unit = units[at] ?? { symbol: 'units', decimals: 0 }
-    const { chainId, recipient } = one.destination
+    const { chainId, token, recipient } = one.destination
     print.line(
       `recipient ${recipient} on chain ${chainId}, blocks ${one.fromBlock} to ${one.toBlock}`,
     )
     print.table([
-      ['', 'transfers', unit.symbol],
+      ['', 'transfers', formatSymbol(chainId, token)],
       rowOf('on the chain', one.chain, unit),
       rowOf('paid orders', one.captured, unit),
       rowOf('without an order', one.unmatched, unit),

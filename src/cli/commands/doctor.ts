@@ -15,6 +15,7 @@ import { parseNumberOption, shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
 import { readPrivateKey } from '../terminal/readPrivateKey.js'
 import type { Command, CommandInput } from '../terminal/types.js'
+import { clearTests, testSubject } from './clearTests.js'
 import {
   destinationOfPlan,
   sendTestPayment,
@@ -63,7 +64,7 @@ export const doctorCommand: Command = {
   details: [
     'Checks the database, sealing keys, wallets and their gas, nodes and tokens. Prints one line for each, and what to do.',
     'Exits with 1 if a check fails, with 3 if every failure is a node or database that cannot be reached, and with 0 if there are only warnings.',
-    'With --send, if nothing failed: drafts an order, signs and accepts its payment, requests the capture, and watches until the running worker has captured it. Writes this one order. It is marked: no worker fulfils it, and no webhook reports it. If it is not captured in time, it is voided.',
+    'With --send, if nothing failed: drafts an order, signs and accepts its payment, requests the capture, and watches until the running worker has captured it. Writes this one order. It is marked: no worker fulfils it, and no webhook reports it. If it is not captured in time, it is voided. What a killed run left is voided too.',
     'The key needs the token, and no gas. It is neither shown nor kept. Never pass it as an argument.',
   ],
   example: 'npx countersign doctor --config countersign.config.mjs',
@@ -137,11 +138,11 @@ async function examineAndSend(
   { io }: CommandInput,
 ): Promise<Examined> {
   const destination = plan && destinationOfPlan(shop.context, plan)
-  const findings = await examine(shop)
+  const findings = await examine(shop, plan ? 'write' : 'read')
   if (!plan || !destination) return { findings }
   if (findings.some(({ level }) => level === 'fail')) {
     const words = 'was not made, because a check failed'
-    const unsent = fail('test payment', words, 'Repair what failed first.')
+    const unsent = fail(testSubject, words, 'Repair what failed first.')
     return { findings: [...findings, unsent] }
   }
   const sent = await sendTestPayment(shop, destination, plan, io)
@@ -153,10 +154,11 @@ async function examineAndSend(
   return { findings: all, test: { orderId, state, transactionHash } }
 }
 
-async function examine({
-  orders,
-  context,
-}: OpenedShop): Promise<readonly CheckFinding[]> {
+async function examine(
+  shop: OpenedShop,
+  access: 'read' | 'write',
+): Promise<readonly CheckFinding[]> {
+  const { orders, context } = shop
   const { tokens, wallets, recipients } = context
   // Opens the store before the checks. If the database cannot be reached, this
   // is then reported once, and not by every check.
@@ -175,6 +177,11 @@ async function examine({
   for (const token of chains.values())
     found.push(await checkNode(context, token))
   for (const token of tokens) found.push(await checkToken(token, recipients))
+  found.push(
+    await tryCheck(testSubject, 'Check the database.', () =>
+      clearTests(shop, access),
+    ),
+  )
   return found.flat()
 }
 

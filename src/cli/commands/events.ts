@@ -1,5 +1,5 @@
 import type { OrderEvent } from '../../orders/index.js'
-import { formatMilliseconds } from '../terminal/formats.js'
+import { formatFacts, formatMilliseconds } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'
 import { createPrinter } from '../terminal/print.js'
@@ -43,6 +43,7 @@ export const eventsCommand: Command = {
       while (left > 0) {
         const limit = Math.min(left, pageSize)
         const page = await orders.events({ after, orderId, limit })
+        if (orderId && page.events.length > 0) input.reveal(orderId)
         for (const event of page.events) {
           if (input.flag('json')) print.json(event)
           else print.line(describeEvent(event))
@@ -59,14 +60,11 @@ export const eventsCommand: Command = {
 /** Writes an event as one line. */
 function describeEvent(event: OrderEvent): string {
   const { cursor, at, orderId, type, data } = event
-  const facts = Object.entries(data).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}`],
-  )
   return [
     `${cursor}`.padStart(6),
     formatMilliseconds(at),
     (orderId ?? '-').padEnd(16),
     type,
-    ...facts,
+    ...formatFacts(data),
   ].join('  ')
 }

@@ -29,10 +29,13 @@ export const explainCommand: Command = {
   ],
   example:
     'npx countersign explain payment.json --url https://mainnet.base.org',
-  run: async ({ io, positionals, text, flag }) => {
+  run: async ({ io, positionals: [file], text, flag, reveal }) => {
     const print = createPrinter(io)
-    const input = await readInput(io, positionals[0])
+    const input = await readInput(io, file)
     const { facts, lines, ok } = await explainInput(input, text('url'))
+    // A file of this name was explained, so that the name is no key. Such as a
+    // receipt under the hash of its transaction.
+    if (file) reveal(file)
     if (flag('json')) print.json(facts)
     else for (const line of lines) print.line(line)
     return ok ? 0 : 1

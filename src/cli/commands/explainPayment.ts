@@ -4,7 +4,7 @@ import { formatAmount } from '../../core/amount.js'
 import { wallTime } from '../../core/clock.js'
 import { parseWrittenPayment } from '../../core/fields.js'
 import { hashPayment } from '../../core/hashPayment.js'
-import { knownTokens } from '../../core/knownTokens.js'
+import { findKnownToken } from '../../core/knownTokens.js'
 import type { SignedPayment } from '../../core/types.js'
 import {
   explainSignature,
@@ -61,10 +61,7 @@ function describeAmount({
   domain,
   message,
 }: Pick<SignedPayment, 'domain' | 'message'>): string {
-  const known = knownTokens.find(
-    ({ address, chainId }) =>
-      address === domain.verifyingContract && chainId === domain.chainId,
-  )
+  const known = findKnownToken(domain.chainId, domain.verifyingContract)
   return known
     ? `${formatAmount(message.value, known.decimals)} ${known.symbol}`
     : `${message.value} token units`

@@ -1,6 +1,11 @@
 import type { NodeFault } from '../../orders/engine.js'
 import type { OrdersHealth } from '../../orders/index.js'
-import { countOf, formatCoin, formatSeconds } from '../terminal/formats.js'
+import {
+  countOf,
+  formatCoin,
+  formatSeconds,
+  formatToken,
+} from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
@@ -59,7 +64,9 @@ function printHealth(print: Printer, report: OrdersHealth): void {
       ([state, count]) => `${count} ${state}`,
     )
     print.line()
-    print.line(`recipient ${recipient}, token ${token} on chain ${chainId}`)
+    print.line(
+      `recipient ${recipient}, ${formatToken(chainId, token)} on chain ${chainId}`,
+    )
     print.line(`  orders: ${counts.join(', ') || 'none'}`)
     print.line(
       one.reconciledTo === undefined

@@ -3,7 +3,12 @@ import type { Order, OrderEvent } from '../../orders/index.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { ProofRecord, TransactionRecord } from '../../store/types.js'
 import { UsageError } from '../terminal/errors.js'
-import { formatMilliseconds, formatSeconds } from '../terminal/formats.js'
+import {
+  formatFacts,
+  formatMilliseconds,
+  formatSeconds,
+  formatToken,
+} from '../terminal/formats.js'
 import { type OpenedShop, withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
@@ -51,9 +56,11 @@ export const inspectCommand: Command = {
       )
     const print = createPrinter(input.io)
     const found = await withShop(input, (shop) => findAll(shop, wanted))
+    const isFound = found.orders.length + found.unmatched.length > 0
+    if (isFound) input.reveal(wanted)
     if (input.flag('json')) print.json(found)
     else printFound(print, found)
-    return found.orders.length + found.unmatched.length > 0 ? 0 : 1
+    return isFound ? 0 : 1
   },
 }
 
@@ -128,7 +135,9 @@ function printFound(print: Printer, { orders, unmatched }: Found): void {
   for (const { order, events, transactions } of orders) {
     const { id, state, amount, token, chainId, payer, recipient } = order
     print.line(`order ${id}: ${state}`)
-    print.line(`  ${amount} of token ${token} on chain ${chainId}`)
+    print.line(
+      `  ${amount} of ${formatToken(chainId, token)} on chain ${chainId}`,
+    )
     print.line(`  payer ${payer ?? 'not known yet'}, recipient ${recipient}`)
     print.line(
       `  window ${formatSeconds(order.validAfter)} to ${formatSeconds(order.validBefore)}`,
@@ -151,10 +160,7 @@ function printFound(print: Printer, { orders, unmatched }: Found): void {
 }
 
 function describeStep({ at, type, data }: OrderEvent): string {
-  const facts = Object.entries(data).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}`],
-  )
-  return [formatMilliseconds(at), type.padEnd(16), ...facts]
+  return [formatMilliseconds(at), type.padEnd(16), ...formatFacts(data)]
     .join('  ')
     .trimEnd()
 }

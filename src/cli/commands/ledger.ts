@@ -2,7 +2,7 @@ import { formatSigned } from '../../core/formatSigned.js'
 import type { LedgerRow } from '../../orders/index.js'
 import { toCsv, toHledger, toJsonLines } from '../../orders/index.js'
 import { UsageError } from '../terminal/errors.js'
-import { formatSeconds } from '../terminal/formats.js'
+import { formatSeconds, formatSymbol } from '../terminal/formats.js'
 import { hideSecrets } from '../terminal/hideSecrets.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseTimeOption, shopOptions } from '../terminal/options.js'
@@ -64,14 +64,14 @@ export const ledgerCommand: Command = {
 }
 
 function describeRow(row: LedgerRow): string {
-  const { type, blockTime, symbol, balance, net, orderId, transactionHash } =
-    row
+  const { type, blockTime, balance, net, orderId, transactionHash } = row
+  const { chainId, token, symbol } = row
   const amount = formatSigned(balance ?? net, row)
   return [
     formatSeconds(blockTime),
     type.padEnd(8),
     amount.padStart(24),
-    symbol.padEnd(6),
+    (token === undefined ? symbol : formatSymbol(chainId, token)).padEnd(6),
     (orderId ?? '-').padEnd(16),
     transactionHash ?? '',
   ]

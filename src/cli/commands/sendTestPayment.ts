@@ -20,7 +20,7 @@ import type {
 import { signPayment } from '../../payments/sign/signPayment.js'
 import type { Destination } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { fail, ok, tryCheck, warn } from '../checks/findings.js'
+import { fail, ok, tryCheck } from '../checks/findings.js'
 import type { CheckFinding } from '../checks/types.js'
 import { describeFailure } from '../terminal/describeFailure.js'
 import { UsageError } from '../terminal/errors.js'
@@ -28,6 +28,7 @@ import { countOf } from '../terminal/formats.js'
 import type { OpenedShop } from '../terminal/openShop.js'
 import { openStatus } from '../terminal/progress.js'
 import type { CliIo } from '../terminal/types.js'
+import { testSubject as subject, voidTest } from './clearTests.js'
 
 export type TestPlan = {
   /** The account that signs and pays. */
@@ -50,8 +51,6 @@ export type SentTest = {
   /** Absent if no order was drafted. */
   order: Order | undefined
 }
-
-const subject = 'test payment'
 
 /** Milliseconds between two polls of the order. */
 const lookEvery = 250
@@ -359,22 +358,9 @@ async function isWorked(
 async function giveUp(test: Test): Promise<readonly CheckFinding[]> {
   const { shop, order } = test
   if (!order || order.state === 'captured') return []
-  const { id: orderId } = order
-  const toDo = `Look at npx countersign inspect ${orderId}.`
-  try {
-    const verdict = await shop.orders.void({ orderId })
-    test.order = verdict.order
-    if (verdict.ok)
-      return [ok(subject, 'is voided: no worker captures it any more')]
-    if (verdict.reason === 'notOpen') return []
-    const words =
-      'can still be captured, because its transaction is sent. If that fails, the order is voided'
-    return [warn(subject, words, toDo)]
-  } catch (error) {
-    const { text } = describeFailure(error)
-    const words = `could not be voided, so a worker can still capture it: ${text}`
-    return [fail(subject, words, `${toDo} Your server can call void for it.`)]
-  }
+  const { findings, order: last } = await voidTest(shop, order.id)
+  test.order = last ?? order
+  return findings
 }
 
 function lower(address: Address): Address {

@@ -13,7 +13,7 @@ export function parseCommand(
   command: Command,
   args: readonly string[],
   io: CliIo,
-): CommandInput {
+): Omit<CommandInput, 'reveal'> {
   const options: NonNullable<ParseArgsConfig['options']> = Object.fromEntries(
     Object.entries(command.options).map(([name, { type }]) => [name, { type }]),
   )

@@ -63,6 +63,11 @@ export type CommandInput = {
   text(name: string): string | undefined
   /** Returns true when an option without a value was given. */
   flag(name: string): boolean
+  /**
+   * Lets an argument be printed that looks like a private key, because the
+   * record has an order or a transaction of this name.
+   */
+  reveal(argument: string): void
 }
 
 export type Command = {

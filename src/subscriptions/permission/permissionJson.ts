@@ -30,7 +30,10 @@ export function encodePermission({
 export function decodePermission(stored: JsonObject): SpendPermission {
   const { message } = stored
   const given: Record<string, unknown> = { ...Object(message) }
-  for (const name of ['allowance', 'period', 'start', 'end', 'salt'])
-    given[name] = BigInt(String(given[name]))
+  for (const name of ['allowance', 'period', 'start', 'end', 'salt']) {
+    const text = String(given[name])
+    // `parseSpendPermission` names what is no integer.
+    if (/^\d+$/.test(text)) given[name] = BigInt(text)
+  }
   return parseSpendPermission({ ...stored, message: given })
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Cancellation, Wallet } from 'countersign'
 import {
   type BuyerClient,
@@ -54,6 +55,8 @@ const answers: Record<string, unknown> = {
 const stream = 'event: end\ndata: {}\n\n'
 
 const asked = new Set<string>()
+/** Method and path of the routes that the last call asked. */
+let paths: string[] = []
 
 /** Holds each request to the route's own schemas, and notes the route. */
 async function answer(request: Request): Promise<Response> {
@@ -62,6 +65,7 @@ async function answer(request: Request): Promise<Response> {
   const route = found.routes.find(({ method }) => method === request.method)
   if (!route) throw new Error(`no route for ${request.method} ${pathname}`)
   asked.add(route.name)
+  paths.push(`${route.method} ${route.path}`)
   const text = await request.text()
   if (route.body) bodies[route.body].parse(JSON.parse(text))
   route.query?.parse(Object.fromEntries(searchParams))
@@ -165,4 +169,46 @@ test('every route has a method, which asks as the route wants it', async () => {
   for (const call of Object.values({ ...ofMerchant })) await call()
   for (const call of Object.values({ ...ofSubscriptions })) await call()
   expect([...asked].sort()).toEqual(routes.map(({ name }) => name).sort())
+})
+
+/** The rows of the guide that name a route and a method, in their sections. */
+function readRows() {
+  const guide = readFileSync('docs/http.md', 'utf8')
+  return guide.split(/^## /m).flatMap((section) => {
+    const calls = section.startsWith('Buyers')
+      ? ofBuyer
+      : section.startsWith('Subscriptions')
+        ? ofSubscriptions
+        : ofMerchant
+    const rows = section.matchAll(/^\| `(GET|POST) (\S+)` \| `(\w+)` \|/gm)
+    return [...rows].map(([, verb = '', path = '', name = '']) => ({
+      calls: calls as Record<string, () => unknown>,
+      verb,
+      path,
+      name,
+    }))
+  })
+}
+
+test('the guide names each route with its method, and each method', async () => {
+  const rows = readRows()
+  for (const { calls, verb, path, name } of rows) {
+    paths = []
+    await calls[name]?.()
+    const isAsked = paths.some((one) => {
+      const [method, whole = ''] = one.split(' ')
+      return method === verb && whole.endsWith(path.replace('…', ''))
+    })
+    expect([name, verb, path, isAsked]).toEqual([name, verb, path, true])
+  }
+  const named = (calls: object) =>
+    rows.filter((row) => row.calls === calls).map(({ name }) => name)
+  const told = (calls: object, ...words: string[]) =>
+    expect([...named(calls), ...words].sort()).toEqual(
+      Object.keys(calls).sort(),
+    )
+  // These are named in the sentences between the tables.
+  told(ofBuyer, 'pay', 'cancel')
+  told(ofMerchant, 'openApi')
+  told(ofSubscriptions, 'requestPermission')
 })
