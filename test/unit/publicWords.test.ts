@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openStub } from './support/httpStub.js'
 import { publicNames } from './support/publicNames.js'
 
-/** Words that the glossary excludes, and that stand for something else here. */
+/** Words that CONTRIBUTING.md excludes, and that stand for something else here. */
 const exceptions: Record<string, string> = {
   authorization: 'the name of a payment flow on the wire of x402',
   forkUrl: 'as anvil names it: the chain that a local one begins from',
@@ -31,7 +31,7 @@ const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter(Boolean)
 
-const table = readFileSync('docs/glossary.md', 'utf8')
+const table = readFileSync('CONTRIBUTING.md', 'utf8')
   .split('\n| Word | Not |\n')[1]
   ?.split('\n\n')[0]
 const excluded = [...(table ?? '').matchAll(/^\|[^|]+\|([^|]+)\|/gm)].flatMap(
@@ -57,7 +57,7 @@ async function namesOfRoutes(): Promise<{ name: string; place: string }[]> {
   ]
 }
 
-test('the glossary excludes words, and this test reads them', () => {
+test('CONTRIBUTING.md excludes words, and this test reads them', () => {
   expect(excluded.length).toBeGreaterThan(20)
   expect(isExcluded('wrongSender', 'wrongSender')).toBe(true)
   expect(isExcluded('checkout', 'checkout')).toBe(true)
@@ -66,7 +66,7 @@ test('the glossary excludes words, and this test reads them', () => {
   expect(isExcluded('resume', 'Orders.resume')).toBe(false)
 })
 
-test('no public name, reason, event, route or schema has a word that the glossary excludes', async () => {
+test('no public name, reason, event, route or schema has a word that CONTRIBUTING.md excludes', async () => {
   const names = [...publicNames(), ...(await namesOfRoutes())]
   expect(names.map(({ place }) => place)).toEqual(
     expect.arrayContaining([
@@ -85,7 +85,7 @@ test('no public name, reason, event, route or schema has a word that the glossar
   expect([...new Set(found)].sort()).toEqual([])
 })
 
-test('each exception is a name that exists and that the glossary excludes', async () => {
+test('each exception is a name that exists and that CONTRIBUTING.md excludes', async () => {
   const names = [...publicNames(), ...(await namesOfRoutes())]
   const needed = names
     .filter(({ name, place }) => isExcluded(name, place))
