@@ -17,7 +17,7 @@ const meanings: Partial<Record<MoveCause, string>> = {
   cancel: 'the chain shows the cancellation',
   withdrawn: 'a final block shows that the payer ended the payment',
   consumed: 'the payment nonce is used otherwise',
-  expired: 'the window is over',
+  expired: 'a block after the window shows that the payment nonce is unused',
   gone: 'a reorganization removes what the chain showed',
   reauthorize: 'you call `reauthorize`',
 }

@@ -53,7 +53,7 @@ test('a chain whose id resembles a development chain is not exempt', () => {
 test.each([10n ** 11n, 1_750_000_000_000n, 10n ** 14n - 1n])(
   'the time %s is in milliseconds, and refused by name',
   (time) => {
-    const message = `start must be Unix seconds, and not milliseconds, not ${time} (bigint).`
+    const message = `start must be Unix seconds (this looks like milliseconds), not ${time} (bigint).`
     expect(() => parseTime(time, 'start')).toThrow(message)
   },
 )

@@ -45,7 +45,7 @@ export function checkUnit(time: unknown, field: string): void {
     throw new InvalidFieldError(
       field,
       shown(time),
-      'Unix seconds, and not milliseconds',
+      'Unix seconds (this looks like milliseconds)',
     )
 }
 

@@ -53,7 +53,7 @@ test('a package that cannot be loaded says so', () => {
   install('broken-peer', '2.0.0')
   const peer = { name: 'broken-peer', from: '1.8.0' }
   expect(findPeerProblem(peer, { isLoaded: false, base })).toBe(
-    'needs the package broken-peer, whose version 2.0.0 cannot be loaded here',
+    'needs the package broken-peer, whose version 2.0.0 cannot be loaded here: leave it out of your bundle, or install it again',
   )
 })
 
@@ -66,7 +66,7 @@ test.each([
     const peer = { name: 'bundled-peer', from: '8.0.0' }
     const facts = { isLoaded: false, base: undefined, cause: new Error(words) }
     expect(findPeerProblem(peer, facts)).toBe(
-      `needs the package bundled-peer, which cannot be loaded here: ${words}`,
+      `needs the package bundled-peer, which cannot be loaded here (${words}): leave it out of your bundle, or install it again`,
     )
   },
 )

@@ -76,8 +76,8 @@ export function findPeerProblem(
   if (found === undefined && isMissing(name, cause)) return absent(peer)
   const version = found === undefined ? 'which' : `whose version ${found}`
   const { message } = Object(cause)
-  const words = message === undefined ? '' : `: ${firstLineOf(message)}`
-  return `needs the package ${name}, ${version} cannot be loaded here${words}`
+  const words = message === undefined ? '' : ` (${firstLineOf(message)})`
+  return `needs the package ${name}, ${version} cannot be loaded here${words}: leave it out of your bundle, or install it again`
 }
 
 /**

@@ -85,8 +85,9 @@ export function canReserve({
 export const atRisk = ['reserved', 'working', 'answered'] as const
 
 /**
- * Returns an order after the work that began at `preconfirmed`. An answer that
- * came of it was given early, unless a block has the capture by now.
+ * Returns an order after the work that began at `preconfirmed` has ended. If the
+ * work gave an answer before a block had the capture, the order counts as
+ * answered early. If it gave none, nothing is at risk any more.
  */
 export function afterWork(
   order: OrderRecord,
@@ -100,8 +101,10 @@ export function afterWork(
 }
 
 /**
- * Returns what the state of an order makes of its answer at `preconfirmed`: one
- * that nobody got is released, one that was given is paid or unpaid.
+ * Returns what becomes of an order's answer at `preconfirmed`, by the order's
+ * state. Nothing changes while the capture can still succeed. After that, an
+ * answer that nobody got no longer counts against the limits, and an answer that
+ * was given is `paid` or `unpaid`.
  */
 export function earlyAfter(order: OrderRecord): EarlyState | undefined {
   const { early, state, requested } = order

@@ -93,8 +93,9 @@ const sent: Moves = {
 }
 
 /**
- * All changes of state. The chain leads from every state to what it shows; a
- * reorganization (`gone`) leads back. What is missing here is a bug: the move
+ * All allowed changes of state, by role and cause. What the chain shows can
+ * change every open state, and correct a decided one; a reorganization (`gone`)
+ * undoes that. A change that is not listed here is a bug: {@link inState}
  * throws, and nothing is written.
  */
 export const moves: Readonly<Record<Role, Moves>> = {

@@ -181,14 +181,15 @@ async function isLookDue(
 }
 
 /**
- * Milliseconds that a node has to take what was sent before the loop ends, which
- * aborts its requests.
+ * Milliseconds for which the loop goes on after it sent transactions, so that
+ * the node can take them: the end of the loop aborts its requests.
  */
 const lastSends = 1000
 
 /**
- * Most milliseconds for which the loop still needs answers of the node about
- * what it sent, or of the wallet, whose answer is stored under our lease.
+ * Milliseconds for which the loop must still wait for answers. It waits for a
+ * wallet without a limit, because only the holder of the lease can store its
+ * answer, and for a node until {@link lastSends} are over.
  */
 function untilAnswers({ submitter, walletAsk, kept }: Driver): number {
   if (walletAsk.row && kept) return never

@@ -6,10 +6,10 @@ import type { TransactionRecord } from '../../store/types.js'
 type WalletAnswer = { hash: Hash } | { error: unknown }
 
 /**
- * The one request to a wallet that signs and sends by itself which is not
- * finished yet. A person may have to confirm it, so polls go on meanwhile, and
- * the next poll after the answer stores it. Outlives the state of a submitter,
- * so that a poll that fails loses no answer.
+ * The unfinished request to a wallet that signs and sends by itself; there is at
+ * most one. A person may have to confirm it, so polls go on meanwhile, and the
+ * next poll after the answer stores it. It is kept apart from the state of a
+ * submitter, which a failed poll drops, so that no answer is lost.
  */
 export type WalletAsk = {
   /** The transaction that the wallet was asked for; `undefined` if none. */

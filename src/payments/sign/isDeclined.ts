@@ -19,7 +19,10 @@ const codes: readonly unknown[] = [
 const words =
   /user.{0,9}(reject|den[iy]|declin|cancel|refus)|(reject|den[iy]|declin|cancel|refus).{0,12}user|ACTION_REJ/i
 
-/** Trezor says no more than this. As part of a longer text it means less. */
+/**
+ * The whole text of a Trezor's error when the user declined. Longer texts with
+ * this word can mean something else.
+ */
 const onlyWords = /^(action )?cancell?ed\.?$/i
 
 /** True if this error of a wallet says that the user declined. */

@@ -38,8 +38,9 @@ const rows: readonly Row[] = [
   ['full', { codes: /^53100$/ }],
   // Input or output failed.
   ['disk', { codes: /^58030$/ }],
-  // PgBouncer has one code for all its refusals. These do not pass by
-  // themselves; that its server is away does.
+  // PgBouncer has one code for all its refusals. Those with these words stay
+  // until a setting changes. Others are temporary, for example that PgBouncer
+  // cannot reach its server: a later row has them.
   [
     'refused',
     {

@@ -101,8 +101,8 @@ const alterMilliseconds = 600_000
  * {@link SqlFault}. Each call of the result gives a pool that waits for a
  * connection until a time of `performance.now()`.
  *
- * Closes connections that go silent. A network can drop a connection without a
- * word to either end, and whoever waits for an answer then waits for ever.
+ * Closes connections that go silent. A network can drop a connection without
+ * telling either end, and a call that waits for an answer would never end.
  */
 export function watchPool(pool: PostgresPool): (until?: number) => QueryPool {
   const heardAt = new WeakMap<PostgresClient, number>()

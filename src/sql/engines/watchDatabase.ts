@@ -30,9 +30,9 @@ function identityWith(timeline: string): string {
 }
 
 /**
- * What a server answers that has no write-ahead log of its own to ask about, as
- * Aurora without logical replication: object not in prerequisite state, feature
- * not supported.
+ * SQLSTATEs of servers that do not tell the position of their write-ahead log,
+ * such as Aurora without logical replication: object not in prerequisite state,
+ * feature not supported.
  */
 const noTimeline = ['55000', '0A000']
 

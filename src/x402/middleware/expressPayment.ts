@@ -173,8 +173,8 @@ function urlOf({
 }
 
 /**
- * Sends an answer as a whole. Leaves out how the handlers wanted to send it in
- * parts: Node chooses that for the bytes that are sent.
+ * Sends a complete answer. Drops the headers by which the handlers framed its
+ * body, so that Node sets those that fit the bytes.
  */
 function send(
   response: ExpressResponse,
@@ -186,7 +186,8 @@ function send(
   for (const name of Object.keys(response.getHeaders()))
     if (name !== 'connection' && (isFramingField(name) || !headers.has(name)))
       response.removeHeader(name)
-  // Node remembers these removals, and would not choose.
+  // After these headers were removed, Node chooses no framing by itself, unless
+  // it forgets that they were.
   for (const name of ['_removedContLen', '_removedTE'])
     Reflect.set(response, name, false)
   response.statusCode = status

@@ -77,9 +77,9 @@ export function holdBack(
     } catch (error) {
       const isTrailer = Object(error).code === 'ERR_HTTP_TRAILER_INVALID'
       if (!isTrailer || !hasBegun) throw error
-      // After the first turn of the handlers, perhaps nobody catches this
-      // error, and it would end the process. Express answers errors then. The
-      // gate sends no trailers, so their announcement is left out.
+      // Once the handlers have begun, they may write from a callback where
+      // nobody catches this error, and it would end the process. The gate sends
+      // no trailers, so it removes the `Trailer` header instead.
       response.removeHeader('trailer')
       twin.writeHead(response.statusCode, [])
     }

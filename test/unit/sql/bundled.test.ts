@@ -23,6 +23,6 @@ test('a bundle that contains pg and cannot run it says so, and why', async () =>
   })
   const told = execFileSync(process.execPath, [outfile], { encoding: 'utf8' })
   expect(told).toMatch(
-    /^The store needs the package pg, which cannot be loaded here: Dynamic require of "\w+" is not supported\.$/m,
+    /^The store needs the package pg, which cannot be loaded here \(Dynamic require of "\w+" is not supported\): leave it out of your bundle, or install it again\.$/m,
   )
 })
