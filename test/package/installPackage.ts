@@ -22,7 +22,7 @@ export type Consumer = {
 }
 
 /** Packages that an installation brings along. */
-const dependencies = ['@noble/ciphers', 'eventsource-parser']
+export const dependencies = ['@noble/ciphers', 'eventsource-parser']
 
 /** What the entries import at once. They ask for the other peers when needed. */
 const peersAtOnce = ['viem', 'zod']
