@@ -202,6 +202,6 @@ async function openBrowser(
 /** Fails with what the page says instead. */
 function waitForText(page: Page, texts: readonly string[]): Promise<unknown> {
   return expect
-    .poll(() => page.locator('p').textContent(), { timeout: 120_000 })
+    .poll(() => page.locator('p').textContent(), { timeout: 300_000 })
     .toMatch(new RegExp(`^(${texts.join('|')})$`))
 }
