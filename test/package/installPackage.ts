@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
@@ -82,6 +89,8 @@ export function packOnce(): Tarball {
 }
 
 function pack(): Tarball {
+  if (!existsSync(join(root, 'dist')))
+    throw new Error('There is no build: run `npm run build` first.')
   const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const args = ['--json', '--ignore-scripts', '--pack-destination', folder]

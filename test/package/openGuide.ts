@@ -49,7 +49,7 @@ const fileName = /^(?:\/\/|<!--) ([\w./-]+\.\w+)(?: -->)?$/
 const command = /`((?:\w+="[^"]*" )?(?:npm|npx) [^`]+)`/g
 
 /** Reads blocks and commands. A block of a shell is a command each line. */
-export function readPrinted(page: string): Printed[] {
+function readPrinted(page: string): Printed[] {
   const printed: Printed[] = []
   let block: { language: string; lines: string[] } | undefined
   for (const [index, text] of page.split('\n').entries()) {

@@ -46,16 +46,6 @@ async function load<module>(page: string, index: number): Promise<module> {
   return import(file)
 }
 
-type Readme = {
-  sell(shop: object, wallet: object, from: string): Promise<string>
-}
-
-test('the block of the README sells', async () => {
-  const { sell } = await load<Readme>('README.md', 0)
-  const shop = { reader, merchant }
-  expect(await sell(shop, { request: payer.request }, from)).toBe('captured')
-})
-
 type Finality = {
   captureAndWait(
     shop: object,
