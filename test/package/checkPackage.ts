@@ -9,6 +9,7 @@ import { checkBundle, checkImports } from './checkBundle.js'
 import { checkCommands } from './checkCommands.js'
 import { checkContents, checkExports } from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
+import { checkReadme, checkX402Guide } from './checkGuides.js'
 import {
   checkConditions,
   checkNotice,
@@ -44,6 +45,11 @@ const checks: readonly (readonly [string, Check])[] = [
   [
     'strict consumers compile with the oldest, our and the newest TypeScript',
     checkTypes,
+  ],
+  ['all that the README prints runs in an empty folder', checkReadme],
+  [
+    'all that the guide to x402 prints runs in an empty folder, a program that pays included',
+    checkX402Guide,
   ],
 ]
 

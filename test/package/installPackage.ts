@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
@@ -22,7 +29,7 @@ export type Consumer = {
 }
 
 /** Packages that an installation brings along. */
-const dependencies = ['@noble/ciphers', 'eventsource-parser']
+export const dependencies = ['@noble/ciphers', 'eventsource-parser']
 
 /** What the entries import at once. They ask for the other peers when needed. */
 const peersAtOnce = ['viem', 'zod']
@@ -82,6 +89,8 @@ export function packOnce(): Tarball {
 }
 
 function pack(): Tarball {
+  if (!existsSync(join(root, 'dist')))
+    throw new Error('There is no build: run `npm run build` first.')
   const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const args = ['--json', '--ignore-scripts', '--pack-destination', folder]

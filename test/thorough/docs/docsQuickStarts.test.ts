@@ -1,12 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliCompressSync } from 'node:zlib'
 import type { Wallet } from 'countersign'
 import { type BuyerClient, createBuyerClient } from 'countersign/client'
 import type { Page } from 'playwright-core'
-import { type Address, createClient, erc20Abi, http } from 'viem'
-import { readContract } from 'viem/actions'
+import { type Address, createClient, http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launch } from '../../chain/support/openPage.js'
 import {
@@ -25,14 +23,6 @@ beforeAll(async () => {
   await guide.start('server.ts', guide.shop)
 })
 afterAll(() => guide?.stop())
-
-const received = (account = merchant): Promise<bigint> =>
-  readContract(createClient({ transport: http(guide.node) }), {
-    address: token,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [account],
-  })
 
 type Sold = { orderId: string; buyerToken: string; buyer: BuyerClient }
 
@@ -57,23 +47,6 @@ function wallet(): Wallet {
   }
 }
 
-test('the guide for backends ends in a captured order that is shipped', async () => {
-  const { orderId, buyerToken } = await order('order-1')
-  expect(orderId).toBe('order-1')
-  expect(await guide.run('buy.ts', orderId, buyerToken)).toBe('stored\n')
-  expect(await received()).toBe(0n)
-
-  const told = await guide.run('capture.ts', orderId)
-  expect(told).toMatch(/^captured 0x[\da-f]{64}\n$/)
-  expect(await guide.run('capture.ts', orderId)).toBe(told)
-  expect(await received()).toBe(12_500_000n)
-
-  const hash = told.trim().split(' ')[1]
-  const lines = (await guide.run('ship.ts')).split('\n')
-  expect(lines).toContain('order-1 captured')
-  expect(lines).toContain(`ship order-1/${hash}`)
-})
-
 test('a buyer who changes his mind ends with the call that cancels', async () => {
   const { buyer } = await order('order-to-cancel')
   const expected = { ...offer, amount: '12.51' }
@@ -87,31 +60,6 @@ test('a buyer who changes his mind ends with the call that cancels', async () =>
   const canceled = await buyer.cancel(wallet(), { expect: expectation })
   expect(canceled.order.state).toBe('voided')
   expect(canceled.call?.to).toBe(token.toLowerCase())
-})
-
-test('the guide for dapps ends in a page that pays and follows its order', async ({
-  onTestFinished,
-}) => {
-  const script = await guide.bundle('page.ts')
-  expect(brotliCompressSync(script).length).toBeLessThan(6_500)
-
-  const { orderId, buyerToken } = await order('order-2')
-  const page = await openBrowser(onTestFinished)
-  await page.exposeFunction('askWallet', wallet().request)
-  await page.addInitScript(
-    'globalThis.ethereum = { request: (asked) => askWallet(asked) }',
-  )
-  let streams = 0
-  page.on('request', (request) => {
-    if (request.url().endsWith('/events')) streams += 1
-  })
-  await page.goto(`${guide.shop}/#${orderId}.${buyerToken}`)
-  await waitForText(page, ['drafted'])
-  await page.getByRole('button', { name: 'Authorize payment' }).click()
-  await waitForText(page, ['stored'])
-  await guide.run('capture.ts', orderId)
-  await waitForText(page, ['safe', 'finalized'])
-  expect(streams).toBe(1)
 })
 
 test('a page without a wallet, and one with a wrong link, says so', async ({
@@ -128,12 +76,6 @@ test('a page without a wallet, and one with a wrong link, says so', async ({
   await page.goto('about:blank')
   await page.goto(`${guide.shop}/#${orderId}.wrong`)
   await waitForText(page, ['Order not found, or you do not have access to it.'])
-})
-
-test('the guide gives a wallet of the reader money of the local chain', async () => {
-  const to: Address = '0x00000000000000000000000000000000000000aa'
-  expect(await guide.run('fund.ts', to)).toBe(`sent 100 USDC to ${to}\n`)
-  await expect.poll(() => received(to)).toBe(100_000_000n)
 })
 
 test('a program of the guide’s buyer follows its order to the end', async () => {

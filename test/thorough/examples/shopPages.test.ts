@@ -47,7 +47,7 @@ test('a payment goes from the wallet to the final block, on both pages', async (
   await reaches(buyer.page, 'finalized')
   const steps = buyer.page.getByRole('list', { name: 'Payment progress' })
   expect(await steps.getByRole('listitem').allInnerTexts()).toEqual(
-    ['Signed', 'Stored', 'Payment', 'Pre-conf', 'Included', 'Final'].map(
+    ['Signed', 'Stored', 'Payment', 'Seen by', 'Included', 'Final'].map(
       (word) => expect.stringMatching(new RegExp(`^${word}[^]*: done`)),
     ),
   )

@@ -45,6 +45,53 @@ test('what is sold, and a page that is not there, are fit for everybody', async 
   expect(await findFaults(page)).toEqual([])
 })
 
+test('the products stand in rows of equal length on every screen', async () => {
+  const { page } = await desk.openWindow()
+  await page.goto(shop.url)
+  const products = page.getByRole('list', { name: 'Products' })
+  await products.waitFor()
+  for (const width of [390, 600, 768, 900, 1024, 1100, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 })
+    const tops = await products
+      .getByRole('listitem')
+      .evaluateAll((cards) =>
+        cards.map((card) => Math.round(card.getBoundingClientRect().top)),
+      )
+    const rows = [...new Set(tops)].map(
+      (top) => tops.filter((other) => other === top).length,
+    )
+    expect(new Set(rows).size, `rows of ${rows} at ${width}`).toBe(1)
+  }
+})
+
+test('no step of an order is told as done before it is, and all in words of a buyer', async () => {
+  const { page } = await desk.openWindow()
+  const steps = page
+    .getByRole('list', { name: 'Payment progress' })
+    .getByRole('listitem')
+  const titles = async () =>
+    (await steps.allInnerTexts()).map((text) => text.split(':')[0]?.trim())
+  const rest = [
+    'The shop charges you',
+    'The network sees it',
+    'A block includes it',
+    'It becomes final',
+  ]
+  await orderFirst(page, shop)
+  expect(await titles()).toEqual([
+    'You sign',
+    'The shop checks and stores it',
+    ...rest,
+  ])
+  await authorize(page)
+  await reaches(page, 'stored')
+  expect(await titles()).toEqual([
+    'Signed by you',
+    'Stored by the shop',
+    ...rest,
+  ])
+})
+
 test('an order and the wallet’s questions are fit for everybody', async () => {
   const { page } = await desk.openWindow()
   await orderFirst(page, shop)

@@ -43,8 +43,8 @@ test.each<
     { state: 'capturing', events: [...sent, 'cancellationAccepted'] },
   ],
   [
-    'pre-confirmed',
-    'Pre-confirmed',
+    'seen by the network',
+    'Seen by the network',
     ['Cancel payment'],
     {
       state: 'capturing',

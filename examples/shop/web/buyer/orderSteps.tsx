@@ -87,11 +87,24 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
     if (index > reached) return 'todo'
     return isWaiting ? 'next' : 'current'
   }
-  const steps: [string, string, number | undefined, ReactNode][] = [
-    ['signed', 'Signed by you', times.accepted, undefined],
-    ['stored', 'Stored by the shop', times.accepted, storedNote(point)],
+  const steps: [
+    key: string,
+    ahead: string,
+    done: string,
+    time: number | undefined,
+    note: ReactNode,
+  ][] = [
+    ['signed', 'You sign', words.signed, times.accepted, undefined],
+    [
+      'stored',
+      'The shop checks and stores it',
+      words.stored,
+      times.accepted,
+      storedNote(point),
+    ],
     [
       'capturing',
+      'The shop charges you',
       'Payment sent to the network',
       times.capturing,
       captureNote(point, {
@@ -101,31 +114,41 @@ function paySteps(parameters: StepsParameters): TimelineStep[] {
     ],
     [
       'preconfirmed',
-      'Pre-confirmed',
+      'The network sees it',
+      'Seen by the network',
       times.preconfirmed ?? times.captured,
       point === 'preconfirmed' && 'The network has put it into its next block.',
     ],
     [
       'included',
+      'A block includes it',
       'Included in a block',
       times.captured,
       reached >= 5 && hash && <HashLink hash={hash} />,
     ],
     [
       'final',
+      'It becomes final',
       'Final',
       times.finalityRaised,
       point === 'safe' && 'Very unlikely to be reversed; final soon.',
     ],
   ]
-  return steps.map(([key, title, at, note], index) => ({
-    key,
-    title,
-    note: note || undefined,
-    status: statusOf(index),
-    time: statusOf(index) === 'done' ? <Clock at={at} /> : undefined,
-  }))
+  return steps.map(([key, ahead, done, at, note], index) => {
+    const status = statusOf(index)
+    const isDone = status === 'done'
+    return {
+      key,
+      title: isDone ? done : ahead,
+      note: note || undefined,
+      status,
+      time: isDone ? <Clock at={at} /> : undefined,
+    }
+  })
 }
+
+/** Of the steps that stay when an order ends otherwise. */
+const words = { signed: 'Signed by you', stored: 'Stored by the shop' }
 
 function storedNote(point: OrderPoint): ReactNode {
   return point === 'signed' && 'The shop is checking your signature.'
@@ -155,7 +178,7 @@ function cancelSteps({ point, times, hash }: StepsParameters): TimelineStep[] {
     },
     {
       key: 'canceled',
-      title: 'Canceled on the chain',
+      title: isDone ? 'Canceled on the chain' : 'The chain cancels it',
       status: isDone ? 'done' : 'current',
       note: isDone
         ? hash && <HashLink hash={hash} />
@@ -195,8 +218,8 @@ function endSteps(
 function signedSteps(times: StepsParameters['times']): TimelineStep[] {
   const time = <Clock at={times.accepted} />
   return [
-    { key: 'signed', title: 'Signed by you', status: 'done', time },
-    { key: 'stored', title: 'Stored by the shop', status: 'done', time },
+    { key: 'signed', title: words.signed, status: 'done', time },
+    { key: 'stored', title: words.stored, status: 'done', time },
   ]
 }
 

@@ -21,7 +21,7 @@ export const orderWords: Readonly<Record<OrderPoint, OrderWords>> = {
     text: 'The shop has sent the payment to the network.',
   },
   preconfirmed: {
-    title: 'Pre-confirmed',
+    title: 'Seen by the network',
     text: 'The network has put the payment into its next block. It can still be dropped, which is rare.',
   },
   included: {
