@@ -100,10 +100,14 @@ export function createBuyerClient(
       request('/payment', options, kind.parse(payment)),
     pay: async (wallet, { expect, payer, ...options }) => {
       const { kind, signal } = options
-      const getPayer = async () => payer ?? requestAccount(wallet)
+      const getPayer = async () => payer ?? requestAccount(wallet, signal)
       const payment = await getPayment(options, getPayer)
-      signal?.throwIfAborted()
-      const signed = await signPayment(wallet, { payment, expect, kind })
+      const signed = await signPayment(wallet, {
+        payment,
+        expect,
+        kind,
+        signal,
+      })
       return client.sendPayment(signed, options)
     },
     follow: (options) => followOrder(line, `${path}/events`, options),
@@ -115,7 +119,11 @@ export function createBuyerClient(
       request('/cancellation', options, cancellation),
     cancel: async (wallet, { expect, ...options }) => {
       const cancellation = await client.cancellationToSign(options)
-      const signed = await signCancellation(wallet, { cancellation, expect })
+      const signed = await signCancellation(wallet, {
+        cancellation,
+        expect,
+        signal: options.signal,
+      })
       return client.sendCancellation(signed, options)
     },
   }

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
+import { InvalidFieldError } from '../core/errors.js'
 import { parseMetadata } from './parseMetadata.js'
 
 test('plain JSON is copied as it is', () => {
@@ -13,6 +15,15 @@ const deep = (levels: number): object =>
   levels ? { in: deep(levels - 1) } : {}
 const circle: Record<string, unknown> = {}
 circle.self = circle
+
+function thrownBy(value: unknown): Error {
+  try {
+    parseMetadata(value)
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('taken')
+}
 
 const convert = 'Convert functions and instances of classes first.'
 const text = 'text without NUL and lone surrogates'
@@ -39,7 +50,7 @@ test.each<[string, unknown, string]>([
     'whose n is a finite number, not -Infinity (number).',
   ],
   ['undefined', { n: undefined }, 'whose n is plain JSON, not undefined.'],
-  ['a hole', { n: [1, , 2] }, 'whose n[1] is plain JSON, not undefined.'],
+  ['a hole', { n: Array(1) }, 'whose n[0] is plain JSON, not undefined.'],
   ['a symbol', { n: Symbol('n') }, 'whose n is plain JSON, not a symbol.'],
   [
     'a function',
@@ -75,20 +86,16 @@ test.each<[string, unknown, string]>([
   ['a circle', circle, 'of at most 16 levels, not 17 (number).'],
   ['too many levels', deep(17), 'of at most 16 levels, not 17 (number).'],
 ])('%s is refused by name', (_, value, words) => {
-  const refused = expect(() => parseMetadata(value))
-  refused.toThrow(`metadata must be an object ${words}`)
-  refused.toThrow(
-    expect.objectContaining({
-      name: 'InvalidFieldError',
-      details: expect.objectContaining({ field: 'metadata' }),
-    }),
-  )
+  const thrown = thrownBy(value)
+  expect(thrown.message).toBe(`metadata must be an object ${words}`)
+  expect(thrown).toBeInstanceOf(InvalidFieldError)
+  expect(thrown).toHaveProperty('details.field', 'metadata')
 })
 
 test('what may be a secret is not shown', () => {
   const key = `0x${'5ec2e7'.repeat(11)}`
   for (const value of [{ [key]: 1n }, { n: `${key}\0` }, { [`${key}\0`]: 1 }])
-    expect(() => parseMetadata(value)).toThrow(/^(?!.*5ec2e75ec2e7)/)
+    expect(inspect(thrownBy(value))).not.toContain('5ec2e75ec2e7')
 })
 
 test('16 levels are kept', () => {

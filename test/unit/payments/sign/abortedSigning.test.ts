@@ -29,7 +29,7 @@ type Sign = (
 ) => Promise<unknown>
 
 const cancellation = buildCancellation({ payment })
-const page = { chainId: 8453, token: expectation.token }
+const page = { chainId: 8453, token: payment.domain.verifyingContract }
 const spender = expectation.to
 const period = 86_400n
 const permission = buildSpendPermission({

@@ -21,7 +21,6 @@ import {
   asked,
   fakeWallet,
   parameters,
-  payer,
   payment,
   privateKey,
   refuse,
@@ -146,7 +145,8 @@ test.each<[string, unknown]>([
 test('a wallet whose account is null signs as the payer', async () => {
   const wallet = { ...fakeWallet(), account: null as unknown as undefined }
   await signPayment(wallet, parameters)
-  expect(asked(wallet)[0]?.params).toEqual([payer, expect.any(String)])
+  const params = [account.address, expect.any(String)]
+  expect(asked(wallet)[0]?.params).toEqual(params)
 })
 
 const circular: { cause?: unknown } = {}
@@ -268,7 +268,7 @@ test('an account that writes typed data as JSON is told of the bigint', async ()
   expect(thrown).toMatchObject({
     name: 'WalletError',
     message:
-      'The wallet gave no signature: its account writes a bigint as JSON.',
+      'The wallet gave no signature: its account cannot write a bigint as JSON, so write it as decimal text.',
     details: { thrown: 'TypeError' },
     retryable: false,
   })
@@ -280,10 +280,10 @@ test.each([
   ['of Safari', 'JSON.stringify cannot serialize BigInt.'],
 ])('the words %s about a bigint are understood', async (_, words) => {
   const thrown = await thrownBy(failing(new TypeError(words)))
-  expect(String(thrown)).toContain('writes a bigint as JSON')
+  expect(String(thrown)).toContain('cannot write a bigint as JSON')
 })
 
-test.each([
+test.each<Error>([
   new TypeError(secret),
   new RangeError(secret),
   new SyntaxError(`Cannot convert ${secret} to a BigInt`),
