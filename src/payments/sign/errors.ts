@@ -1,4 +1,5 @@
 import { CountersignError } from '../../core/CountersignError.js'
+import { errorName } from '../../core/errorName.js'
 import { shorten } from '../../core/errors.js'
 
 /**
@@ -41,13 +42,8 @@ export class SigningDeclinedError extends CountersignError {
   }
 }
 
-/** Errors of the language itself, whose names are no secret. */
-const mistakes: readonly unknown[] = [
-  'RangeError',
-  'ReferenceError',
-  'SyntaxError',
-  'TypeError',
-]
+/** The names of JavaScript's own errors. Any other name could be a secret. */
+const mistakes = /^(Range|Reference|Syntax|Type)Error$/
 
 /** What the engines say of `JSON.stringify` with a bigint. */
 const bigintWords = /serializ.*bigint|bigint.*serializ/i
@@ -70,9 +66,8 @@ export class WalletError extends CountersignError {
     answer?: string | undefined,
     error?: unknown,
   ) {
-    const { name, message } = Object(error)
-    const thrown = mistakes.includes(name) ? name : undefined
-    const isBigint = thrown === 'TypeError' && bigintWords.test(message)
+    const thrown = mistakes.exec(errorName(error))?.[0]
+    const isBigint = thrown && bigintWords.test(Object(error).message)
     const problem =
       code === 4100
         ? ': it is locked, or does not share this account'
@@ -81,7 +76,7 @@ export class WalletError extends CountersignError {
           : answer === '0x' || answer === 'object'
             ? `: it answered ${answer}, like a Safe that signs on chain`
             : isBigint
-              ? ': its account cannot write a bigint as JSON, so write it as decimal text'
+              ? ': its account cannot write a bigint as JSON'
               : thrown
                 ? `: it threw a ${thrown}`
                 : ''

@@ -268,7 +268,7 @@ test('an account that writes typed data as JSON is told of the bigint', async ()
   expect(thrown).toMatchObject({
     name: 'WalletError',
     message:
-      'The wallet gave no signature: its account cannot write a bigint as JSON, so write it as decimal text.',
+      'The wallet gave no signature: its account cannot write a bigint as JSON.',
     details: { thrown: 'TypeError' },
     retryable: false,
   })
