@@ -15,13 +15,10 @@ const check = (name, names, limit, { external, path } = {}) => ({
   modifyEsbuildConfig: bundle(external ?? ['viem', 'viem/*']),
 })
 
-/** Loaded only for a provider that does not name the payer's account. */
-const loadedLater = ['./checksum-*.js']
-
 export default [
   // viem is not left out here: importing any of it at run time costs more.
   check('browser', '{ decodePayment, signPayment }', 3720, {
-    external: loadedLater,
+    external: [],
   }),
   check('checkout', '{ preparePayment, signPayment, signCancellation }', 10290),
   check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 18380),
@@ -46,7 +43,7 @@ export default [
   // The whole client of a buyer, viem not left out.
   check('buyerClient', '{ createBuyerClient }', 6510, {
     path: 'dist/client.js',
-    external: loadedLater,
+    external: [],
   }),
   check('merchantClient', '{ createMerchantClient }', 4470, {
     path: 'dist/client.js',

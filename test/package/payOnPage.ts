@@ -11,10 +11,8 @@ export async function payOnPage(page: typeof checkout): Promise<string> {
   const { chainId, verifyingContract: token } = domain
   const signed = await page.signPayment(
     {
-      request: async ({ method }) => {
-        if (method === 'eth_accounts') return [message.from]
-        return method === 'eth_chainId' ? chainId : sampleSignature
-      },
+      request: async ({ method }) =>
+        method === 'eth_chainId' ? chainId : sampleSignature,
     },
     {
       payment: page.decodePayment(encodePayment(samplePayment())),

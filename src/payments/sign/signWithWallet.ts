@@ -73,7 +73,9 @@ export const once = { retryCount: 0 } as const
 
 /**
  * Returns the payer's account as the provider spells it, because some wallets
- * find an account in their own spelling only.
+ * find an account in their own spelling only. If it names none, returns it in
+ * lower case: a checksum takes a hash that is larger than all that a page needs
+ * to sign.
  */
 async function nameAccount(wallet: Wallet, payer: Address): Promise<Address> {
   try {
@@ -84,9 +86,7 @@ async function nameAccount(wallet: Wallet, payer: Address): Promise<Address> {
   } catch {
     // The wallet may sign all the same.
   }
-  // Loaded only here: viem's hash is larger than all that a page needs to sign.
-  const { checksum } = await import('./checksum.js')
-  return checksum(payer)
+  return payer
 }
 
 /**

@@ -17,7 +17,7 @@ const stranger: Address = `0x${'5a'.repeat(20)}`
 /** A wallet that signs for accounts in the spelling of its list only. */
 function exactWallet(
   accounts: () => unknown,
-  known: string = checksummed,
+  known: Address = checksummed,
 ): ReturnType<typeof fakeWallet> {
   const wallet = fakeWallet()
   return {
@@ -61,20 +61,19 @@ test.each<[string, () => unknown]>([
   ['a list of no text', () => [null, 7, {}]],
   ['an error', unsupported],
 ])(
-  'a provider that answers %s is asked for the account with its checksum',
+  'a provider that answers %s is asked for the account in lower case',
   async (_, accounts) => {
-    const { signature } = await signPayment(exactWallet(accounts), parameters)
+    const wallet = exactWallet(accounts, payer)
+    const { signature } = await signPayment(wallet, parameters)
     expect(signature).toBe(await signatureOf())
   },
 )
 
 test('a viem client without an account asks its provider for the spelling too', async () => {
-  for (const accounts of [() => [checksummed], unsupported]) {
-    const transport = custom(exactWallet(accounts))
-    const client = createWalletClient({ transport })
-    const { signature } = await signPayment(client, parameters)
-    expect(signature).toBe(await signatureOf())
-  }
+  const transport = custom(exactWallet(() => [checksummed]))
+  const client = createWalletClient({ transport })
+  const { signature } = await signPayment(client, parameters)
+  expect(signature).toBe(await signatureOf())
 })
 
 test('the account of a viem client is passed as its page named it', async () => {
