@@ -14,10 +14,16 @@ import type { PermitPayment } from './types.js'
 export type SignPermitCancellationParameters = {
   /** The payment to cancel. */
   payment: PermitPayment
+  /**
+   * Ends the wait for the wallet. The wallet may still show its window; if it
+   * then signs, the signature is dropped.
+   */
+  signal?: AbortSignal | undefined
 }
 
 const members: MembersOf<SignPermitCancellationParameters> = {
   payment: true,
+  signal: true,
 }
 
 /** Selectors of the two forms of `permit`: with `v, r, s`, and with `bytes`. */
@@ -36,6 +42,7 @@ const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
  * @throws {@link SigningDeclinedError} when the user declines.
  * @throws {@link WalletError} when the wallet fails or returns no signature.
  * @throws {@link InvalidFieldError} when the payment is malformed.
+ * @throws the reason of `signal` when that aborts.
  *
  * @example
  * ```ts
@@ -60,11 +67,12 @@ export async function signPermitCancellation(
   parameters: SignPermitCancellationParameters,
 ): Promise<DeploymentCall> {
   checkMembers(parameters, members)
-  const payment = parsePermitPayment(Object(parameters).payment)
+  const given: SignPermitCancellationParameters = Object(parameters)
+  const payment = parsePermitPayment(given.payment)
   const { from, to } = payment.message
   const message = { ...permitMessage(payment), value: 0n }
   const typedData = permitTypedData(payment, message)
-  const signature = await signWithWallet(wallet, typedData, from)
+  const signature = await signWithWallet(wallet, typedData, from, given.signal)
   const words = word(from) + word(to) + word(0) + word(message.deadline)
   const [rs, v] = [signature.slice(2, 130), signature.slice(130)]
   return {

@@ -17,7 +17,10 @@ import type { FollowParameters } from './followStream.js'
 
 /** Parameters that every method of a client accepts. */
 export type AbortOptions = {
-  /** Ends the request, which then rejects with the signal's reason. */
+  /**
+   * Ends the request, or the wait for the wallet. The call then rejects with the
+   * signal's reason.
+   */
   signal?: AbortSignal | undefined
 }
 

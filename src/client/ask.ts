@@ -1,7 +1,7 @@
 import { CountersignError } from '../core/CountersignError.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
+import { endOnAbort } from '../core/onAbort.js'
 import { toJson } from '../core/toJson.js'
-import { unlessAborted } from '../core/wait.js'
 import { ProblemError, ServerError } from './errors.js'
 import type { Line } from './line.js'
 import { readText } from './readPieces.js'
@@ -140,7 +140,7 @@ export async function askOnce<answer>(
     return read(response, signal)
   }
   try {
-    return await unlessAborted(exchange(), signal)
+    return await endOnAbort(exchange(), signal)
   } catch (error) {
     if (error instanceof CountersignError) throw error
     // Any error but a malformed answer means that the connection broke. Then

@@ -1,6 +1,5 @@
 import type { Address } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { unlessAborted } from '../core/wait.js'
 import type { Answers } from '../http/schemas/answerTypes.js'
 import { decodePayment } from '../payments/message/codec.js'
 import { eip3009Signing } from '../payments/message/kind.js'
@@ -90,8 +89,7 @@ export function createBuyerClient(
     const drafted = Object(payment).message
     // If the order names no payer, the account of the caller or of the wallet
     // pays.
-    const from =
-      Object(drafted).from ?? (await unlessAborted(getPayer(), signal))
+    const from = Object(drafted).from ?? (await getPayer())
     const whole = { ...payment, message: { ...drafted, from } }
     return kind ? kind.decode(whole) : decodePayment(whole)
   }
@@ -104,11 +102,14 @@ export function createBuyerClient(
       request('/payment', options, kind.parse(payment)),
     pay: async (wallet, { expect, payer, ...options }) => {
       const { kind, signal } = options
-      const getPayer = async () => payer ?? requestAccount(wallet)
+      const getPayer = async () => payer ?? requestAccount(wallet, signal)
       const payment = await getPayment(options, getPayer)
-      signal?.throwIfAborted()
-      const signing = signPayment(wallet, { payment, expect, kind })
-      const signed = await unlessAborted(signing, signal)
+      const signed = await signPayment(wallet, {
+        payment,
+        expect,
+        kind,
+        signal,
+      })
       return client.sendPayment(signed, options)
     },
     follow: (options) => followOrder(line, `${path}/events`, options),
@@ -120,9 +121,11 @@ export function createBuyerClient(
       request('/cancellation', options, cancellation),
     cancel: async (wallet, { expect, ...options }) => {
       const cancellation = await client.cancellationToSign(options)
-      options.signal?.throwIfAborted()
-      const signing = signCancellation(wallet, { cancellation, expect })
-      const signed = await unlessAborted(signing, options.signal)
+      const signed = await signCancellation(wallet, {
+        cancellation,
+        expect,
+        signal: options.signal,
+      })
       return client.sendCancellation(signed, options)
     },
   }

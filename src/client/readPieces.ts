@@ -1,4 +1,5 @@
-import { nextTurn, unlessAborted } from '../core/wait.js'
+import { endOnAbort } from '../core/onAbort.js'
+import { nextTurn } from '../core/wait.js'
 
 export type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -26,7 +27,7 @@ export async function* readPieces(
   const decoder = new TextDecoder()
   let handled = 0
   for (;;) {
-    const { done, value } = await unlessAborted(reader.read(), signal)
+    const { done, value } = await endOnAbort(reader.read(), signal)
     if (done) return
     for (let at = 0; at < value.length; at += mostBytes) {
       const piece = value.subarray(at, at + mostBytes)

@@ -57,24 +57,6 @@ export function inTime<value>(
   })
 }
 
-/**
- * Settles as `work` does, but rejects with the signal's reason as soon as that
- * aborts, even if `work` ignores the signal.
- */
-export function unlessAborted<value>(
-  work: Promise<value>,
-  signal: AbortSignal | undefined,
-): Promise<value> {
-  return new Promise((resolve, reject) => {
-    const end = () => reject(signal?.reason)
-    if (signal?.aborted) end()
-    signal?.addEventListener('abort', end)
-    work
-      .then(resolve, reject)
-      .finally(() => signal?.removeEventListener('abort', end))
-  })
-}
-
 /** Runs a task in the next turn of the event loop, before its timers. */
 export function soon(task: () => void): void {
   if (typeof setImmediate === 'function') setImmediate(task)

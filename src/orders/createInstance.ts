@@ -1,4 +1,5 @@
 import { CountersignError } from '../core/CountersignError.js'
+import { checkSignal } from '../core/checkSignal.js'
 import { InvalidFieldError } from '../core/errors.js'
 import type { Observation } from '../core/observeFailure.js'
 import { inTime } from '../core/wait.js'
@@ -220,8 +221,7 @@ export async function untilSignal<
 ): Promise<result> {
   const { signal } = parameters
   if (signal === undefined) return verb(context, parameters)
-  if (typeof Object(signal).addEventListener !== 'function')
-    throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+  checkSignal(signal)
   signal.throwIfAborted()
   try {
     return await verb(endingContext(context, signal), parameters)

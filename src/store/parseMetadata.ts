@@ -1,6 +1,6 @@
 import { stringToBytes } from 'viem'
 import { isPlainObject } from '../core/canonicalJson.js'
-import { InvalidFieldError, shown } from '../core/errors.js'
+import { InvalidFieldError, shorten, shown } from '../core/errors.js'
 import type { JsonObject } from './types.js'
 
 const mostBytes = 8_192
@@ -13,8 +13,8 @@ const deepest = 16
  * kB.
  */
 export function parseMetadata(value: unknown = {}): JsonObject {
-  if (!isPlainObject(value) || !isJson(value, deepest))
-    throw new InvalidFieldError('metadata', value, 'an object of plain JSON')
+  if (!isPlainObject(value)) refuseValue(value, 'of plain JSON')
+  checkJson(value)
   const text = JSON.stringify(value)
   const { length } = stringToBytes(text)
   if (length > mostBytes)
@@ -26,25 +26,42 @@ export function parseMetadata(value: unknown = {}): JsonObject {
   return JSON.parse(text)
 }
 
-function isJson(value: unknown, levels: number): boolean {
-  if (levels < 0) return false
-  if (value === null || typeof value === 'boolean') return true
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value === 'string') return isText(value)
-  if (Array.isArray(value))
-    return value.every((member) => isJson(member, levels - 1))
-  return (
-    isPlainObject(value) &&
-    Object.entries(value).every(
-      ([name, member]) => isText(name) && isJson(member, levels - 1),
-    )
+/** Refuses the first value that is not JSON by its place in the metadata. */
+function checkJson(value: unknown, place = '', level = 0): void {
+  if (level > deepest) refuse(shown(level), `of at most ${deepest} levels`)
+  if (value === null || typeof value === 'boolean') return
+  if (typeof value === 'string') checkText(value, `whose ${place} is`)
+  else if (typeof value === 'number') {
+    if (!Number.isFinite(value))
+      refuse(shown(value), `whose ${place} is a finite number`)
+  } else if (Array.isArray(value))
+    for (const [index, member] of value.entries())
+      checkJson(member, `${place}[${index}]`, level + 1)
+  else if (isPlainObject(value))
+    for (const [name, member] of Object.entries(value)) {
+      checkText(name, 'whose names are')
+      const known = shorten(name)
+      checkJson(member, place ? `${place}.${known}` : known, level + 1)
+    }
+  else refuseValue(value, `whose ${place} is plain JSON`)
+}
+
+/** Databases cannot store NUL characters and lone surrogates. */
+function checkText(text: string, start: string): void {
+  const [wrong] = /[\0\p{Cs}]/u.exec(text) ?? []
+  if (wrong)
+    refuse(shown(wrong), `${start} text without NUL and lone surrogates`)
+}
+
+function refuseValue(value: unknown, rule: string): never {
+  const isObject = Object(value) === value && !Array.isArray(value)
+  refuse(
+    value,
+    rule,
+    isObject ? 'Convert functions and instances of classes first.' : undefined,
   )
 }
 
-/**
- * True when databases can store the text: it has no NUL character and no lone
- * surrogate.
- */
-function isText(text: string): boolean {
-  return !text.includes('\0') && !/\p{Cs}/u.test(text)
+function refuse(given: unknown, rule: string, toDo?: string): never {
+  throw new InvalidFieldError('metadata', given, `an object ${rule}`, toDo)
 }

@@ -1,6 +1,7 @@
 import type { Client } from 'viem'
 import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkSignal } from '../../core/checkSignal.js'
 import { checkUnit } from '../../core/clock.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { Submitter } from '../../store/types.js'
@@ -34,8 +35,7 @@ export async function* readLedger(
     yield* mergeLedgerRows(await openSources(context, range, transfers))
     return
   }
-  if (typeof Object(signal).addEventListener !== 'function')
-    throw new InvalidFieldError('signal', signal, 'an AbortSignal')
+  checkSignal(signal)
   signal.throwIfAborted()
   const ending = endingContext(context, signal)
   try {

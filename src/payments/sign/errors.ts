@@ -1,4 +1,5 @@
 import { CountersignError } from '../../core/CountersignError.js'
+import { errorName } from '../../core/errorName.js'
 import { shorten } from '../../core/errors.js'
 
 /**
@@ -41,9 +42,16 @@ export class SigningDeclinedError extends CountersignError {
   }
 }
 
+/** The names of JavaScript's own errors. Any other name could be a secret. */
+const mistakes = /^(Range|Reference|Syntax|Type)Error$/
+
+/** What the engines say of `JSON.stringify` with a bigint. */
+const bigintWords = /serializ.*bigint|bigint.*serializ/i
+
 /**
  * The wallet failed, or did not return a signature. Contains the wallet's error
- * code, but not its text or its answer, which could be secret.
+ * code, and the class of an error of JavaScript, but not the wallet's text or
+ * its answer, which could be secret.
  */
 export class WalletError extends CountersignError {
   override readonly name = 'WalletError'
@@ -51,8 +59,15 @@ export class WalletError extends CountersignError {
 
   /**
    * @param answer `0x`, or the type of the answer, when it is not a signature.
+   * @param error What the wallet threw.
    */
-  constructor(code?: number | undefined, answer?: string | undefined) {
+  constructor(
+    code?: number | undefined,
+    answer?: string | undefined,
+    error?: unknown,
+  ) {
+    const thrown = mistakes.exec(errorName(error))?.[0]
+    const isBigint = thrown && bigintWords.test(Object(error).message)
     const problem =
       code === 4100
         ? ': it is locked, or does not share this account'
@@ -60,8 +75,12 @@ export class WalletError extends CountersignError {
           ? ': it does not support eth_signTypedData_v4'
           : answer === '0x' || answer === 'object'
             ? `: it answered ${answer}, like a Safe that signs on chain`
-            : ''
-    super(`The wallet gave no signature${problem}.`, { code, answer })
-    this.retryable = !answer
+            : isBigint
+              ? ': its account cannot write a bigint as JSON'
+              : thrown
+                ? `: it threw a ${thrown}`
+                : ''
+    super(`The wallet gave no signature${problem}.`, { code, answer, thrown })
+    this.retryable = !answer && !isBigint
   }
 }

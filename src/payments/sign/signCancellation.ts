@@ -51,11 +51,17 @@ export type SignCancellationParameters = {
    * cancellation.
    */
   expect: SignCancellationExpectation
+  /**
+   * Ends the wait for the wallet. The wallet may still show its window; if it
+   * then signs, the signature is dropped.
+   */
+  signal?: AbortSignal | undefined
 }
 
 const members: MembersOf<SignCancellationParameters> = {
   cancellation: true,
   expect: true,
+  signal: true,
 }
 
 /**
@@ -73,6 +79,7 @@ const members: MembersOf<SignCancellationParameters> = {
  * @throws {@link WalletError} when the wallet fails or returns no signature.
  * @throws {@link InvalidFieldError} when cancellation or expectation are
  * malformed.
+ * @throws the reason of `signal` when that aborts.
  *
  * @example
  * ```ts
@@ -110,6 +117,7 @@ export async function signCancellation(
     wallet,
     addTypes(cancellation),
     authorizer,
+    given.signal,
   )
   return { ...cancellation, signature }
 }

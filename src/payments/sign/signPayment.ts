@@ -88,6 +88,11 @@ export type SignPaymentParameters<payment extends AnyPayment = Payment> = {
    * @default the wall clock
    */
   now?: bigint | undefined
+  /**
+   * Ends the wait for the wallet. The wallet may still show its window; if it
+   * then signs, the signature is dropped.
+   */
+  signal?: AbortSignal | undefined
 }
 
 const members: MembersOf<SignPaymentParameters> = {
@@ -95,6 +100,7 @@ const members: MembersOf<SignPaymentParameters> = {
   expect: true,
   kind: true,
   now: true,
+  signal: true,
 }
 
 /**
@@ -120,6 +126,7 @@ const usualWindow = 86_400n
  * @throws {@link WalletError} when the wallet fails or returns no signature.
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when payment or
  * expectation are malformed.
+ * @throws the reason of `signal` when that aborts.
  *
  * @example
  * ```ts
@@ -180,6 +187,7 @@ export async function signPayment<payment extends AnyPayment>(
     wallet,
     kind.typedData(payment),
     message.from,
+    given.signal,
   )
   // The cast is safe: `kind` parsed the caller's payment, which has this type.
   return { ...payment, signature } as unknown as payment & { signature: Hex }

@@ -1,5 +1,7 @@
 import type { Account, Address, Hex } from 'viem'
+import { checkSignal } from '../../core/checkSignal.js'
 import { InvalidFieldError } from '../../core/errors.js'
+import { endOnAbort } from '../../core/onAbort.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { toJson } from '../../core/toJson.js'
 import type { SigningPayload } from '../message/paymentTypedData.js'
@@ -23,28 +25,39 @@ export type Wallet = {
 
 /**
  * Asks a wallet to sign typed data. Returns the signature in the form that
- * tokens accept.
+ * tokens accept. Throws the signal's reason when it aborts.
  */
 export async function signWithWallet(
   wallet: Wallet,
   payload: SigningPayload,
   payer: Address,
+  signal?: AbortSignal | undefined,
 ): Promise<Hex> {
-  const given: Partial<Wallet> = Object(wallet)
-  const account = given.account ?? payer
-  const signer: Signer =
-    typeof account === 'string' ? { address: account } : account
-  if (!signer.signTypedData && typeof given.request !== 'function')
+  const { account, request }: Partial<Wallet> = Object(wallet)
+  const signer: Partial<Signer> =
+    typeof account === 'string' ? { address: account } : Object(account)
+  if (!signer.signTypedData && typeof request !== 'function')
     throw new InvalidFieldError(
       'wallet',
       wallet,
       'a viem wallet client or an EIP-1193 provider',
       wallet ? undefined : 'It may not be connected yet.',
     )
-  if (signer.address.toLowerCase() !== payer)
-    throw new WrongWalletError('account', signer.address, payer)
+  const { address = payer } = signer
+  if (address.toLowerCase() !== payer)
+    throw new WrongWalletError('account', address, payer)
 
-  const answer = await ask(wallet, signer, payload).catch(throwWalletError)
+  const answer = await askWallet(async () => {
+    if (signer.signTypedData) return signer.signTypedData(payload as never)
+    const { chainId } = payload.domain
+    const found = Number(await wallet.request({ method: 'eth_chainId' }))
+    if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
+    const named = signer.address ?? (await nameAccount(wallet, payer))
+    // Does not open the wallet for a page that no longer waits.
+    signal?.throwIfAborted()
+    const params = [named, toJson(payload)]
+    return wallet.request({ method: 'eth_signTypedData_v4', params }, once)
+  }, signal)
   const signature = normalizeSignature(answer)
   if (!signature)
     throw new WalletError(undefined, answer === '0x' ? '0x' : typeof answer)
@@ -53,36 +66,52 @@ export async function signWithWallet(
 
 type Signer = Pick<Account, 'address' | 'signTypedData'>
 
-async function ask(
-  wallet: Wallet,
-  signer: Signer,
-  payload: SigningPayload,
-): Promise<unknown> {
-  if (signer.signTypedData) return signer.signTypedData(payload as never)
+/**
+ * Without this, viem would ask a user who closed the wallet three more times.
+ */
+export const once = { retryCount: 0 } as const
 
-  const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
-  if (chainId !== payload.domain.chainId)
-    throw new WrongWalletError('chainId', chainId, payload.domain.chainId)
-  return wallet.request(
-    {
-      method: 'eth_signTypedData_v4',
-      params: [signer.address, toJson(payload)],
-    },
-    // Without this, viem would ask a user who closed the wallet three more
-    // times.
-    { retryCount: 0 },
-  )
+/**
+ * Returns the payer's account as the provider spells it, because some wallets
+ * find an account in their own spelling only. If it names none, returns it in
+ * lower case: a checksum takes a hash that is larger than all that a page needs
+ * to sign.
+ */
+async function nameAccount(wallet: Wallet, payer: Address): Promise<Address> {
+  try {
+    const accounts = await wallet.request({ method: 'eth_accounts' }, once)
+    for (const account of Array.isArray(accounts) ? accounts : [])
+      if (typeof account === 'string' && account.toLowerCase() === payer)
+        return account as Address
+  } catch {
+    // The wallet may sign all the same.
+  }
+  return payer
 }
 
 /**
- * Throws this library's error for a failure of the wallet. Searches nested
- * errors too, because the user's refusal may be wrapped in others.
+ * Asks a wallet, and waits until it answers or the signal aborts. A wallet
+ * cannot be told to stop: its late answer is dropped.
+ *
+ * @throws the reason of `signal` when that aborts, else this library's error
+ * for a failure of the wallet.
  */
-export function throwWalletError(error: unknown, depth = 0): never {
+export async function askWallet<answer>(
+  ask: () => Promise<answer>,
+  signal: AbortSignal | undefined,
+): Promise<answer> {
+  checkSignal(signal)
+  signal?.throwIfAborted()
+  return endOnAbort(ask().catch(throwWalletError), signal)
+}
+
+/** Searches nested errors too: others may wrap the user's refusal. */
+function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error
   if (isDeclined(error)) throw new SigningDeclinedError()
   const { code, cause, data } = Object(error)
   const inner = cause ?? Object(data).originalError
   if (inner && depth < 9) throwWalletError(inner, depth + 1)
-  throw new WalletError(Number.isInteger(code) ? code : undefined)
+  const known = Number.isInteger(code) ? code : undefined
+  throw new WalletError(known, undefined, error)
 }

@@ -62,11 +62,17 @@ export type SignSpendPermissionParameters = {
    * would then confirm itself.
    */
   expect: SignSpendPermissionExpectation
+  /**
+   * Ends the wait for the wallet. The wallet may still show its window; if it
+   * then signs, the signature is dropped.
+   */
+  signal?: AbortSignal | undefined
 }
 
 const members: MembersOf<SignSpendPermissionParameters> = {
   permission: true,
   expect: true,
+  signal: true,
 }
 
 /**
@@ -84,6 +90,7 @@ const members: MembersOf<SignSpendPermissionParameters> = {
  * @throws {@link WalletError} when the wallet fails or returns no signature.
  * @throws {@link InvalidFieldError} {@link InvalidAmountError} when permission
  * or expectation are malformed.
+ * @throws the reason of `signal` when that aborts.
  *
  * @example
  * ```ts
@@ -118,7 +125,7 @@ export async function signSpendPermission(
   const { account } = permission.message
   return {
     permission,
-    signature: await signWithWallet(wallet, payload, account),
+    signature: await signWithWallet(wallet, payload, account, given.signal),
   }
 }
 

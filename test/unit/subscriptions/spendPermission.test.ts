@@ -161,7 +161,7 @@ test('a provider gets the complete typed data', async () => {
     },
   }
   await signSpendPermission(provider, { permission: build(), expect: wanted })
-  const [, payload] = asked[1]?.params ?? []
+  const [, payload] = asked.at(-1)?.params ?? []
   expect(JSON.parse(String(payload))).toMatchObject({
     primaryType: 'SpendPermission',
     types: { EIP712Domain: [{ name: 'name' }, {}, {}, {}] },

@@ -15,6 +15,7 @@ import {
   WrongWalletError,
 } from '../../../../src/payments/sign/errors.js'
 import { signPayment } from '../../../../src/payments/sign/signPayment.js'
+import type { Wallet } from '../../../../src/payments/sign/signWithWallet.js'
 import {
   account,
   asked,
@@ -145,7 +146,8 @@ test.each<[string, unknown]>([
 test('a wallet whose account is null signs as the payer', async () => {
   const wallet = { ...fakeWallet(), account: null as unknown as undefined }
   await signPayment(wallet, parameters)
-  expect(asked(wallet)[0]?.params).toEqual([payer, expect.any(String)])
+  const params = [payer, expect.any(String)]
+  expect(asked(wallet)[0]?.params).toEqual(params)
 })
 
 const circular: { cause?: unknown } = {}
@@ -250,3 +252,79 @@ test.each<[string, unknown, string]>([
     expect(inspect(thrown, { depth: 9 })).not.toContain('5ec2e7')
   },
 )
+
+const thrownBy = (wallet: Wallet): Promise<unknown> =>
+  signPayment(wallet, parameters).catch((thrown: unknown) => thrown)
+
+/** An account that signs with this function of its own, as those of key services do. */
+const signingBy = (signTypedData: (typedData: object) => unknown): Wallet => ({
+  account: { ...account, signTypedData } as never,
+  request: refuse,
+})
+
+test('an account that writes typed data as JSON is told of the bigint', async () => {
+  const thrown = await thrownBy(
+    signingBy(async (typedData) => JSON.stringify(typedData)),
+  )
+  expect(thrown).toMatchObject({
+    name: 'WalletError',
+    message:
+      'The wallet gave no signature: its account cannot write a bigint as JSON.',
+    details: { thrown: 'TypeError' },
+    retryable: false,
+  })
+})
+
+test.each([
+  ['of Chromium', 'Do not know how to serialize a BigInt'],
+  ['of Firefox', "BigInt value can't be serialized in JSON"],
+  ['of Safari', 'JSON.stringify cannot serialize BigInt.'],
+])('the words %s about a bigint are understood', async (_, words) => {
+  const thrown = await thrownBy(failing(new TypeError(words)))
+  expect(String(thrown)).toContain('cannot write a bigint as JSON')
+})
+
+test.each<Error>([
+  new TypeError(secret),
+  new RangeError(secret),
+  new SyntaxError(`Cannot convert ${secret} to a BigInt`),
+  new ReferenceError(secret),
+  new Error('outer', { cause: new TypeError(secret) }),
+])(
+  'a mistake in the code of a signer is named by its class, without its words',
+  async (mistake) => {
+    const { name } = Object(mistake.cause ?? mistake)
+    for (const wallet of [
+      failing(mistake),
+      signingBy(() => {
+        throw mistake
+      }),
+    ]) {
+      const thrown = await thrownBy(wallet)
+      expect(thrown).toMatchObject({
+        name: 'WalletError',
+        message: `The wallet gave no signature: it threw a ${name}.`,
+        details: { thrown: name },
+        retryable: true,
+      })
+      expect(inspect(thrown, { depth: 9 })).not.toContain('5ec2e7')
+    }
+  },
+)
+
+test('a name of its own is not passed on, because it may be a secret', async () => {
+  const named = Object.assign(new Error('broken'), {
+    name: secret.slice(2, 46),
+  })
+  const thrown = await thrownBy(failing(named))
+  expect(thrown).toMatchObject({ message: 'The wallet gave no signature.' })
+  expect(inspect(thrown, { depth: 9 })).not.toContain('5ec2e7')
+})
+
+test('a code says more than the class', async () => {
+  const coded = Object.assign(new TypeError('locked'), { code: 4100 })
+  expect(await thrownBy(failing(coded))).toMatchObject({
+    message:
+      'The wallet gave no signature: it is locked, or does not share this account.',
+  })
+})
