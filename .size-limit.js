@@ -41,7 +41,7 @@ export default [
     external: ['zod'],
   }),
   // The whole client of a buyer, viem not left out.
-  check('buyerClient', '{ createBuyerClient }', 6715, {
+  check('buyerClient', '{ createBuyerClient }', 7000, {
     path: 'dist/client.js',
     external: [],
   }),
