@@ -22,6 +22,8 @@ import {
 import {
   carryToEnd,
   openRefundShop,
+  policy,
+  price,
   type RefundShop,
   requestRefund,
   startRefundChain,
@@ -37,10 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain.stop())
 
-const price = 12_500_000n
-
 async function openOzShop(name: OzToken): Promise<RefundShop> {
-  const { policy } = await import('../support/refundDesk.js')
   return openRefundShop(chain, {
     changes: {
       tokens: [tokens[name]],
@@ -95,6 +94,18 @@ const pageOf = (account: PrivateKeyAccount) =>
 describe.each(['PlainNonces', 'KeyedNonces'] as const)(
   "OpenZeppelin's token with %s",
   (name) => {
+    test('says what it can do', async () => {
+      const { capabilities } = await getToken(chain.clients.public, {
+        token: tokens[name],
+      })
+      expect(capabilities).toMatchObject({
+        receive: true,
+        transfer: true,
+        cancel: true,
+        bytes: name === 'KeyedNonces',
+      })
+    })
+
     test('is drafted, captured, and refunded in two parts', async () => {
       const shop = await openOzShop(name)
       const { id, buyer } = await sell(shop, name)
@@ -192,7 +203,10 @@ async function signNonce(name: OzToken, nonce: Hex | undefined) {
   })
   const signed = await pay(buyer, payment as Parameters<typeof pay>[1])
   const expected = { token: tokens[name], to, amount: '12.50' }
-  return { signed, verdict: () => verifyPayment(client, { payment: signed, expect: expected }) }
+  return {
+    signed,
+    verdict: () => verifyPayment(client, { payment: signed, expect: expected }),
+  }
 }
 
 test('the token with keyed nonces names a nonce that is not the next of its key', async () => {
