@@ -49,6 +49,7 @@ test.each([
   ['ERC3009InvalidSignature()', 'wrongSigner'],
   ['ERC3009UsedAuthorization(address,bytes32)', 'consumed'],
   ['ERC3009InvalidAuthorizationTime(uint256,uint256)', 'outsideWindow'],
+  ['InvalidAccountNonce(address,uint256)', 'wrongNonce'],
   ['ERC20InsufficientBalance(address,uint256,uint256)', 'insufficientFunds'],
   ['ERC20InvalidReceiver(address)', 'simulationFailed'],
   ['ECDSAInvalidSignature()', 'wrongSigner'],

@@ -41,6 +41,7 @@ export type RevertReason =
   | Extract<
       RefusalReason,
       | 'malformedSignature'
+      | 'wrongNonce'
       | 'paused'
       | 'notYetValid'
       | 'expired'
@@ -59,6 +60,7 @@ const customErrors = [
   'ERC3009InvalidSignature()',
   'ERC3009UsedAuthorization(address,bytes32)',
   'ERC3009InvalidAuthorizationTime(uint256,uint256)',
+  'InvalidAccountNonce(address,uint256)',
   'ERC20InsufficientBalance(address,uint256,uint256)',
   'ERC20InvalidReceiver(address)',
   'ECDSAInvalidSignature()',
@@ -87,6 +89,7 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/expired/i, 'expired'],
   [/AuthorizationTime/, 'outsideWindow'],
   [/is used|is canceled|UsedAuthorization|AlreadyUsed/, 'consumed'],
+  [/InvalidAccountNonce/, 'wrongNonce'],
   [
     /signature length|'[sv]' value|SignatureLength|SignatureS/,
     'malformedSignature',

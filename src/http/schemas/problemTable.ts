@@ -175,7 +175,8 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   wrongNonce: {
     status: 422,
     title: 'Wrong nonce',
-    detail: 'The payment is for another order.',
+    detail:
+      'The payment is for another order, or its token does not take the nonce.',
   },
   wrongPayer: {
     status: 422,

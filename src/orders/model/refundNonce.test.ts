@@ -1,6 +1,6 @@
 import { keccak256, toHex } from 'viem'
 import { expect, test } from 'vitest'
-import { refundNonce } from './refundNonce.js'
+import { refundNonce, refundNonces } from './refundNonce.js'
 
 const facts = {
   chainId: 8453,
@@ -36,6 +36,31 @@ test('another chain, token, payer, payment or index gives another nonce', () => 
   ].map(refundNonce)
   expect(new Set(nonces).size).toBe(nonces.length)
 })
+
+/** A payment nonce with these last 8 bytes. */
+const ending = (last: string) =>
+  ({ ...facts, nonce: `0x${'3'.repeat(48)}${last}` }) as const
+
+test.each(['0000000000000000', '0000000000000001', '00000000ffffffff'])(
+  'if the last 8 bytes of the payment nonce are the sequence %s, the refund starts the sequence of a new key',
+  (last) => {
+    const [signed, hash, ...none] = refundNonces(ending(last))
+    expect(signed).toMatch(/^0x[0-9a-f]{48}0{16}$/)
+    expect(signed.slice(0, 50)).toBe(hash?.slice(0, 50))
+    expect(none).toEqual([])
+    expect(refundNonce(ending(last))).toBe(signed)
+    expect(refundNonce({ ...ending(last), index: 1 })).not.toBe(signed)
+  },
+)
+
+test.each(['0000000100000000', '8000000000000000', '3333333333333333'])(
+  'if the last 8 bytes of the payment nonce are %s, as random ones can be, the refund has the whole hash',
+  (last) => {
+    const nonces = refundNonces(ending(last))
+    expect(nonces).toHaveLength(1)
+    expect(nonces[0]).not.toMatch(/0{16}$/)
+  },
+)
 
 test.each([-1, 0.5, Number.NaN, '0'])('refuses the index %s', (index) => {
   expect(() => refundNonce({ ...facts, index: index as number })).toThrow(

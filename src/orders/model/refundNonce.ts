@@ -9,6 +9,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { startSequence } from '../../core/startSequence.js'
 
 /** Parameters of {@link refundNonce}. The nonce depends on nothing else. */
 export type RefundNonceParameters = {
@@ -48,9 +49,13 @@ const parameterTypes = [
 
 /**
  * Computes the payment nonce of a refund: `keccak256(abi.encode(tag, chain,
- * token, payer, nonce, index))`. It is computed from facts of the chain, not of
- * a database. So whatever process or backup sends a second refund with the same
- * index, the token refuses it.
+ * token, payer, nonce, index))`. If bytes 25 to 28 of the payment's nonce are
+ * zero, as in all nonces that tokens with keyed nonces take in practice, the
+ * last 8 bytes of the result are zero too: its key is new, and its sequence
+ * starts at 0.
+ *
+ * It is computed from facts of the chain, not of a database. So whatever process
+ * or backup sends a second refund with the same index, the token refuses it.
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
  * @example
@@ -67,18 +72,38 @@ const parameterTypes = [
  * ```
  */
 export function refundNonce(parameters: RefundNonceParameters): Hex {
+  return refundNonces(parameters)[0]
+}
+
+/**
+ * Computes all nonces that a refund at this index can have on chain: first the
+ * one to sign, then the plain hash, which earlier versions signed in any case.
+ */
+export function refundNonces(
+  parameters: RefundNonceParameters,
+): readonly [Hex, ...Hex[]] {
   checkMembers(parameters, members)
   const { chainId, index } = parameters
-  return keccak256(
+  const nonce = parseBytes32(parameters.nonce, 'nonce')
+  const hash = keccak256(
     encodeAbiParameters(parameterTypes, [
       tag,
       parseCount(chainId, 'chainId'),
       parseCheckedAddress(parameters.token, 'token'),
       parseCheckedAddress(parameters.payer, 'payer'),
-      parseBytes32(parameters.nonce, 'nonce'),
+      nonce,
       parseCount(index, 'index'),
     ]),
   )
+  return mayBeKeyed(nonce) ? [startSequence(hash), hash] : [hash]
+}
+
+/**
+ * True when the last 8 bytes of a nonce are below 2^32, as a sequence is. Of
+ * random nonces, one in 2^32 is; every other token takes its refund as well.
+ */
+function mayBeKeyed(nonce: Hex): boolean {
+  return /^0{8}$/.test(nonce.slice(50, 58))
 }
 
 function parseCount(value: number, field: string): bigint {

@@ -1,8 +1,8 @@
-import type { Client, Hex } from 'viem'
+import type { Client } from 'viem'
 import { standsInBlock } from '../../chain/logs/standsInBlock.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { getReceipt } from '../../chain/state/getReceipt.js'
-import type { AttemptRecord, Lease, StoreWriter } from '../../store/types.js'
+import type { Lease, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { apply, rulesOf } from '../model/apply.js'
@@ -17,19 +17,16 @@ import { atAttempt, type StoredRefund } from '../model/storedOrder.js'
 import { loadIdentity } from '../model/storeState.js'
 import { transferOf } from '../model/transferOf.js'
 import type { OrdersContext } from '../model/types.js'
-import type { RefundedPayment } from './planRefundNonce.js'
+import type { HeldNonce, RefundedPayment } from './planRefundNonce.js'
 import { releaseNonce } from './releaseNonce.js'
 
 type Unknown = {
   payment: RefundedPayment
-  next: {
-    nonce: Hex
-    /**
-     * The stored attempt that was planned with this nonce, although another
-     * transfer used the nonce.
-     */
-    holder: AttemptRecord | undefined
-  }
+  /**
+   * The nonce that another transfer used, although perhaps a stored attempt was
+   * planned with it.
+   */
+  next: HeldNonce
 }
 
 /**

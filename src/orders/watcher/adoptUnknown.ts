@@ -8,7 +8,7 @@ import { loadRefunded } from '../model/loadRefund.js'
 import { isPayment } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
-import { nonceOf, type RefundedPayment } from './planRefundNonce.js'
+import { noncesOf, type RefundedPayment } from './planRefundNonce.js'
 import type { TokenWatch } from './watchState.js'
 
 /**
@@ -80,8 +80,8 @@ export async function findPayment(
         })
       const most = (found?.refunds ?? []).length + mostUnknown
       const payment = payments.find((one) =>
-        Array.from({ length: most }, (_, at) => nonceOf(one, at)).includes(
-          nonce,
+        Array.from({ length: most }, (_, at) => noncesOf(one, at)).some(
+          (nonces) => nonces.includes(nonce),
         ),
       )
       if (payment) return payment

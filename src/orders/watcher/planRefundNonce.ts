@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { AttemptRecord, ProofRecord } from '../../store/types.js'
-import { refundNonce } from '../model/refundNonce.js'
+import { refundNonces } from '../model/refundNonce.js'
 import { isPayment, isReleased, sumRefunds } from '../model/refundRow.js'
 import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 
@@ -26,26 +26,36 @@ export function refundedPayment(
     : undefined
 }
 
-/** Computes the nonce of the payment's refund at an index. */
-export function nonceOf(
+/**
+ * Computes the nonces that the payment's refund at an index can have on chain,
+ * first the one to sign.
+ */
+export function noncesOf(
   { paid, proof }: Pick<RefundedPayment, 'paid' | 'proof'>,
   index: number,
-): Hex {
+): readonly [Hex, ...Hex[]] {
   const { chainId, token, payer } = proof
-  return refundNonce({ chainId, token, payer, nonce: paid.nonce, index })
+  return refundNonces({ chainId, token, payer, nonce: paid.nonce, index })
 }
+
+/** A nonce that a refund can have, and the attempt that was planned with it. */
+export type HeldNonce = { nonce: Hex; holder: AttemptRecord | undefined }
 
 /**
  * The next refund nonce to sign, or `otherRefund` while an earlier refund of
  * the payment is undecided.
  */
 export type NextNonce =
-  | { index: number; nonce: Hex; holder: AttemptRecord | undefined }
+  | {
+      nonce: Hex
+      /** All nonces of the same index. If one is used, none may be signed. */
+      same: readonly HeldNonce[]
+    }
   | 'otherRefund'
 
 /**
- * Finds the first of a payment's refund nonces that may be unused. Every nonce
- * before it was used or canceled in a final block.
+ * Finds the first index of a payment's refunds whose nonces may be unused. Of
+ * every index before it, a nonce was used or canceled in a final block.
  * @param holders the attempts of refunds that were planned with one of the
  * nonces.
  */
@@ -56,17 +66,30 @@ export function nextNonce(
 ): NextNonce {
   const { refunds = [] } = payment.found
   for (let index = 0; ; index++) {
-    const nonce = nonceOf(payment, index)
-    const holder = holders.find((one) => one.nonce === nonce)
-    const other = refunds.find((one) => one.row.id === holder?.orderId)?.row
-    if (!holder || !other || other.id === row.id)
-      return { index, nonce, holder }
-    const isFinal = other.finality === 'finalized'
-    if (isFinal && ['captured', 'canceled'].includes(other.state)) continue
+    const nonces = noncesOf(payment, index)
+    const same = nonces.map((nonce) => ({
+      nonce,
+      holder: holders.find((one) => one.nonce === nonce),
+    }))
+    const others = same.flatMap(({ holder }) => {
+      const other = refunds.find((one) => one.row.id === holder?.orderId)?.row
+      return other && other.id !== row.id ? [other] : []
+    })
     // A refund that was voided before it was signed, or that expired, never
     // used its nonce, so this refund can take it.
-    return isReleased(other) ? { index, nonce, holder } : 'otherRefund'
+    const open = others.filter((other) => !isReleased(other))
+    if (open.some((other) => !isDecided(other))) return 'otherRefund'
+    if (!others.some(isDecided)) return { nonce: nonces[0], same }
   }
+}
+
+/** True when a final block shows that the refund used its nonce. */
+function isDecided({
+  state,
+  finality,
+}: Pick<RefundRow, 'state' | 'finality'>): boolean {
+  const isUsed = state === 'captured' || state === 'canceled'
+  return isUsed && finality === 'finalized'
 }
 
 /** True when the payment, less its other refunds, still covers this refund. */

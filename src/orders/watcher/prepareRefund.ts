@@ -21,7 +21,7 @@ import { giveUpRefund } from './giveUpRefund.js'
 import {
   fits,
   nextNonce,
-  nonceOf,
+  noncesOf,
   type RefundedPayment,
   refundedPayment,
 } from './planRefundNonce.js'
@@ -89,13 +89,21 @@ export async function prepareRefund(
   if (next === 'otherRefund') return { ok: false, reason: 'otherRefund' }
   const { chainId, recipient, token } = refund.row
   checkChainClock(context, { timestamp: view.time, chainId })
-  const { consumed } = await getConsumption(view.client, {
-    token,
-    payer: recipient,
-    nonce: next.nonce,
-  })
-  if (consumed) {
-    await adoptRefund(context, view, { payment, next })
+  const asked = await Promise.all(
+    next.same.map(async (held) => {
+      const { nonce } = held
+      const payer = recipient
+      const { consumed } = await getConsumption(view.client, {
+        token,
+        payer,
+        nonce,
+      })
+      return { held, consumed }
+    }),
+  )
+  const used = asked.find(({ consumed }) => consumed)
+  if (used) {
+    await adoptRefund(context, view, { payment, next: used.held })
     return { ok: false, reason: 'otherRefund' }
   }
   if (view.suspended) return { ok: false, reason: 'suspended' }
@@ -144,9 +152,8 @@ function findHolders(
   payment: RefundedPayment,
 ): Promise<AttemptRecord[]> {
   const most = (payment.found.refunds ?? []).length + 1
-  const nonces = Array.from({ length: most }, (_, index) =>
-    nonceOf(payment, index),
-  )
+  const indexes = Array.from({ length: most }, (_, index) => index)
+  const nonces = indexes.flatMap((index) => noncesOf(payment, index))
   return attempts.find({ nonces })
 }
 
@@ -180,13 +187,14 @@ async function writeOffer(
   { time }: RefundView,
   {
     refund: { row, stored },
-    next: { nonce, holder },
+    next: { nonce, same },
     window,
   }: { refund: StoredRefund; next: Next; window: bigint },
 ): Promise<boolean> {
   const [current] = await tables.orders.find({ ids: [row.id] })
   if (current?.version !== row.version) return false
-  if (holder && !(await releaseNonce(tables, holder))) return false
+  for (const { holder } of same)
+    if (holder && !(await releaseNonce(tables, holder))) return false
   const validBefore = time + window
   const submitter = drawSender(context, row)?.submitter.account
   const attempt = {

@@ -130,6 +130,10 @@ export function refine(
       return head.timestamp <= (transfer?.validAfter ?? 0n)
         ? 'notYetValid'
         : 'expired'
+    // A token with keyed nonces reverts alike for a spent nonce and for one whose
+    // turn has not come.
+    case 'wrongNonce':
+      return isTrue(calls.consumed) ? 'consumed' : reason
     case 'malformedSignature':
     case 'wrongSigner': {
       const separator = separatorOf(calls, domain)
