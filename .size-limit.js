@@ -31,7 +31,7 @@ export default [
     10670,
     { path: 'dist/reads.js' },
   ),
-  check('everything', '*', 26790),
+  check('everything', '*', 26960),
   check('ceiling', '*', 17925, { path: 'dist/checkout.js' }),
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3930, {
     path: 'dist/checkout.js',
