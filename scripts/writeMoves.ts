@@ -2,8 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type MoveCause, moves } from '../src/orders/model/moves.js'
+import type { Role } from '../src/orders/model/roles.js'
 
-const page = fileURLToPath(new URL('../docs/lifecycle.md', import.meta.url))
+const pathOf = (name: string): string =>
+  fileURLToPath(new URL(`../${name}`, import.meta.url))
+
+/** The guide has the moves of sales; the other rows are seen by nobody else. */
+const page = pathOf('docs/lifecycle.md')
+const inside = pathOf('CONTRIBUTING.md')
 
 /** What each cause is, for the guide. */
 const meanings: Partial<Record<MoveCause, string>> = {
@@ -22,22 +28,42 @@ const meanings: Partial<Record<MoveCause, string>> = {
   reauthorize: 'you call `reauthorize`',
 }
 
+const others: Partial<Record<MoveCause, string>> = {
+  ...meanings,
+  accept: 'it is signed',
+  void: 'the subscription is canceled',
+  reauthorize: 'it is requested again',
+  giveUp: 'it cannot be signed',
+  loseNonce: 'another transfer has its nonce',
+  replaced: 'a final block shows that another transfer used its nonce',
+}
+
 const code = (states: readonly string[]): string =>
   states.map((state) => `\`${state}\``).join(', ')
 
-/** The table of moves of a sale, as the guide has it. */
-export function movesTable(): string {
-  const rows = Object.entries(meanings).flatMap(([cause, meaning]) =>
-    (moves.sale[cause as MoveCause] ?? []).map(
+/** The table of moves of a role, as its page has it. */
+export function movesTable(role: Role): string {
+  const causes = Object.entries(role === 'sale' ? meanings : others)
+  const rows = causes.flatMap(([cause, meaning]) =>
+    (moves[role][cause as MoveCause] ?? []).map(
       ({ from, to }) => `| ${meaning} | ${code(from)} | ${code(to)} |`,
     ),
   )
-  return ['| Because | From | To |', '|---|---|---|', ...rows].join('\n')
+  const head = role === 'sale' ? 'Because' : `Because, of a ${role}`
+  return [`| ${head} | From | To |`, '|---|---|---|', ...rows].join('\n')
 }
 
-const table = /\| Because \| From \| To \|\n(\|.*\n)*/
+function writeTable(path: string, role: Role): void {
+  const table = movesTable(role)
+  const [head = ''] = table.split('\n')
+  const text = readFileSync(path, 'utf8')
+  const start = text.indexOf(head)
+  const end = text.indexOf('\n\n', start)
+  writeFileSync(path, `${text.slice(0, start)}${table}${text.slice(end)}`)
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const text = readFileSync(page, 'utf8')
-  writeFileSync(page, text.replace(table, `${movesTable()}\n`))
+  writeTable(page, 'sale')
+  for (const role of ['refund', 'permission', 'charge'] as const)
+    writeTable(inside, role)
 }

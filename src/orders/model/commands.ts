@@ -3,11 +3,10 @@ import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { lastSecondOf } from './endsOf.js'
 import { captureValueOf } from './kindOf.js'
-import { roleOf } from './moves.js'
+import { roleOf, traitsOf } from './roles.js'
 import type { OrderEventData } from './orderEvents.js'
 import type { Refusal } from './refusals.js'
 import { isGivenUp, isRelaying } from './rejectOrder.js'
-import { isScheduled } from './scheduled.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
 
@@ -225,7 +224,7 @@ export function planVoid(
   // void.
   const isCanceled = order.state === 'canceling' || order.requested === 'cancel'
   // The schedule of a subscription looks at its permission and charges itself.
-  const looks = isScheduled(order)
+  const looks = traitsOf(order).isScheduled
     ? { data: {}, lookDue: order.lookDue }
     : // The buyer may have signed the offer without sending it to us, so keep
       // checking until its window ends.

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { storedOrder } from '../../../test/unit/support/storedOrder.js'
 import type { OrderRecord, OrderState } from '../../store/types.js'
-import { inState, type MoveCause, moves, orderStates, roleOf } from './moves.js'
+import { inState, type MoveCause, moves, orderStates } from './moves.js'
+import { roleOf } from './roles.js'
 
 const roles: readonly [keyof typeof moves, Partial<OrderRecord>][] = [
   ['sale', {}],

@@ -1,12 +1,6 @@
 import type { OrderRecord, OrderState } from '../../store/types.js'
 import { TransitionError } from './errors.js'
-import { holdsPermission, isScheduled } from './scheduled.js'
-
-/**
- * What a row in the table of orders is: a sale, the refund of one, the spend
- * permission that the payer of a subscription signed, or one charge under it.
- */
-export type Role = 'sale' | 'refund' | 'permission' | 'charge'
+import { type Role, roleOf } from './roles.js'
 
 /** All states of an order. */
 export const orderStates: readonly OrderState[] = [
@@ -20,14 +14,6 @@ export const orderStates: readonly OrderState[] = [
   'expired',
   'consumed',
 ]
-
-export function roleOf(
-  order: Pick<OrderRecord, 'refundOf' | 'subscriptionId' | 'chargeId'>,
-): Role {
-  if (order.refundOf !== undefined) return 'refund'
-  if (holdsPermission(order)) return 'permission'
-  return isScheduled(order) ? 'charge' : 'sale'
-}
 
 /** States that one cause leads from, and the states that it can lead to. */
 type Move = {

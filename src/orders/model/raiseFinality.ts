@@ -1,3 +1,4 @@
+import { traitsOf } from './roles.js'
 import { isTestOrderId } from '../../core/testOrders.js'
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
@@ -28,6 +29,7 @@ export function raiseFinality(
   options: { finality: Finality; fulfilAt: Finality; at: bigint },
 ): Changes {
   const { finality, fulfilAt, at } = options
+  const { isPaidByUs } = traitsOf(order)
   const events: Changes['events'] = []
   let changed = order
   if (order.finality !== finality) {
@@ -41,7 +43,7 @@ export function raiseFinality(
   }
   const isDue =
     order.state === 'captured' &&
-    order.refundOf === undefined &&
+    !isPaidByUs &&
     proof !== undefined &&
     order.fulfilled === undefined &&
     !order.unexpected &&
@@ -61,7 +63,7 @@ export function raiseFinality(
   // refund needs a new one. The watcher stores that transfer as a refund of its
   // own.
   const isReplaced =
-    order.refundOf !== undefined &&
+    isPaidByUs &&
     order.state === 'consumed' &&
     finality === 'finalized'
   if (isReplaced)

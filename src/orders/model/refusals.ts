@@ -1,7 +1,7 @@
 import type { OrderState } from '../../store/types.js'
 import { captureValueOf } from './kindOf.js'
-import { moves, roleOf } from './moves.js'
-import { holdsPermission } from './scheduled.js'
+import { moves } from './moves.js'
+import { type Role, roleOf, traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /** Why an order does not take a command. */
@@ -27,17 +27,17 @@ const guards: Readonly<
 > = {
   accept: (asked) =>
     takesPayment(asked) ||
-    isRefundIn(['drafted'])(asked) ||
-    isPermissionIn(['drafted'])(asked),
+    isIn('refund', ['drafted'])(asked) ||
+    isIn('permission', ['drafted'])(asked),
   requestCapture: takesCapture,
   void: takesVoid,
   reauthorize: mayRenew,
   recorded: ({ order: { state, requested } }) =>
     state === 'stored' || (state === 'voided' && requested === 'cancel'),
-  revoke: isPermissionIn(['drafted', 'stored']),
-  offer: isRefundIn(['drafted']),
-  giveUp: isRefundIn(['drafted']),
-  loseNonce: isRefundIn([
+  revoke: isIn('permission', ['drafted', 'stored']),
+  offer: isIn('refund', ['drafted']),
+  giveUp: isIn('refund', ['drafted']),
+  loseNonce: isIn('refund', [
     'drafted',
     'stored',
     'capturing',
@@ -46,25 +46,19 @@ const guards: Readonly<
     'canceled',
     'consumed',
   ]),
-  renewRefund: isRefundIn(['voided', 'expired', 'canceled']),
+  renewRefund: isIn('refund', ['voided', 'expired', 'canceled']),
 }
 
-function isRefundIn(
+function isIn(
+  role: Role,
   states: readonly OrderState[],
 ): (asked: Pick<Asked, 'order'>) => boolean {
-  return ({ order }) =>
-    roleOf(order) === 'refund' && states.includes(order.state)
-}
-
-function isPermissionIn(
-  states: readonly OrderState[],
-): (asked: Pick<Asked, 'order'>) => boolean {
-  return ({ order }) => holdsPermission(order) && states.includes(order.state)
+  return ({ order }) => roleOf(order) === role && states.includes(order.state)
 }
 
 /** True when a payment that the buyer signs now can be stored with the order. */
 export function takesPayment({ order, attempt }: Asked): boolean {
-  if (roleOf(order) !== 'sale') return false
+  if (!traitsOf(order).hasBuyer) return false
   if (order.state === 'drafted') return true
   return (
     order.state === 'stored' &&
@@ -108,7 +102,7 @@ export function refuseCancellation({
 }: Asked): Exclude<Refusal, 'captureInFlight'> | undefined {
   // A charge of a subscription has no payment to cancel; the buyer revokes the
   // spend permission instead.
-  if (roleOf(order) !== 'sale') return 'notOpen'
+  if (!traitsOf(order).hasBuyer) return 'notOpen'
   switch (order.state) {
     case 'captured':
     case 'canceled':
@@ -130,7 +124,7 @@ export function mayRenew(asked: Asked): boolean {
   const { state, requested, total } = asked.order
   // A subscription's charge has no payment to sign: the payer signed a spend
   // permission once.
-  if (roleOf(asked.order) !== 'sale') return false
+  if (!traitsOf(asked.order).hasBuyer) return false
   // The nonce of a payment with a ceiling is computed from its terms, which
   // contain the window. Signatures for two windows would have two nonces, and
   // both could be captured. So allow it only if no signature exists that can be

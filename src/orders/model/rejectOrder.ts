@@ -7,7 +7,7 @@ import type {
 import { type Changes, moveOrder, withEvent } from './changes.js'
 import { lastSecondOf } from './endsOf.js'
 import { inState } from './moves.js'
-import { isScheduled } from './scheduled.js'
+import { traitsOf } from './roles.js'
 import type { SettledPolicy } from './types.js'
 
 export type Refused = {
@@ -39,7 +39,7 @@ export function rejectOrder(
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
   // A subscription stays `canceling` until the revocation of its spend
   // permission is sent.
-  const isTriedAgain = isCancel && isScheduled(order) && again !== undefined
+  const isTriedAgain = isCancel && traitsOf(order).isScheduled && again !== undefined
   const isRepeated = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
     reason,

@@ -1,3 +1,4 @@
+import { traitsOf } from './roles.js'
 import type { Address, Hash } from 'viem'
 import type {
   AttemptRecord,
@@ -149,7 +150,7 @@ function settleCapture(
   // A payment of an order that had ended unpaid is unexpected. If the goods
   // were delivered, it is not: then the buyer owed the payment.
   const isGivenUp =
-    order.refundOf === undefined &&
+    !traitsOf(order).isPaidByUs &&
     order.fulfilled === undefined &&
     !isAnsweredEarly(order) &&
     (['voided', 'expired', 'canceled'].includes(order.state) ||

@@ -9,7 +9,7 @@ import { isAnsweredEarly } from './earlyAnswer.js'
 import { endsOf } from './endsOf.js'
 import { reopenLast } from './reopenLast.js'
 import { reportLoss } from './reportLoss.js'
-import { isScheduled } from './scheduled.js'
+import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
 
@@ -157,7 +157,7 @@ function planWithout(stored: Settled, facts: Facts): Plan {
   const isSendable = isDue && attempt.signature !== undefined
   // The goods were shipped, so capture again at once, whatever `policy.capture`
   // is.
-  const isOwed = isSendable && (isServed(order) || order.refundOf !== undefined)
+  const isOwed = isSendable && (isServed(order) || traitsOf(order).isPaidByUs)
   const isAsked =
     isCancelDue ||
     isOwed ||
@@ -261,8 +261,8 @@ function isUnsigned({
   attempts = [attempt],
 }: Settled): boolean {
   const newest = attempts.find(({ number }) => number === order.attempt)
-  const isSale = order.refundOf === undefined && !isScheduled(order)
-  return isSale && newest !== undefined && newest.signatureHash === undefined
+  const { hasBuyer } = traitsOf(order)
+  return hasBuyer && newest !== undefined && newest.signatureHash === undefined
 }
 
 /**

@@ -12,7 +12,7 @@ import { kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { isInFlight } from '../model/rejectOrder.js'
-import { isScheduled } from '../model/scheduled.js'
+import { traitsOf } from '../model/roles.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SubmitterView } from './getSubmitterView.js'
@@ -408,10 +408,9 @@ export async function blamesPayer(
   submitter: SubmitterState,
   { judged, stored, failure, evidence }: NonceFate,
 ): Promise<boolean> {
-  // A refund is paid by the merchant, who is not blamed.
-  if (stored?.order.refundOf !== undefined) return false
-  // The schedule of a subscription counts failed charges itself.
-  if (stored && isScheduled(stored.order)) return false
+  // The merchant is not blamed for a refund, and the schedule of a subscription
+  // counts failed charges itself.
+  if (stored && !traitsOf(stored.order).hasBuyer) return false
   if (!failure) {
     const isReverted =
       judged.kind === 'mined' && judged.receipt.status === 'reverted'

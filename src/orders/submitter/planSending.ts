@@ -1,7 +1,7 @@
 import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import type { AttemptRecord, OrderReason } from '../../store/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
-import { isScheduled } from '../model/scheduled.js'
+import { traitsOf } from '../model/roles.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
@@ -89,13 +89,13 @@ export function againAt(
   now: bigint,
   { capture, safetyMargin }: Pick<SettledPolicy, 'capture' | 'safetyMargin'>,
 ): bigint | undefined {
+  const { isPaidByUs, isScheduled } = traitsOf(order)
   const isManual =
-    order.total === 'atMost' ||
-    (capture === 'manual' && order.refundOf === undefined)
+    order.total === 'atMost' || (capture === 'manual' && !isPaidByUs)
   const isCancel =
     order.requested === 'cancel' ||
-    (isScheduled(order) && order.state === 'canceling')
-  if (isScheduled(order) ? !isCancel : isManual || isCancel) return undefined
+    (isScheduled && order.state === 'canceling')
+  if (isScheduled ? !isCancel : isManual || isCancel) return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n
   const again =

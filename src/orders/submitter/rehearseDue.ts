@@ -1,3 +1,4 @@
+import { traitsOf } from '../model/roles.js'
 import type { Address, Hex } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { hasCode } from '../../chain/state/hasCode.js'
@@ -198,9 +199,9 @@ function throwLate(): never {
 function groupByKind(storedOrders: readonly StoredOrder[]): StoredOrder[][] {
   const groups = new Map<string, StoredOrder[]>()
   for (const stored of storedOrders) {
-    const { token, recipient, kind, primaryType, refundOf } = stored.order
-    const isRefund = refundOf !== undefined
-    const key = `${token} ${recipient} ${kind} ${primaryType} ${isRefund}`
+    const { token, recipient, kind, primaryType } = stored.order
+    const { isPaidByUs } = traitsOf(stored.order)
+    const key = `${token} ${recipient} ${kind} ${primaryType} ${isPaidByUs}`
     const group = groups.get(key)
     if (group) group.push(stored)
     else groups.set(key, [stored])
@@ -314,7 +315,7 @@ async function rehearseCaptures(
   ])
   const judged = whole.map(({ stored, payment, amount }, at): TakenDue => {
     const { from: payer, value: pulled } = payment.message
-    if (stored.order.refundOf === undefined && contracts.has(payer))
+    if (!traitsOf(stored.order).isPaidByUs && contracts.has(payer))
       return { stored, reason: 'contractPayer' }
     const due = draftOf(stored, rehearsals[at], maxCaptureGas, () =>
       kind.encodeCapture(payment, amount),

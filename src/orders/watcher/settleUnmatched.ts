@@ -8,7 +8,7 @@ import type {
 import type { TimedReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
 import { type HasKinds, knowsKind } from '../model/kindOf.js'
-import { isScheduled } from '../model/scheduled.js'
+import { traitsOf } from '../model/roles.js'
 
 /** A payment found on chain that belongs to no order. */
 export type Unmatched = Omit<ProofRecord, 'version'>
@@ -110,7 +110,7 @@ async function dropOwn(
   const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
   if (ids.length === 0) return found
   const settledElsewhere = (await tables.orders.find({ ids })).filter(
-    (order) => isScheduled(order) || !knowsKind(context, order),
+    (order) => traitsOf(order).isScheduled || !knowsKind(context, order),
   )
   const own = new Set(
     sent

@@ -39,8 +39,11 @@ test('the picture speaks to who cannot see it, in both themes', () => {
   expect(picture).toContain('prefers-color-scheme: dark')
 })
 
-test('the page has the table of moves as it is', () => {
-  expect(page).toContain(`\n${movesTable()}\n`)
+test('the page has the table of moves as it is, and CONTRIBUTING.md those of other rows', () => {
+  expect(page).toContain(`\n${movesTable('sale')}\n`)
+  const inside = readFileSync('CONTRIBUTING.md', 'utf8')
+  for (const role of ['refund', 'permission', 'charge'] as const)
+    expect(inside).toContain(`\n${movesTable(role)}\n`)
 })
 
 test('the page has a row for every state', () => {

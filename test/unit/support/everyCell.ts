@@ -1,5 +1,6 @@
 import type { Input } from '../../../src/orders/model/apply.js'
-import { orderStates, type Role } from '../../../src/orders/model/moves.js'
+import { orderStates } from '../../../src/orders/model/moves.js'
+import type { Role } from '../../../src/orders/model/roles.js'
 import type { StoredOrder } from '../../../src/orders/model/storedOrder.js'
 import type {
   AttemptRecord,

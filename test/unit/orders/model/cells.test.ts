@@ -6,7 +6,8 @@ import {
   type Rules,
 } from '../../../../src/orders/model/apply.js'
 import { settleEarly } from '../../../../src/orders/model/changes.js'
-import { moves, type Role } from '../../../../src/orders/model/moves.js'
+import { moves } from '../../../../src/orders/model/moves.js'
+import type { Role } from '../../../../src/orders/model/roles.js'
 import {
   type Cell,
   cellsOf,
