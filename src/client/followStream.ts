@@ -13,7 +13,7 @@ import {
 } from './ask.js'
 import { ServerError } from './errors.js'
 import { isHeader, type Line, parseHeader } from './line.js'
-import { type Reader, readPieces } from './readPieces.js'
+import { type PieceReader, readPieces } from './readPieces.js'
 
 /** Parameters of `follow`, for buyers and merchants. */
 export type FollowParameters = {
@@ -113,7 +113,7 @@ async function* readStream(
     timer = setTimeout(() => silent.abort(), silence)
   }
   const events = createEvents()
-  let reader: Reader | undefined
+  let reader: PieceReader | undefined
   listen()
   try {
     reader = await askOnce(line, { ...asking, signal: ended }, openReader)
@@ -179,7 +179,7 @@ function createEvents(): {
  * reports that the answer is not from `countersign/http`, as it does for
  * malformed JSON.
  */
-function openReader({ body, headers }: Response): Reader {
+function openReader({ body, headers }: Response): PieceReader {
   const type = headers.get('content-type') ?? ''
   if (!body || !type.startsWith('text/event-stream')) throw new SyntaxError()
   return body.getReader()

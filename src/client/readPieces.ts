@@ -1,7 +1,7 @@
 import { endOnAbort } from '../core/onAbort.js'
 import { nextTurn } from '../core/wait.js'
 
-export type Reader = ReadableStreamDefaultReader<Uint8Array>
+export type PieceReader = ReadableStreamDefaultReader<Uint8Array>
 
 /** Most bytes that are handled in one turn of the event loop. */
 const mostBytes = 65_536
@@ -21,7 +21,7 @@ const longestAnswer = 64_000_000
  * the signal.
  */
 export async function* readPieces(
-  reader: Reader,
+  reader: PieceReader,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()

@@ -5,7 +5,7 @@ import { noChanges } from './changes.js'
 import {
   type Acceptance,
   type Applied,
-  type Cancellation,
+  type CancelInput,
   type CaptureAsked,
   planAcceptance,
   planCancellation,
@@ -30,13 +30,13 @@ import { type Gone, planGone } from './planGone.js'
 import { type Look, planLook } from './planLook.js'
 import { raiseFinality } from './raiseFinality.js'
 import {
-  giveUpRefund,
+  failRefund,
   loseNonce,
-  type Offer,
   offerRefund,
+  type RefundOffer,
   renewRefund,
 } from './refundMoves.js'
-import { refusalOf } from './refusals.js'
+import { refuseInput } from './refusals.js'
 import {
   type Freed,
   type Refused,
@@ -71,7 +71,7 @@ export type RowInput =
   | ({ kind: 'reserve' } & Reserved)
   | { kind: 'endWork'; isAnswered: boolean }
   // Refunds.
-  | ({ kind: 'offer' } & Offer)
+  | ({ kind: 'offer' } & RefundOffer)
   | { kind: 'giveUp'; reason: OrderReason }
   | { kind: 'loseNonce' }
   | { kind: 'renewRefund'; number: number }
@@ -88,7 +88,7 @@ export type AttemptInput =
   // Commands.
   | ({ kind: 'accept' } & Acceptance)
   | { kind: 'void'; endsReview?: boolean | undefined }
-  | ({ kind: 'acceptCancellation' } & Cancellation)
+  | ({ kind: 'acceptCancellation' } & CancelInput)
   | ({ kind: 'reauthorize' } & Parameters<typeof planRenewal>[1])
   | { kind: 'revoke' }
 
@@ -118,7 +118,7 @@ export function apply(stored: StoredOrder, input: Input, rules: Rules): Applied
 export function apply(given: Row, input: Input, rules: Rules): Applied {
   // The signatures above say what each input needs.
   const stored = given as StoredOrder
-  const refusal = refusalOf(stored, input.kind)
+  const refusal = refuseInput(stored, input.kind)
   if (refusal) return { ...noChanges(), refusal }
   const { at } = rules
   switch (input.kind) {
@@ -169,7 +169,7 @@ export function apply(given: Row, input: Input, rules: Rules): Applied {
     case 'offer':
       return offerRefund(stored, input)
     case 'giveUp':
-      return giveUpRefund(stored, input, at)
+      return failRefund(stored, input, at)
     case 'loseNonce':
       return loseNonce(stored)
     case 'renewRefund':

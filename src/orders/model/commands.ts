@@ -3,10 +3,10 @@ import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { lastSecondOf } from './endsOf.js'
 import { captureValueOf } from './kindOf.js'
-import { roleOf, traitsOf } from './roles.js'
 import type { OrderEventData } from './orderEvents.js'
-import type { Refusal } from './refusals.js'
+import type { CommandRefusal } from './refusals.js'
 import { isGivenUp, isRelaying } from './rejectOrder.js'
+import { roleOf, traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
 
@@ -18,7 +18,7 @@ export type Rules = {
 }
 
 /** Rows to write, and why the order did not take the command, if it did not. */
-export type Applied = Changes & { refusal?: Refusal | undefined }
+export type Applied = Changes & { refusal?: CommandRefusal | undefined }
 
 type Asked = Pick<StoredOrder, 'order' | 'attempt'>
 
@@ -268,7 +268,7 @@ function spendableUntilOf({
 }
 
 /** The buyer's signed cancellation of a payment. */
-export type Cancellation = {
+export type CancelInput = {
   /** True to send it, false to void the order and only keep it. */
   isRelayed: boolean
   /** The sealed signature. @default the one that is kept already */
@@ -278,7 +278,7 @@ export type Cancellation = {
 /** Decides what becomes of an order whose buyer signed a cancellation. */
 export function planCancellation(
   { order, attempt }: Asked,
-  { isRelayed, cancellation }: Cancellation,
+  { isRelayed, cancellation }: CancelInput,
   rules: Rules,
 ): Applied {
   const { state, requested } = order
@@ -300,7 +300,7 @@ export function planCancellation(
  * carries the request out.
  */
 function keepRequest(
-  { order, attempt, isRelayed }: Asked & Pick<Cancellation, 'isRelayed'>,
+  { order, attempt, isRelayed }: Asked & Pick<CancelInput, 'isRelayed'>,
   { at, policy }: Rules,
 ): Applied {
   const { requested: before } = order

@@ -1,9 +1,9 @@
-import { traitsOf } from './roles.js'
 import { isTestOrderId } from '../../core/testOrders.js'
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Changes, noChanges, withEvent } from './changes.js'
 import { inState } from './moves.js'
+import { traitsOf } from './roles.js'
 
 const finalities: readonly Finality[] = [
   'preconfirmed',
@@ -63,9 +63,7 @@ export function raiseFinality(
   // refund needs a new one. The watcher stores that transfer as a refund of its
   // own.
   const isReplaced =
-    isPaidByUs &&
-    order.state === 'consumed' &&
-    finality === 'finalized'
+    isPaidByUs && order.state === 'consumed' && finality === 'finalized'
   if (isReplaced)
     changed = {
       ...inState(changed, 'replaced', 'drafted'),

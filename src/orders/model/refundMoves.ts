@@ -7,7 +7,7 @@ import type { StoredOrder } from './storedOrder.js'
 type Asked = Pick<StoredOrder, 'order'>
 
 /** A nonce and a window for a refund, to be signed by the recipient's wallet. */
-export type Offer = {
+export type RefundOffer = {
   attempt: AttemptRecord
   /** The account that submits the refund. @default the one before */
   submitter?: Address | undefined
@@ -15,7 +15,7 @@ export type Offer = {
 
 export function offerRefund(
   { order }: Asked,
-  { attempt, submitter = order.submitter }: Offer,
+  { attempt, submitter = order.submitter }: RefundOffer,
 ): Changes {
   const { validBefore } = attempt
   const offered = {
@@ -28,7 +28,7 @@ export function offerRefund(
 }
 
 /** A refund that was never signed failed: its amount is free again. */
-export function giveUpRefund(
+export function failRefund(
   { order }: Asked,
   { reason }: { reason: OrderReason },
   at: bigint,

@@ -5,7 +5,11 @@ import { type Role, roleOf, traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /** Why an order does not take a command. */
-export type Refusal = 'notOpen' | 'consumed' | 'expired' | 'captureInFlight'
+export type CommandRefusal =
+  | 'notOpen'
+  | 'consumed'
+  | 'expired'
+  | 'captureInFlight'
 
 type Asked = Pick<StoredOrder, 'order' | 'attempt'>
 
@@ -13,10 +17,10 @@ type Asked = Pick<StoredOrder, 'order' | 'attempt'>
  * Returns why an order takes no such input in its state, or `undefined` if it
  * takes it. What the chain shows is never refused.
  */
-export function refusalOf(
+export function refuseInput(
   asked: Asked,
   kind: string,
-): Exclude<Refusal, 'captureInFlight'> | undefined {
+): Exclude<CommandRefusal, 'captureInFlight'> | undefined {
   if (kind === 'acceptCancellation') return refuseCancellation(asked)
   const takes = guards[kind]
   return takes && !takes(asked) ? 'notOpen' : undefined
@@ -99,7 +103,7 @@ function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
 export function refuseCancellation({
   order,
   attempt,
-}: Asked): Exclude<Refusal, 'captureInFlight'> | undefined {
+}: Asked): Exclude<CommandRefusal, 'captureInFlight'> | undefined {
   // A charge of a subscription has no payment to cancel; the buyer revokes the
   // spend permission instead.
   if (!traitsOf(order).hasBuyer) return 'notOpen'

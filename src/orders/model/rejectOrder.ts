@@ -39,7 +39,8 @@ export function rejectOrder(
     state === 'canceling' || (state !== 'capturing' && requested === 'cancel')
   // A subscription stays `canceling` until the revocation of its spend
   // permission is sent.
-  const isTriedAgain = isCancel && traitsOf(order).isScheduled && again !== undefined
+  const isTriedAgain =
+    isCancel && traitsOf(order).isScheduled && again !== undefined
   const isRepeated = state === 'stored' && order.reason === reason && again
   const fields: Partial<OrderRecord> = {
     reason,

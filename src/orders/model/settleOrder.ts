@@ -1,4 +1,3 @@
-import { traitsOf } from './roles.js'
 import type { Address, Hash } from 'viem'
 import type {
   AttemptRecord,
@@ -9,6 +8,7 @@ import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { isAnsweredEarly } from './earlyAnswer.js'
 import type { OrderEventData } from './orderEvents.js'
 import { reportLoss } from './reportLoss.js'
+import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /** What one block shows about a payment attempt of an order. */

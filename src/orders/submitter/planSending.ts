@@ -93,8 +93,7 @@ export function againAt(
   const isManual =
     order.total === 'atMost' || (capture === 'manual' && !isPaidByUs)
   const isCancel =
-    order.requested === 'cancel' ||
-    (isScheduled && order.state === 'canceling')
+    order.requested === 'cancel' || (isScheduled && order.state === 'canceling')
   if (isScheduled ? !isCancel : isManual || isCancel) return undefined
   if (order.needsReview || finalReasons.includes(reason)) return undefined
   const opens = (attempt.signedAfter ?? attempt.validAfter) + 1n

@@ -1,7 +1,7 @@
 import type { StoreReader, StoreWriter } from '../../store/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
-import type { Cancellation } from '../model/commands.js'
+import type { CancelInput } from '../model/commands.js'
 import { isRelaying } from '../model/rejectOrder.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -38,7 +38,7 @@ export async function carryOut(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  signed: Cancellation,
+  signed: CancelInput,
 ): Promise<CancellationVerdict> {
   const rules = rulesOf(context)
   const { refusal, ...changes } = apply(

@@ -72,10 +72,9 @@ test('a provider gets the complete typed data', async () => {
   expect(signed).toEqual({ ...cancellation, signature })
   expect(wallet.requests).toEqual([
     ['eth_chainId', undefined],
-    ['eth_accounts', undefined],
-    ['eth_signTypedData_v4', [account.address, expect.any(String)]],
+    ['eth_signTypedData_v4', [payer, expect.any(String)]],
   ])
-  const [, [, payload]] = wallet.requests[2] as [string, [string, string]]
+  const [, [, payload]] = wallet.requests[1] as [string, [string, string]]
   expect(JSON.parse(payload)).toEqual(paymentTypedData(cancellation))
 })
 

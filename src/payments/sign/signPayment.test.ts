@@ -44,19 +44,17 @@ test('a viem wallet client without an account signs as the payer', async () => {
   const provider = fakeWallet()
   const wallet = createWalletClient({ transport: custom(provider) })
   await signPayment(wallet, parameters)
-  const named = [account.address, expect.any(String)]
-  expect(asked(provider)[0]?.params).toEqual(named)
+  expect(asked(provider)[0]?.params).toEqual([payer, expect.any(String)])
 })
 
-test('a bare provider is asked for exactly one chain id, its accounts and one signature', async () => {
+test('a bare provider is asked for exactly one chain id and one signature', async () => {
   const wallet = fakeWallet()
   const signed = await signPayment(wallet, parameters)
   const payload = expect.any(String)
   expect(signed).toEqual({ ...payment, signature: await signatureOf() })
   expect(wallet.requests).toEqual([
     { method: 'eth_chainId', params: undefined },
-    { method: 'eth_accounts', params: undefined },
-    { method: 'eth_signTypedData_v4', params: [account.address, payload] },
+    { method: 'eth_signTypedData_v4', params: [payer, payload] },
   ])
 })
 

@@ -52,11 +52,18 @@ export async function signWithWallet(
     const { chainId } = payload.domain
     const found = Number(await wallet.request({ method: 'eth_chainId' }))
     if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
-    const named = signer.address ?? (await nameAccount(wallet, payer))
-    // Does not open the wallet for a page that no longer waits.
-    signal?.throwIfAborted()
-    const params = [named, toJson(payload)]
-    return wallet.request({ method: 'eth_signTypedData_v4', params }, once)
+    const sign = (named: Address): Promise<unknown> => {
+      // Does not open the wallet for a page that no longer waits.
+      signal?.throwIfAborted()
+      const params = [named, toJson(payload)]
+      return wallet.request({ method: 'eth_signTypedData_v4', params }, once)
+    }
+    return sign(address).catch(async (error: unknown) => {
+      if (signer.address || findDecline(error)) throw error
+      const named = await nameAccount(wallet, payer)
+      if (named === payer) throw error
+      return sign(named)
+    })
   }, signal)
   const signature = normalizeSignature(answer)
   if (!signature)
@@ -73,9 +80,7 @@ export const once = { retryCount: 0 } as const
 
 /**
  * Returns the payer's account as the provider spells it, because some wallets
- * find an account in their own spelling only. If it names none, returns it in
- * lower case: a checksum takes a hash that is larger than all that a page needs
- * to sign.
+ * find an account in their own spelling only.
  */
 async function nameAccount(wallet: Wallet, payer: Address): Promise<Address> {
   try {
@@ -106,12 +111,23 @@ export async function askWallet<answer>(
 }
 
 /** Searches nested errors too: others may wrap the user's refusal. */
+function findDecline(error: unknown, depth = 0): boolean {
+  if (isDeclined(error)) return true
+  const inner = innerOf(error)
+  return Boolean(inner) && depth < 9 && findDecline(inner, depth + 1)
+}
+
+function innerOf(error: unknown): unknown {
+  const { cause, data } = Object(error)
+  return cause ?? Object(data).originalError
+}
+
 function throwWalletError(error: unknown, depth = 0): never {
   if (error instanceof WrongWalletError) throw error
-  if (isDeclined(error)) throw new SigningDeclinedError()
-  const { code, cause, data } = Object(error)
-  const inner = cause ?? Object(data).originalError
+  if (findDecline(error)) throw new SigningDeclinedError()
+  const inner = innerOf(error)
   if (inner && depth < 9) throwWalletError(inner, depth + 1)
+  const { code } = Object(error)
   const known = Number.isInteger(code) ? code : undefined
   throw new WalletError(known, undefined, error)
 }

@@ -115,6 +115,8 @@ function slowWallet(slow: string) {
       waiting.resolve()
       return question.promise
     }
+    // It knows its accounts in the spelling of its list only.
+    if (method === 'eth_signTypedData_v4') throw { code: 4100 }
     return method === 'eth_chainId' ? '0x2105' : [account.address]
   }
   return {
@@ -181,7 +183,8 @@ test.each(['eth_chainId', 'eth_accounts'])(
     await expect(signing).rejects.toBe(reason)
     answer(method === 'eth_chainId' ? '0x2105' : [account.address])
     await later()
-    expect(asked).not.toContain('eth_signTypedData_v4')
+    const signs = asked.filter((one) => one === 'eth_signTypedData_v4')
+    expect(signs).toHaveLength(method === 'eth_chainId' ? 0 : 1)
     expect(reasons).toEqual([])
   },
 )
