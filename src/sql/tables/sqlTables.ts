@@ -36,7 +36,7 @@ export type SqlTables = {
   settings: { key: string; value: string }
   leases: { key: string; owner: string; fence: bigint; expires: bigint }
   counters: { name: string; last: bigint }
-  migrations: { version: bigint }
+  versions: { version: bigint }
 }
 
 const destination: Columns<Destination> = {
