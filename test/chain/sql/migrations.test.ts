@@ -9,8 +9,8 @@ import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import { migrations } from '../../../src/sql/tables/migrations.js'
 import type { Migration, SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
-import { drawId, sampleOrder } from '../../../src/testing/storeCasesSamples.js'
 import { dumped } from '../../dumps/rows.js'
+import { drawId, sampleOrder } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))

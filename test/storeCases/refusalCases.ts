@@ -1,4 +1,5 @@
-import type { PaymentStore, StoreWriter } from '../store/types.js'
+import type { PaymentStore, StoreWriter } from '../../src/store/types.js'
+import type { CreateStore, StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawDestination,
   drawId,
@@ -12,15 +13,8 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from './storeCasesSamples.js'
-import {
-  type CreateStore,
-  expectRefusal,
-  expectSame,
-  type StoreCase,
-  tryAgain,
-  useStore,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectRefusal, expectSame, tryAgain, useStore } from './tools.js'
 
 type Step = (writer: StoreWriter) => Promise<unknown>
 

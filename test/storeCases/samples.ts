@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { drawNonce } from '../core/drawNonce.js'
+import { drawNonce } from '../../src/core/drawNonce.js'
 import type {
   AttemptRecord,
   Destination,
@@ -8,7 +8,7 @@ import type {
   ProofRecord,
   Submitter,
   TransactionRecord,
-} from '../store/types.js'
+} from '../../src/store/types.js'
 
 export type NewOrder = Omit<OrderRecord, 'version' | 'position'>
 export type NewAttempt = Omit<AttemptRecord, 'version'>
