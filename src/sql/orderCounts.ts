@@ -5,6 +5,7 @@ import {
   type DestinationIndex,
   indexDestinations,
 } from '../store/isInDestinations.js'
+import { isListed } from '../store/listedOrders.js'
 import type { Destination, OrderCount, OrderState } from '../store/types.js'
 import { type Finder, findOrders } from './sqlOrders.js'
 import { beginsWith } from './tables/beginsWith.js'
@@ -28,14 +29,6 @@ const states: Readonly<Record<OrderState, true>> = {
 function counterName(order: Destination & { state: string }): string {
   const { chainId, token, recipient, state } = order
   return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
-}
-
-/** True for refunds, and for orders that hold a subscription's permission. */
-function isUncounted(row: object): boolean {
-  const isPermission =
-    Reflect.get(row, 'subscriptionId') !== undefined &&
-    Reflect.get(row, 'chargeId') === undefined
-  return isPermission || Reflect.get(row, 'refundOf') !== undefined
 }
 
 function counterOf(row: object): string {
@@ -152,7 +145,7 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
   let rises = new Map<string, bigint>()
   const count = (rows: readonly object[], by: bigint) => {
     for (const row of rows) {
-      if (isUncounted(row)) continue
+      if (!isListed(row)) continue
       const name = counterOf(row)
       rises.set(name, (rises.get(name) ?? 0n) + by)
     }

@@ -1,4 +1,5 @@
 import { type DestinationIndex, indexDestinations } from './isInDestinations.js'
+import { isListed } from './listedOrders.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
@@ -65,19 +66,6 @@ function findCharges(
     )
     .filter(({ position }) => before === undefined || position < before)
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
-}
-
-/**
- * False for refunds, and for the orders that only hold a subscription's
- * permission. Lists and counts leave them out.
- */
-function isListed({
-  refundOf,
-  subscriptionId,
-  chargeId,
-}: OrderRecord): boolean {
-  const isPermission = subscriptionId !== undefined && chargeId === undefined
-  return refundOf === undefined && !isPermission
 }
 
 export function countStates(
