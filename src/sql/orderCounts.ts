@@ -54,7 +54,6 @@ export async function countOrders(
   return counts
 }
 
-/** Counts the orders in each state, separately for each destination. */
 export async function countEach(
   finder: Finder,
   destinations: readonly Destination[],

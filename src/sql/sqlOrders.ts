@@ -32,7 +32,6 @@ import { earlyTable, orderTable } from './tables/sqlTables.js'
  * found.
  */
 export type Finder = QueryPlace & {
-  /** True to lock found rows until the end of the transaction. */
   readonly locks: boolean
 }
 

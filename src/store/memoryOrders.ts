@@ -124,7 +124,6 @@ export function filterEarly(
   )
 }
 
-/** A query that finds orders by destination or submitter. */
 export type OrderSearch = Exclude<
   OrderQuery,
   | { ids: readonly string[] }
@@ -133,10 +132,6 @@ export type OrderSearch = Exclude<
   | ChargeSearch
 >
 
-/**
- * Returns the destinations of a query; an empty list if the query selects by
- * submitter.
- */
 export function destinationsOf(query: OrderSearch): readonly Destination[] {
   if ('sendDue' in query) return []
   if ('listed' in query) return query.listed
@@ -190,9 +185,7 @@ function isWanted(
   )
 }
 
-/**
- * Returns the values by which the orders of a query are sorted, lowest first.
- */
+/** Lowest first. */
 export function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
   if ('listed' in query) return ({ position }) => [-position]
   if ('sendDue' in query)

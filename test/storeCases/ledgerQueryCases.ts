@@ -14,7 +14,6 @@ import {
 } from './samples.js'
 import { expectRows, expectSame, useStore } from './tools.js'
 
-/** Rules about queries for attempts, transactions and proofs. */
 export const ledgerQueryCases: readonly StoreCase[] = [
   {
     name: 'attempts are found by their orders and by their nonces',

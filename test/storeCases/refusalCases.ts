@@ -18,7 +18,6 @@ import { expectRefusal, expectSame, tryAgain, useStore } from './tools.js'
 
 type Step = (writer: StoreWriter) => Promise<unknown>
 
-/** One row of each table. */
 type Sample = {
   order: NewOrder
   attempt: NewAttempt

@@ -16,7 +16,6 @@ export type NewTransaction = Omit<TransactionRecord, 'version'>
 export type NewProof = Omit<ProofRecord, 'version'>
 export type NewEventRecord = Omit<EventRecord, 'cursor'>
 
-/** The largest amount of a token. */
 export const maxAmount: bigint = 2n ** 256n - 1n
 /** The largest time and block number that a store must accept. */
 export const maxTime: bigint = 2n ** 63n - 1n
@@ -26,17 +25,14 @@ export const maxTime: bigint = 2n ** 63n - 1n
  */
 export const oddText = 'USD₮0 "\'\\ $x \n\t\u2028 é e\u0301 🧾 ×10³ שלום'
 
-/** Returns a random id. */
 export function drawId(): string {
   return drawNonce().slice(2, 34)
 }
 
-/** Returns a random address. */
 export function drawAddress(): Address {
   return `0x${drawNonce().slice(2, 42)}`
 }
 
-/** Returns a destination with a random token and recipient. */
 export function drawDestination(facts: Partial<Destination> = {}): Destination {
   return {
     chainId: 8453,

@@ -12,11 +12,9 @@ import type {
 } from '../../store/types.js'
 import type { Columns, SqlRow } from './sqlColumns.js'
 
-/** Describes the table of one kind of record. */
 export type SqlTable<row> = {
   readonly name: keyof SqlTables & string
   readonly columns: Columns<row>
-  /** Members that together identify a row. */
   readonly key: readonly (keyof row & string)[]
   /** Member whose value the database assigns on insert. */
   readonly given?: keyof row & string
