@@ -91,6 +91,9 @@ const rooms = {
   'cli/commands': ['cli/terminal', 'cli/checks'],
 }
 
+/** What `countersign/testing` publishes of `test`. */
+const storeCases = '^test/storeCases/'
+
 const isTest = String.raw`\.test(-d)?\.ts$`
 
 const any = (paths) => `^src/(${paths.join('|')})/`
@@ -196,6 +199,27 @@ export default {
       severity: 'error',
       from: { path: '^src/orders/', pathNot: isTest },
       to: { path: doors },
+    },
+    {
+      name: 'of what is in test, only the cases of a store are published',
+      severity: 'error',
+      from: { path: '^src/', pathNot: isTest },
+      to: { path: '^test/', pathNot: storeCases },
+    },
+    {
+      name: 'the cases of a store enter by storeCases alone',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/testing/storeCases.ts$', isTest] },
+      to: { path: storeCases },
+    },
+    {
+      name: 'the cases of a store import what testing may import',
+      severity: 'error',
+      from: { path: storeCases },
+      to: {
+        path: '^(src|test)/',
+        pathNot: [storeCases, any(['testing', ...parts.testing])],
+      },
     },
     {
       name: 'any other index is for users of the package',

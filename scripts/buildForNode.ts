@@ -40,7 +40,7 @@ export const nodeBuild = {
 } as const satisfies BuildOptions
 
 /** Comments of the bundler: for users of the package, bytes without a use. */
-const namesOfSources = /^\/\/ (?:src|node_modules)\/.*\n/gm
+const namesOfSources = /^\/\/ (?:src|test|node_modules)\/.*\n/gm
 
 /** Bundles all entries and writes them beside the notice of what is inside. */
 async function buildForNode(): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type DestinationIndex,
   indexDestinations,
 } from '../store/isInDestinations.js'
+import { isListed } from '../store/listedOrders.js'
 import type { Destination, OrderCount, OrderState } from '../store/types.js'
 import { type Finder, findOrders } from './sqlOrders.js'
 import { beginsWith } from './tables/beginsWith.js'
@@ -30,14 +31,6 @@ function counterName(order: Destination & { state: string }): string {
   return `orders ${chainId} ${token} ${recipient} ${state}`.toLowerCase()
 }
 
-/** True for refunds, and for orders that hold a subscription's permission. */
-function isUncounted(row: object): boolean {
-  const isPermission =
-    Reflect.get(row, 'subscriptionId') !== undefined &&
-    Reflect.get(row, 'chargeId') === undefined
-  return isPermission || Reflect.get(row, 'refundOf') !== undefined
-}
-
 function counterOf(row: object): string {
   return counterName({
     chainId: Reflect.get(row, 'chainId'),
@@ -61,7 +54,6 @@ export async function countOrders(
   return counts
 }
 
-/** Counts the orders in each state, separately for each destination. */
 export async function countEach(
   finder: Finder,
   destinations: readonly Destination[],
@@ -152,7 +144,7 @@ export function startCounting(finder: Finder, seen: SeenRows): CountChanges {
   let rises = new Map<string, bigint>()
   const count = (rows: readonly object[], by: bigint) => {
     for (const row of rows) {
-      if (isUncounted(row)) continue
+      if (!isListed(row)) continue
       const name = counterOf(row)
       rises.set(name, (rises.get(name) ?? 0n) + by)
     }

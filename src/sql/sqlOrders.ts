@@ -1,5 +1,6 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { addAll } from '../core/addAll.js'
+import { listedOrders } from '../store/listedOrders.js'
 import { destinationsOf, orderPlace } from '../store/memoryOrders.js'
 import { sortRows } from '../store/memoryRows.js'
 import type {
@@ -11,7 +12,7 @@ import type {
   Submitter,
 } from '../store/types.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
-import { toBytes } from './tables/sqlColumns.js'
+import { columnName, toBytes } from './tables/sqlColumns.js'
 import {
   findOfMany,
   groupByToken,
@@ -31,7 +32,6 @@ import { earlyTable, orderTable } from './tables/sqlTables.js'
  * found.
  */
 export type Finder = QueryPlace & {
-  /** True to lock found rows until the end of the transaction. */
   readonly locks: boolean
 }
 
@@ -177,6 +177,18 @@ async function findCharges(
   return decodeRows(orderTable, rows)
 }
 
+const isListed = sql.raw<boolean>(
+  listedOrders
+    .map((line) =>
+      Object.entries(line).map(
+        ([member, isThere]) =>
+          `${columnName(member)} is ${isThere ? 'not ' : ''}null`,
+      ),
+    )
+    .map((either) => `(${either.join(' or ')})`)
+    .join(' and '),
+)
+
 type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
 
 async function listOrders(
@@ -189,9 +201,7 @@ async function listOrders(
       .selectFrom('orders')
       .selectAll()
       .where(condition)
-      .where(
-        sql<boolean>`refund_of is null and (subscription_id is null or charge_id is not null)`,
-      )
+      .where(isListed)
       .orderBy('position', 'desc')
       .limit(BigInt(limit))
     if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))

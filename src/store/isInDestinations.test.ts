@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { drawAddress, drawDestination } from '../testing/storeCasesSamples.js'
+import { drawAddress, drawDestination } from '../../test/storeCases/samples.js'
 import { indexDestinations, isInDestinations } from './isInDestinations.js'
 
 const token = drawAddress()

@@ -1,4 +1,5 @@
 import { type DestinationIndex, indexDestinations } from './isInDestinations.js'
+import { isListed } from './listedOrders.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
@@ -67,19 +68,6 @@ function findCharges(
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
 }
 
-/**
- * False for refunds, and for the orders that only hold a subscription's
- * permission. Lists and counts leave them out.
- */
-function isListed({
-  refundOf,
-  subscriptionId,
-  chargeId,
-}: OrderRecord): boolean {
-  const isPermission = subscriptionId !== undefined && chargeId === undefined
-  return refundOf === undefined && !isPermission
-}
-
 export function countStates(
   rows: Rows<OrderRecord>,
   destinations: readonly Destination[],
@@ -136,7 +124,6 @@ export function filterEarly(
   )
 }
 
-/** A query that finds orders by destination or submitter. */
 export type OrderSearch = Exclude<
   OrderQuery,
   | { ids: readonly string[] }
@@ -145,10 +132,6 @@ export type OrderSearch = Exclude<
   | ChargeSearch
 >
 
-/**
- * Returns the destinations of a query; an empty list if the query selects by
- * submitter.
- */
 export function destinationsOf(query: OrderSearch): readonly Destination[] {
   if ('sendDue' in query) return []
   if ('listed' in query) return query.listed
@@ -202,9 +185,7 @@ function isWanted(
   )
 }
 
-/**
- * Returns the values by which the orders of a query are sorted, lowest first.
- */
+/** Lowest first. */
 export function orderPlace(query: OrderSearch): (row: OrderRecord) => bigint[] {
   if ('listed' in query) return ({ position }) => [-position]
   if ('sendDue' in query)

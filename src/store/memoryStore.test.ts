@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { drawDestination, sampleEvent } from '../../test/storeCases/samples.js'
 import { hour, moveClocks } from '../../test/unit/support/movedClocks.js'
-import { drawDestination, sampleEvent } from '../testing/storeCasesSamples.js'
 import { StoreError } from './errors.js'
 import { memoryStore } from './memoryStore.js'
 import type { AttemptRecord, PaymentStore, StoreWriter } from './types.js'

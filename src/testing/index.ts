@@ -4,5 +4,5 @@ export {
   type SamplePaymentParameters,
   samplePayment,
 } from './samplePayment.js'
+export type { CreateStore } from './storeCase.js'
 export { storeCases } from './storeCases.js'
-export type { CreateStore } from './storeCasesTools.js'

@@ -5,7 +5,7 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from '../../src/testing/storeCasesSamples.js'
+} from '../storeCases/samples.js'
 
 const bytes = (digit: string, length: number) =>
   `0x${digit.repeat(length * 2)}` as const

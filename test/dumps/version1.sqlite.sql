@@ -10,7 +10,10 @@ create table orders (
   submitter blob not null,
   state text not null,
   attempt integer not null,
+  kind text not null default 'eip3009',
+  total text not null default 'amount',
   value text not null,
+  capture_value text,
   decimals integer not null,
   primary_type text not null,
   token_name text not null,
@@ -31,7 +34,16 @@ create table orders (
   fulfilled text,
   finality text,
   settled_hash blob,
-  settled_block integer
+  settled_block integer,
+  early text,
+  early_for text,
+  refunds integer not null default 0,
+  refund_of text,
+  refund_id text,
+  refund_to blob,
+  refund_attempt integer,
+  subscription_id text,
+  charge_id text
 ) strict;
 create unique index orders_id on orders (id);
 create index orders_listed on orders (chain_id, token, recipient, position);
@@ -40,12 +52,24 @@ create index orders_payer on orders (chain_id, token, recipient, payer, position
   where payer is not null;
 create index orders_send_due on orders (chain_id, submitter, deadline, position)
   where send_due is not null;
-create index orders_look_due on orders (chain_id, token, recipient, look_due, position)
+create index orders_token on orders (chain_id, token, position);
+create index orders_token_state on orders (chain_id, token, state, position);
+create index orders_token_payer on orders (chain_id, token, payer, position)
+  where payer is not null;
+create index orders_look_due on orders (chain_id, token, look_due, position, recipient)
   where look_due is not null;
-create index orders_settled on orders (chain_id, token, recipient, finality, settled_block, position)
-  where settled_block is not null;
-create index orders_unsettled on orders (chain_id, token, recipient, position)
+create index orders_settled on orders (chain_id, token, finality, settled_block, position, recipient)
+  where settled_block is not null and finality <> 'finalized';
+create index orders_unsettled on orders (chain_id, token, position, recipient)
   where payer is not null and look_due is not null;
+create index orders_early on orders (chain_id, token, early)
+  where early is not null and early <> 'paid';
+create index orders_refunds on orders (refund_of)
+  where refund_of is not null;
+create index orders_refunds_due on orders (chain_id, token, state, position, recipient)
+  where refund_of is not null and state = 'drafted';
+create index orders_charges on orders (subscription_id, position)
+  where subscription_id is not null;
 create table attempts (
   order_id text not null,
   number integer not null,
@@ -62,6 +86,7 @@ create table attempts (
   spendable_until integer,
   value text not null,
   spendable integer not null,
+  terms text,
   signature text,
   cancellation text,
   primary key (order_id, number)
@@ -123,6 +148,7 @@ create table proofs (
 create index proofs_order on proofs (order_id)
   where order_id is not null;
 create index proofs_block on proofs (chain_id, token, recipient, block_number, log_index);
+create index proofs_token on proofs (chain_id, token, block_number, log_index);
 create table events (
   cursor integer primary key,
   order_id text,
@@ -135,8 +161,48 @@ create table events (
   data text not null
 ) strict;
 create index events_destination on events (chain_id, token, recipient, cursor);
+create index events_token on events (chain_id, token, cursor);
 create index events_order on events (order_id, cursor)
   where order_id is not null;
+create table subscriptions (
+  position integer primary key,
+  id text not null,
+  version integer not null,
+  chain_id integer not null,
+  token blob not null,
+  recipient blob not null,
+  state text not null,
+  payer blob not null,
+  permission text not null,
+  price text,
+  period integer not null,
+  charge_id text,
+  tries integer not null,
+  due integer
+) strict;
+create unique index subscriptions_id on subscriptions (id);
+create index subscriptions_listed on subscriptions (chain_id, token, recipient, position);
+create index subscriptions_token on subscriptions (chain_id, token, position);
+create index subscriptions_payer on subscriptions (chain_id, token, recipient, payer, position);
+create index subscriptions_due on subscriptions (chain_id, token, due, position, recipient)
+  where due is not null;
+create table recipients (
+  chain_id integer not null,
+  token blob not null,
+  recipient blob not null,
+  version integer not null,
+  shop text not null,
+  removed integer not null,
+  primary key (chain_id, token, recipient)
+) strict;
+create index recipients_shop on recipients (shop, chain_id, token, recipient);
+create table notes (
+  key text primary key,
+  version integer not null,
+  until integer not null,
+  data text not null
+) strict;
+create index notes_until on notes (until);
 create table settings (
   key text primary key,
   value text not null
@@ -153,8 +219,8 @@ create table counters (
   last integer not null
 ) strict;
 insert into counters (name, last) values ('events', 0);
-create table migrations (version integer primary key) strict;
-insert into migrations (version) values (1);
+create table versions (version integer primary key) strict;
+insert into versions (version) values (1);
 insert into orders
   (position, id, version, sequence, chain_id, token, recipient, submitter, state, attempt, value, decimals, primary_type, token_name, token_version, payer, buyer_token_hash, metadata, created_at, deadline, send_due, look_due, requested, reason, tries, needs_review, unexpected, overpaid, fulfilled, finality, settled_hash, settled_block)
   values (1, 'drafted', 1, 0, 8453, X'1111111111111111111111111111111111111111', X'2222222222222222222222222222222222222222', X'2222222222222222222222222222222222222222', 'drafted', 1, '12500000', 6, 'ReceiveWithAuthorization', 'USD Coin', '2', NULL, X'3333333333333333333333333333333333333333333333333333333333333333', '{"cart":["tea",2]}', 1750000000, 1750000900, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { sampleTransaction } from '../../../test/storeCases/samples.js'
 import {
   storedAttempt,
   storedOrder,
 } from '../../../test/unit/support/storedOrder.js'
 import type { ProofRecord } from '../../store/types.js'
-import { sampleTransaction } from '../../testing/storeCasesSamples.js'
 import { type NewEvent, noChanges } from './changes.js'
 import { collectChanges } from './collectChanges.js'
 import type { StoredOrder } from './storedOrder.js'

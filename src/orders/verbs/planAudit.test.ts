@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { ProofRecord } from '../../store/types.js'
-import { seededRandom } from '../../testing/seededRandom.js'
 import {
   drawDestination,
   sampleProof,
-} from '../../testing/storeCasesSamples.js'
+} from '../../../test/storeCases/samples.js'
+import type { ProofRecord } from '../../store/types.js'
+import { seededRandom } from '../../testing/seededRandom.js'
 import type { RecordedRange } from './auditRange.js'
 import { auditPace, planAudit } from './planAudit.js'
 

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
+import { sampleProof } from '../../../test/storeCases/samples.js'
 import { memoryStore } from '../../store/memoryStore.js'
 import type { Destination, ProofQuery, ProofRecord } from '../../store/types.js'
-import { sampleProof } from '../../testing/storeCasesSamples.js'
 import { sumSpentSince } from './sumSpentSince.js'
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { drawDestination } from '../../../test/storeCases/samples.js'
 import { destinationKey } from '../../store/destinationKey.js'
 import { seededRandom } from '../../testing/seededRandom.js'
-import { drawDestination } from '../../testing/storeCasesSamples.js'
 import {
   type DestinationCursor,
   encodeCursor,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { memoryStore } from '../../store/memoryStore.js'
-import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import {
   drawDestination,
   sampleOrder,
   sampleProof,
-} from '../../testing/storeCasesSamples.js'
+} from '../../../test/storeCases/samples.js'
+import { memoryStore } from '../../store/memoryStore.js'
+import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { findSettled, findStandingProofs } from './findSettled.js'
 
 /**

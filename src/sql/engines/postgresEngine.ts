@@ -67,7 +67,7 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
     rollback: (session) => runText(session, 'rollback').catch(ignoreError),
     assertDurable,
     lockSchema: (session) => lockSchema(session, schema),
-    hasTables: (session) => hasTables(session, schema),
+    hasTable: (session, table) => hasTable(session, schema, table),
     identify: database.identify,
     lock: (session, lock) => lockName(session, `${schema} ${lock}`),
     ...(listen !== undefined && {
@@ -150,30 +150,26 @@ async function assertDurable(session: SqlSession): Promise<void> {
     )
 }
 
-async function lockSchema(
-  session: SqlSession,
-  schema: string,
-): Promise<boolean> {
+async function lockSchema(session: SqlSession, schema: string): Promise<void> {
   await lockName(session, `${schema} schema`)
-  const found = await sql<{ table: string | null }>`
-    select to_regclass(${`${quoteName(schema)}.migrations`})::text as table
-    from pg_namespace where nspname = ${schema}`.execute(session)
+  const found = await sql`
+    select 1 from pg_namespace where nspname = ${schema}`.execute(session)
   // Checks first whether the schema exists: even `create schema if not exists`
   // needs the right to create schemas.
   if (found.rows.length === 0)
     await runText(session, `create schema ${quoteName(schema)}`)
-  return Boolean(found.rows[0]?.table)
 }
 
-async function hasTables(
+async function hasTable(
   session: SqlSession,
   schema: string,
+  table: string,
 ): Promise<boolean> {
-  const found = await sql<{ table: string | null }>`
-    select to_regclass(${`${quoteName(schema)}.migrations`})::text as table`.execute(
+  const found = await sql<{ found: string | null }>`
+    select to_regclass(${`${quoteName(schema)}.${table}`})::text as found`.execute(
     session,
   )
-  return Boolean(found.rows[0]?.table)
+  return Boolean(found.rows[0]?.found)
 }
 
 async function lockName(session: SqlSession, name: string): Promise<void> {

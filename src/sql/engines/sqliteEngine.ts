@@ -129,8 +129,8 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
       await runText(session, 'rollback').catch(() => undefined)
     },
     assertDurable,
-    lockSchema: hasTables,
-    hasTables,
+    lockSchema: async () => undefined,
+    hasTable,
     identify: async () => {
       const { ino, birthtimeNs } = await stat(file, { bigint: true })
       return `sqlite ${ino} ${birthtimeNs}`
@@ -219,7 +219,7 @@ async function assertDurable(session: SqlSession): Promise<void> {
     throw new StoreError(`needs synchronous = FULL, and has ${synchronous}`)
 }
 
-async function hasTables(session: SqlSession): Promise<boolean> {
-  const asked = sql`select 1 from sqlite_schema where name = 'migrations'`
+async function hasTable(session: SqlSession, table: string): Promise<boolean> {
+  const asked = sql`select 1 from sqlite_schema where name = ${table}`
   return (await asked.execute(session)).rows.length > 0
 }

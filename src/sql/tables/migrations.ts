@@ -1,38 +1,20 @@
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
-import { findDueByToken } from './schemaDue.js'
-import { addEarly } from './schemaEarly.js'
-import { addKinds } from './schemaKinds.js'
-import { addNotes } from './schemaNotes.js'
-import { addRefunds } from './schemaRefunds.js'
-import { addShops } from './schemaShops.js'
-import { addSubscriptions } from './schemaSubscriptions.js'
-import { findByToken } from './schemaTokens.js'
-import { version1 } from './schemaVersion1.js'
+import { schema } from './schema.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
 
 /**
  * The steps from each version of the tables to the next, in order. The first
  * creates version 1.
  */
-export const migrations: readonly Migration[] = [
-  version1,
-  addNotes,
-  addRefunds,
-  addKinds,
-  addSubscriptions,
-  addEarly,
-  findByToken,
-  addShops,
-  findDueByToken,
-]
+export const migrations: readonly Migration[] = [schema]
 
 /**
  * Brings the tables to the newest version, in one transaction that excludes all
  * other processes.
  *
  * @throws {@link StoreError} when the tables are of a newer version than this
- * release knows.
+ * release knows, or were made before the first release.
  */
 export async function migrate(
   session: SqlSession,
@@ -40,9 +22,10 @@ export async function migrate(
   steps: readonly Migration[],
 ): Promise<void> {
   const { types } = engine.dialect
-  const isThere = await engine.lockSchema(session)
-  const create = `create table migrations (version ${types.integer} primary key)`
-  if (!isThere) await sql.raw(create + types.end).execute(session)
+  await engine.lockSchema(session)
+  const create = `create table versions (version ${types.integer} primary key)`
+  if (!(await hasTables(session, engine)))
+    await sql.raw(create + types.end).execute(session)
   const current = await loadVersion(session)
   if (current > steps.length) throw newerTables(current, steps)
   for (const [index, step] of steps.entries()) {
@@ -50,7 +33,7 @@ export async function migrate(
     for (const statement of step(types))
       await sql.raw(statement).execute(session)
     await session
-      .insertInto('migrations')
+      .insertInto('versions')
       .values({ version: BigInt(index + 1) })
       .execute()
   }
@@ -66,7 +49,7 @@ export async function assertMigrated(
   engine: SqlEngine,
   steps: readonly Migration[],
 ): Promise<void> {
-  if (!(await engine.hasTables(session)))
+  if (!(await hasTables(session, engine)))
     throw new StoreError('has no tables yet: the first server creates them')
   const version = await loadVersion(session)
   if (version < steps.length)
@@ -74,6 +57,18 @@ export async function assertMigrated(
       `has tables of version ${version}, and this release needs version ${steps.length}: use the release of your servers, or stop them and migrate`,
     )
   if (version > steps.length) throw newerTables(version, steps)
+}
+
+/** Before the first release, the versions stood in a table `migrations`. */
+async function hasTables(
+  session: SqlSession,
+  engine: SqlEngine,
+): Promise<boolean> {
+  if (await engine.hasTable(session, 'migrations'))
+    throw new StoreError(
+      'has tables from before the first release, with a table migrations: use a new database',
+    )
+  return engine.hasTable(session, 'versions')
 }
 
 function newerTables(version: number, steps: readonly Migration[]): StoreError {
@@ -84,7 +79,7 @@ function newerTables(version: number, steps: readonly Migration[]): StoreError {
 
 async function loadVersion(session: SqlSession): Promise<number> {
   const [newest] = await session
-    .selectFrom('migrations')
+    .selectFrom('versions')
     .select('version')
     .orderBy('version', 'desc')
     .limit(1)

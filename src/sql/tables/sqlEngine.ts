@@ -79,11 +79,11 @@ export type SqlEngine = {
   assertDurable(session: SqlSession): Promise<void>
   /**
    * Locks the schema until the end of the transaction, and creates it if it
-   * does not exist. Returns true when the schema has tables.
+   * does not exist.
    */
-  lockSchema(session: SqlSession): Promise<boolean>
-  /** True when the tables exist. Writes nothing and locks nothing. */
-  hasTables(session: SqlSession): Promise<boolean>
+  lockSchema(session: SqlSession): Promise<void>
+  /** True when the table exists. Writes nothing and locks nothing. */
+  hasTable(session: SqlSession, table: string): Promise<boolean>
   /** Returns the identity of the physical database. The tables must exist. */
   identify(session: SqlSession): Promise<string>
   /**

@@ -12,11 +12,9 @@ import type {
 } from '../../store/types.js'
 import type { Columns, SqlRow } from './sqlColumns.js'
 
-/** Describes the table of one kind of record. */
 export type SqlTable<row> = {
   readonly name: keyof SqlTables & string
   readonly columns: Columns<row>
-  /** Members that together identify a row. */
   readonly key: readonly (keyof row & string)[]
   /** Member whose value the database assigns on insert. */
   readonly given?: keyof row & string
@@ -36,7 +34,7 @@ export type SqlTables = {
   settings: { key: string; value: string }
   leases: { key: string; owner: string; fence: bigint; expires: bigint }
   counters: { name: string; last: bigint }
-  migrations: { version: bigint }
+  versions: { version: bigint }
 }
 
 const destination: Columns<Destination> = {

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 test('tables of a newer release end each command with 1, and stay as they are', async () => {
   const sqlite = new Database(shop.file)
-  sqlite.exec('insert into migrations (version) values (99)')
+  sqlite.exec('insert into versions (version) values (99)')
   sqlite.exec('pragma wal_checkpoint(truncate)')
   sqlite.close()
   const before = readFileSync(shop.file)

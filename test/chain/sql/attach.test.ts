@@ -12,7 +12,7 @@ import { postgresStore, sqliteStore } from 'countersign/sql'
 import { type PaymentStore, StoreError } from 'countersign/store'
 import Database from 'libsql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { drawId } from '../../../src/testing/storeCasesSamples.js'
+import { drawId } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-attach-'))
@@ -38,7 +38,7 @@ type Place = {
   bytes(): string | undefined
 }
 
-const tables = ['settings', 'leases', 'counters', 'migrations']
+const tables = ['settings', 'leases', 'counters', 'versions']
 
 const places: [string, () => Promise<Place>][] = [
   [
@@ -156,16 +156,16 @@ test.each(
     const { store, attach, run, print } = await open()
     await store.open()
     await store.close()
-    await run('delete from migrations where version > 3')
+    await run('delete from versions')
     const before = await print()
     const older = attach(access)
     await expect(older.open()).rejects.toThrow(
-      /^The store has tables of version 3, and this release needs version \d+: use the release of your servers, or stop them and migrate\.$/,
+      /^The store has tables of version 0, and this release needs version 1: use the release of your servers, or stop them and migrate\.$/,
     )
     await older.close()
     expect(await print()).toEqual(before)
 
-    await run('insert into migrations (version) values (99)')
+    await run('insert into versions (version) values (99)')
     const newer = attach(access)
     await expect(newer.open()).rejects.toThrow(
       /has tables of version 99, but this release knows only/,

@@ -1,9 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  drawDestination,
-  sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+import { drawDestination, sampleOrder } from '../../storeCases/samples.js'
 import {
   connectionString,
   database,

@@ -16,7 +16,7 @@ import type { PaymentStore } from 'countersign/store'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
-import { sampleOrder } from '../../../src/testing/storeCasesSamples.js'
+import { sampleOrder } from '../../storeCases/samples.js'
 import { limitRoom } from '../support/limitRoom.js'
 
 const destination = {

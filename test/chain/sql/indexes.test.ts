@@ -37,7 +37,7 @@ import type {
 } from '../../../src/sql/tables/sqlEngine.js'
 import { updateRows } from '../../../src/sql/tables/sqlRows.js'
 import { attemptTable, orderTable } from '../../../src/sql/tables/sqlTables.js'
-import { drawAddress } from '../../../src/testing/storeCasesSamples.js'
+import { drawAddress } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))

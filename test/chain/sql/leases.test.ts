@@ -5,7 +5,7 @@ import { postgresStore, sqliteStore } from 'countersign/sql'
 import { LeaseLostError, type PaymentStore } from 'countersign/store'
 import Database from 'libsql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { drawId } from '../../../src/testing/storeCasesSamples.js'
+import { drawId } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-leases-'))

@@ -7,7 +7,7 @@ import {
   drawId,
   sampleEvent,
   sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 type Pool = Extract<PostgresStoreParameters, { pool: unknown }>['pool']

@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStore } from 'countersign/sql'
 import { afterAll, expect, test } from 'vitest'
-import {
-  drawDestination,
-  sampleEvent,
-} from '../../../src/testing/storeCasesSamples.js'
+import { drawDestination, sampleEvent } from '../../storeCases/samples.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-events-'))
 

@@ -9,12 +9,8 @@ import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import { migrations } from '../../../src/sql/tables/migrations.js'
 import type { Migration, SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
-import {
-  drawId,
-  sampleOrder,
-  sampleProof,
-} from '../../../src/testing/storeCasesSamples.js'
 import { dumped } from '../../dumps/rows.js'
+import { drawId, sampleOrder } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
@@ -29,8 +25,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** An empty database, its engines, and a way around them. */
-type Place = { engine(): SqlEngine; run(text: string): Promise<unknown> }
+/** An empty database, its engines, and ways around them. */
+type Place = {
+  engine(): SqlEngine
+  run(text: string): Promise<unknown>
+  /** What its catalog says of tables, columns and indexes. */
+  schema(): Promise<unknown>
+}
+
+const postgresSchema = `
+  select table_name as "table", ordinal_position::text as place, concat_ws(' ',
+    column_name, udt_name, numeric_precision, numeric_scale, collation_name,
+    is_nullable, column_default, identity_generation) as is
+  from information_schema.columns where table_schema = 'countersign'
+  union all select tablename, indexname, indexdef
+  from pg_indexes where schemaname = 'countersign' order by 1, 2, 3`
 
 const places: [string, () => Promise<Place>][] = [
   [
@@ -44,6 +53,14 @@ const places: [string, () => Promise<Place>][] = [
           sqlite.exec(text)
           sqlite.close()
         },
+        schema: async () => {
+          const sqlite = new Database(file)
+          const rows = sqlite
+            .prepare('select name, sql from sqlite_schema order by name')
+            .all()
+          sqlite.close()
+          return JSON.parse(JSON.stringify(rows).replace(/(\\n| )+/g, ' '))
+        },
       }
     },
   ],
@@ -55,6 +72,7 @@ const places: [string, () => Promise<Place>][] = [
       return {
         engine: () => postgresEngine({ connectionString }),
         run: (text) => database.ask(text, name, 'shop'),
+        schema: () => database.ask(postgresSchema, name, 'shop'),
       }
     },
   ],
@@ -110,93 +128,33 @@ test.each(places)(
   },
 )
 
-/** Rows that each query of orders, proofs, events and subscriptions finds. */
-async function fill(store: PaymentStore): Promise<void> {
-  const rows = [
-    sampleOrder(destination, {
-      id: 'due',
-      lookDue: 5n,
-      payer: destination.token,
-    }),
-    sampleOrder(destination, {
-      id: 'settled',
-      state: 'captured',
-      payer: destination.token,
-      finality: 'included',
-      settledHash: dumped.captured.settledHash,
-      settledBlock: 7n,
-    }),
-    sampleOrder(destination, {
-      id: 'refund',
-      refundOf: 'settled',
-      refundId: 'one',
-      refundTo: destination.token,
-      refundAttempt: 1,
-    }),
-    sampleOrder(
-      { ...destination, recipient: destination.token },
-      { id: 'other', lookDue: 5n, payer: destination.token },
-    ),
-  ]
-  await store.write(async (it) => {
-    await it.orders.insert(rows)
-    await it.proofs.insert([sampleProof(destination)])
-    await it.events.append([dumped.event])
-  })
-}
-
-async function findAll(store: PaymentStore): Promise<unknown> {
-  const limit = 9
-  const payer = destination.token
-  const places = [destination]
-  return store.read(async (it) => ({
-    listed: await it.orders.find({ listed: places, limit }),
-    ofPayer: await it.orders.find({ listed: places, payer, limit }),
-    inState: await it.orders.find({
-      listed: places,
-      states: ['captured'],
-      limit,
-    }),
-    due: await it.orders.find({ lookDue: places, until: 9n, limit }),
-    unsettled: await it.orders.find({ unsettled: places, limit }),
-    settled: await it.orders.find({
-      settled: places,
-      finality: 'included',
-      limit,
-    }),
-    refunds: await it.orders.find({ refundsDue: places, limit }),
-    counts: await it.orders.count(places),
-    proofs: await it.proofs.find({ destinations: places, limit }),
-    events: await it.events.find({ destinations: places, after: 0n, limit }),
-  }))
-}
-
-const versions = [6, 7].flatMap((version) =>
-  places.map(([name, place]) => [version, name, place] as const),
+test.each(places)(
+  'the schema of a new database of %s equals its dump',
+  async (name, place) => {
+    const [created, restored] = [await place(), await place()]
+    const store = createSqlStore(created.engine())
+    await store.open()
+    await store.close()
+    await restored.run(readDump(name))
+    expect(await created.schema()).toEqual(await restored.schema())
+  },
 )
 
-test.each(versions)(
-  'what a database of version %i of %s holds is found after the update, and its shops begin empty',
-  async (version, _, place) => {
-    const { engine } = await place()
-    const older = createSqlStore(engine(), migrations.slice(0, version))
-    await fill(older)
-    const before = await findAll(older)
-    await older.close()
-    const newest = createSqlStore(engine())
-    expect(await findAll(newest)).toEqual(before)
-    expect(before).toMatchObject({
-      due: [{ id: 'due' }],
-      unsettled: [{ id: 'due' }],
-      settled: [{ id: 'settled' }],
-      refunds: [{ id: 'refund' }],
-    })
-    const find = () => newest.read((it) => it.recipients.find({ shop: 'shop' }))
-    expect(await find()).toEqual([])
-    const row = { ...destination, shop: 'shop', removed: false }
-    await newest.write((it) => it.recipients.insert([row]))
-    expect(await find()).toEqual([{ ...row, version: 1 }])
-    await newest.close()
+test.each(places)(
+  'a database of %s from before the first release is refused, and stays as it is',
+  async (name, place) => {
+    const { engine, run, schema } = await place()
+    await run(readDump(name).replaceAll(/\bversions\b/g, 'migrations'))
+    const before = await schema()
+    const refusal =
+      'The store has tables from before the first release, with a table migrations: use a new database.'
+    const store = createSqlStore(engine())
+    await expect(store.open()).rejects.toThrow(refusal)
+    await expect(store.read((it) => it.getValue('watch'))).rejects.toThrow(
+      refusal,
+    )
+    await store.close()
+    expect(await schema()).toEqual(before)
   },
 )
 

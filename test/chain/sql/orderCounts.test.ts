@@ -10,7 +10,7 @@ import {
   drawId,
   sampleEvent,
   sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-counts-'))

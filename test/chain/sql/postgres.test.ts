@@ -8,7 +8,7 @@ import {
   drawDestination,
   drawSubmitter,
   sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 import {
   connectionString,
   database,

@@ -7,7 +7,7 @@ import {
   drawDestination,
   sampleEvent,
   sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 import {
   closers,
   connectionString,

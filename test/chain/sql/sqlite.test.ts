@@ -16,7 +16,7 @@ import {
   sampleEvent,
   sampleOrder,
   sampleProof,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-sqlite-'))
 const newFile = () => join(folder, `${drawId()}.db`)

@@ -1,10 +1,7 @@
 import { rmSync } from 'node:fs'
 import { sqliteStore } from 'countersign/sql'
 import { expect, test } from 'vitest'
-import {
-  drawDestination,
-  sampleEvent,
-} from '../../../src/testing/storeCasesSamples.js'
+import { drawDestination, sampleEvent } from '../../storeCases/samples.js'
 import { eventually } from '../../unit/support/webhooksRun.js'
 import { sqliteFile } from '../support/chaos.js'
 import { watchStatements } from '../support/watchStatements.js'

@@ -14,7 +14,7 @@ import {
   sampleAttempt,
   sampleOrder,
   sampleTransaction,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 import { contextOver } from '../../unit/support/contextOver.js'
 
 const keyOf = (letter: number) => new Uint8Array(32).fill(letter)

@@ -1,10 +1,7 @@
 /** Writes to a store as a process of its own: `file rounds [hang]`. */
 import process from 'node:process'
 import { sqliteStore } from 'countersign/sql'
-import {
-  sampleEvent,
-  sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+import { sampleEvent, sampleOrder } from '../../storeCases/samples.js'
 
 const [file = '', rounds = '0', hang] = process.argv.slice(2)
 const destination = {

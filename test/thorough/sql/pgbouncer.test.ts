@@ -4,17 +4,17 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  drawDestination,
-  sampleEvent,
-  sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
 import { findPort } from '../../chain/support/database.js'
 import {
   connectionString,
   openStore,
 } from '../../chain/support/postgresStore.js'
 import { startTcpProxy } from '../../chain/support/tcpProxy.js'
+import {
+  drawDestination,
+  sampleEvent,
+  sampleOrder,
+} from '../../storeCases/samples.js'
 
 const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0
 if (!isInstalled)

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import {
-  drawDestination,
-  sampleEvent,
-  sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
-import {
   connectionString,
   database,
   openPool,
   openStore,
   wait,
 } from '../../chain/support/postgresStore.js'
+import {
+  drawDestination,
+  sampleEvent,
+  sampleOrder,
+} from '../../storeCases/samples.js'
 
 test('work whose connection is lost before its end runs again, and is kept once', async () => {
   const store = openStore()

@@ -3,16 +3,16 @@ import type { PaymentStore } from 'countersign/store'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import {
-  drawDestination,
-  drawId,
-  sampleEvent,
-  sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
-import {
   connectionString,
   openStore,
 } from '../../chain/support/postgresStore.js'
 import { startTcpProxy, type TcpProxy } from '../../chain/support/tcpProxy.js'
+import {
+  drawDestination,
+  drawId,
+  sampleEvent,
+  sampleOrder,
+} from '../../storeCases/samples.js'
 
 const patience = { timeout: 60_000 }
 

@@ -3,7 +3,7 @@ import { type Address, createClient, custom, type Hex, numberToHex } from 'viem'
 import { expect, test } from 'vitest'
 import { createContext } from '../../../src/orders/createContext.js'
 import { auditOrders } from '../../../src/orders/verbs/auditOrders.js'
-import { sampleProof } from '../../../src/testing/storeCasesSamples.js'
+import { sampleProof } from '../../storeCases/samples.js'
 
 const account: Address = `0x${'1'.repeat(40)}`
 const token: Address = `0x${'2'.repeat(40)}`

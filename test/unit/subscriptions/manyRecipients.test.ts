@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { drawAddress } from '../../../src/testing/storeCasesSamples.js'
+import { drawAddress } from '../../storeCases/samples.js'
 import {
   blockAt,
   nowSeconds,

@@ -20,7 +20,7 @@ import {
   drawId,
   sampleAttempt,
   sampleOrder,
-} from '../../../src/testing/storeCasesSamples.js'
+} from '../../storeCases/samples.js'
 
 const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 

@@ -10,7 +10,7 @@ import {
   sendTransaction,
 } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleTransaction } from '../../../../src/testing/storeCasesSamples.js'
+import { sampleTransaction } from '../../../storeCases/samples.js'
 import { fundedAccount, mined } from '../../support/desk.js'
 import { openLedgerShop, rowsOf, sell } from '../../support/ledgerShop.js'
 

@@ -2,10 +2,7 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { sqliteStore } from 'countersign/sql'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import {
-  drawDestination,
-  sampleEvent,
-} from '../../../../src/testing/storeCasesSamples.js'
+import { drawDestination, sampleEvent } from '../../../storeCases/samples.js'
 import { eventually } from '../../../unit/support/webhooksRun.js'
 import { sqliteFile } from '../../support/chaos.js'
 import { openShop, rowsOf, type Shop, storedOrder } from '../../support/shop.js'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import { resealOrders } from '../../../../src/orders/verbs/resealOrders.js'
 import type { Sealer } from '../../../../src/store/types.js'
-import { drawId } from '../../../../src/testing/storeCasesSamples.js'
+import { drawId } from '../../../storeCases/samples.js'
 import { sqliteFile } from '../../support/chaos.js'
 import { startDatabase, type TestDatabase } from '../../support/database.js'
 import {

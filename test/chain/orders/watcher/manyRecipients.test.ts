@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/orders/model/types.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { loadCursor } from '../../../../src/orders/watcher/destinationCursor.js'
-import { drawAddress } from '../../../../src/testing/storeCasesSamples.js'
+import { drawAddress } from '../../../storeCases/samples.js'
 import { eventually } from '../../../unit/support/webhooksRun.js'
 import {
   type Asked,

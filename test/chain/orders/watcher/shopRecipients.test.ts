@@ -10,7 +10,7 @@ import type {
 import { changeRecipients } from '../../../../src/orders/verbs/changeRecipients.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { openStore } from '../../../../src/orders/verbs/openStore.js'
-import { drawAddress } from '../../../../src/testing/storeCasesSamples.js'
+import { drawAddress } from '../../../storeCases/samples.js'
 import { eventually } from '../../../unit/support/webhooksRun.js'
 import { draft, fakeNode, mined } from '../../support/desk.js'
 import {

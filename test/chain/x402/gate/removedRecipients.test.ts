@@ -1,7 +1,7 @@
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { createX402Gate } from 'countersign/x402'
 import { expect, test } from 'vitest'
-import { drawAddress } from '../../../../src/testing/storeCasesSamples.js'
+import { drawAddress } from '../../../storeCases/samples.js'
 import { sqliteFile } from '../../support/chaos.js'
 import { fundedAccount } from '../../support/desk.js'
 import { holdNode } from '../../support/heldNode.js'

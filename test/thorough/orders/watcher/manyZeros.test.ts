@@ -3,7 +3,6 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { concatHex, encodeFunctionData, erc20Abi, toHex } from 'viem'
 import { sendTransaction } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { drawAddress } from '../../../../src/testing/storeCasesSamples.js'
 import {
   draft,
   fakeNode,
@@ -18,6 +17,7 @@ import {
   watchOf,
 } from '../../../chain/support/watching.js'
 import { contextOf, putOrder } from '../../../chain/support/watchRows.js'
+import { drawAddress } from '../../../storeCases/samples.js'
 
 let chain: DevChain
 

@@ -6,7 +6,7 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from '../../../../src/testing/storeCasesSamples.js'
+} from '../../../storeCases/samples.js'
 import { contextOver } from '../../support/contextOver.js'
 
 const account: Address = `0x${'1'.repeat(40)}`

@@ -3,12 +3,12 @@ import { memoryStore } from 'countersign/store'
 import type { Address, Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { readLedger } from '../../../../src/orders/ledger/readLedger.js'
+import { judgeJournal } from '../../../chain/support/hledger.js'
 import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from '../../../../src/testing/storeCasesSamples.js'
-import { judgeJournal } from '../../../chain/support/hledger.js'
+} from '../../../storeCases/samples.js'
 import { contextOver } from '../../support/contextOver.js'
 import { textOf } from '../../support/ledgerRow.js'
 

@@ -1,5 +1,6 @@
-import { wait } from '../core/wait.js'
-import type { PaymentStore, StoreReader } from '../store/types.js'
+import { wait } from '../../src/core/wait.js'
+import type { PaymentStore, StoreReader } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawDestination,
   drawId,
@@ -9,13 +10,8 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from './storeCasesSamples.js'
-import {
-  expectSame,
-  type StoreCase,
-  tryAgain,
-  useStore,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectSame, tryAgain, useStore } from './tools.js'
 
 /**
  * Rules about units of work (database transactions): each is atomic and

@@ -3,14 +3,10 @@ import type {
   PaymentStore,
   RecipientQuery,
   RecipientRecord,
-} from '../store/types.js'
-import { drawAddress, drawDestination, drawId } from './storeCasesSamples.js'
-import {
-  expectRefusal,
-  expectSame,
-  type StoreCase,
-  useStore,
-} from './storeCasesTools.js'
+} from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
+import { drawAddress, drawDestination, drawId } from './samples.js'
+import { expectRefusal, expectSame, useStore } from './tools.js'
 
 type NewRecipient = Omit<RecipientRecord, 'version'>
 

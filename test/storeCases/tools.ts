@@ -1,24 +1,7 @@
-import { keepTrying } from '../core/keepTrying.js'
-import { wait } from '../core/wait.js'
-import type { PaymentStore, StoreWriter } from '../store/types.js'
-
-/** Returns a new, unopened handle to the database under test. */
-export type CreateStore = () => PaymentStore | Promise<PaymentStore>
-
-/** One rule that every store must follow. */
-export type StoreCase = {
-  /** The rule as a sentence, without a full stop. */
-  readonly name: string
-  /**
-   * Runs the case. Rejects when the store breaks the rule, with an error that
-   * says what was expected.
-   *
-   * Calls `createStore` once or several times. Each call must return a handle
-   * to the same database. The case opens and closes the handles. For a store in
-   * memory, return the same store each time.
-   */
-  readonly run: (createStore: CreateStore) => Promise<void>
-}
+import { keepTrying } from '../../src/core/keepTrying.js'
+import { wait } from '../../src/core/wait.js'
+import type { PaymentStore, StoreWriter } from '../../src/store/types.js'
+import type { CreateStore } from '../../src/testing/storeCase.js'
 
 /**
  * Runs `work` with an open handle, and with a function that opens further ones.

@@ -1,12 +1,7 @@
-import type { NoteRecord, PaymentStore } from '../store/types.js'
-import { drawId, maxTime, oddText } from './storeCasesSamples.js'
-import {
-  expectRefusal,
-  expectRows,
-  expectSame,
-  type StoreCase,
-  useStore,
-} from './storeCasesTools.js'
+import type { NoteRecord, PaymentStore } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
+import { drawId, maxTime, oddText } from './samples.js'
+import { expectRefusal, expectRows, expectSame, useStore } from './tools.js'
 
 type NewNote = Omit<NoteRecord, 'version'>
 

@@ -1,4 +1,9 @@
-import type { Destination, PaymentStore, SecretQuery } from '../store/types.js'
+import type {
+  Destination,
+  PaymentStore,
+  SecretQuery,
+} from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawDestination,
   drawId,
@@ -6,13 +11,8 @@ import {
   sampleAttempt,
   sampleOrder,
   sampleTransaction,
-} from './storeCasesSamples.js'
-import {
-  expectSame,
-  type StoreCase,
-  useStore,
-  writeAll,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectSame, useStore, writeAll } from './tools.js'
 
 /**
  * Rules about secrets of orders: they can be counted and found by the key that

@@ -1,4 +1,5 @@
-import type { PaymentStore } from '../store/types.js'
+import type { PaymentStore } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawDestination,
   drawId,
@@ -14,14 +15,8 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from './storeCasesSamples.js'
-import {
-  expectRows,
-  expectSame,
-  type StoreCase,
-  useStore,
-  writeAll,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectRows, expectSame, useStore, writeAll } from './tools.js'
 
 const withVersion = <row>(rows: readonly row[], version = 1) =>
   rows.map((row) => ({ ...row, version }))

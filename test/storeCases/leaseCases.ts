@@ -1,13 +1,8 @@
-import { wait } from '../core/wait.js'
-import type { Lease, PaymentStore } from '../store/types.js'
-import { drawId } from './storeCasesSamples.js'
-import {
-  expectRefusal,
-  expectSame,
-  type StoreCase,
-  useStore,
-  waitFor,
-} from './storeCasesTools.js'
+import { wait } from '../../src/core/wait.js'
+import type { Lease, PaymentStore } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
+import { drawId } from './samples.js'
+import { expectRefusal, expectSame, useStore, waitFor } from './tools.js'
 
 const long = 600_000
 

@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
-import { drawNonce } from '../core/drawNonce.js'
-import type { ProofRecord, TransactionRecord } from '../store/types.js'
+import { drawNonce } from '../../src/core/drawNonce.js'
+import type { ProofRecord, TransactionRecord } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawAddress,
   drawDestination,
@@ -10,15 +11,9 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from './storeCasesSamples.js'
-import {
-  expectRows,
-  expectSame,
-  type StoreCase,
-  useStore,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectRows, expectSame, useStore } from './tools.js'
 
-/** Rules about queries for attempts, transactions and proofs. */
 export const ledgerQueryCases: readonly StoreCase[] = [
   {
     name: 'attempts are found by their orders and by their nonces',

@@ -3,7 +3,8 @@ import type {
   PaymentStore,
   SubscriptionQuery,
   SubscriptionRecord,
-} from '../store/types.js'
+} from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawAddress,
   drawDestination,
@@ -11,13 +12,8 @@ import {
   maxTime,
   oddText,
   sampleOrder,
-} from './storeCasesSamples.js'
-import {
-  expectRefusal,
-  expectSame,
-  type StoreCase,
-  useStore,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectRefusal, expectSame, useStore } from './tools.js'
 
 type NewSubscription = Omit<SubscriptionRecord, 'version' | 'position'>
 

@@ -1,13 +1,12 @@
-import { wait } from '../core/wait.js'
-import type { Destination, EventRecord, PaymentStore } from '../store/types.js'
-import { drawDestination, drawId, sampleEvent } from './storeCasesSamples.js'
-import {
-  expectRefusal,
-  expectSame,
-  type StoreCase,
-  tryAgain,
-  useStore,
-} from './storeCasesTools.js'
+import { wait } from '../../src/core/wait.js'
+import type {
+  Destination,
+  EventRecord,
+  PaymentStore,
+} from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
+import { drawDestination, drawId, sampleEvent } from './samples.js'
+import { expectRefusal, expectSame, tryAgain, useStore } from './tools.js'
 
 /** Rules about events: every reader sees the same stream, without gaps. */
 export const eventCases: readonly StoreCase[] = [

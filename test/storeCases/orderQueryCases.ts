@@ -4,7 +4,8 @@ import type {
   OrderQuery,
   OrderState,
   PaymentStore,
-} from '../store/types.js'
+} from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawAddress,
   drawDestination,
@@ -14,13 +15,8 @@ import {
   sampleEvent,
   sampleOrder,
   sampleProof,
-} from './storeCasesSamples.js'
-import {
-  expectRows,
-  expectSame,
-  type StoreCase,
-  useStore,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectRows, expectSame, useStore } from './tools.js'
 
 const limit = 100
 

@@ -1,12 +1,13 @@
-import type { Destination, PaymentStore } from '../store/types.js'
+import type { Destination, PaymentStore } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawAddress,
   drawDestination,
   drawId,
   type NewOrder,
   sampleOrder,
-} from './storeCasesSamples.js'
-import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
+} from './samples.js'
+import { expectSame, useStore } from './tools.js'
 
 const limit = 100
 

@@ -1,6 +1,7 @@
 import type { Migration } from './sqlEngine.js'
 
-export const version1: Migration = ({
+/** Creates the tables: version 1 of the schema. */
+export const schema: Migration = ({
   text,
   id,
   integer,
@@ -21,7 +22,10 @@ export const version1: Migration = ({
     submitter ${bytes} not null,
     state ${text} not null,
     attempt ${integer} not null,
+    kind ${text} not null default 'eip3009',
+    total ${text} not null default 'amount',
     value ${amount} not null,
+    capture_value ${amount},
     decimals ${integer} not null,
     primary_type ${text} not null,
     token_name ${text} not null,
@@ -42,7 +46,16 @@ export const version1: Migration = ({
     fulfilled ${text},
     finality ${text},
     settled_hash ${bytes},
-    settled_block ${integer}
+    settled_block ${integer},
+    early ${text},
+    early_for ${text},
+    refunds ${integer} not null default 0,
+    refund_of ${id},
+    refund_id ${text},
+    refund_to ${bytes},
+    refund_attempt ${integer},
+    subscription_id ${id},
+    charge_id ${text}
   )${end}`,
   'create unique index orders_id on orders (id)',
   'create index orders_listed on orders (chain_id, token, recipient, position)',
@@ -51,12 +64,26 @@ export const version1: Migration = ({
     where payer is not null`,
   `create index orders_send_due on orders (chain_id, submitter, deadline, position)
     where send_due is not null`,
-  `create index orders_look_due on orders (chain_id, token, recipient, look_due, position)
+  // Those that begin with the token, without the recipient, find the rows of all
+  // recipients in order. They serve a single recipient as well where rows are few.
+  'create index orders_token on orders (chain_id, token, position)',
+  'create index orders_token_state on orders (chain_id, token, state, position)',
+  `create index orders_token_payer on orders (chain_id, token, payer, position)
+    where payer is not null`,
+  `create index orders_look_due on orders (chain_id, token, look_due, position, recipient)
     where look_due is not null`,
-  `create index orders_settled on orders (chain_id, token, recipient, finality, settled_block, position)
-    where settled_block is not null`,
-  `create index orders_unsettled on orders (chain_id, token, recipient, position)
+  `create index orders_settled on orders (chain_id, token, finality, settled_block, position, recipient)
+    where settled_block is not null and finality <> 'finalized'`,
+  `create index orders_unsettled on orders (chain_id, token, position, recipient)
     where payer is not null and look_due is not null`,
+  `create index orders_early on orders (chain_id, token, early)
+    where early is not null and early <> 'paid'`,
+  `create index orders_refunds on orders (refund_of)
+    where refund_of is not null`,
+  `create index orders_refunds_due on orders (chain_id, token, state, position, recipient)
+    where refund_of is not null and state = 'drafted'`,
+  `create index orders_charges on orders (subscription_id, position)
+    where subscription_id is not null`,
 
   `create table attempts (
     order_id ${id} not null,
@@ -74,6 +101,7 @@ export const version1: Migration = ({
     spendable_until ${integer},
     value ${amount} not null,
     spendable ${boolean} not null,
+    terms ${text},
     signature ${text},
     cancellation ${text},
     primary key (order_id, number)
@@ -137,6 +165,7 @@ export const version1: Migration = ({
   `create index proofs_order on proofs (order_id)
     where order_id is not null`,
   'create index proofs_block on proofs (chain_id, token, recipient, block_number, log_index)',
+  'create index proofs_token on proofs (chain_id, token, block_number, log_index)',
 
   `create table events (
     cursor ${integer} primary key,
@@ -150,9 +179,51 @@ export const version1: Migration = ({
     data ${text} not null
   )${end}`,
   'create index events_destination on events (chain_id, token, recipient, cursor)',
+  'create index events_token on events (chain_id, token, cursor)',
   `create index events_order on events (order_id, cursor)
     where order_id is not null`,
 
+  `create table subscriptions (
+    position ${position},
+    id ${id} not null,
+    version ${integer} not null,
+    chain_id ${integer} not null,
+    token ${bytes} not null,
+    recipient ${bytes} not null,
+    state ${text} not null,
+    payer ${bytes} not null,
+    permission ${text} not null,
+    price ${amount},
+    period ${integer} not null,
+    charge_id ${text},
+    tries ${integer} not null,
+    due ${integer}
+  )${end}`,
+  'create unique index subscriptions_id on subscriptions (id)',
+  'create index subscriptions_listed on subscriptions (chain_id, token, recipient, position)',
+  'create index subscriptions_token on subscriptions (chain_id, token, position)',
+  'create index subscriptions_payer on subscriptions (chain_id, token, recipient, payer, position)',
+  `create index subscriptions_due on subscriptions (chain_id, token, due, position, recipient)
+    where due is not null`,
+
+  `create table recipients (
+    chain_id ${integer} not null,
+    token ${bytes} not null,
+    recipient ${bytes} not null,
+    version ${integer} not null,
+    shop ${id} not null,
+    removed ${boolean} not null,
+    primary key (chain_id, token, recipient)
+  )${end}`,
+  'create index recipients_shop on recipients (shop, chain_id, token, recipient)',
+
+  `create table notes (
+    key ${id} primary key,
+    version ${integer} not null,
+    until ${integer} not null,
+    data ${text} not null
+  )${end}`,
+  'create index notes_until on notes (until)',
   `create table settings (
     key ${id} primary key,
     value ${text} not null

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { memoryStore } from '../store/memoryStore.js'
-import { storeCases } from './storeCases.js'
+import { memoryStore } from '../../../src/store/memoryStore.js'
+import { storeCases } from '../../../src/testing/storeCases.js'
 
 const store = memoryStore()
 

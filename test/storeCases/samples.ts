@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { drawNonce } from '../core/drawNonce.js'
+import { drawNonce } from '../../src/core/drawNonce.js'
 import type {
   AttemptRecord,
   Destination,
@@ -8,7 +8,7 @@ import type {
   ProofRecord,
   Submitter,
   TransactionRecord,
-} from '../store/types.js'
+} from '../../src/store/types.js'
 
 export type NewOrder = Omit<OrderRecord, 'version' | 'position'>
 export type NewAttempt = Omit<AttemptRecord, 'version'>
@@ -16,7 +16,6 @@ export type NewTransaction = Omit<TransactionRecord, 'version'>
 export type NewProof = Omit<ProofRecord, 'version'>
 export type NewEventRecord = Omit<EventRecord, 'cursor'>
 
-/** The largest amount of a token. */
 export const maxAmount: bigint = 2n ** 256n - 1n
 /** The largest time and block number that a store must accept. */
 export const maxTime: bigint = 2n ** 63n - 1n
@@ -26,17 +25,14 @@ export const maxTime: bigint = 2n ** 63n - 1n
  */
 export const oddText = 'USD₮0 "\'\\ $x \n\t\u2028 é e\u0301 🧾 ×10³ שלום'
 
-/** Returns a random id. */
 export function drawId(): string {
   return drawNonce().slice(2, 34)
 }
 
-/** Returns a random address. */
 export function drawAddress(): Address {
   return `0x${drawNonce().slice(2, 42)}`
 }
 
-/** Returns a destination with a random token and recipient. */
 export function drawDestination(facts: Partial<Destination> = {}): Destination {
   return {
     chainId: 8453,

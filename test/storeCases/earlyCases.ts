@@ -1,12 +1,13 @@
-import type { PaymentStore } from '../store/types.js'
+import type { PaymentStore } from '../../src/store/types.js'
+import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawAddress,
   drawDestination,
   maxAmount,
   oddText,
   sampleOrder,
-} from './storeCasesSamples.js'
-import { expectSame, type StoreCase, useStore } from './storeCasesTools.js'
+} from './samples.js'
+import { expectSame, useStore } from './tools.js'
 
 /**
  * Rules about orders that were answered when their payment was pre-confirmed,

@@ -1,4 +1,5 @@
-import type { PaymentStore, StoreWriter } from '../store/types.js'
+import type { PaymentStore, StoreWriter } from '../../src/store/types.js'
+import type { CreateStore, StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawDestination,
   drawId,
@@ -12,19 +13,11 @@ import {
   sampleOrder,
   sampleProof,
   sampleTransaction,
-} from './storeCasesSamples.js'
-import {
-  type CreateStore,
-  expectRefusal,
-  expectSame,
-  type StoreCase,
-  tryAgain,
-  useStore,
-} from './storeCasesTools.js'
+} from './samples.js'
+import { expectRefusal, expectSame, tryAgain, useStore } from './tools.js'
 
 type Step = (writer: StoreWriter) => Promise<unknown>
 
-/** One row of each table. */
 type Sample = {
   order: NewOrder
   attempt: NewAttempt
