@@ -9,7 +9,7 @@ import type { Call } from '../chain/state/types.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { parsePayment } from '../core/fields.js'
 import { hashChecked } from '../core/hashPayment.js'
-import { proveCapture } from '../core/receiptProof.js'
+import { type ProofReceipt, proveCapture } from '../core/receiptProof.js'
 import type {
   AnyPayment,
   AnySignedPayment,
@@ -147,6 +147,11 @@ type CarriedKind = {
       toBlock: bigint
     },
   ): Promise<Hash | undefined>
+  /**
+   * True when a transaction approved the spend permission of a payment, which
+   * can then be captured.
+   */
+  approves(receipt: ProofReceipt, payment: AnyPayment): boolean
   /** Finds out why a transaction of a payment failed. */
   explain(
     client: Client,

@@ -47,6 +47,11 @@ test('after a look at its type, an event has the data of that type', () => {
       }>()
     case 'reopened':
       return expectTypeOf(event.data).toEqualTypeOf<Record<never, never>>()
+    case 'permissionApproved':
+      return expectTypeOf(event.data).toEqualTypeOf<{
+        transactionHash: Hash
+        blockNumber: string
+      }>()
     case 'capturing':
     case 'canceling':
       return expectTypeOf(event.data).toEqualTypeOf<{ attempt: number }>()

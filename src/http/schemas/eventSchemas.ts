@@ -133,6 +133,7 @@ function dataSchemas(): DataSchemas {
     preconfirmed: z.strictObject({ transactionHash: bytes32 }),
     captureRejected: rejected,
     reopened: nothing,
+    permissionApproved: spent,
     captured,
     voided: z.strictObject({ spendableUntil: decimal.optional() }),
     cancellationAccepted: z.strictObject({ relayed: z.boolean() }),

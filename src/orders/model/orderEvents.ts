@@ -28,9 +28,15 @@ export type OrderEventData = {
   preconfirmed: { transactionHash: Hash }
   captureRejected: { reason: OrderReason }
   /**
-   * The transactions of the order can no longer be mined, so a new one is sent.
+   * The transactions sent so far can no longer decide the order, so a new one
+   * is sent.
    */
   reopened: Record<never, never>
+  /**
+   * The chain shows the approval of a spend permission. Nothing is charged yet:
+   * the charge is sent next.
+   */
+  permissionApproved: { transactionHash: Hash; blockNumber: string }
   captured: {
     transactionHash: Hash
     logIndex: number

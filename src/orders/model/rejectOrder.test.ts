@@ -96,3 +96,17 @@ test('what is decided stays so when its transaction is lost', () => {
     events: [],
   })
 })
+
+test('a charge whose permission was approved is sent next, and tells the approval', () => {
+  const approval = { transactionHash: '0x1', blockNumber: 7n } as const
+  const about = { at: 0n, relays: true, approval }
+  const stored = fileOf({ state: 'capturing', requested: undefined }, kept)
+  const { orders, events } = reopenOrder(stored, about)
+  expect(orders).toMatchObject([{ state: 'stored', requested: 'capture' }])
+  expect(events).toMatchObject([
+    {
+      type: 'permissionApproved',
+      data: { transactionHash: '0x1', blockNumber: '7' },
+    },
+  ])
+})

@@ -1,3 +1,4 @@
+import type { Hash } from 'viem'
 import type {
   AttemptRecord,
   OrderReason,
@@ -93,12 +94,16 @@ export function isGivenUp(
 }
 
 /**
- * Makes the submitter send an order again, because its last transaction can no
- * longer be mined. Does nothing if the order was voided meanwhile.
+ * Makes the submitter send a new transaction for an order: its last one can no
+ * longer decide the order, or was the approval of its spend permission. Sends
+ * no capture if the order was voided meanwhile.
  */
 export function reopenOrder(
   stored: Undecided,
-  options: Pick<Refused, 'at' | 'relays'>,
+  options: Pick<Refused, 'at' | 'relays'> & {
+    /** The transaction that approved the spend permission. */
+    approval?: { transactionHash: Hash; blockNumber: bigint } | undefined
+  },
 ): Pick<Changes, 'orders' | 'events'> {
   const { order } = stored
   const { state, requested } = order
@@ -108,9 +113,19 @@ export function reopenOrder(
   if (isGivenUp(order, options.relays))
     return rejectOrder(stored, { ...options, reason: 'voided' })
   const kept = requested ?? (state === 'canceling' ? 'cancel' : 'capture')
+  const { at, approval } = options
   const reopened = withEvent(
     inState(order, 'freed', 'stored'),
-    { type: 'reopened', at: options.at, data: {} },
+    approval
+      ? {
+          type: 'permissionApproved',
+          at,
+          data: {
+            transactionHash: approval.transactionHash,
+            blockNumber: String(approval.blockNumber),
+          },
+        }
+      : { type: 'reopened', at, data: {} },
     { requested: kept, sendDue: 0n },
   )
   return { orders: [reopened.order], events: [reopened.event] }

@@ -113,6 +113,11 @@ export type NonceFate = {
    * another account nonce.
    */
   isFree?: boolean | undefined
+  /**
+   * The transaction that approved the spend permission of a charge. The charge
+   * itself is sent next.
+   */
+  approval?: ProofReceipt | undefined
 }
 
 /**
@@ -187,11 +192,14 @@ async function explainMined(
   const isSuccess = receipt.status === 'success'
   // Without the time of its block, it is not clear yet what the receipt proves.
   if (carried && isSuccess && time === undefined) return undefined
-  // A charge of a subscription can need several transactions, such as an
-  // approval first. Send the next one.
-  if (carried && isSuccess)
-    return { judged, stored, isFree: true, isOver: true }
   const payment = paymentOf(submitter, stored.order, stored.attempt)
+  // A charge of a subscription can need several transactions, such as an
+  // approval first. Send the next one. An approval also succeeds without effect
+  // if the permission is approved or revoked already.
+  if (carried && isSuccess) {
+    const approval = carried.approves(receipt, payment) ? receipt : undefined
+    return { judged, stored, isFree: true, approval, isOver: true }
+  }
   const about = { nonce: judged.nonce, orderId: stored.order.id }
   const explaining = carried
     ? carried.explain(submitter.reader, payment, receipt)

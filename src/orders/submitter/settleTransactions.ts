@@ -265,7 +265,7 @@ function applyFate(
   about: Omit<Refused, 'reason'>,
 ): void {
   const { at } = about
-  const { judged, evidence, failure, isOver, isForeign, isFree } = fate
+  const { judged, evidence, failure, isOver, isForeign } = fate
   const [{ orderId, attempt, account, nonce }] = judged.rows
   if (isOver) collected.add({ transactions: closeRows(fate) })
   const find = () => collected.find(orderId, attempt)
@@ -280,7 +280,8 @@ function applyFate(
   if (evidence) collected.add(settleOrder(now, evidence, at))
   else if (failure)
     collected.add(rejectOrder(now, { reason: failure.reason, ...about }))
-  else if (isFree) collected.add(reopenOrder(now, about))
+  else if (fate.isFree)
+    collected.add(reopenOrder(now, { ...about, approval: fate.approval }))
 }
 
 /**

@@ -99,10 +99,30 @@ export function proveCharge(
 export const revokedTopic: Hex =
   '0xff59e520513907d7deffc74c82b5492b06b2988d7d03dacfd4995de47fe94c95'
 
+/** `SpendPermissionApproved(bytes32,(address,address,address,uint160,uint48,uint48,uint48,uint256,bytes))`. */
+export const approvedTopic: Hex =
+  '0x40a18f36db551498d122b5bfe203819b4c710502e7401e2bd6d2ccc6d2ceb558'
+
 /** True when a receipt shows that a permission was revoked. */
 export function provesRevocation(
   receipt: ProofReceipt,
   permission: SpendPermission,
+): boolean {
+  return hasLog(receipt, permission, revokedTopic)
+}
+
+/** True when a receipt shows that a permission was approved. */
+export function provesApproval(
+  receipt: ProofReceipt,
+  permission: SpendPermission,
+): boolean {
+  return hasLog(receipt, permission, approvedTopic)
+}
+
+function hasLog(
+  receipt: ProofReceipt,
+  permission: SpendPermission,
+  topic: Hex,
 ): boolean {
   const hash = hashSpendPermission(permission)
   return (
@@ -110,7 +130,7 @@ export function provesRevocation(
     receipt.logs.some(
       ({ address, topics }) =>
         same(address, permission.domain.verifyingContract) &&
-        same(topics[0], revokedTopic) &&
+        same(topics[0], topic) &&
         same(topics[1], hash),
     )
   )

@@ -10,6 +10,7 @@ import {
   type ChargePayment,
   decodeTerms,
   proveCharge,
+  provesApproval,
   provesRevocation,
 } from './chargePayment.js'
 import { openChargeSearches } from './chargeSearches.js'
@@ -146,6 +147,8 @@ export function spendPermissions(
           (await mayBeCharged(client, charge, range.toBlock))
         return isSearched ? findChargeHash(client, charge, range) : undefined
       },
+      approves: (receipt, payment) =>
+        provesApproval(receipt, chargeOf(payment).permission),
       explain: (client, payment, receipt) =>
         explainCharge(client, chargeOf(payment), receipt),
     },

@@ -187,7 +187,7 @@ function isPem(text: string): boolean {
 /** All types of events. A unit test checks that none of the type is missing. */
 const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
-  'reopened captured voided cancellationAccepted canceling cancelRejected canceled ' +
+  'reopened permissionApproved captured voided cancellationAccepted canceling cancelRejected canceled ' +
   'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
   'overpaid refundRequested refunded refundFailed servedUnpaid lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid submitterShared unmatched storeReplaced'
 

@@ -9,6 +9,7 @@ const every: Record<OrderEventType, true> = {
   preconfirmed: true,
   captureRejected: true,
   reopened: true,
+  permissionApproved: true,
   captured: true,
   voided: true,
   cancellationAccepted: true,

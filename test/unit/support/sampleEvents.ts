@@ -27,6 +27,7 @@ const data: OrderEventData = {
   preconfirmed: { transactionHash: hash },
   captureRejected: { reason: 'insufficientFunds' },
   reopened: {},
+  permissionApproved: spent,
   captured,
   voided: { spendableUntil: '1760000900' },
   cancellationAccepted: { relayed: true },

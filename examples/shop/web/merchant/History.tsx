@@ -19,6 +19,7 @@ const titles: Partial<Record<OrderEventType, string>> = {
   preconfirmed: 'Pre-confirmed',
   captureRejected: 'Capture rejected',
   reopened: 'Will be sent again',
+  permissionApproved: 'Spend permission approved',
   captured: 'Captured',
   voided: 'Voided',
   cancellationAccepted: 'Buyer asks to cancel',
