@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { readBytes } from '../core/readBytes.js'
 import { checkShape } from './checkShape.js'
 import { RequestRefusedError } from './routes/errors.js'
 
@@ -44,42 +45,15 @@ function isReadBefore({ headers }: Request, text: string): boolean {
 async function readText(request: Request): Promise<string> {
   if (Number(request.headers.get('content-length')) > mostBytes)
     throw new RequestRefusedError('tooLarge')
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request.body, mostBytes).catch(() => {
+    throw malformed('could not be read to its end')
+  })
+  if (!bytes) throw new RequestRefusedError('tooLarge')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw malformed('is not text in UTF-8')
   }
-}
-
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  try {
-    const reader = request.body?.getReader()
-    for (;;) {
-      const chunk = await reader?.read()
-      if (!chunk || chunk.done) break
-      length += chunk.value.byteLength
-      if (length > mostBytes) {
-        // Does not wait for the cancellation: a sender that keeps sending would
-        // delay the error response.
-        reader?.cancel().catch(() => {})
-        throw new RequestRefusedError('tooLarge')
-      }
-      chunks.push(chunk.value)
-    }
-  } catch (error) {
-    if (error instanceof RequestRefusedError) throw error
-    throw malformed('could not be read to its end')
-  }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
 }
 
 function parse(text: string): unknown {

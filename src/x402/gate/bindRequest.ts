@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { canonicalJson } from '../../core/canonicalJson.js'
 import { hashTextBy, type Keccak256 } from '../../core/keccak.js'
+import { readBytes } from '../../core/readBytes.js'
 import { splitForm } from './splitForm.js'
 
 /**
@@ -51,33 +52,6 @@ export async function digestBody(
   if (!parts) return { body: bytes, bytes }
   const digests = await Promise.all(parts.map(digest))
   return { body: `form:${digests.join()}`, bytes }
-}
-
-/** Reads all bytes of a body; `undefined` when there are more than `most`. */
-export async function readBytes(
-  body: ReadableStream<Uint8Array> | null,
-  most: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  const reader = body?.getReader()
-  for (;;) {
-    const chunk = await reader?.read()
-    if (!chunk || chunk.done) break
-    length += chunk.value.byteLength
-    if (length > most) {
-      reader?.cancel().catch(() => {})
-      return undefined
-    }
-    chunks.push(chunk.value)
-  }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
 }
 
 async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Hex> {

@@ -1,5 +1,5 @@
+import { readBytes } from '../../core/readBytes.js'
 import { isFramingField } from '../wire/isFramingField.js'
-import { readBytes } from './bindRequest.js'
 import type { KeptResponse } from './types.js'
 
 /**
