@@ -74,6 +74,24 @@ test('a read that nobody answers ends, where its transport sets no limit', async
   await asking
 })
 
+test('what a second node says of a send waits for the first, which may have sent it', async () => {
+  const sent = new Promise((resolve) => {
+    setTimeout(() => resolve('0xhash'), 5_000)
+  })
+  const refusal = Object.assign(new Error('nonce too low'), { code: -32000 })
+  const { ask, asked } = openNodes(
+    () => sent,
+    () => Promise.reject(refusal),
+  )
+  const asking = ask('eth_sendRawTransaction')
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(await asking).toBe('0xhash')
+  expect(asked).toEqual([
+    ['eth_sendRawTransaction'],
+    ['eth_sendRawTransaction'],
+  ])
+})
+
 test('what the node refuses at the second try counts at once', async () => {
   let count = 0
   const refusal = Object.assign(new Error('execution reverted'), { code: 3 })

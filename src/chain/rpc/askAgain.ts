@@ -65,6 +65,8 @@ export function askAgain(client: Client): Client {
         : () => mendSocket(others?.first ?? client.transport),
       onSecond: isLeftOut ? undefined : others?.leaveFirstOut,
       limit,
+      // One node's "nonce too low" may follow from the same bytes at another.
+      mayPass: isSend(method) ? () => true : undefined,
     })
     if (answer.failure) throw answer.error
     return answer.result
@@ -116,7 +118,8 @@ async function attempt(ask: () => Promise<unknown>): Promise<Answer> {
 
 /**
  * Asks a second time after some silence. Returns the first answer; a failure
- * that may pass counts only if nothing else is awaited.
+ * that may pass, by default a temporary one, counts only if nothing else is
+ * awaited.
  */
 function askTwice<answer extends Attempt>(
   first: () => Promise<answer>,
@@ -126,6 +129,7 @@ function askTwice<answer extends Attempt>(
     onSilence,
     onSecond,
     limit,
+    mayPass = isTemporary,
   }: {
     second: () => Promise<answer>
     silence: number
@@ -133,6 +137,7 @@ function askTwice<answer extends Attempt>(
     /** Called when the second answer comes and the first has not. */
     onSecond?: (() => void) | undefined
     limit?: number | undefined
+    mayPass?: typeof isTemporary | undefined
   },
 ): Promise<answer> {
   return new Promise((resolve, reject) => {
@@ -151,16 +156,22 @@ function askTwice<answer extends Attempt>(
         (answer) => {
           open--
           const { failure } = answer
-          const mayPass = failure !== undefined && isTemporary(failure)
-          if (mayPass && open > 0) return
-          if (!isOver && !mayPass) onAnswer?.()
+          const passes = failure !== undefined && mayPass(failure)
+          if (passes && open > 0) return
+          if (!isOver && !passes) onAnswer?.()
           end(() => resolve(answer))
         },
         (error: unknown) => end(() => reject(error)),
       )
     }
     const silent = setTimeout(() => {
-      onSilence?.()
+      // Thrown in a timer, an error of the caller would end the process.
+      try {
+        onSilence?.()
+      } catch (error) {
+        end(() => reject(error))
+        return
+      }
       begin(second, onSecond)
     }, silence)
     const late =

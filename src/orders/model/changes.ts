@@ -77,14 +77,13 @@ export function joinChanges(all: readonly Changes[]): Changes {
  * Writes the rows of one database transaction. Settles the early answers of all
  * orders first.
  *
- * @param at Unix milliseconds, for the events that this function adds. @default
- * the time of the last event in `changes`
+ * @param at Unix milliseconds, for the events that this function adds.
  * @returns the orders as written, but with the `version` from before.
  */
 export async function writeChanges(
   tables: StoreWriter,
   changes: Changes,
-  at: bigint = changes.events.at(-1)?.at ?? BigInt(Date.now()),
+  at: bigint,
 ): Promise<readonly OrderRecord[]> {
   const settled = settleEarly(changes, at)
   const { orders, events } = await reportRefunds(tables, settled)

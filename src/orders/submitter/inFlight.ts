@@ -47,6 +47,13 @@ export function openInFlight(): InFlight {
   let hasCode: boolean | undefined
   const ends = new Map<string, AttemptEnds>()
   const shown = new Set<Hash>()
+  const keepRows = (kept: readonly TransactionRecord[]): void => {
+    rows = kept
+    const attempts = new Set(rows.map(attemptKey))
+    for (const key of ends.keys()) if (!attempts.has(key)) ends.delete(key)
+    const hashes = new Set(rows.map(({ hash }) => hash))
+    for (const hash of shown) if (!hashes.has(hash)) shown.delete(hash)
+  }
   return {
     get rows() {
       return rows
@@ -60,7 +67,7 @@ export function openInFlight(): InFlight {
     endsOf: (row) => ends.get(attemptKey(row)),
     lacksEnds: () => rows.some((row) => !ends.has(attemptKey(row))),
     load: (loaded, now) => {
-      rows = loaded
+      keepRows(loaded)
       loadedAt = now
     },
     rememberEnds: (attempt) => {
@@ -83,18 +90,11 @@ export function openInFlight(): InFlight {
       rows = rows.map((row) => (row === before ? after : row))
     },
     remove: (removed) => {
-      rows = rows.filter((row) => row !== removed)
+      keepRows(rows.filter((row) => row !== removed))
     },
     close: (groups) => {
-      const closed = new Set<number>()
-      for (const group of groups) {
-        const [first] = group
-        if (!first) continue
-        for (const { hash } of group) if (hash) shown.delete(hash)
-        closed.add(first.nonce)
-        ends.delete(attemptKey(first))
-      }
-      rows = rows.filter(({ nonce }) => !closed.has(nonce))
+      const closed = new Set(groups.flatMap(([row]) => row?.nonce ?? []))
+      keepRows(rows.filter(({ nonce }) => !closed.has(nonce)))
     },
   }
 }

@@ -37,9 +37,12 @@ export async function reportPreconfirmed(
   }
   const changes = collected.close()
   if (changes.orders.length > 0)
-    await context.store.write((tables) => writeChanges(tables, changes), {
-      lease: submitter.lease,
-    })
+    await context.store.write(
+      (tables) => writeChanges(tables, changes, context.now()),
+      {
+        lease: submitter.lease,
+      },
+    )
   for (const { hash } of shown) if (hash) submitter.inFlight.rememberShown(hash)
   const isChanged = new Set(changes.orders.map(({ id }) => id))
   return collected.written().filter(({ order }) => isChanged.has(order.id))

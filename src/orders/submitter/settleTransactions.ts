@@ -114,7 +114,7 @@ async function takeOrders(
 }
 
 async function writeSettled(
-  { store }: OrdersContext,
+  { store, now }: OrdersContext,
   submitter: SubmitterState,
   changes: Changes,
   sharedNonce: number | undefined,
@@ -124,7 +124,7 @@ async function writeSettled(
   const isShared = sharedNonce !== nonces.value.sharedNonce
   await store.write(
     async (tables) => {
-      await writeChanges(tables, changes)
+      await writeChanges(tables, changes, now())
       if (isShared) await tables.setValue(submitterKey(wallet.submitter), value)
     },
     { lease },

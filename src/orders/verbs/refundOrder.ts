@@ -256,11 +256,9 @@ async function reportRequest(
     },
     { refunds: order.refunds + added },
   )
-  await writeChanges(tables, {
-    ...noChanges(),
-    orders: [requested.order],
-    events: [requested.event],
-  })
+  const { order: row, event } = requested
+  const changes = { ...noChanges(), orders: [row], events: [event] }
+  await writeChanges(tables, changes, event.at)
 }
 
 /**

@@ -118,12 +118,13 @@ async function writeAccepted(
   })
   if (!planned.ok) return planned
   const { order, attempt, events } = planned
-  await writeChanges(tables, {
+  const changes = {
     ...noChanges(),
     orders: [order],
     attempts: [attempt],
     events,
-  })
+  }
+  await writeChanges(tables, changes, context.now())
   return { ok: true, order: planned.shown, at: planned.at }
 }
 

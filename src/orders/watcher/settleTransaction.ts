@@ -45,7 +45,7 @@ export async function settleTransaction(
     const collected = collectChanges(loaded)
     const findings = [{ orderId, attempt, evidence }]
     await settleFindings(context, tables, { collected, findings })
-    await writeChanges(tables, collected.close())
+    await writeChanges(tables, collected.close(), context.now())
     return true
   })
 }

@@ -18,7 +18,7 @@ export async function writeUnit(
       context,
       async (tables) => {
         const changes = await work(tables)
-        await writeChanges(tables, changes)
+        await writeChanges(tables, changes, context.now())
         return changes
       },
       { lease },

@@ -114,6 +114,8 @@ export function watchPool(pool: PostgresPool): (until?: number) => QueryPool {
       // silent too. New ones cost less than a wait for each of them.
       if ((heardAt.get(client) ?? silentSince) >= silentSince) return client
       closeAtOnce(client)
+      // A pool that lends it all the same is asked no second time.
+      heardAt.set(client, performance.now())
     }
   }
   const connect = async (until: number) => {

@@ -201,7 +201,6 @@ test('signing, wallet method: eth_signTypedData_v4 with the complete payload', a
   const provider = custom({
     async request({ method, params }) {
       if (method === 'eth_chainId') return toHex(usdc.chainId)
-      if (method === 'eth_accounts') return [account.address]
       asked.push({ method, params })
       return account.signTypedData(JSON.parse(params[1]))
     },
@@ -216,7 +215,7 @@ test('signing, wallet method: eth_signTypedData_v4 with the complete payload', a
   expect(asked).toEqual([
     {
       method: 'eth_signTypedData_v4',
-      params: [account.address, payload],
+      params: [account.address.toLowerCase(), payload],
     },
   ])
 })

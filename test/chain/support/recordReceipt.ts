@@ -36,6 +36,6 @@ export async function recordReceipt(
         ? { kind: proof.kind === 'cancel' ? 'cancel' : 'capture', proof }
         : { kind: 'consumed', transactionHash, blockNumber, blockHash }
       const changes = settleOrder(stored, evidence, context.now())
-      await writeChanges(tables, changes)
+      await writeChanges(tables, changes, context.now())
     })
 }

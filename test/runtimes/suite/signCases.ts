@@ -79,7 +79,7 @@ function walletOf(account: PrivateKeyAccount): Wallet {
       if (method === 'eth_chainId') return '0x2105'
       if (method !== 'eth_signTypedData_v4') throw new Error(method)
       const [address, json] = params ?? []
-      expectEqual(address, account.address)
+      expectEqual(address, addressOf(account))
       return account.signTypedData(
         JSON.parse(json ?? '') as TypedDataDefinition,
       )

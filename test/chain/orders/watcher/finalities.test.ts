@@ -158,7 +158,7 @@ async function putCaptured(context: OrdersContext): Promise<string> {
   })
   if (!evidence) throw new Error('no evidence')
   const changes = settleOrder({ order, attempt, proofs }, evidence, 0n)
-  await context.store.write((tables) => writeChanges(tables, changes))
+  await context.store.write((tables) => writeChanges(tables, changes, 0n))
   return id
 }
 
