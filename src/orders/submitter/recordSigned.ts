@@ -2,6 +2,8 @@ import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
 import { apply, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, joinChanges, writeChanges } from '../model/changes.js'
+import { TransitionError } from '../model/errors.js'
+import { roleOf } from '../model/roles.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeJoined } from './joins.js'
 import { loadBumps } from './loadBumps.js'
@@ -121,15 +123,27 @@ async function dropStale(
 
 /**
  * Plans the changes that store transactions and set the states of their orders.
+ *
+ * @throws {@link TransitionError} when an order cannot go in flight, because its
+ * transaction would be sent all the same.
  */
 export function planRecord(
   drafts: readonly DueDraft[],
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
   rules: Rules,
 ): Changes {
-  const started = drafts.map(({ stored, kind: call }) =>
-    apply(stored, { kind: 'recorded', call }, rules),
-  )
+  const started = drafts.map(({ stored, kind: call }) => {
+    const { refusal, ...changes } = apply(
+      stored,
+      { kind: 'recorded', call },
+      rules,
+    )
+    if (refusal === undefined) return changes
+    const { state: from } = stored.order
+    const to = call === 'capture' ? 'capturing' : 'canceling'
+    const role = roleOf(stored.order)
+    throw new TransitionError({ role, cause: 'recorded', from, to })
+  })
   return {
     ...joinChanges(started),
     newTransactions: signed.map(({ row }) => row),

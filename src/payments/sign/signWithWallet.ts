@@ -4,6 +4,7 @@ import { InvalidFieldError } from '../../core/errors.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { normalizeSignature } from '../../core/signature.js'
 import { toJson } from '../../core/toJson.js'
+import { inTime } from '../../core/wait.js'
 import type { SigningPayload } from '../message/paymentTypedData.js'
 import {
   SigningDeclinedError,
@@ -52,7 +53,7 @@ export async function signWithWallet(
     const { chainId } = payload.domain
     const found = Number(await wallet.request({ method: 'eth_chainId' }))
     if (found !== chainId) throw new WrongWalletError('chainId', found, chainId)
-    const sign = (named: Address): Promise<unknown> => {
+    const sign = async (named: Address): Promise<unknown> => {
       // Does not open the wallet for a page that no longer waits.
       signal?.throwIfAborted()
       const params = [named, toJson(payload)]
@@ -78,13 +79,21 @@ type Signer = Pick<Account, 'address' | 'signTypedData'>
  */
 export const once = { retryCount: 0 } as const
 
+/** Milliseconds that a provider has to name its accounts: it asks nobody. */
+const namingTime = 3_000
+
 /**
  * Returns the payer's account as the provider spells it, because some wallets
  * find an account in their own spelling only.
  */
 async function nameAccount(wallet: Wallet, payer: Address): Promise<Address> {
   try {
-    const accounts = await wallet.request({ method: 'eth_accounts' }, once)
+    const asked = wallet.request({ method: 'eth_accounts' }, once)
+    const accounts = await inTime(
+      Promise.resolve(asked),
+      namingTime,
+      () => undefined,
+    )
     for (const account of Array.isArray(accounts) ? accounts : [])
       if (typeof account === 'string' && account.toLowerCase() === payer)
         return account as Address

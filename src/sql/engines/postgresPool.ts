@@ -142,7 +142,7 @@ export function watchPool(pool: PostgresPool): (until?: number) => QueryPool {
     }
     const release = () => {
       client.removeListener('error', ignoreError)
-      client.release(isLost)
+      giveBack(client, isLost)
     }
     return { query, release }
   }
@@ -167,7 +167,7 @@ async function takeClient(
   } catch (error) {
     // Gives back a connection that comes too late.
     if (isSilence(error))
-      taking.then((client) => client.release()).catch(ignoreError)
+      taking.then((client) => giveBack(client, false)).catch(ignoreError)
     // Replaces the driver's error for an invalid address, because its message
     // contains the password.
     if (!(error instanceof TypeError)) throw explainFault(error, 'connect')
@@ -182,7 +182,17 @@ async function takeClient(
 function closeAtOnce(client: PostgresClient): void {
   client.on('error', ignoreError)
   client.query({ text: '', values: [], types }).catch(ignoreError)
-  client.release(true)
+  giveBack(client, true)
+}
+
+/** Gives a connection back to its pool. */
+function giveBack(client: PostgresClient, isLost: boolean): void {
+  try {
+    client.release(isLost)
+  } catch {
+    // The transaction is over: an error of the pool says nothing about what the
+    // database has kept.
+  }
 }
 
 function limitOf(text: string): number {

@@ -68,6 +68,38 @@ test('one connection whose session is wiped after each transaction is enough', a
   ).toEqual({ key: 'a', owner: 'a', fence: expect.any(BigInt) })
 })
 
+test('a pool that fails to take a connection back undoes no answer', async () => {
+  const pool = openPool({ max: 2 })
+  const connect = async () => {
+    const client = await pool.connect()
+    return {
+      query: client.query.bind(client),
+      on: client.on.bind(client),
+      removeListener: client.removeListener.bind(client),
+      release: (destroy?: boolean) => {
+        client.release(destroy)
+        throw new Error('the pool has no place for it')
+      },
+    }
+  }
+  const store = openStore({
+    pool: {
+      connect,
+      on: pool.on.bind(pool),
+      removeListener: pool.removeListener.bind(pool),
+      end: () => pool.end(),
+    },
+    schema: 'releases',
+  })
+  await store.write((it) => it.setValue('name', { is: 'kept' }))
+  const value = await store.read((it) => it.getValue('name'))
+  expect(value).toEqual({ is: 'kept' })
+  const failing = store.write(async () => {
+    throw new TypeError('of the caller')
+  })
+  await expect(failing).rejects.toThrow('of the caller')
+})
+
 test('a pool that reads numbers its own way changes no amount', async () => {
   const pool = openPool()
   pg.types.setTypeParser(1700, Number.parseFloat)

@@ -1,5 +1,5 @@
 import { type Address, createWalletClient, custom, getAddress } from 'viem'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { signPayment } from '../../../../src/payments/sign/signPayment.js'
 import {
   account,
@@ -9,6 +9,10 @@ import {
   payer,
   signatureOf,
 } from '../../support/fakeWallet.js'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 const checksummed = getAddress(payer)
 const shouted: Address = `0x${payer.slice(2).toUpperCase()}`
@@ -68,6 +72,27 @@ test.each<[string, () => unknown]>([
     expect(signature).toBe(await signatureOf())
   },
 )
+
+test('a provider that never tells its accounts fails with its first error', async () => {
+  vi.useFakeTimers()
+  const wallet = exactWallet(() => new Promise(() => undefined))
+  const failed = vi.fn()
+  signPayment(wallet, parameters).catch(failed)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(failed.mock.lastCall?.[0]).toMatchObject({
+    name: 'WalletError',
+    details: { code: 4100 },
+  })
+})
+
+test('a provider may answer without a promise', async () => {
+  const signature = await signatureOf()
+  const answers = { eth_chainId: '0x2105', eth_signTypedData_v4: signature }
+  const request = ({ method }: { method: keyof typeof answers }): never =>
+    answers[method] as never
+  const signed = await signPayment({ request }, parameters)
+  expect(signed.signature).toBe(signature)
+})
 
 test('a viem client without an account asks its provider for the spelling too', async () => {
   const transport = custom(exactWallet(() => [checksummed]))
