@@ -33,6 +33,7 @@ const parts = {
     'subscriptions',
     'devchain',
     'testing',
+    'client',
   ],
 }
 
@@ -68,6 +69,7 @@ const rooms = {
   'http/schemas': [],
   'http/streams': ['http/schemas'],
   'http/routes': ['http/schemas', 'http/streams'],
+  'client/words': [],
   'webhooks/targets': [],
   'x402/wire': [],
   'x402/gate': ['x402/wire'],

@@ -14,6 +14,12 @@ export {
   createMerchantClient,
 } from './createMerchantClient.js'
 export { createSubscriptionsClient } from './createSubscriptionsClient.js'
+export {
+  type DescribeOrderParameters,
+  describeOrder,
+  type OrderDescription,
+  type OrderToDescribe,
+} from './describeOrder.js'
 export { ProblemError, ServerError } from './errors.js'
 export type { ConnectionParameters } from './line.js'
 export type {
@@ -23,3 +29,4 @@ export type {
   MerchantOrder,
 } from './MerchantClient.js'
 export type { SubscriptionsClient } from './SubscriptionsClient.js'
+export type { OrderWords } from './words/types.js'

@@ -153,6 +153,7 @@ test('countersign/client exports these names', () => {
       "createBuyerClient",
       "createMerchantClient",
       "createSubscriptionsClient",
+      "describeOrder",
     ]
   `)
 })

@@ -1,4 +1,5 @@
 import type { Address, Hash } from 'viem'
+import { describeOrder } from '../../client/describeOrder.js'
 import type { Order, OrderEvent } from '../../orders/index.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { ProofRecord, TransactionRecord } from '../../store/types.js'
@@ -142,9 +143,10 @@ function printFound(print: Printer, { orders, unmatched }: Found): void {
     print.line(
       `  window ${formatSeconds(order.validAfter)} to ${formatSeconds(order.validBefore)}`,
     )
+    const { detail, next } = describeOrder(order, { for: 'merchant' })
+    print.line(`  ${detail}`)
+    if (next) print.line(`  ${order.needsReview ? print.warn(next) : next}`)
     if (order.reason) print.line(`  ${print.warn(`reason: ${order.reason}`)}`)
-    if (order.needsReview)
-      print.line(`  ${print.warn('waits for your decision')}`)
     for (const event of events) print.line(`  ${describeStep(event)}`)
     for (const { hash, account, nonce, bump, kind, inFlight } of transactions)
       print.line(

@@ -1,3 +1,4 @@
+import { describeOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
 import type { KeptOrder } from '../api/keptOrders.js'
 import { BackLink } from '../ui/BackLink.js'
@@ -7,9 +8,6 @@ import { Skeleton } from '../ui/Skeleton.js'
 import { OrderNotFound } from './NotFound.js'
 import { OrderPanel } from './OrderPanel.js'
 import { OrderSummary } from './OrderSummary.js'
-import { orderWords } from './orderWords.js'
-import { pointOf } from './pointOf.js'
-import { refundWords } from './refundWords.js'
 import { useConfig } from './useConfig.js'
 import { useOrder } from './useOrder.js'
 
@@ -26,10 +24,9 @@ export function OrderPage({
   const followed = useOrder(access)
   const { order, link } = followed
   if (link === 'notFound') return <OrderNotFound />
-  const words =
-    order &&
-    ((config && refundWords(order, config)) ?? orderWords[pointOf(order)])
-  const title = words?.title ?? 'Your order'
+  const title = order
+    ? describeOrder(order, { for: 'buyer', symbol: config?.symbol }).state
+    : 'Your order'
   return (
     <PageShell title={title}>
       <div className="stack">

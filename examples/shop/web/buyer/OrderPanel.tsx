@@ -1,20 +1,15 @@
+import { describeOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
 import type { KeptOrder } from '../api/keptOrders.js'
 import type { BuyerOrder, OrderAccess } from '../api/openBuyer.js'
 import type { ShopConfig } from '../api/shop.js'
 import { Card } from '../ui/Card.js'
+import { useNow } from '../ui/clock.js'
 import { Timeline } from '../ui/Timeline.js'
 import { CancelPart } from './CancelPart.js'
 import { orderSteps } from './orderSteps.js'
-import {
-  ceilingToSign,
-  neverSigned,
-  type OrderWords,
-  orderWords,
-} from './orderWords.js'
 import { PayPart } from './PayPart.js'
-import { type OrderPoint, pointOf } from './pointOf.js'
-import { refundWords } from './refundWords.js'
+import { pointOf } from './pointOf.js'
 import { SecondSignature } from './SecondSignature.js'
 import { TimeLeft } from './TimeLeft.js'
 import type { useOrder } from './useOrder.js'
@@ -35,19 +30,26 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
   const { phase } = paying
   const point = pointOf(order, phase)
   const wasSigned = times.accepted !== undefined
-  const { title, text } =
-    refundWords(order, config) ?? wordsFor(order, point, wasSigned)
+  const isDrafted = order.state === 'drafted'
+  const { state, detail, next, deadline } = describeOrder(order, {
+    for: 'buyer',
+    symbol: config.symbol,
+    signed: isDrafted ? point === 'signed' : wasSigned,
+    now: BigInt(useNow()),
+  })
   const product = config.products.find(({ id }) => id === kept.product)
   return (
     <div className="stack">
       <Card>
         <div className="stack">
           <div className="stack stack-tight">
-            <h1>{title}</h1>
-            <p className="muted">{text}</p>
+            <h1>{state}</h1>
+            <p className="muted">
+              {detail} {next}
+            </p>
           </div>
-          <TimeLeft point={point} window={order.window} />
-          {order.state === 'drafted' ? (
+          {deadline && <TimeLeft {...deadline} />}
+          {isDrafted ? (
             <PayPart {...props} paying={paying} />
           ) : (
             <SecondSignature paying={paying} wasSigned={wasSigned} />
@@ -73,14 +75,4 @@ export function OrderPanel(props: OrderPartProps): ReactNode {
       </Card>
     </div>
   )
-}
-
-function wordsFor(
-  { atMost }: BuyerOrder,
-  point: OrderPoint,
-  wasSigned: boolean,
-): OrderWords {
-  if (point === 'expired' && !wasSigned) return neverSigned
-  if (point === 'drafted' && atMost !== undefined) return ceilingToSign
-  return orderWords[point]
 }

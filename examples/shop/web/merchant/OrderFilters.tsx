@@ -2,7 +2,7 @@ import type { OrderState } from 'countersign/store'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Button } from '../ui/Button.js'
 import { Field, Select } from '../ui/Field.js'
-import { stateWords } from '../ui/states.js'
+import { orderStates, stateWords } from '../ui/states.js'
 import type { OrderFilter } from './merchantApi.js'
 
 const groups: Record<string, readonly OrderState[]> = {
@@ -14,10 +14,7 @@ const options = [
   { value: '', label: 'All states' },
   { value: 'open', label: 'Open: something to do' },
   { value: 'ended', label: 'Ended without payment' },
-  ...Object.entries(stateWords).map(([value, { label }]) => ({
-    value,
-    label,
-  })),
+  ...orderStates.map((value) => ({ value, label: stateWords(value).label })),
 ]
 
 /** Narrows the table by state and payer. */
@@ -76,9 +73,9 @@ export function OrderFilters({
 
 function statesOf(choice: string): readonly OrderState[] | undefined {
   if (!choice) return undefined
-  const single = Object.keys(stateWords).filter((state) => state === choice)
+  const single = orderStates.filter((state) => state === choice)
   // Each option is a group, or a state by its own name.
-  return groups[choice] ?? (single as OrderState[])
+  return groups[choice] ?? single
 }
 
 function choiceOf(states: readonly OrderState[] | undefined): string {

@@ -1,10 +1,10 @@
+import { describeOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
 import { AddressText } from '../ui/AddressText.js'
 import { BackLink } from '../ui/BackLink.js'
 import { Card } from '../ui/Card.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
-import { stateWords } from '../ui/states.js'
 import type { BookOrder } from './applyEvent.js'
 import { Deadline } from './Deadline.js'
 import { History } from './History.js'
@@ -72,7 +72,11 @@ function OrderHead({
   onAsk: Parameters<typeof OrderActions>[0]['onAsk']
 }): ReactNode {
   const shop = useShop()
-  const { id, payer, metadata, state } = order
+  const { id, payer, metadata } = order
+  const { detail, next } = describeOrder(order, {
+    for: 'merchant',
+    symbol: shop.symbol,
+  })
   return (
     <Card>
       <div className="order-head">
@@ -109,7 +113,9 @@ function OrderHead({
         </dl>
         <OrderActions order={order} onAsk={onAsk} withProof={false} />
       </div>
-      <p className="muted small order-meaning">{stateWords[state].text}</p>
+      <p className="muted small order-meaning">
+        {detail} {next}
+      </p>
     </Card>
   )
 }

@@ -1,5 +1,5 @@
+import { describeOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
-import { stateWords } from '../ui/states.js'
 import type { BookOrder } from './applyEvent.js'
 import { reasonWords } from './reasonWords.js'
 import { productName, useShop } from './shopConfig.js'
@@ -21,6 +21,6 @@ export function SpokenStatus({
 function labelOf({ state, pending, preconfirmed, reason }: BookOrder): string {
   if (state === 'stored' && reason && !pending)
     return `Not captured, ${reasonWords(reason)}`
-  if (state === 'capturing' && preconfirmed) return 'Pre-confirmed'
-  return stateWords[pending ? 'capturing' : state].label
+  const shown = { state: pending ? 'capturing' : state, preconfirmed }
+  return describeOrder(shown, { for: 'merchant' }).state
 }

@@ -32,7 +32,7 @@ export function Badge({
 }
 
 export function StateBadge({ state }: { state: OrderState }): ReactNode {
-  const { label, tone, text, isBusy } = stateWords[state]
+  const { label, tone, text, isBusy } = stateWords(state)
   return (
     <Badge tone={tone} busy={isBusy} title={text}>
       {label}

@@ -1,4 +1,5 @@
 import type { Finality } from 'countersign'
+import { describeOrder } from 'countersign/client'
 import type { OrderState } from 'countersign/store'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
@@ -11,54 +12,25 @@ export type StateWords = {
   isBusy?: boolean | undefined
 }
 
-export const stateWords: Record<OrderState, StateWords> = {
-  drafted: {
-    label: 'Awaiting signature',
-    tone: 'neutral',
-    text: 'The buyer has not signed yet.',
-  },
-  stored: {
-    label: 'Authorized',
-    tone: 'accent',
-    text: 'The shop has the signed payment. No money has moved.',
-  },
-  capturing: {
-    label: 'Capturing',
-    tone: 'accent',
-    text: 'The capture was sent to the network.',
-    isBusy: true,
-  },
-  canceling: {
-    label: 'Canceling',
-    tone: 'warn',
-    text: 'The buyer’s cancellation was sent to the network.',
-    isBusy: true,
-  },
-  captured: {
-    label: 'Captured',
-    tone: 'good',
-    text: 'The money arrived. The chain proves it.',
-  },
-  voided: {
-    label: 'Voided',
-    tone: 'warn',
-    text: 'The shop gave up on this payment.',
-  },
-  canceled: {
-    label: 'Canceled',
-    tone: 'neutral',
-    text: 'The payment is canceled on the chain and can never be captured.',
-  },
-  expired: {
-    label: 'Expired',
-    tone: 'neutral',
-    text: 'The window closed and no money moved.',
-  },
-  consumed: {
-    label: 'Nonce used elsewhere',
-    tone: 'bad',
-    text: 'The payment’s nonce was used for something else. Decide what to do with the order.',
-  },
+/** How the badge of each state looks. */
+const looks: Record<OrderState, Pick<StateWords, 'tone' | 'isBusy'>> = {
+  drafted: { tone: 'neutral' },
+  stored: { tone: 'accent' },
+  capturing: { tone: 'accent', isBusy: true },
+  canceling: { tone: 'warn', isBusy: true },
+  captured: { tone: 'good' },
+  voided: { tone: 'warn' },
+  canceled: { tone: 'neutral' },
+  expired: { tone: 'neutral' },
+  consumed: { tone: 'bad' },
+}
+
+export const orderStates = Object.keys(looks) as readonly OrderState[]
+
+/** The words of a state alone, for a merchant. */
+export function stateWords(state: OrderState): StateWords {
+  const { state: label, detail } = describeOrder({ state }, { for: 'merchant' })
+  return { ...looks[state], label, text: detail }
 }
 
 /** How sure the chain is, in words. */
