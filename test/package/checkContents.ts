@@ -13,12 +13,13 @@ const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 const mostPacked = 1_200_000
 const mostUnpacked = 5_200_000
 
-/** The build and the documents, without pictures, sources and source maps. */
+/** The build, documents and descriptors, without pictures and sources. */
 export function checkContents({ files, size, unpackedSize }: Consumer): void {
   const expected = (path: string) =>
     /^dist\/[\w-]+\.(js|d\.ts)$/.test(path) ||
     /^dist\/node\/([\w-]+\.js|NOTICE\.txt)$/.test(path) ||
-    /^docs\/[\w-]+\.md$/.test(path)
+    /^docs\/[\w-]+\.md$/.test(path) ||
+    /^descriptors\/(testsv2\/)?eip712-\w+(\.tests)?\.json$/.test(path)
   const rest = files.filter((path) => !expected(path)).sort()
   deepEqual(rest, [...documents, 'package.json'].sort())
 
