@@ -1,0 +1,3 @@
+export { createPages } from './createPages.js'
+export type { Pages, PagesParameters, PayUrlParameters } from './types.js'
+export type { PageWords } from './words/types.js'
