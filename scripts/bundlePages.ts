@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
+import { cutViem } from './takeParts.js'
 
 /** The module that is replaced by the files of the page. */
 export const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
@@ -24,6 +25,7 @@ export async function bundlePages(root: string): Promise<PageAssets> {
     platform: 'browser',
     target: 'es2022',
     legalComments: 'none',
+    plugins: [{ name: 'cut viem', setup: cutViem }],
     metafile: true,
     write: false,
     logLevel: 'error',

@@ -10,8 +10,8 @@ const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
 const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
-const mostPacked = 1_200_000
-const mostUnpacked = 5_200_000
+const mostPacked = 1_400_000
+const mostUnpacked = 5_800_000
 
 /** The build and the documents, without pictures, sources and source maps. */
 export function checkContents({ files, size, unpackedSize }: Consumer): void {

@@ -35,8 +35,10 @@ export async function requestDraft(
 /** Loads what payments with a ceiling need only if there is one. */
 export async function loadKind(draft: Draft): Promise<ClientKind> {
   if (!draft.checkout) return { ...eip3009Signing, decode: decodePayment }
-  const kinds = await import('./ceilingKinds.js').catch(() => {
+  const kinds = await import('../../checkout/signingKinds.js').catch(() => {
     throw new ServerError({ request: 'The code for ceilings' })
   })
-  return draft.primaryType === 'Permit' ? kinds.permit : kinds.ceiling
+  return draft.primaryType === 'Permit'
+    ? kinds.permitSigning
+    : kinds.checkoutSigning
 }
