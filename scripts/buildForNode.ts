@@ -47,7 +47,7 @@ const namesOfSources = /^\/\/ (?:src|node_modules)\/.*\n/gm
 async function buildForNode(): Promise<void> {
   const { outputFiles, metafile } = await build({
     ...nodeBuild,
-    plugins: [shareOneFile(root), openDoors(root), pageAssets(root), takeParts],
+    plugins: [shareOneFile(root), pageAssets(root), openDoors(root), takeParts],
     entryPoints: { ...entryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,

@@ -65,7 +65,10 @@ export async function assetsSource(root: string): Promise<string> {
   return `export const assets = ${JSON.stringify(assets)}\n`
 }
 
-/** Puts the files of the page into the build. */
+/**
+ * Puts the files of the page into the build. Stands before all plugins that
+ * load sources: the first one that does so wins.
+ */
 export function pageAssets(root: string): Plugin {
   return {
     name: 'files of the pages',

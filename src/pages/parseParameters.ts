@@ -1,8 +1,8 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { type PagesParameters, pagesMembers } from './types.js'
-import { de } from './words/de.js'
-import { en } from './words/en.js'
+import { englishWords } from './words/englishWords.js'
+import { germanWords } from './words/germanWords.js'
 import type { PageWords } from './words/types.js'
 
 /** The checked parameters of `createPages`. */
@@ -159,8 +159,8 @@ function parseLanguages(
         shown(language),
         'named like fr or pt-BR',
       )
-    checkMembers(words, en, field)
-    for (const name of Object.keys(en)) {
+    checkMembers<object>(words, englishWords, field)
+    for (const name of Object.keys(englishWords)) {
       const text = Object(words)[name]
       if (typeof text !== 'string' || !text)
         throw new InvalidFieldError(
@@ -170,7 +170,9 @@ function parseLanguages(
         )
     }
   }
-  return new Map<string, PageWords>(Object.entries({ en, de, ...given }))
+  return new Map<string, PageWords>(
+    Object.entries({ en: englishWords, de: germanWords, ...given }),
+  )
 }
 
 function isLanguage(name: string): boolean {

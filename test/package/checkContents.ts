@@ -34,6 +34,15 @@ export function checkContents({ files, size, unpackedSize }: Consumer): void {
   ok(unpackedSize <= mostUnpacked, `it holds ${unpackedSize} bytes`)
 }
 
+/** Both builds have the script and styles of the payment page inside. */
+export function checkPages({ installed }: Consumer): void {
+  for (const build of ['dist/pages.js', 'dist/node/pages.js']) {
+    const text = readFileSync(join(installed, build), 'utf8')
+    for (const file of [/"pay-\w{8}\.js"/, /"look-\w{8}\.css"/])
+      ok(file.test(text), `${build} lacks a file like ${file}`)
+  }
+}
+
 /** Links of a page to pages that the package lacks. */
 function brokenLinks(page: string, files: readonly string[]): string[] {
   return [...readFileSync(join(root, page), 'utf8').matchAll(links)]

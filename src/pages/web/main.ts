@@ -71,18 +71,18 @@ async function run(
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   if (model.task) return
-  asking = new AbortController()
   const { signal } = asking
-  change({ task, failure: undefined, isUnneeded: false })
+  change({ task, failure: undefined })
+  let failure: Model['failure']
   try {
     await work(signal)
-    change({ task: undefined })
   } catch (error) {
-    const failure = signal.aborted ? undefined : explainFailure(error)
     // The page says already that the order is not open any more.
     const isKnown = error instanceof NotOpen && model.order?.state !== 'drafted'
-    change({ task: undefined, failure: isKnown ? undefined : failure })
+    failure = isKnown ? undefined : explainFailure(error)
   }
+  // Else the buyer stopped it, and may wait for something else by now.
+  if (!signal.aborted) change({ task: undefined, failure, isUnneeded: false })
 }
 
 /** Shows an answer, unless the order has left that state in the meantime. */
@@ -151,7 +151,9 @@ const actions: Actions = {
         connection,
         shown: order,
         token,
-        onPhase: (task) => change({ task }),
+        onPhase: (task) => {
+          if (!signal.aborted) change({ task })
+        },
         isOpen: () => model.order?.state === 'drafted',
         signal,
       })
@@ -160,7 +162,8 @@ const actions: Actions = {
   },
   stop: () => {
     asking.abort()
-    change({ task: undefined })
+    asking = new AbortController()
+    change({ task: undefined, isUnneeded: false })
   },
   cancel: () => {
     if (!model.connection) {

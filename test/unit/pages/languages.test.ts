@@ -1,8 +1,10 @@
 import { InvalidFieldError } from 'countersign'
-import type { PageWords } from 'countersign/pages'
+import {
+  germanWords as de,
+  englishWords as en,
+  type PageWords,
+} from 'countersign/pages'
 import { expect, test } from 'vitest'
-import { de } from '../../../src/pages/words/de.js'
-import { en } from '../../../src/pages/words/en.js'
 import { dataOf, openPages } from '../support/openPages.js'
 
 const namesIn = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()

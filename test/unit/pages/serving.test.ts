@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { createPages } from 'countersign/pages'
 import { expect, test } from 'vitest'
-import { dataOf, openPages, usdc } from '../support/openPages.js'
+import { baseOrders, dataOf, openPages, usdc } from '../support/openPages.js'
 
 const { ask } = openPages()
 
@@ -175,28 +176,7 @@ test('the first page weighs at most 60 kB, its script at most 25 kB', async () =
 })
 
 test('while the node does not answer about a token, the page says to try again', async () => {
-  const { createOrders } = await import('countersign/orders')
-  const { createPages } = await import('countersign/pages')
-  const { memoryStore } = await import('countersign/store')
-  const { createClient, custom } = await import('viem')
-  const { privateKeyToAccount } = await import('viem/accounts')
-  const { base } = await import('viem/chains')
-  const account = privateKeyToAccount(`0x${'17'.repeat(32)}`)
-  const request = async () => {
-    throw new Error('the node at https://key@node.example is down')
-  }
-  const client = createClient({
-    chain: base,
-    transport: custom({ request }, { retryCount: 0 }),
-    account,
-  })
-  const token = `0x${'7e'.repeat(20)}` as const
-  const orders = createOrders({
-    store: memoryStore({ volatile: true }),
-    seal: 'none',
-    tokens: [{ client, token }],
-    wallets: [client],
-  })
+  const orders = baseOrders(`0x${'7e'.repeat(20)}`)
   const pages = createPages(orders, { payments: '/payments', name: 'Roastery' })
   const answer = await pages(new Request('https://shop.example/pay/one'))
   expect(answer.status).toBe(503)

@@ -5,7 +5,7 @@ import {
   type PagesParameters,
 } from 'countersign/pages'
 import { memoryStore } from 'countersign/store'
-import { createClient, custom } from 'viem'
+import { type Address, createClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
 
@@ -13,18 +13,17 @@ export const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 export const buyerToken = 'ab'.repeat(32)
 
 /** Orders on Base, of a node that never answers. */
-export function baseOrders(): Orders {
+export function baseOrders(token: Address = usdc): Orders {
   const account = privateKeyToAccount(`0x${'17'.repeat(32)}`)
-  const transport = custom({
-    request: async () => {
-      throw new Error('no node')
-    },
-  })
+  const request = async () => {
+    throw new Error('the node at https://key@node.example is down')
+  }
+  const transport = custom({ request }, { retryCount: 0 })
   const client = createClient({ chain: base, transport, account })
   return createOrders({
     store: memoryStore({ volatile: true }),
     seal: 'none',
-    tokens: [{ client, token: usdc }],
+    tokens: [{ client, token }],
     wallets: [client],
   })
 }

@@ -1,7 +1,7 @@
 import type { PageWords } from './types.js'
 
-/** The texts of the payment page in German. */
-export const de: PageWords = {
+/** The texts of the payment page in German, to change some of them. */
+export const germanWords: PageWords = {
   payTo: '{name} bezahlen',
   loading: 'Ihre Zahlung wird geladen',
   needsScript: 'Diese Seite braucht JavaScript, um Ihre Wallet zu erreichen.',

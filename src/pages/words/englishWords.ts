@@ -1,5 +1,5 @@
-/** The texts of the payment page in English. */
-export const en = {
+/** The texts of the payment page in English, to change some of them. */
+export const englishWords = {
   payTo: 'Pay {name}',
   loading: 'Loading your payment',
   needsScript: 'This page needs JavaScript to talk to your wallet.',
