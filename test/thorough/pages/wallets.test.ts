@@ -206,7 +206,7 @@ test('without a wallet the page says what to do, and in the language of the brow
   const page = await browser.open({ locale: 'de-DE' })
   await page.goto(link)
   await page.getByRole('heading', { name: 'Keine Wallet gefunden' }).waitFor()
-  await page.getByText('12,50 USDC').waitFor()
+  await page.getByText('12,50 USDC').first().waitFor()
   await page.context().close()
 })
 
