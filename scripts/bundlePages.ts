@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
 import { cutViem } from './takeParts.js'
 
@@ -30,7 +30,10 @@ export async function bundlePages(root: string): Promise<PageAssets> {
     write: false,
     logLevel: 'error',
   })
-  const files = outputFiles.map(({ path, text }) => assetOf(path, text))
+  const used = namesUsed(metafile)
+  const files = outputFiles
+    .filter(({ path }) => used.has(basename(path)))
+    .map(({ path, text }) => assetOf(path, text))
   const nameOf = (entry: string): string => {
     const found = Object.entries(metafile.outputs).find(
       ([, { entryPoint }]) => entryPoint === entry,
@@ -38,11 +41,32 @@ export async function bundlePages(root: string): Promise<PageAssets> {
     if (!found) throw new Error(`The page has no file of ${entry}.`)
     return basename(found[0])
   }
+  const script = nameOf('src/pages/web/main.ts')
+  const imports = metafile.outputs[`dist/pages/${script}`]?.imports ?? []
   return {
-    script: nameOf('src/pages/web/main.ts'),
+    script,
     style: nameOf('src/pages/web/pay.css'),
+    imports: imports
+      .filter(({ kind }) => kind === 'import-statement')
+      .map(({ path }) => basename(path)),
     files,
   }
+}
+
+/**
+ * The names of all files that the page can load. esbuild also makes files of
+ * code that it then finds to be unused.
+ */
+function namesUsed({ outputs }: Metafile): ReadonlySet<string> {
+  const used = new Set<string>()
+  const add = (path: string): void => {
+    if (used.has(path)) return
+    used.add(path)
+    for (const { path: next } of outputs[path]?.imports ?? []) add(next)
+  }
+  for (const [path, { entryPoint }] of Object.entries(outputs))
+    if (entryPoint?.startsWith('src/pages/web/')) add(path)
+  return new Set([...used].map((path) => basename(path)))
 }
 
 function assetOf(path: string, text: string): Asset {

@@ -13,6 +13,8 @@ export type PageAssets = {
   /** Names of the script and style sheet that the page starts with. */
   script: string
   style: string
+  /** Names of what the script imports at once. */
+  imports: readonly string[]
   files: readonly Asset[]
 }
 
@@ -20,4 +22,9 @@ export type PageAssets = {
  * The files of the page. Builds and tests replace this module by what
  * `scripts/bundlePages.ts` makes of the sources in `web`.
  */
-export const assets: PageAssets = { script: '', style: '', files: [] }
+export const assets: PageAssets = {
+  script: '',
+  style: '',
+  imports: [],
+  files: [],
+}

@@ -165,6 +165,7 @@ function servePage(
       words,
     },
     script: `assets/${assets.script}`,
+    imports: assets.imports.map((file) => `assets/${file}`),
     styles: [`assets/${assets.style}`, `assets/${theme.name}`],
     logo: logo && relativeTo(from, logo),
   })

@@ -4,13 +4,15 @@ type RenderPageParameters = {
   data: PageData
   /** Paths relative to the page. */
   script: string
+  /** What the script imports at once, to be loaded beside it. */
+  imports: readonly string[]
   styles: readonly string[]
   logo: string | undefined
 }
 
 /** Renders the document of the payment page, which has the data of no order. */
 export function renderPage(parameters: RenderPageParameters): string {
-  const { data, script, styles, logo } = parameters
+  const { data, script, imports, styles, logo } = parameters
   const { name, words, language, terms } = data
   const picture = logo && `<img class="logo" src="${escapeHtml(logo)}" alt="">`
   return `<!doctype html>
@@ -24,6 +26,7 @@ export function renderPage(parameters: RenderPageParameters): string {
 <link rel="icon" href="data:,">
 ${styles.map((path) => `<link rel="stylesheet" href="${escapeHtml(path)}">`).join('\n')}
 <meta name="${dataElement}" content="${escapeHtml(JSON.stringify(data))}">
+${imports.map((path) => `<link rel="modulepreload" href="${escapeHtml(path)}">`).join('\n')}
 <script type="module" src="${escapeHtml(script)}"></script>
 </head>
 <body>
