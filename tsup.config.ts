@@ -1,5 +1,6 @@
 import process from 'node:process'
 import { defineConfig } from 'tsup'
+import { pageAssets } from './scripts/bundlePages.js'
 import { entryFiles } from './scripts/entryFiles.js'
 import { openDoors } from './scripts/openDoors.js'
 
@@ -11,7 +12,7 @@ export default defineConfig({
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
   external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
-  esbuildPlugins: [openDoors(process.cwd())],
+  esbuildPlugins: [pageAssets(process.cwd()), openDoors(process.cwd())],
   dts: true,
   sourcemap: true,
   clean: true,

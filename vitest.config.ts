@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { vitePageAssets } from './scripts/bundlePages.js'
 import { entryFiles, importPathOf } from './scripts/entryFiles.js'
 import { FlakyReporter } from './scripts/FlakyReporter.js'
 import { isViemOfSources } from './scripts/takeParts.js'
@@ -104,7 +105,11 @@ function tier(
 }
 
 export default defineConfig({
-  plugins: [takeViemParts, ownHelpers],
+  plugins: [
+    takeViemParts,
+    ownHelpers,
+    vitePageAssets(fileURLToPath(new URL('.', import.meta.url))),
+  ],
   resolve: {
     alias: [...entries, ...oldestViem],
   },

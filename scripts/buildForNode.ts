@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { pageAssets } from './bundlePages.js'
 import { commandFile, entryFiles } from './entryFiles.js'
 import { openDoors } from './openDoors.js'
 import { shareOneFile } from './shareOneFile.js'
@@ -46,7 +47,7 @@ const namesOfSources = /^\/\/ (?:src|test|node_modules)\/.*\n/gm
 async function buildForNode(): Promise<void> {
   const { outputFiles, metafile } = await build({
     ...nodeBuild,
-    plugins: [shareOneFile(root), openDoors(root), takeParts],
+    plugins: [shareOneFile(root), pageAssets(root), openDoors(root), takeParts],
     entryPoints: { ...entryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,

@@ -8,6 +8,7 @@ export const entryFiles = {
   sql: 'src/sql/index.ts',
   http: 'src/http/index.ts',
   client: 'src/client/index.ts',
+  pages: 'src/pages/index.ts',
   webhooks: 'src/webhooks/index.ts',
   accelerate: 'src/accelerate/index.ts',
   x402: 'src/x402/index.ts',

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Plugin } from 'esbuild'
+import type { Plugin, PluginBuild } from 'esbuild'
 
 /**
  * The functions of viem that end up in the build for Node. Its entries are cut
@@ -47,8 +47,9 @@ export function isViemOfSources(path: string, importer: string): boolean {
 /** Takes parts of viem and zod in, and leaves every other package out. */
 export const takeParts: Plugin = {
   name: 'take parts of viem and zod in',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+  setup: (build) => {
+    cutViem(build)
+    build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || !importer) return undefined
       if (/openLogSocket\.ts$/.test(importer) && path === 'viem')
         return { path: importer.replace(/openLogSocket/, 'webSocketLater') }
@@ -57,13 +58,17 @@ export const takeParts: Plugin = {
       const isInside = /node_modules/.test(importer) && path !== 'isows'
       return isTaken || isInside ? undefined : { external: true }
     })
-    onLoad(
-      { filter: /viem[\\/]_esm[\\/](actions[\\/]|utils[\\/])?index\.js$/ },
-      async ({ path }) => ({
-        contents: cutEntry(await readFile(path, 'utf8')),
-      }),
-    )
   },
+}
+
+/** Cuts the entries of viem down to the parts that are used. */
+export function cutViem({ onLoad }: PluginBuild): void {
+  onLoad(
+    { filter: /viem[\\/]_esm[\\/](actions[\\/]|utils[\\/])?index\.js$/ },
+    async ({ path }) => ({
+      contents: cutEntry(await readFile(path, 'utf8')),
+    }),
+  )
 }
 
 /** Keeps the lines of an entry that export one of the parts. */

@@ -34,6 +34,7 @@ const groups = {
     'lifecycle',
     'events',
     'http',
+    'pages',
     'webhooks',
     'x402',
     'x402-facilitator',

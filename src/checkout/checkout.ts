@@ -6,16 +6,11 @@ import {
 import { drawNonce } from '../core/drawNonce.js'
 import { hashChecked } from '../core/hashPayment.js'
 import type { PaymentKind, StoredFields } from '../payments/kind.js'
-import { addTypes } from '../payments/message/paymentTypedData.js'
 import { encodeCheckoutCapture } from './checkoutCall.js'
 import { checkoutAddress } from './checkoutContracts.js'
-import { decodeCheckoutPayment } from './codec.js'
-import {
-  hashTerms,
-  parseCheckoutPayment,
-  parseTerms,
-} from './parseCheckoutPayment.js'
+import { hashTerms, parseTerms } from './parseCheckoutPayment.js'
 import { proveCheckout } from './proveCheckout.js'
+import { checkoutSigning } from './signingKinds.js'
 import type { CheckoutPayment } from './types.js'
 
 /**
@@ -41,12 +36,7 @@ import type { CheckoutPayment } from './types.js'
  * ```
  */
 export const checkout: PaymentKind = {
-  total: 'atMost',
-  primaryType: 'ReceiveWithAuthorization',
-  expected: { atMost: true, operator: true },
-  parse: parseCheckoutPayment,
-  accounts: ({ checkout }: CheckoutPayment) => checkout,
-  typedData: (payment: CheckoutPayment) => addTypes(payment),
+  ...checkoutSigning,
   hash: (payment: CheckoutPayment) => hashChecked(payment),
   encodeCapture: encodeCheckoutCapture,
   spentCall: authorizationCall,
@@ -56,7 +46,6 @@ export const checkout: PaymentKind = {
   name: 'checkout',
   hasOwnNonce: true,
   token: 'receive',
-  decode: decodeCheckoutPayment,
   drawTerms: ({ operator }) => ({ operator, salt: drawNonce() }),
   build: buildStored,
 }

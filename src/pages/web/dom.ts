@@ -1,0 +1,26 @@
+export type Child = Node | string | undefined | false | readonly Child[]
+
+type Attributes = Readonly<
+  Record<string, string | boolean | ((event: Event) => void) | undefined>
+>
+
+/** Makes an element. A function is a listener of the event it is named after. */
+export function h(
+  tag: string,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElement {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes))
+    if (typeof value === 'function') element.addEventListener(name, value)
+    else if (value === true) element.setAttribute(name, '')
+    else if (typeof value === 'string') element.setAttribute(name, value)
+  append(element, children)
+  return element
+}
+
+function append(element: HTMLElement, children: readonly Child[]): void {
+  for (const child of children)
+    if (Array.isArray(child)) append(element, child)
+    else if (child) element.append(child as Node | string)
+}

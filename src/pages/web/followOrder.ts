@@ -1,0 +1,64 @@
+import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
+import { ProblemError } from '../../client/errors.js'
+
+type FollowOrderParameters = {
+  onNews: (news: { type: string; at: number; order: BuyerState }) => void
+  onReachable: (isReachable: boolean) => void
+}
+
+/** Milliseconds at most until an order that is almost final is read again. */
+const slowest = 5_000
+
+/** Milliseconds between two looks at an order whose payment is final. */
+const refundCheck = 30_000
+
+/**
+ * Tells everything that happened to an order and happens, from its beginning,
+ * through lost connections.
+ *
+ * @throws {@link ProblemError} when there is no such order for this buyer.
+ */
+export async function followOrder(
+  buyer: BuyerClient,
+  { onNews, onReachable }: FollowOrderParameters,
+): Promise<never> {
+  const onOpen = () => onReachable(true)
+  let after = '0'
+  for (let looks = 0; ; looks++) {
+    let isOver = false
+    try {
+      for await (const { id, type, at, order } of buyer.follow({
+        after,
+        onOpen,
+      })) {
+        after = id
+        if (type !== 'status') looks = 0
+        onNews({ type, at: Math.floor(Number(at) / 1_000), order })
+        isOver = isSettled(order)
+        if (isOver) break
+      }
+    } catch (error) {
+      // Anything else may pass; an order that is not there stays so.
+      if (error instanceof ProblemError && error.status === 404) throw error
+      onReachable(false)
+    }
+    // The stream ends at the finality the shop fulfils at; the last comes later,
+    // and refunds much later.
+    const pause = isOver ? refundCheck : Math.min(slowest, 700 * 2 ** looks)
+    await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+}
+
+/** True when all that the chain shows of the order is final. */
+function isSettled({ state, transaction, refunds }: BuyerState): boolean {
+  return (
+    (state === 'captured' || state === 'canceled') &&
+    transaction?.finality === 'finalized' &&
+    refunds.every(
+      (refund) =>
+        refund.state === 'failed' ||
+        refund.state === 'canceled' ||
+        refund.transaction?.finality === 'finalized',
+    )
+  )
+}

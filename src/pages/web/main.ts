@@ -1,0 +1,262 @@
+import type { BuyerState } from '../../client/BuyerClient.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { cancel, sendCancellation } from './cancel.js'
+import { requestDraft } from './draft.js'
+import { explainFailure, NotOpen, UnknownNetwork } from './failures.js'
+import { followOrder } from './followOrder.js'
+import { createFormat, formatSpan } from './format.js'
+import { type Model, tokenOf } from './model.js'
+import { type OpenedBuyer, openBuyer } from './openBuyer.js'
+import { pay } from './pay.js'
+import { readLink, readPageData } from './readPageData.js'
+import { type Actions, renderView } from './view.js'
+import {
+  type Connection,
+  connect,
+  type FoundWallet,
+  findWallets,
+  parseAccount,
+  switchChain,
+} from './wallets.js'
+
+const data = readPageData()
+const format = createFormat(data)
+const main = document.querySelector('main') as HTMLElement
+const status = document.querySelector('#status') as HTMLElement
+
+let model: Model = {
+  link: 'live',
+  events: [],
+  wallets: [],
+  isChoosing: false,
+  isUnneeded: false,
+  isCallSent: false,
+  isDetailsOpen: false,
+}
+let shown = ''
+let asking = new AbortController()
+
+function change(changes: Partial<Model>): void {
+  model = { ...model, ...changes }
+  render()
+}
+
+/** Makes the page anew if anything that it shows is different. */
+function render(isForced = false): void {
+  const looks = JSON.stringify(model, (name, value) =>
+    name === 'provider' || name === 'isDetailsOpen' ? undefined : value,
+  )
+  if (looks === shown && !isForced) return
+  shown = looks
+  const { title, parts } = renderView(model, {
+    format,
+    data,
+    token: tokenOf(model, data.tokens),
+    orderId: readOrderId(),
+    actions,
+    now: now(),
+  })
+  const { key } = (document.activeElement as HTMLElement | null)?.dataset ?? {}
+  main.replaceChildren(
+    ...parts.flat().filter((part): part is Node => part instanceof Node),
+  )
+  if (key)
+    main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus()
+  if (status.textContent !== title) status.textContent = title
+}
+
+/** Runs what the buyer asked for; one thing at a time. */
+async function run(
+  task: Model['task'],
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (model.task) return
+  const { signal } = asking
+  change({ task, failure: undefined })
+  let failure: Model['failure']
+  try {
+    await work(signal)
+  } catch (error) {
+    // The page says already that the order is not open any more.
+    const isKnown = error instanceof NotOpen && model.order?.state !== 'drafted'
+    failure = isKnown ? undefined : explainFailure(error)
+  }
+  // Else the buyer stopped it, and may wait for something else by now.
+  if (!signal.aborted) change({ task: undefined, failure, isUnneeded: false })
+}
+
+/** Shows an answer, unless the order has left that state in the meantime. */
+function showOrder(order: BuyerState, from: BuyerState['state']): void {
+  if (model.order?.state === from) change({ order })
+}
+
+function current(): {
+  connection: Connection
+  order: BuyerState
+  token: NonNullable<ReturnType<typeof tokenOf>>
+} {
+  const { connection, order } = model
+  const token = tokenOf(model, data.tokens)
+  if (!connection || !order || !token) throw new NotOpen()
+  return { connection, order, token }
+}
+
+const followed = new WeakSet<object>()
+
+/** What the user changes in the wallet shows in the page. */
+function follow({ provider, ...wallet }: FoundWallet): void {
+  if (followed.has(provider)) return
+  followed.add(provider)
+  provider.on?.('accountsChanged', (accounts: readonly string[]) => {
+    if (model.connection?.wallet.provider !== provider) return
+    const account = parseAccount(accounts)
+    change({
+      connection: account && { wallet: { ...wallet, provider }, account },
+      failure: undefined,
+    })
+  })
+  provider.on?.('chainChanged', () => {
+    if (model.failure?.help === 'switchNetwork') change({ failure: undefined })
+  })
+}
+
+let isAgain = false
+
+const actions: Actions = {
+  choose: (wallet) => {
+    const isToCancel = model.isChoosing
+    run('connecting', async (signal) => {
+      const connection = await connect(wallet, isAgain)
+      if (signal.aborted) return
+      isAgain = false
+      follow(wallet)
+      change({ connection, isChoosing: false })
+    }).then(() => {
+      if (isToCancel && model.connection) actions.cancel()
+    })
+  },
+  changeAccount: () => {
+    isAgain = true
+    change({
+      connection: undefined,
+      failure: undefined,
+      isChoosing: model.order?.state !== 'drafted',
+    })
+  },
+  pay: () => {
+    run('checking', async (signal) => {
+      const { connection, order, token } = current()
+      const stored = await pay({
+        ...opened,
+        connection,
+        shown: order,
+        token,
+        onPhase: (task) => {
+          if (!signal.aborted) change({ task })
+        },
+        isOpen: () => model.order?.state === 'drafted',
+        signal,
+      })
+      showOrder(stored, 'drafted')
+    })
+  },
+  stop: () => {
+    asking.abort()
+    asking = new AbortController()
+    change({ task: undefined, isUnneeded: false })
+  },
+  cancel: () => {
+    if (!model.connection) {
+      change({ isChoosing: true })
+      return
+    }
+    run('canceling', async (signal) => {
+      const { connection, order, token } = current()
+      const taken = await cancel({ ...opened, connection, token, signal })
+      change({ call: taken.call })
+      showOrder(taken.order, order.state)
+    })
+  },
+  switchChain: () => {
+    run('connecting', async () => {
+      const { connection, token } = current()
+      await switchChain(connection.wallet, token.chainId).catch(
+        (error: unknown) => {
+          const { code, data: inner } = Object(error)
+          // Some wallets put the code of an unknown chain deeper.
+          const inside = Object(Object(inner).originalError).code
+          throw [code, inside].includes(4902) ? new UnknownNetwork() : error
+        },
+      )
+    })
+  },
+  sendCall: () => {
+    run('canceling', async () => {
+      const { connection, token } = current()
+      if (!model.call) return
+      await sendCancellation(connection, token, model.call)
+      change({ isCallSent: true })
+    })
+  },
+  toggleDetails: (isDetailsOpen) => change({ isDetailsOpen }),
+}
+
+/** Reads what is to be signed, which is new with each attempt. */
+async function readDraft(): Promise<void> {
+  const draft = await requestDraft(opened.buyer).catch(() => undefined)
+  if (draft && model.order?.state === 'drafted') change({ draft })
+}
+
+function readOrderId(): string {
+  return readLink().orderId
+}
+
+function now(): number {
+  return opened?.now() ?? Math.floor(Date.now() / 1_000)
+}
+
+function open(): OpenedBuyer | undefined {
+  try {
+    return openBuyer(data, () => change({ link: 'lost' }))
+  } catch (error) {
+    // The address has no token, or no order.
+    if (error instanceof InvalidFieldError || error instanceof URIError)
+      return undefined
+    throw error
+  }
+}
+
+const opened = open() as OpenedBuyer
+
+if (opened) {
+  findWallets((wallets) => change({ wallets }))
+  followOrder(opened.buyer, {
+    onReachable: (isReachable) =>
+      change({ link: isReachable ? 'live' : 'lost' }),
+    onNews: ({ type, at, order }) => {
+      const wasOpen = model.order?.state === 'drafted'
+      const isOpen = order.state === 'drafted'
+      const events =
+        type === 'status' ? model.events : [...model.events, { type, at }]
+      const isUnneeded =
+        (wasOpen && !isOpen && model.task === 'signing') || model.isUnneeded
+      change({ order, events, isUnneeded, link: 'live' })
+      if (isOpen && (!model.draft || type === 'reauthorized')) readDraft()
+    },
+  }).catch(() => change({ link: 'notFound' }))
+} else change({ link: 'notFound' })
+
+// Another link to the same page changes nothing but what is behind the `#`.
+addEventListener('hashchange', () => location.reload())
+
+setInterval(() => {
+  for (const element of document.querySelectorAll<HTMLElement>(
+    '[data-until]',
+  )) {
+    const left = Number(element.dataset.until) - now()
+    const text = left > 0 ? formatSpan(left) : format.say('over')
+    if (element.textContent === text) continue
+    element.textContent = text
+    if (left <= 0) render(true)
+  }
+}, 1_000)

@@ -1,0 +1,18 @@
+import { dataElement, type PageData } from './pageData.js'
+
+/** The data that the server put into the document. */
+export function readPageData(): PageData {
+  const element = document.querySelector<HTMLMetaElement>(
+    `meta[name="${dataElement}"]`,
+  )
+  return JSON.parse(element?.content ?? '')
+}
+
+/** The order that the address names, and its token behind the `#`. */
+export function readLink(): { orderId: string; buyerToken: string } {
+  const segment = location.pathname.split('/').at(-1) ?? ''
+  return {
+    orderId: decodeURIComponent(segment),
+    buyerToken: location.hash.slice(1),
+  }
+}

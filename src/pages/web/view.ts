@@ -1,0 +1,362 @@
+import type { BuyerState } from '../../client/BuyerClient.js'
+import { detailsPart, factList } from './details.js'
+import { type Child, h } from './dom.js'
+import { formatSpan, shorten } from './format.js'
+import { canCancel, type Model, timeOf } from './model.js'
+import { stepsPart } from './steps.js'
+import type { FoundWallet } from './wallets.js'
+import { describeOrder, networkOf, totalOf, type Words } from './words.js'
+
+/** What the buyer can do on the page. */
+export type Actions = {
+  choose(wallet: FoundWallet): void
+  changeAccount(): void
+  pay(): void
+  stop(): void
+  cancel(): void
+  switchChain(): void
+  sendCall(): void
+  toggleDetails(isOpen: boolean): void
+}
+
+export type ViewParameters = Words & {
+  orderId: string
+  actions: Actions
+  /** Unix seconds. */
+  now: number
+}
+
+/** Everything in the page's main part, made anew. */
+export function renderView(
+  model: Model,
+  parameters: ViewParameters,
+): { title: string; parts: readonly Child[] } {
+  const { format, actions } = parameters
+  const { order, link } = model
+  if (link === 'notFound') {
+    const title = format.say('notFoundTitle')
+    return { title, parts: [messageCard(title, format.say('notFoundText'))] }
+  }
+  if (!order) {
+    const title = format.say('loading')
+    const text = link === 'lost' ? format.say('lost') : ''
+    return { title, parts: [messageCard(title, text)] }
+  }
+  const { title, text } = describeOrder(model, order, parameters)
+  const card = h(
+    'section',
+    { class: 'card', 'data-state': order.state },
+    h('h1', {}, title),
+    h('p', { class: 'quiet' }, text),
+    h('p', { class: 'amount' }, totalOf(order, parameters)),
+    facts(model, order, parameters),
+    failurePart(model, parameters),
+    link === 'lost' &&
+      notice(format.say(model.task === 'sending' ? 'keepOpen' : 'lost')),
+    order.state === 'drafted' && payPart(model, order, parameters),
+    canCancel(model) && cancelPart(model, parameters),
+    callPart(model, parameters),
+    endPart(model, order, parameters),
+  )
+  return {
+    title,
+    parts: [
+      card,
+      stepsPart(model, order, parameters),
+      detailsPart(model, parameters, actions.toggleDetails),
+    ],
+  }
+}
+
+function messageCard(title: string, text: string): HTMLElement {
+  return h(
+    'section',
+    { class: 'card loading' },
+    h('h1', {}, title),
+    h('p', {}, text),
+  )
+}
+
+function facts(
+  model: Model,
+  order: BuyerState,
+  parameters: ViewParameters,
+): HTMLElement {
+  const { format, data, orderId, token } = parameters
+  const { say, time } = format
+  const { state, recipient, transaction, window } = order
+  const until = Number(window.validBefore)
+  const isCharged = state === 'captured'
+  const paidAt = isCharged ? timeOf(model, 'captured') : undefined
+  const isRunning = ['drafted', 'stored', 'capturing'].includes(state)
+  const label = state === 'drafted' ? 'signUntil' : 'chargeUntil'
+  const payee = h(
+    'span',
+    {},
+    h('strong', {}, data.name),
+    h('span', { class: 'hex' }, recipient),
+  )
+  const rows: (readonly [string, string | Node])[] = [
+    [say('paidTo'), payee],
+    [say('network'), networkOf(parameters)],
+    [say('order'), orderId],
+  ]
+  if (isRunning) {
+    rows.push([say(label), time(until)])
+    rows.push([say('timeLeft'), countdown(until, parameters)])
+  }
+  if (paidAt !== undefined) rows.push([say('paidAt'), time(paidAt)])
+  if (transaction)
+    rows.push([say('transaction'), hash(transaction.hash, token?.explorer)])
+  for (const refund of order.refunds)
+    if (refund.transaction)
+      rows.push([say('refund'), hash(refund.transaction.hash, token?.explorer)])
+  return factList(rows)
+}
+
+/** Ticks without the page being made anew. */
+function countdown(
+  until: number,
+  { format, now }: ViewParameters,
+): HTMLElement {
+  const text = now < until ? formatSpan(until - now) : format.say('over')
+  return h(
+    'span',
+    { class: 'ticking', role: 'timer', 'data-until': String(until) },
+    text,
+  )
+}
+
+function hash(text: string, explorer: string | undefined): HTMLElement {
+  return explorer
+    ? h(
+        'a',
+        {
+          class: 'hex',
+          href: `${explorer}/tx/${text}`,
+          target: '_blank',
+          rel: 'noreferrer',
+        },
+        text,
+      )
+    : h('span', { class: 'hex' }, text)
+}
+
+function notice(text: string, ...more: readonly Child[]): HTMLElement {
+  return h('div', { class: 'notice' }, h('p', {}, text), more)
+}
+
+function failurePart(
+  { failure, isUnneeded, order }: Model,
+  parameters: ViewParameters,
+): HTMLElement | undefined {
+  const { format, actions } = parameters
+  const { say } = format
+  if (isUnneeded)
+    return h(
+      'div',
+      { class: 'notice', role: 'alert' },
+      h('h2', {}, say('notUsedTitle')),
+      h('p', {}, say('notUsedText')),
+    )
+  if (!failure) return undefined
+  const network = networkOf(parameters)
+  const values = {
+    network,
+    amount: order ? totalOf(order, parameters) : '',
+    ...failure.values,
+  }
+  return h(
+    'div',
+    {
+      class: failure.isSerious ? 'notice bad' : 'notice',
+      role: 'alert',
+    },
+    h('h2', {}, say(failure.title, values)),
+    h('p', {}, say(failure.text, values)),
+    failure.help === 'switchNetwork' &&
+      button(say('switchNetwork', { network }), 'switch', actions.switchChain),
+  )
+}
+
+function button(
+  text: string,
+  key: string,
+  click: () => void,
+  { isPrimary = false, isBusy = false } = {},
+): HTMLElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: isPrimary && 'primary',
+      'data-key': key,
+      // Not `disabled`, which would lose the focus.
+      'aria-disabled': isBusy && 'true',
+      click: () => {
+        if (!isBusy) click()
+      },
+    },
+    text,
+  )
+}
+
+function payPart(
+  model: Model,
+  order: BuyerState,
+  parameters: ViewParameters,
+): Child {
+  const { format, actions, now, token } = parameters
+  const { say } = format
+  const { connection, task } = model
+  if (!token) return notice(say('unexpectedText'))
+  if (now >= Number(order.window.validBefore) && !task)
+    return notice(say('tooLateText'))
+  if (!connection) return walletPart(model, parameters, 'walletsText')
+  const isBusy = task !== undefined
+  return [
+    accountPart(model, parameters),
+    button(
+      task && task !== 'canceling'
+        ? say(task)
+        : say('sign', { amount: totalOf(order, parameters) }),
+      'pay',
+      actions.pay,
+      { isPrimary: true, isBusy },
+    ),
+    task === 'signing' && button(say('stopWaiting'), 'stop', actions.stop),
+  ]
+}
+
+function accountPart(
+  { connection, task }: Model,
+  { format, actions }: ViewParameters,
+): Child {
+  if (!connection) return undefined
+  const { wallet, account } = connection
+  const name = wallet.name || format.say('otherWallet')
+  return h(
+    'div',
+    { class: 'account' },
+    h(
+      'p',
+      {},
+      h('span', { class: 'quiet' }, `${format.say('payFrom')} (${name})`),
+      h('span', { class: 'hex', title: account }, shorten(account)),
+    ),
+    !task && button(format.say('change'), 'change', actions.changeAccount),
+  )
+}
+
+function walletPart(
+  { wallets, task }: Model,
+  { format, actions }: ViewParameters,
+  text: 'walletsText' | 'walletsToCancel',
+): HTMLElement {
+  const { say } = format
+  if (wallets.length === 0)
+    return h(
+      'div',
+      { class: 'notice' },
+      h('h2', {}, say('noWalletTitle')),
+      h('p', {}, say('noWalletText')),
+    )
+  const isBusy = task !== undefined
+  return h(
+    'div',
+    { class: 'wallets' },
+    h('h2', { id: 'wallets' }, say('wallets')),
+    h(
+      'p',
+      { class: 'quiet' },
+      say(task === 'connecting' ? 'connecting' : text),
+    ),
+    h(
+      'ul',
+      { 'aria-labelledby': 'wallets' },
+      wallets.map((wallet) =>
+        h(
+          'li',
+          {},
+          h(
+            'button',
+            {
+              type: 'button',
+              'data-key': `wallet-${wallet.id}`,
+              'aria-disabled': isBusy && 'true',
+              click: () => {
+                if (!isBusy) actions.choose(wallet)
+              },
+            },
+            wallet.icon && h('img', { src: wallet.icon, alt: '' }),
+            wallet.name || say('otherWallet'),
+          ),
+        ),
+      ),
+    ),
+    isBusy && button(say('stopWaiting'), 'stop', actions.stop),
+  )
+}
+
+function cancelPart(model: Model, parameters: ViewParameters): Child {
+  const { format, actions } = parameters
+  const { connection, isChoosing, task } = model
+  const isBusy = task !== undefined
+  if (isChoosing && !connection)
+    return walletPart(model, parameters, 'walletsToCancel')
+  return [
+    accountPart(model, parameters),
+    h(
+      'div',
+      { class: 'row' },
+      button(
+        format.say(task === 'canceling' ? 'canceling' : 'cancel'),
+        'cancel',
+        actions.cancel,
+        { isBusy },
+      ),
+      task === 'canceling' &&
+        button(format.say('stopWaiting'), 'stop', actions.stop),
+    ),
+  ]
+}
+
+function callPart(
+  { call, isCallSent, order }: Model,
+  { format, actions }: ViewParameters,
+): Child {
+  if (!call || order?.state === 'canceled') return undefined
+  const { say } = format
+  return h(
+    'div',
+    { class: 'notice' },
+    h('h2', {}, say('sendItTitle')),
+    h('p', {}, say(isCallSent ? 'sentText' : 'sendItText')),
+    !isCallSent && button(say('sendIt'), 'send', actions.sendCall),
+  )
+}
+
+function endPart(
+  { task }: Model,
+  { state }: BuyerState,
+  { format, data }: ViewParameters,
+): Child {
+  const { say } = format
+  const isPaid = state === 'captured'
+  if (task || (!data.returnUrl && !isPaid)) return undefined
+  return h(
+    'div',
+    { class: 'row' },
+    data.returnUrl &&
+      h(
+        'a',
+        {
+          class: isPaid ? 'button primary' : 'button',
+          href: data.returnUrl,
+          'data-key': 'back',
+        },
+        say('backToShop'),
+      ),
+    isPaid && button(say('print'), 'print', () => window.print()),
+  )
+}

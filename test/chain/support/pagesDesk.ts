@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import { checkout, permitCheckout } from 'countersign/checkout'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import { createPaymentHandler } from 'countersign/http'
+import {
+  createOrders,
+  type Orders,
+  type OrdersPolicy,
+} from 'countersign/orders'
+import {
+  createPages,
+  type PagesParameters,
+  type PayUrlParameters,
+} from 'countersign/pages'
+import { createReadClient } from 'countersign/reads'
+import { memoryStore } from 'countersign/store'
+import type { Page } from 'playwright-core'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { deployCheckout } from '../../../examples/shop/server/deployCheckout.js'
+import { fundedAccount } from './desk.js'
+import { type Browser, launch } from './openPage.js'
+
+/** A shop with payment pages on a chain of its own. */
+export type PagesDesk = {
+  chain: DevChain
+  orders: Orders
+  url: string
+  /** Drafts an order and returns its link. */
+  draft(
+    changes?: Partial<Parameters<Orders['draft']>[0]> &
+      Pick<PayUrlParameters, 'returnUrl'>,
+  ): Promise<{ orderId: string; link: string; buyerToken: string }>
+  buyer(): Promise<PrivateKeyAccount>
+  close(): Promise<void>
+}
+
+type OpenPagesParameters = Partial<PagesParameters> & {
+  policy?: OrdersPolicy | undefined
+  /** Put before both handlers by a proxy, and taken away again. */
+  prefix?: string | undefined
+}
+
+export async function openPagesDesk(
+  parameters: OpenPagesParameters = {},
+): Promise<PagesDesk> {
+  const { policy, prefix = '', ...given } = parameters
+  const chain = await startDevChain()
+  await deployCheckout(chain)
+  const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
+  const orders = createOrders({
+    store: memoryStore(),
+    seal: 'none',
+    tokens: [{ client, token: chain.token }],
+    wallets: [chain.clients.merchant],
+    kinds: [checkout, permitCheckout],
+    policy: { relayCancellations: 'always', ...policy },
+  })
+  const pages = createPages(orders, {
+    payments: '/payments',
+    name: 'Roastery & Sons',
+    returnUrls: ['https://shop.example/thanks/'],
+    ...given,
+  })
+  const payments = createPaymentHandler(orders, {
+    basePath: '/payments',
+    authorize: () => undefined,
+  })
+  const listener = getRequestListener(async (request) => {
+    const url = new URL(request.url)
+    if (!url.pathname.startsWith(`${prefix}/`))
+      return new Response('Not of this shop', { status: 404 })
+    url.pathname = url.pathname.slice(prefix.length)
+    const inner = new Request(url, request)
+    return url.pathname.startsWith('/payments/')
+      ? payments(inner)
+      : pages(inner)
+  })
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const stopping = new AbortController()
+  const work = orders.run({ signal: stopping.signal })
+  return {
+    chain,
+    orders,
+    url,
+    draft: async ({ returnUrl, ...changes } = {}) => {
+      const { order, buyerToken } = await orders.draft({
+        amount: '12.50',
+        ...changes,
+      } as Parameters<Orders['draft']>[0])
+      const orderId = order.id
+      const path = pages.payUrl({ orderId, buyerToken, returnUrl })
+      return { orderId, buyerToken, link: `${url}${prefix}${path}` }
+    },
+    buyer: () => fundedAccount(chain, 100_000_000n),
+    close: async () => {
+      stopping.abort()
+      await work
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await orders.close()
+      await chain.stop()
+    },
+  }
+}
+
+export type PagesBrowser = {
+  open(options?: {
+    width?: number
+    height?: number
+    theme?: 'light' | 'dark'
+    locale?: string
+  }): Promise<Page>
+  /** What pages printed as an error since. */
+  takeProblems(): string[]
+  close(): Promise<void>
+}
+
+export async function openPagesBrowser(): Promise<PagesBrowser> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
+  const browser: Browser = await launch(folder, { hasFonts: true })
+  const problems: string[] = []
+  return {
+    takeProblems: () => problems.splice(0),
+    open: async ({
+      width = 390,
+      height = 844,
+      theme = 'light',
+      locale = 'en-GB',
+    } = {}) => {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: theme,
+        locale,
+        timezoneId: 'UTC',
+        reducedMotion: 'reduce',
+      })
+      context.setDefaultTimeout(60_000)
+      const page = await context.newPage()
+      page.on('pageerror', (error) => problems.push(String(error)))
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text())
+      })
+      return page
+    },
+    close: async () => {
+      await browser.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
