@@ -94,7 +94,20 @@ const rows: readonly Row[] = [
     ['eventsource-parser'],
     ['client', 'core'],
   ],
-  ['pages', '*', ['viem'], [...asked, 'orders', 'pages', 'pages/words']],
+  [
+    'pages',
+    '*',
+    ['viem'],
+    [
+      'chain/rpc',
+      'chain/state',
+      'core',
+      'orders',
+      'pages',
+      'pages/web',
+      'pages/words',
+    ],
+  ],
   [
     'webhooks',
     '*',
