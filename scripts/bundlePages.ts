@@ -5,10 +5,10 @@ import type { Asset, PageAssets } from '../src/pages/assets.js'
 import { cutViem } from './takeParts.js'
 
 /** The module that is replaced by the files of the page. */
-export const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
+const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
 
 /** Bundles the payment page for browsers, in all forms that it is sent in. */
-export async function bundlePages(root: string): Promise<PageAssets> {
+async function bundlePages(root: string): Promise<PageAssets> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
@@ -84,7 +84,7 @@ function assetOf(path: string, text: string): Asset {
 }
 
 /** The source of the module that has the files of the page. */
-export async function assetsSource(root: string): Promise<string> {
+async function assetsSource(root: string): Promise<string> {
   const assets = await bundlePages(root)
   return `export const assets = ${JSON.stringify(assets)}\n`
 }

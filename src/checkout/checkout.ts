@@ -6,11 +6,16 @@ import {
 import { drawNonce } from '../core/drawNonce.js'
 import { hashChecked } from '../core/hashPayment.js'
 import type { PaymentKind, StoredFields } from '../payments/kind.js'
+import { addTypes } from '../payments/message/paymentTypedData.js'
 import { encodeCheckoutCapture } from './checkoutCall.js'
 import { checkoutAddress } from './checkoutContracts.js'
-import { hashTerms, parseTerms } from './parseCheckoutPayment.js'
+import { decodeCheckoutPayment } from './codec.js'
+import {
+  hashTerms,
+  parseCheckoutPayment,
+  parseTerms,
+} from './parseCheckoutPayment.js'
 import { proveCheckout } from './proveCheckout.js'
-import { checkoutSigning } from './signingKinds.js'
 import type { CheckoutPayment } from './types.js'
 
 /**
@@ -36,7 +41,12 @@ import type { CheckoutPayment } from './types.js'
  * ```
  */
 export const checkout: PaymentKind = {
-  ...checkoutSigning,
+  total: 'atMost',
+  primaryType: 'ReceiveWithAuthorization',
+  expected: { atMost: true, operator: true },
+  parse: parseCheckoutPayment,
+  accounts: ({ checkout }: CheckoutPayment) => checkout,
+  typedData: (payment: CheckoutPayment) => addTypes(payment),
   hash: (payment: CheckoutPayment) => hashChecked(payment),
   encodeCapture: encodeCheckoutCapture,
   spentCall: authorizationCall,
@@ -46,6 +56,7 @@ export const checkout: PaymentKind = {
   name: 'checkout',
   hasOwnNonce: true,
   token: 'receive',
+  decode: decodeCheckoutPayment,
   drawTerms: ({ operator }) => ({ operator, salt: drawNonce() }),
   build: buildStored,
 }

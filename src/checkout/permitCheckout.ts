@@ -17,12 +17,14 @@ import { bytesWords, word } from '../core/words.js'
 import type { PaymentKind, StoredFields } from '../payments/kind.js'
 import type { EncodedCall } from '../payments/message/encodeCall.js'
 import { permitCheckoutAddress } from './checkoutContracts.js'
+import { decodePermitPayment } from './codec.js'
 import {
   hashPermit,
+  parsePermitPayment,
   parsePermitTerms,
   permitMessage,
+  permitTypedData,
 } from './parsePermitPayment.js'
-import { permitSigning } from './signingKinds.js'
 import type { PermitPayment, SignedPermitPayment } from './types.js'
 
 /**
@@ -33,7 +35,13 @@ import type { PermitPayment, SignedPermitPayment } from './types.js'
  * `unknown`, and `getPermitState` returns `canceled`.
  */
 export const permitCheckout: PaymentKind = {
-  ...permitSigning,
+  total: 'atMost',
+  primaryType: 'Permit',
+  expected: { atMost: true, operator: true },
+  parse: parsePermitPayment,
+  accounts: ({ checkout }: PermitPayment) => checkout,
+  typedData: (payment: PermitPayment) =>
+    permitTypedData(payment, permitMessage(payment)),
   hash: hashPermit,
   encodeCapture: encodePermitCapture,
   spentCall: ({ domain, message }: PermitPayment) =>
@@ -47,6 +55,7 @@ export const permitCheckout: PaymentKind = {
   capturedCall: ({ domain, message }: PermitPayment) =>
     contractCall(selectors.captured, { domain, message }),
   token: 'permit',
+  decode: decodePermitPayment,
   drawTerms: ({ operator, permitNonce = 0n }) => ({
     operator,
     nonce: `0x${word(permitNonce)}`,

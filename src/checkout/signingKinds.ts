@@ -10,7 +10,11 @@ import {
 } from './parsePermitPayment.js'
 import type { CheckoutPayment, PermitPayment } from './types.js'
 
-/** What a page needs of a kind: it decodes and signs, and asks no node. */
+/**
+ * What a page needs of a kind: it decodes and signs, and asks no node. The kinds
+ * themselves repeat these members, because bundlers keep an object that spreads
+ * another one, used or not.
+ */
 type PageKind = SigningKind & Pick<PaymentKind, 'decode'>
 
 export const checkoutSigning: PageKind = {
