@@ -1,6 +1,6 @@
 import { InvalidFieldError, shown } from '../core/errors.js'
-import { germanWords } from './words/de.js'
-import { englishWords } from './words/en.js'
+import { germanOrderWords } from './words/de.js'
+import { englishOrderWords } from './words/en.js'
 import {
   type Decimal,
   formatDecimal,
@@ -129,8 +129,8 @@ export function describeOrder(
 }
 
 function wordsOf(language: DescribeOrderParameters['language'] = 'en') {
-  if (language === 'en') return englishWords
-  if (language === 'de') return germanWords
+  if (language === 'en') return englishOrderWords
+  if (language === 'de') return germanOrderWords
   if (typeof language === 'object' && language !== null) return language
   throw new InvalidFieldError('language', shown(language), [
     'en',

@@ -8,9 +8,9 @@ import { type Asset, assets } from './assets.js'
 import { chooseLanguage } from './chooseLanguage.js'
 import { chooseReturn } from './chooseReturn.js'
 import { describeTokens } from './describeTokens.js'
-import { parseParameters, type SettledPages } from './parseParameters.js'
+import { parsePages, type SettledPages } from './parsePages.js'
 import { renderPage } from './renderPage.js'
-import { isKnown, serveAsset } from './serveAsset.js'
+import { isUnchanged, serveAsset } from './serveAsset.js'
 import { themeCss } from './theme.js'
 import {
   type Pages,
@@ -51,7 +51,7 @@ export function createPages(
   parameters: PagesParameters,
 ): Pages {
   const { context } = contextOf(orders)
-  const settled = parseParameters(parameters)
+  const settled = parsePages(parameters)
   const theme = themeAsset(settled)
   const files = new Map(
     [...assets.files, theme].map((file) => [file.name, file]),
@@ -175,7 +175,7 @@ function servePage(
     vary: 'accept-language',
     etag,
   })
-  if (isKnown(request, etag))
+  if (isUnchanged(request, etag))
     return new Response(null, { status: 304, headers })
   headers.set('content-type', 'text/html; charset=utf-8')
   headers.set('content-language', language)

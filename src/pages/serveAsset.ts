@@ -12,7 +12,7 @@ export function serveAsset(request: Request, asset: Asset): Response {
     vary: 'accept-encoding',
     etag,
   })
-  if (isKnown(request, etag))
+  if (isUnchanged(request, etag))
     return new Response(null, { status: 304, headers })
   headers.set('content-type', asset.type)
   if (encoding) headers.set('content-encoding', encoding)
@@ -23,7 +23,7 @@ export function serveAsset(request: Request, asset: Asset): Response {
 }
 
 /** True if the browser has this version already. */
-export function isKnown({ headers }: Request, etag: string): boolean {
+export function isUnchanged({ headers }: Request, etag: string): boolean {
   const known = headers.get('if-none-match') ?? ''
   return known
     .split(',')

@@ -1,6 +1,6 @@
 import type { OrderWords } from './types.js'
 
-export const germanWords: OrderWords = {
+export const germanOrderWords: OrderWords = {
   locale: 'de',
   buyer: {
     drafted: {

@@ -1,6 +1,6 @@
 import type { OrderWords } from './types.js'
 
-export const englishWords: OrderWords = {
+export const englishOrderWords: OrderWords = {
   locale: 'en',
   buyer: {
     drafted: {

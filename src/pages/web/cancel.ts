@@ -2,7 +2,7 @@ import type { BuyerClient } from '../../client/BuyerClient.js'
 import { signCancellation } from '../../payments/sign/signCancellation.js'
 import { WrongAccount } from './failures.js'
 import type { PageToken } from './pageData.js'
-import { checkChain } from './pay.js'
+import { checkWalletChain } from './pay.js'
 import type { Connection } from './wallets.js'
 
 type CancelParameters = {
@@ -22,7 +22,7 @@ export async function cancel({
   signal,
 }: CancelParameters): Promise<Taken> {
   const { account, wallet } = connection
-  await checkChain(connection, token)
+  await checkWalletChain(connection, token)
   const cancellation = await buyer.cancellationToSign({ signal })
   const { authorizer } = cancellation.message
   if (authorizer.toLowerCase() !== account) throw new WrongAccount(authorizer)
@@ -43,7 +43,7 @@ export async function sendCancellation(
   token: PageToken,
   call: NonNullable<Taken['call']>,
 ): Promise<void> {
-  await checkChain(connection, token)
+  await checkWalletChain(connection, token)
   const params = [{ from: connection.account, to: call.to, data: call.data }]
   await connection.wallet.provider.request({
     method: 'eth_sendTransaction',

@@ -2,7 +2,7 @@ import { formatAmount } from '../../core/amount.js'
 import type { PageWords } from '../words/types.js'
 import { h } from './dom.js'
 import type { Model } from './model.js'
-import { money, networkOf, type Words } from './words.js'
+import { money, networkName, type Words } from './words.js'
 
 type Row = readonly [label: keyof PageWords, value: string | undefined]
 
@@ -12,14 +12,14 @@ export function detailsPart(
   words: Words,
   onToggle: (isOpen: boolean) => void,
 ): HTMLElement | undefined {
-  const { draft, isDetailsOpen } = model
+  const { draft, showsDetails } = model
   if (!draft) return undefined
   const { say } = words.format
   return h(
     'details',
     {
       class: 'card details',
-      open: isDetailsOpen,
+      open: showsDetails,
       toggle: ({ currentTarget }) =>
         onToggle((currentTarget as HTMLDetailsElement).open),
     },
@@ -56,7 +56,7 @@ function rowsOf({ draft, connection }: Model, words: Words): Row[] {
     ['message', isKnownType(primaryType) ? say(primaryType) : primaryType],
     ['token', domain.name],
     ['contract', domain.verifyingContract],
-    ['network', `${networkOf(words)} (${domain.chainId})`],
+    ['network', `${networkName(words)} (${domain.chainId})`],
     ['from', from || connection?.account || say('yourAccount')],
     ['to', to],
     ['value', money(amount, words)],

@@ -4,7 +4,7 @@ import { decodePayment } from '../../payments/message/codec.js'
 import { eip3009Signing } from '../../payments/message/kind.js'
 
 /** A payment as the shop drafted it, not yet decoded. */
-export type Draft = {
+export type PageDraft = {
   primaryType: string
   domain: { name: string; chainId: number; verifyingContract: string }
   /** Without `from` if the order names no payer. */
@@ -22,18 +22,18 @@ const undecoded: ClientKind = {
 export async function requestDraft(
   buyer: BuyerClient,
   signal?: AbortSignal,
-): Promise<Draft> {
+): Promise<PageDraft> {
   const nobody = '' as `0x${string}`
   const payment: unknown = await buyer.requestPayment({
     payer: nobody,
     kind: undecoded,
     signal,
   })
-  return payment as Draft
+  return payment as PageDraft
 }
 
 /** Loads what payments with a ceiling need only if there is one. */
-export async function loadKind(draft: Draft): Promise<ClientKind> {
+export async function loadKind(draft: PageDraft): Promise<ClientKind> {
   if (!draft.checkout) return { ...eip3009Signing, decode: decodePayment }
   const kinds = await import('../../checkout/signingKinds.js').catch(() => {
     throw new ServerError({ request: 'The code for ceilings' })

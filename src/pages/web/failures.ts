@@ -8,7 +8,7 @@ import {
 } from '../../payments/sign/errors.js'
 import { isDeclined } from '../../payments/sign/isDeclined.js'
 import type { PageWords } from '../words/types.js'
-import { shorten } from './format.js'
+import { shortenAddress } from './format.js'
 
 /** The wallet is on another chain than the payment. */
 export class WrongNetwork extends Error {}
@@ -30,7 +30,7 @@ export class WrongAccount extends Error {
 }
 
 /** What went wrong, as texts of the catalogue, and what helps. */
-export type Failure = {
+export type PageFailure = {
   title: keyof PageWords
   text: keyof PageWords
   values?: Readonly<Record<string, string>> | undefined
@@ -38,7 +38,7 @@ export type Failure = {
   isSerious?: boolean | undefined
 }
 
-export function explainFailure(error: unknown): Failure {
+export function explainFailure(error: unknown): PageFailure {
   if (error instanceof WrongNetwork) return wrongNetwork
   if (error instanceof UnknownNetwork)
     return { title: 'unknownNetworkTitle', text: 'unknownNetworkText' }
@@ -68,24 +68,24 @@ export function explainFailure(error: unknown): Failure {
     : { title: 'walletTitle', text: 'walletText', help: 'changeAccount' }
 }
 
-const wrongNetwork: Failure = {
+const wrongNetwork: PageFailure = {
   title: 'wrongNetworkTitle',
   text: 'wrongNetworkText',
   help: 'switchNetwork',
 }
 
-const changed: Failure = { title: 'changedTitle', text: 'changedText' }
+const changed: PageFailure = { title: 'changedTitle', text: 'changedText' }
 
-function wrongAccount(account: string): Failure {
+function wrongAccount(account: string): PageFailure {
   return {
     title: 'wrongAccountTitle',
     text: 'wrongAccountText',
-    values: { account: shorten(account) },
+    values: { account: shortenAddress(account) },
     help: 'changeAccount',
   }
 }
 
-function explainProblem({ reason, message }: ProblemError): Failure {
+function explainProblem({ reason, message }: ProblemError): PageFailure {
   switch (reason) {
     case 'insufficientFunds':
     case 'exposureTooHigh':

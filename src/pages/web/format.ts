@@ -34,7 +34,7 @@ export function createFormat({ language, words }: PageData): Format {
 }
 
 /** A span of seconds such as `14:59`, or `2:03:59`. */
-export function formatSpan(seconds: number): string {
+export function formatTimeLeft(seconds: number): string {
   const pad = (value: number) => String(value).padStart(2, '0')
   const hours = Math.floor(seconds / 3_600)
   const minutes = Math.floor(seconds / 60) % 60
@@ -44,6 +44,6 @@ export function formatSpan(seconds: number): string {
 }
 
 /** `0x1234…abcd`. */
-export function shorten(hex: string): string {
+export function shortenAddress(hex: string): string {
   return hex.length > 13 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex
 }

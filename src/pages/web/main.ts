@@ -4,7 +4,7 @@ import { cancel, sendCancellation } from './cancel.js'
 import { requestDraft } from './draft.js'
 import { explainFailure, NotOpen, UnknownNetwork } from './failures.js'
 import { followOrder } from './followOrder.js'
-import { createFormat, formatSpan } from './format.js'
+import { createFormat, formatTimeLeft } from './format.js'
 import { type Model, tokenOf } from './model.js'
 import { type OpenedBuyer, openBuyer } from './openBuyer.js'
 import { pay } from './pay.js'
@@ -15,7 +15,7 @@ import {
   connect,
   type FoundWallet,
   findWallets,
-  parseAccount,
+  readAccount,
   switchChain,
 } from './wallets.js'
 
@@ -31,7 +31,7 @@ let model: Model = {
   isChoosing: false,
   isUnneeded: false,
   isCallSent: false,
-  isDetailsOpen: false,
+  showsDetails: false,
 }
 let shown = ''
 let asking = new AbortController()
@@ -44,7 +44,7 @@ function change(changes: Partial<Model>): void {
 /** Makes the page anew if anything that it shows is different. */
 function render(isForced = false): void {
   const looks = JSON.stringify(model, (name, value) =>
-    name === 'provider' || name === 'isDetailsOpen' ? undefined : value,
+    name === 'provider' || name === 'showsDetails' ? undefined : value,
   )
   if (looks === shown && !isForced) return
   shown = looks
@@ -78,8 +78,9 @@ async function run(
     await work(signal)
   } catch (error) {
     // The page says already that the order is not open any more.
-    const isKnown = error instanceof NotOpen && model.order?.state !== 'drafted'
-    failure = isKnown ? undefined : explainFailure(error)
+    const isUnchanged =
+      error instanceof NotOpen && model.order?.state !== 'drafted'
+    failure = isUnchanged ? undefined : explainFailure(error)
   }
   // Else the buyer stopped it, and may wait for something else by now.
   if (!signal.aborted) change({ task: undefined, failure, isUnneeded: false })
@@ -109,7 +110,7 @@ function follow({ provider, ...wallet }: FoundWallet): void {
   followed.add(provider)
   provider.on?.('accountsChanged', (accounts: readonly string[]) => {
     if (model.connection?.wallet.provider !== provider) return
-    const account = parseAccount(accounts)
+    const account = readAccount(accounts)
     change({
       connection: account && { wallet: { ...wallet, provider }, account },
       failure: undefined,
@@ -198,7 +199,7 @@ const actions: Actions = {
       change({ isCallSent: true })
     })
   },
-  toggleDetails: (isDetailsOpen) => change({ isDetailsOpen }),
+  toggleDetails: (showsDetails) => change({ showsDetails }),
 }
 
 /** Reads what is to be signed, which is new with each attempt. */
@@ -254,7 +255,7 @@ setInterval(() => {
     '[data-until]',
   )) {
     const left = Number(element.dataset.until) - now()
-    const text = left > 0 ? formatSpan(left) : format.say('over')
+    const text = left > 0 ? formatTimeLeft(left) : format.say('over')
     if (element.textContent === text) continue
     element.textContent = text
     if (left <= 0) render(true)

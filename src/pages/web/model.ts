@@ -1,6 +1,6 @@
 import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
-import type { Draft } from './draft.js'
-import type { Failure } from './failures.js'
+import type { PageDraft } from './draft.js'
+import type { PageFailure } from './failures.js'
 import type { PageToken } from './pageData.js'
 import type { PayPhase } from './pay.js'
 import type { Connection, FoundWallet } from './wallets.js'
@@ -17,12 +17,12 @@ export type Model = {
   order?: BuyerState | undefined
   events: readonly OrderNews[]
   /** What is signed, or was signed on this page. */
-  draft?: Draft | undefined
+  draft?: PageDraft | undefined
   wallets: readonly FoundWallet[]
   connection?: Connection | undefined
   /** What the buyer waits for. */
   task?: 'connecting' | PayPhase | 'canceling' | undefined
-  failure?: Failure | undefined
+  failure?: PageFailure | undefined
   /** True while the buyer chooses the wallet that cancels. */
   isChoosing: boolean
   /** True if the order was closed while the wallet still asks. */
@@ -30,11 +30,11 @@ export type Model = {
   /** What the buyer has to send, if the shop does not. */
   call?: Awaited<ReturnType<BuyerClient['sendCancellation']>>['call']
   isCallSent: boolean
-  isDetailsOpen: boolean
+  showsDetails: boolean
 }
 
 /** Where an order is on its way, in one word. */
-export type OrderPoint =
+export type PagePoint =
   | Exclude<BuyerState['state'], 'captured'>
   | 'signed'
   | NonNullable<BuyerState['transaction']>['finality']
@@ -42,7 +42,7 @@ export type OrderPoint =
 export function pointOf(
   { state, transaction }: BuyerState,
   task: Model['task'],
-): OrderPoint {
+): PagePoint {
   if (state === 'drafted') return task === 'sending' ? 'signed' : 'drafted'
   if (state === 'captured') return transaction?.finality ?? 'included'
   return state === 'capturing' && transaction ? 'preconfirmed' : state

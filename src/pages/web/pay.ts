@@ -1,6 +1,6 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { signPayment } from '../../payments/sign/signPayment.js'
-import { type Draft, loadKind, requestDraft } from './draft.js'
+import { loadKind, type PageDraft, requestDraft } from './draft.js'
 import { NotOpen, WrongAccount, WrongNetwork } from './failures.js'
 import type { OpenedBuyer } from './openBuyer.js'
 import type { PageToken } from './pageData.js'
@@ -28,7 +28,7 @@ export async function pay(parameters: PayParameters): Promise<BuyerState> {
   const { account, wallet } = connection
   const { onPhase, isOpen } = parameters
   onPhase('checking')
-  await checkChain(connection, token)
+  await checkWalletChain(connection, token)
   const draft = await requestDraft(buyer, signal)
   const from = draft.message.from || account
   if (from.toLowerCase() !== account) throw new WrongAccount(from)
@@ -62,7 +62,7 @@ export async function pay(parameters: PayParameters): Promise<BuyerState> {
 }
 
 /** What the page shows of the total, and who may submit. */
-function totalOf({ amount, atMost }: BuyerState, draft: Draft) {
+function totalOf({ amount, atMost }: BuyerState, draft: PageDraft) {
   if (atMost !== undefined)
     return {
       atMost,
@@ -76,7 +76,7 @@ function totalOf({ amount, atMost }: BuyerState, draft: Draft) {
 }
 
 /** @throws {@link WrongNetwork} when the wallet is on another chain. */
-export async function checkChain(
+export async function checkWalletChain(
   { wallet }: Connection,
   { chainId }: PageToken,
 ): Promise<void> {

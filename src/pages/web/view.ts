@@ -1,11 +1,11 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { detailsPart, factList } from './details.js'
 import { type Child, h } from './dom.js'
-import { formatSpan, shorten } from './format.js'
+import { formatTimeLeft, shortenAddress } from './format.js'
 import { canCancel, type Model, timeOf } from './model.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
-import { describeOrder, networkOf, totalOf, type Words } from './words.js'
+import { describePoint, networkName, totalOf, type Words } from './words.js'
 
 /** What the buyer can do on the page. */
 export type Actions = {
@@ -42,7 +42,7 @@ export function renderView(
     const text = link === 'lost' ? format.say('lost') : ''
     return { title, parts: [messageCard(title, text)] }
   }
-  const { title, text } = describeOrder(model, order, parameters)
+  const { title, text } = describePoint(model, order, parameters)
   const card = h(
     'section',
     { class: 'card', 'data-state': order.state },
@@ -98,7 +98,7 @@ function facts(
   )
   const rows: (readonly [string, string | Node])[] = [
     [say('paidTo'), payee],
-    [say('network'), networkOf(parameters)],
+    [say('network'), networkName(parameters)],
     [say('order'), orderId],
   ]
   if (isRunning) {
@@ -119,7 +119,7 @@ function countdown(
   until: number,
   { format, now }: ViewParameters,
 ): HTMLElement {
-  const text = now < until ? formatSpan(until - now) : format.say('over')
+  const text = now < until ? formatTimeLeft(until - now) : format.say('over')
   return h(
     'span',
     { class: 'ticking', role: 'timer', 'data-until': String(until) },
@@ -160,7 +160,7 @@ function failurePart(
       h('p', {}, say('notUsedText')),
     )
   if (!failure) return undefined
-  const network = networkOf(parameters)
+  const network = networkName(parameters)
   const values = {
     network,
     amount: order ? totalOf(order, parameters) : '',
@@ -242,7 +242,7 @@ function accountPart(
       'p',
       {},
       h('span', { class: 'quiet' }, `${format.say('payFrom')} (${name})`),
-      h('span', { class: 'hex', title: account }, shorten(account)),
+      h('span', { class: 'hex', title: account }, shortenAddress(account)),
     ),
     !task && button(format.say('change'), 'change', actions.changeAccount),
   )

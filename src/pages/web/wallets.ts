@@ -84,13 +84,13 @@ export async function connect(
         if (!unsupported.includes(Object(error).code)) throw error
       })
   const accounts = await provider.request({ method: 'eth_requestAccounts' })
-  const account = parseAccount(accounts)
+  const account = readAccount(accounts)
   if (!account) throw new TypeError('The wallet shows no account.')
   return { wallet, account }
 }
 
 /** The first account of a wallet's answer, in lower case. */
-export function parseAccount(accounts: unknown): `0x${string}` | undefined {
+export function readAccount(accounts: unknown): `0x${string}` | undefined {
   const [first] = Array.isArray(accounts) ? accounts : []
   return typeof first === 'string' && /^0x[\da-f]{40}$/i.test(first)
     ? (first.toLowerCase() as `0x${string}`)

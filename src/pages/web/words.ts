@@ -1,11 +1,11 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { formatAmount, parseAmount } from '../../core/amount.js'
 import type { Format } from './format.js'
-import { type Model, type OrderPoint, pointOf, timeOf } from './model.js'
+import { type Model, type PagePoint, pointOf, timeOf } from './model.js'
 import type { PageData, PageToken } from './pageData.js'
 
 /** How an order stands, for its buyer. */
-export function describeOrder(
+export function describePoint(
   model: Model,
   order: BuyerState,
   { format, data, token }: Words,
@@ -30,7 +30,7 @@ export type Words = {
 function textOf(
   model: Model,
   { atMost }: BuyerState,
-  point: OrderPoint,
+  point: PagePoint,
 ): Parameters<Format['say']>[0] {
   const wasSigned = timeOf(model, 'accepted') !== undefined
   if (point === 'drafted' && atMost !== undefined) return 'ceilingText'
@@ -89,7 +89,7 @@ export function totalOf(
     : money(amount, words)
 }
 
-export function networkOf({ format, token }: Words): string {
+export function networkName({ format, token }: Words): string {
   return (
     token?.chain ??
     format.say('chain', { chainId: String(token?.chainId ?? '') })

@@ -6,8 +6,8 @@ import {
 } from 'countersign/client'
 import type { OrderState } from 'countersign/store'
 import { expect, expectTypeOf, test } from 'vitest'
-import { germanWords } from '../../../src/client/words/de.js'
-import { englishWords } from '../../../src/client/words/en.js'
+import { germanOrderWords } from '../../../src/client/words/de.js'
+import { englishOrderWords } from '../../../src/client/words/en.js'
 
 const states: Record<OrderState, true> = {
   drafted: true,
@@ -85,8 +85,8 @@ test.each(cases)(
 )
 
 test('all languages have the same keys, the same placeholders, and no text of another language', () => {
-  const english = textsOf(englishWords)
-  const german = textsOf(germanWords)
+  const english = textsOf(englishOrderWords)
+  const german = textsOf(germanOrderWords)
   expect(german.map(([path]) => path)).toEqual(english.map(([path]) => path))
   const marks = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String)
   for (const [index, [path, text]] of english.entries()) {
@@ -100,10 +100,10 @@ test('all languages have the same keys, the same placeholders, and no text of an
 
 test('words can be given as an object, and a missing text is an error of types', () => {
   const own: OrderWords = {
-    ...englishWords,
+    ...englishOrderWords,
     locale: 'fr',
     buyer: {
-      ...englishWords.buyer,
+      ...englishOrderWords.buyer,
       refunded: {
         state: 'Remboursé : {amount}',
         detail: 'Le magasin a remboursé {amount}{place}.',

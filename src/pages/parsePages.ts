@@ -26,7 +26,7 @@ export type SettledPages = {
  *
  * @throws {@link InvalidFieldError}
  */
-export function parseParameters(parameters: PagesParameters): SettledPages {
+export function parsePages(parameters: PagesParameters): SettledPages {
   checkMembers(parameters, pagesMembers)
   const given: PagesParameters = Object(parameters)
   const { payments, name, basePath = '', url = basePath } = given
