@@ -18,6 +18,7 @@ import type { PaymentKind, StoredFields } from '../payments/kind.js'
 import type { EncodedCall } from '../payments/message/encodeCall.js'
 import { permitCheckoutAddress } from './checkoutContracts.js'
 import { decodePermitPayment } from './codec.js'
+import { encodePermit } from './encodePermit.js'
 import {
   hashPermit,
   parsePermitPayment,
@@ -44,6 +45,7 @@ export const permitCheckout: PaymentKind = {
     permitTypedData(payment, permitMessage(payment)),
   hash: hashPermit,
   encodeCapture: encodePermitCapture,
+  approvalCall,
   spentCall: ({ domain, message }: PermitPayment) =>
     contractCall(selectors.isSpent, { domain, message }),
   spentLogs: capturedLogs,
@@ -106,10 +108,8 @@ function encodePermitCapture(
   payment: SignedPermitPayment,
   amount: bigint,
 ): EncodedCall<PermitPayment> {
-  const { signature: given, ...signed } = payment
-  const signature = tokenSignature(given)
-  if (!signature)
-    throw invalidSignature('signature', given, 'a wallet signature')
+  const { signature: _, ...signed } = payment
+  const signature = permitSignature(payment)
   const { owner, value, nonce, deadline } = permitMessage(payment)
   const permit =
     word(payment.domain.verifyingContract) +
@@ -124,6 +124,20 @@ function encodePermitCapture(
     signed,
     signature,
   }
+}
+
+function permitSignature({ signature: given }: SignedPermitPayment): Hex {
+  const signature = tokenSignature(given)
+  if (!signature)
+    throw invalidSignature('signature', given, 'a wallet signature')
+  return signature
+}
+
+/** Builds the call of `permit` that the checkout contract makes. */
+function approvalCall(payment: SignedPermitPayment): Call {
+  const data = encodePermit(permitMessage(payment), permitSignature(payment))
+  const target = payment.domain.verifyingContract
+  return { target, data: data.slice(2), gas: 200_000 }
 }
 
 /**

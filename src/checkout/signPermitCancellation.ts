@@ -1,8 +1,7 @@
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
-import { bytesWords, word } from '../core/words.js'
-import { isPlain } from '../payments/message/encodeCall.js'
 import { signWithWallet, type Wallet } from '../payments/sign/signWithWallet.js'
 import type { DeploymentCall } from './checkoutContracts.js'
+import { encodePermit } from './encodePermit.js'
 import {
   parsePermitPayment,
   permitMessage,
@@ -25,9 +24,6 @@ const members: MembersOf<SignPermitCancellationParameters> = {
   payment: true,
   signal: true,
 }
-
-/** Selectors of the two forms of `permit`: with `v, r, s`, and with `bytes`. */
-const selectors = { vrs: 'd505accf', bytes: '9fd5a6cf' } as const
 
 /**
  * Asks the payer's wallet to sign a permit for 0 tokens with the permit nonce
@@ -69,16 +65,12 @@ export async function signPermitCancellation(
   checkMembers(parameters, members)
   const given: SignPermitCancellationParameters = Object(parameters)
   const payment = parsePermitPayment(given.payment)
-  const { from, to } = payment.message
+  const { from } = payment.message
   const message = { ...permitMessage(payment), value: 0n }
   const typedData = permitTypedData(payment, message)
   const signature = await signWithWallet(wallet, typedData, from, given.signal)
-  const words = word(from) + word(to) + word(0) + word(message.deadline)
-  const [rs, v] = [signature.slice(2, 130), signature.slice(130)]
   return {
     to: payment.domain.verifyingContract,
-    data: isPlain(signature)
-      ? `0x${selectors.vrs}${words}${v.padStart(64, '0')}${rs}`
-      : `0x${selectors.bytes}${words}${word(160)}${bytesWords(signature)}`,
+    data: encodePermit(message, signature),
   }
 }

@@ -25,6 +25,7 @@ export type RefusalReason =
   | 'walletNotDeployed'
   | 'walletRejects'
   | 'insufficientFunds'
+  | 'insufficientAllowance'
   | 'unsupportedToken'
   | 'checkoutNotDeployed'
   | 'gasTooHigh'
@@ -33,9 +34,9 @@ export type RefusalReason =
   | 'expiresTooSoon'
 
 /**
- * The reasons that the error text of a token can name. `blocked` and
- * `outsideWindow` do not say which account or which end of the window: that
- * needs another check.
+ * The reasons that the error text of a token can name. `blocked`,
+ * `outsideWindow` and `approvalRefused` do not say which account, which end of
+ * the window, or why the token refused a permit: that needs another check.
  */
 export type RevertReason =
   | Extract<
@@ -48,12 +49,14 @@ export type RevertReason =
       | 'consumed'
       | 'wrongSigner'
       | 'insufficientFunds'
+      | 'insufficientAllowance'
       | 'unsupportedToken'
       | 'simulationFailed'
       | 'gasTooHigh'
     >
   | 'blocked'
   | 'outsideWindow'
+  | 'approvalRefused'
 
 /** Custom errors of OpenZeppelin, Paxos, Agora and Solady, by signature. */
 const customErrors = [
@@ -62,7 +65,10 @@ const customErrors = [
   'ERC3009InvalidAuthorizationTime(uint256,uint256)',
   'InvalidAccountNonce(address,uint256)',
   'ERC20InsufficientBalance(address,uint256,uint256)',
+  'ERC20InsufficientAllowance(address,uint256,uint256)',
   'ERC20InvalidReceiver(address)',
+  'ERC2612ExpiredSignature(uint256)',
+  'ERC2612InvalidSigner(address,address)',
   'ECDSAInvalidSignature()',
   'ECDSAInvalidSignatureLength(uint256)',
   'ECDSAInvalidSignatureS(bytes32)',
@@ -76,6 +82,9 @@ const customErrors = [
   'ContractPaused()',
   'InsufficientFunds()',
   'InsufficientBalance()',
+  'InsufficientAllowance()',
+  'PermitExpired()',
+  'InvalidPermit()',
 ]
 
 /**
@@ -88,15 +97,23 @@ const meanings: readonly (readonly [RegExp, RevertReason])[] = [
   [/not yet valid|NotYetValid|AuthorizationInvalid/, 'notYetValid'],
   [/expired/i, 'expired'],
   [/AuthorizationTime/, 'outsideWindow'],
+  [/nonce is used or not the next/, 'approvalRefused'],
   [/is used|is canceled|UsedAuthorization|AlreadyUsed/, 'consumed'],
   [/InvalidAccountNonce/, 'wrongNonce'],
   [
     /signature length|'[sv]' value|SignatureLength|SignatureS/,
     'malformedSignature',
   ],
-  [/invalid signature|Invalid(ECRecover)?Signature/i, 'wrongSigner'],
+  [
+    /invalid signature|Invalid(ECRecover)?Sign(ature|er)|InvalidPermit/i,
+    'wrongSigner',
+  ],
   [/out ?of ?gas/i, 'gasTooHigh'],
   [/exceeds balance|Insufficient(Balance|Funds)/, 'insufficientFunds'],
+  [
+    /exceeds (\w+ )?allowance|insufficient[ -]?allowance/i,
+    'insufficientAllowance',
+  ],
 ]
 
 /**

@@ -24,14 +24,24 @@ import { accountsOf, type SigningKind } from './message/kind.js'
 import { addTypes } from './message/paymentTypedData.js'
 
 /** The part of a payment kind that sending a capture needs. */
-export type CaptureKind = Omit<SigningKind, 'typedData'> & {
-  /** Returns the hash that the payer signs. */
-  hash(payment: AnyPayment): Hex
-  /**
-   * Encodes the call that captures an amount, given in base units of the token.
-   */
-  encodeCapture(payment: AnySignedPayment, amount: bigint): EncodedCall<unknown>
-}
+export type CaptureKind = Omit<SigningKind, 'typedData'> &
+  Pick<OutcomeKind, 'spentCall'> & {
+    /** Returns the hash that the payer signs. */
+    hash(payment: AnyPayment): Hex
+    /**
+     * Encodes the call that captures an amount, given in base units of the token.
+     */
+    encodeCapture(
+      payment: AnySignedPayment,
+      amount: bigint,
+    ): EncodedCall<unknown>
+    /**
+     * Builds the call that lets the called contract take the tokens, if that
+     * contract makes such a call and ignores its failure. The failure then
+     * explains why a capture is refused.
+     */
+    approvalCall?(payment: AnySignedPayment): Call
+  }
 
 /** EIP-3009: the token's own function moves the exact amount. */
 export const eip3009Capture: CaptureKind = {
@@ -42,6 +52,7 @@ export const eip3009Capture: CaptureKind = {
   accounts: accountsOf,
   hash: (payment: Payment) => hashChecked(payment),
   encodeCapture,
+  spentCall: authorizationCall,
 }
 
 /** The fields of a payment as an order stores them. */

@@ -126,6 +126,7 @@ const reasons: Readonly<Record<OrderReason, OrderReason>> = {
   walletNotDeployed: 'walletNotDeployed',
   walletRejects: 'walletRejects',
   insufficientFunds: 'insufficientFunds',
+  insufficientAllowance: 'insufficientAllowance',
   unsupportedToken: 'unsupportedToken',
   checkoutNotDeployed: 'checkoutNotDeployed',
   gasTooHigh: 'gasTooHigh',

@@ -258,6 +258,12 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     title: 'Too little money',
     detail: 'The paying account holds less than the amount.',
   },
+  insufficientAllowance: {
+    status: 422,
+    title: 'Too low an allowance',
+    detail:
+      'The payer replaced the signed permit by one of less than the amount.',
+  },
   unsupportedToken: {
     status: 422,
     title: 'Token not supported',

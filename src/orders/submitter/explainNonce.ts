@@ -188,7 +188,8 @@ async function explainMined(
       isOver: true,
     }
   }
-  const { carried } = kindOf(submitter, stored.order)
+  const kind = kindOf(submitter, stored.order)
+  const { carried } = kind
   const isSuccess = receipt.status === 'success'
   // Without the time of its block, it is not clear yet what the receipt proves.
   if (carried && isSuccess && time === undefined) return undefined
@@ -203,7 +204,7 @@ async function explainMined(
   const about = { nonce: judged.nonce, orderId: stored.order.id }
   const explaining = carried
     ? carried.explain(submitter.reader, payment, receipt)
-    : explainRevert(submitter.reader, receipt, payment).then(
+    : explainRevert(submitter.reader, receipt, { payment, kind }).then(
         (error) => error.reason,
       )
   const reason = await explaining.catch((error: unknown) =>

@@ -8,6 +8,7 @@ import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
 import { findRecorded, straysOf } from '../model/findStrays.js'
+import { kindOf } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -67,6 +68,9 @@ async function explainRefusal(
   try {
     const evidence = await findEvidence(reader, { ...stored, kinds })
     if (evidence) return { ...refusal, evidence }
+    // The payer of a permit can end it without a log. Until a final block shows
+    // that, there is no evidence.
+    if (kindOf({ kinds }, stored.order).capturedCall) return refusal
     throw new NodeAnswerError({
       method: 'eth_call',
       problem: 'contradicts an earlier answer about a payment nonce',

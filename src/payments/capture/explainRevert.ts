@@ -10,6 +10,10 @@ import {
   requestNode,
   tryRequest,
 } from '../../chain/rpc/requestNode.js'
+import {
+  authorizationCall,
+  type OutcomeKind,
+} from '../../chain/state/getPaymentOutcome.js'
 import { prober } from '../../chain/state/getToken.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
@@ -20,6 +24,7 @@ import {
   type RevertReason,
 } from '../../core/revertReason.js'
 import type { AnyPayment } from '../../core/types.js'
+import type { SigningKind } from '../message/kind.js'
 import { refine } from '../verify/judgeRehearsal.js'
 import { factCalls } from '../verify/rehearse.js'
 import { CaptureRevertedError } from './errors.js'
@@ -28,6 +33,14 @@ type FailedReceipt = {
   transactionHash: Hash
   blockNumber: bigint
   gasUsed: bigint
+}
+
+type Explained = {
+  payment: AnyPayment
+  /** Kind of the payment. @default EIP-3009 */
+  kind?:
+    | (Pick<OutcomeKind, 'spentCall'> & Partial<Pick<SigningKind, 'accounts'>>)
+    | undefined
 }
 
 /**
@@ -42,10 +55,10 @@ type FailedReceipt = {
 export async function explainRevert(
   client: Client,
   receipt: FailedReceipt,
-  payment: AnyPayment,
+  explained: Explained,
 ): Promise<CaptureRevertedError> {
   try {
-    return await repeatFailed(client, receipt, payment)
+    return await repeatFailed(client, receipt, explained)
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error
     if (error.retryable) throw error
@@ -60,7 +73,7 @@ export async function explainRevert(
 async function repeatFailed(
   client: Client,
   receipt: FailedReceipt,
-  payment: AnyPayment,
+  explained: Explained,
 ): Promise<CaptureRevertedError> {
   const { transactionHash, blockNumber } = receipt
   const sent = Object(
@@ -83,7 +96,7 @@ async function repeatFailed(
   return new CaptureRevertedError({
     ...refusal,
     transactionHash,
-    reason: await refineAt(client, refusal.reason, { payment, blockNumber }),
+    reason: await refineAt(client, refusal.reason, explained, blockNumber),
   })
 }
 
@@ -99,16 +112,19 @@ function ranOutOfGas(gas: unknown, { gasUsed }: FailedReceipt): boolean {
 async function refineAt(
   client: Client,
   reason: RevertReason,
-  { payment, blockNumber }: { payment: AnyPayment; blockNumber: bigint },
+  { payment, kind }: Explained,
+  blockNumber: bigint,
 ): Promise<RefusalReason> {
   const { domain, message } = payment
-  const { from: payer, nonce } = message
+  const { from: payer, to } = message
+  const { spentCall = authorizationCall, accounts } = kind ?? {}
+  const { recipient = to } = accounts?.(payment) ?? {}
   const call = {
     domain,
     payer,
-    nonce,
+    spentCall: spentCall(payment),
     signature: '0x',
-    transfer: message,
+    transfer: { ...message, to: recipient },
   } as const
   const facts = await runCalls(client, {
     from: prober,

@@ -321,7 +321,7 @@ async function throwIfStillOpen(
     block: 'latest',
   })
   if (status === 'unused' || status === 'expired')
-    throw await explainRevert(client, receipt, payment)
+    throw await explainRevert(client, receipt, { payment, kind })
 }
 
 async function judgingBlock(

@@ -15,9 +15,9 @@ import {
 } from '../../core/revertReason.js'
 import { isWrappedSignature } from '../../core/signature.js'
 import type { TokenDomain, VerifiedAt } from '../../core/types.js'
-import type { FactName, FixedGas, Rehearsal, RehearsedCall } from './types.js'
+import type { Facts, FixedGas, Rehearsal, RehearsedCall } from './types.js'
 
-type Answers = RunAnswers<FactName>
+type Answers = Omit<RunAnswers<never>, 'calls'> & { calls: Facts }
 
 /**
  * Turns the answers of a simulated capture into a verdict. The facts that were
@@ -110,13 +110,11 @@ function ranOutOfGas({ gasUsed, words }: CallAnswer, gas: number): boolean {
  */
 export function refine(
   reason: RevertReason,
-  {
-    domain,
-    signature,
-    transfer,
-  }: Pick<RehearsedCall, 'domain' | 'signature' | 'transfer'>,
-  { head, calls }: Pick<Answers, 'head' | 'calls'>,
+  call: Pick<RehearsedCall, 'domain' | 'signature' | 'transfer'>,
+  answers: Pick<Answers, 'head' | 'calls'>,
 ): RefusalReason {
+  const { domain, signature, transfer } = call
+  const { head, calls } = answers
   const payerHasCode = calls.payer.hasCode
   switch (reason) {
     case 'blocked': {
@@ -130,6 +128,11 @@ export function refine(
       return head.timestamp <= (transfer?.validAfter ?? 0n)
         ? 'notYetValid'
         : 'expired'
+    case 'approvalRefused':
+      return isTrue(calls.consumed) ? 'consumed' : refineApproval(call, answers)
+    // Tokens have many words for these. The nonce shows the reason.
+    case 'insufficientAllowance':
+    case 'simulationFailed':
     // A token with keyed nonces reverts alike for a spent nonce and for one whose
     // turn has not come.
     case 'wrongNonce':
@@ -145,6 +148,24 @@ export function refine(
     default:
       return reason
   }
+}
+
+/**
+ * Finds out why the token refused a permit whose nonce is unused. The checkout
+ * contract has checked the signature. If the token refuses it all the same, the
+ * permit has a later nonce than the next, or the token takes no permits of
+ * contract wallets.
+ */
+function refineApproval(
+  call: Parameters<typeof refine>[1],
+  answers: Parameters<typeof refine>[2],
+): RefusalReason {
+  const { approval, payer } = answers.calls
+  if (!approval || approval.ok) return 'simulationFailed'
+  const { reason } = parseRefusal(approval)
+  if (!['wrongSigner', 'unsupportedToken', 'simulationFailed'].includes(reason))
+    return refine(reason, call, answers)
+  return payer.hasCode ? 'unsupportedToken' : 'wrongNonce'
 }
 
 /**

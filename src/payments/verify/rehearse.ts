@@ -81,7 +81,8 @@ export function captureCallOf(
     encoded: kind.encodeCapture(payment, amount),
     hash: () => kind.hash(payment),
     payer: message.from,
-    nonce: message.nonce,
+    spentCall: kind.spentCall(payment),
+    approvalCall: kind.approvalCall?.(payment),
     operator,
     returnsWord: kind.total === 'atMost',
     signature,
@@ -95,12 +96,13 @@ export async function rehearseCancel(
   options: RehearsalOptions & { origin: Address },
 ): Promise<Rehearsal> {
   const { domain, message, signature } = cancellation
+  const { authorizer: payer, nonce } = message
   return rehearse(client, neutralCaller, options, {
     domain,
     encoded: encodeCancel(cancellation),
     hash: () => hashChecked(cancellation),
-    payer: message.authorizer,
-    nonce: message.nonce,
+    payer,
+    spentCall: authorizationStateCall(domain.verifyingContract, payer, nonce),
     operator: undefined,
     returnsWord: false,
     signature,
@@ -191,16 +193,17 @@ export function factCalls(
   token: Address,
   {
     payer,
-    nonce,
+    spentCall,
+    approvalCall,
     transfer,
-  }: Pick<RehearsedCall, 'payer' | 'nonce' | 'transfer'>,
+  }: Pick<RehearsedCall, 'payer' | 'spentCall' | 'approvalCall' | 'transfer'>,
 ): Record<FactName, Call> {
   const recipient = transfer?.to ?? payer
   const ask = (data: string): Call => ({ target: token, data, gas: 100_000 })
   return {
     token: { target: token, data: '', gas: 0 },
     payer: { target: payer, data: '', gas: 0 },
-    consumed: authorizationStateCall(token, payer, nonce),
+    consumed: spentCall,
     balance: balanceCall(token, recipient),
     decimals: ask(selectors.decimals),
     separator: ask(selectors.domainSeparator),
@@ -210,6 +213,8 @@ export function factCalls(
     recipientBlacklisted: ask(selectors.isBlacklisted + word(recipient)),
     recipientFrozen: ask(selectors.isFrozen + word(recipient)),
     bytes: bytesProbe(token),
+    // The last, because the executor keeps its effects for the calls after it.
+    ...(approvalCall && { approval: approvalCall }),
   }
 }
 

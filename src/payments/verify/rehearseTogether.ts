@@ -1,7 +1,6 @@
 import type { Address, Client } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { isWord } from '../../chain/state/executor.js'
-import { authorizationStateCall } from '../../chain/state/getAuthorizationState.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import type { Call, CallAnswer, RunHead } from '../../chain/state/types.js'
 import { parseRefusal, type RevertReason } from '../../core/revertReason.js'
@@ -115,10 +114,8 @@ function askedCalls(
     balance: common.balance,
   }
   for (const [at, { call }] of plans.entries()) {
-    const { payer, nonce } = call
-    const consumed = authorizationStateCall(token, payer, nonce)
-    asked[`consumed ${at}`] = { ...consumed, gas: factGas }
-    asked[`payer ${at}`] = { ...balanceCall(token, payer), gas: factGas }
+    asked[`consumed ${at}`] = { ...call.spentCall, gas: factGas }
+    asked[`payer ${at}`] = { ...balanceCall(token, call.payer), gas: factGas }
   }
   return asked
 }

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { RunHead } from '../../chain/state/types.js'
+import type { Call, CallAnswer, RunHead } from '../../chain/state/types.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { RefusalReason } from '../../core/revertReason.js'
 import type {
@@ -120,7 +120,10 @@ export type RehearsedCall = {
   /** The hash that the payer signed. */
   hash(): Hex
   payer: Address
-  nonce: Hex
+  /** The call that asks whether the payment nonce is used. */
+  spentCall: Call
+  /** See {@link CaptureKind}. */
+  approvalCall?: Call | undefined
   /** The only account that can send the call; absent if anyone can. */
   operator: Address | undefined
   /** True if the call is to a checkout contract, which returns a word. */
@@ -157,3 +160,11 @@ export type FactName =
   | 'recipientBlacklisted'
   | 'recipientFrozen'
   | 'bytes'
+
+/**
+ * The answers about these facts. `approval` is present only if the call has an
+ * `approvalCall`.
+ */
+export type Facts = Readonly<Record<FactName, CallAnswer>> & {
+  readonly approval?: CallAnswer | undefined
+}

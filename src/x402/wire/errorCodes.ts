@@ -84,6 +84,7 @@ const codes: Readonly<Record<Reason, X402ErrorCode>> = {
   wrongDomain: 'invalid_exact_evm_token_name_mismatch',
   wrongAmount: 'invalid_exact_evm_payload_authorization_value_mismatch',
   insufficientFunds: funds,
+  insufficientAllowance: funds,
   exposureTooHigh: funds,
   unsupportedToken: 'invalid_exact_evm_eip3009_not_supported',
   submitterFunds: ours,

@@ -77,6 +77,7 @@ const refusals: Record<RefusalReason, true> = {
   walletNotDeployed: true,
   walletRejects: true,
   insufficientFunds: true,
+  insufficientAllowance: true,
   unsupportedToken: true,
   checkoutNotDeployed: true,
   gasTooHigh: true,

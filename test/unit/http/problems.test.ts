@@ -267,6 +267,7 @@ test.each<[ProblemReason, number]>([
   ['canceled', 409],
   ['feeTooHigh', 422],
   ['insufficientFunds', 422],
+  ['insufficientAllowance', 422],
 ])('%s of an order is a %s', async (reason, status) => {
   expect(await reasonOf(refusal(reason, 'state'))).toEqual([status, reason])
 })

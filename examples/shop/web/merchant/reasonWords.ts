@@ -1,5 +1,6 @@
 const words: Readonly<Record<string, string>> = {
   insufficientFunds: 'the payer does not have enough money',
+  insufficientAllowance: 'the payer allows less than the amount',
   expired: 'the window has closed',
   expiresTooSoon: 'the window closes too soon to capture',
   notYetValid: 'the window has not opened yet',

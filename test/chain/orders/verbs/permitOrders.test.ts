@@ -11,7 +11,13 @@ import {
   merchant,
 } from '../../support/checkoutDesk.js'
 import { newAccount } from '../../support/desk.js'
-import { permitPayer, recipient, token } from '../../support/permitDesk.js'
+import {
+  permitPayer,
+  recipient,
+  signedPermit,
+  submitPermit,
+  token,
+} from '../../support/permitDesk.js'
 import {
   cancelPermit,
   client,
@@ -184,4 +190,26 @@ test('the kind of an order decides about its refund, not its token: USDC that wa
   expect(
     await shop.orders.refund({ orderId: id, refundId: 'one' }),
   ).toMatchObject({ ok: false, reason: 'unsupportedToken' })
+})
+
+test('a permit whose nonce another permit took is refused by name at its capture, before a final block shows it', async () => {
+  const shop = await openPermitShop()
+  const payer = await permitPayer()
+  const { id: orderId } = await storedPermit(shop, payer)
+  await submitPermit(
+    await signedPermit(payer, { operator: newAccount().address }),
+  )
+  const { id, payment } = await signedOrder(shop, await permitPayer())
+  expect(await shop.orders.capture({ orderId, amount: '1' })).toMatchObject({
+    status: 'rejected',
+    reason: 'consumed',
+  })
+  expect(await shop.orders.get({ orderId })).toMatchObject({ state: 'stored' })
+  // Other orders go on.
+  expect(await shop.orders.accept({ orderId: id, payment })).toMatchObject({
+    ok: true,
+  })
+  expect(await shop.orders.capture({ orderId: id, amount: '1' })).toMatchObject(
+    { status: 'captured' },
+  )
 })
