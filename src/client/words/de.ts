@@ -284,6 +284,8 @@ export const germanOrderWords: OrderWords = {
     walletNotDeployed: 'die Wallet des Zahlers ist nicht auf der Chain',
     walletRejects: 'die Wallet des Zahlers lehnt die Unterschrift ab',
     insufficientFunds: 'der Zahler hat nicht genug Geld',
+    insufficientAllowance:
+      'der Zahler hat dem Checkout-Vertrag weniger erlaubt als die Zahlung',
     unsupportedToken: 'der Token kennt keine unterschriebenen Zahlungen',
     checkoutNotDeployed: 'der Checkout-Vertrag ist nicht auf der Chain',
     gasTooHigh: 'die Abbuchung würde zu viel Gas brauchen',

@@ -268,6 +268,8 @@ export const englishOrderWords: OrderWords = {
     walletNotDeployed: 'the payer’s wallet is not deployed',
     walletRejects: 'the payer’s wallet rejects the signature',
     insufficientFunds: 'the payer does not have enough money',
+    insufficientAllowance:
+      'the payer let the checkout contract take less than the payment',
     unsupportedToken: 'the token has no signed transfers',
     checkoutNotDeployed: 'the checkout contract is not deployed',
     gasTooHigh: 'the capture would use too much gas',
