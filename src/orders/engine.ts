@@ -11,7 +11,7 @@ export { describeToken, type Unit } from './ledger/describeToken.js'
 export { endingContext } from './loop/endingContext.js'
 export { endOnTime } from './loop/endOnTime.js'
 export { hearChanges } from './loop/hearChanges.js'
-export { apply, rulesOf } from './model/apply.js'
+export { apply, applyTaken, rulesOf } from './model/apply.js'
 export {
   joinChanges,
   noChanges,

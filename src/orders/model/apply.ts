@@ -15,6 +15,7 @@ import {
   planVoid,
   type Rules,
 } from './commands.js'
+import { TransitionError } from './errors.js'
 import {
   endDue,
   endEarlyWork,
@@ -43,6 +44,7 @@ import {
   rejectOrder,
   reopenOrder,
 } from './rejectOrder.js'
+import { roleOf } from './roles.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
@@ -176,6 +178,24 @@ export function apply(given: Row, input: Input, rules: Rules): Applied {
       return renewRefund(stored, input)
   }
 }
+
+/**
+ * Like {@link apply}, for an input that the caller found the order to take. A
+ * refusal is then a bug, and must not pass for a change that was made.
+ *
+ * @throws {@link TransitionError} when the input is refused.
+ */
+export const applyTaken = ((
+  stored: StoredOrder,
+  input: Input,
+  rules: Rules,
+) => {
+  const { refusal, ...changes } = apply(stored, input, rules)
+  if (refusal === undefined) return changes
+  const { state: from } = stored.order
+  const role = roleOf(stored.order)
+  throw new TransitionError({ role, cause: input.kind, from })
+}) as typeof apply
 
 /** Returns the rules for changes that are made now. */
 export function rulesOf({

@@ -49,10 +49,16 @@ export class TransitionError extends CountersignError {
     role: string
     cause: string
     from: string
-    to: string
+    /** Absent if the input was refused before a state was chosen. */
+    to?: string | undefined
   }) {
     const { role, cause, from, to } = facts
-    super(`A ${role} cannot go from ${from} to ${to} by ${cause}.`, facts)
+    super(
+      to === undefined
+        ? `A ${role} that is ${from} does not take the input ${cause}.`
+        : `A ${role} cannot go from ${from} to ${to} by ${cause}.`,
+      facts,
+    )
   }
 }
 

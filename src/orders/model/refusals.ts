@@ -43,6 +43,7 @@ const guards: Readonly<
   giveUp: isIn('refund', ['drafted']),
   loseNonce: isIn('refund', [
     'drafted',
+    'voided',
     'stored',
     'capturing',
     'canceling',

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { hashHex } from '../../core/keccak.js'
 import type { Lease } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { apply, rulesOf } from './apply.js'
+import { applyTaken, rulesOf } from './apply.js'
 import { writeChanges } from './changes.js'
 import { sealContextOf } from './paymentOf.js'
 import type { StoredRefund } from './storedOrder.js'
@@ -34,7 +34,7 @@ export async function storeSigned(
     signature: sealed,
   }
   const rules = rulesOf(context)
-  const changes = apply(
+  const changes = applyTaken(
     { order: row, attempt, proofs: [] },
     {
       kind: 'accept',

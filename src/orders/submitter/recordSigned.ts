@@ -1,9 +1,7 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
-import { apply, type Rules, rulesOf } from '../model/apply.js'
+import { applyTaken, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, joinChanges, writeChanges } from '../model/changes.js'
-import { TransitionError } from '../model/errors.js'
-import { roleOf } from '../model/roles.js'
 import type { OrdersContext } from '../model/types.js'
 import { writeJoined } from './joins.js'
 import { loadBumps } from './loadBumps.js'
@@ -132,18 +130,9 @@ export function planRecord(
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
   rules: Rules,
 ): Changes {
-  const started = drafts.map(({ stored, kind: call }) => {
-    const { refusal, ...changes } = apply(
-      stored,
-      { kind: 'recorded', call },
-      rules,
-    )
-    if (refusal === undefined) return changes
-    const { state: from } = stored.order
-    const to = call === 'capture' ? 'capturing' : 'canceling'
-    const role = roleOf(stored.order)
-    throw new TransitionError({ role, cause: 'recorded', from, to })
-  })
+  const started = drafts.map(({ stored, kind: call }) =>
+    applyTaken(stored, { kind: 'recorded', call }, rules),
+  )
   return {
     ...joinChanges(started),
     newTransactions: signed.map(({ row }) => row),

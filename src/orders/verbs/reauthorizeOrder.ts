@@ -8,7 +8,7 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { clientOf } from '../evidence/clientOf.js'
-import { apply, rulesOf } from '../model/apply.js'
+import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { lastSecondOf } from '../model/endsOf.js'
@@ -117,7 +117,7 @@ async function renewAttempt(
   })
   const rules = rulesOf(context)
   const input = { kind: 'reauthorize', attempt, submitter } as const
-  const changes = apply(found, input, rules)
+  const changes = applyTaken(found, input, rules)
   const [changed = order] = await writeChanges(tables, changes, rules.at)
   return offer(context, {
     ...found,
@@ -156,7 +156,7 @@ async function openAttempt(
   })
   const rules = rulesOf(context)
   const input = { kind: 'reauthorize', attempt, submitter } as const
-  const changes = apply(found, input, rules)
+  const changes = applyTaken(found, input, rules)
   const { version, ...row } = attempt
   await tables.attempts.insert([row])
   const [order = found.order] = await writeChanges(tables, changes, rules.at)

@@ -9,7 +9,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { apply, rulesOf } from '../model/apply.js'
+import { applyTaken, rulesOf } from '../model/apply.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
@@ -219,7 +219,7 @@ async function repeatRefund<refusal extends string>(
   const requestedIn = await loadIdentity(tables)
   const metadata = { ...row.metadata, requestedIn }
   const rules = rulesOf(context)
-  const changes = apply(
+  const changes = applyTaken(
     { order: { ...row, metadata } },
     { kind: 'renewRefund', number: attempt.number },
     rules,

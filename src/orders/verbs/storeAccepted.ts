@@ -6,7 +6,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { apply, rulesOf } from '../model/apply.js'
+import { applyTaken, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import type { Acceptance } from '../model/commands.js'
 import { kindOf } from '../model/kindOf.js'
@@ -171,7 +171,7 @@ export async function planAccepted(
   const attempt = { ...signAttempt(context, found.attempt, payment), signature }
   const { submitter } = judged
   const { capture } = accepted
-  const { orders, events } = apply(
+  const { orders, events } = applyTaken(
     found,
     { kind: 'accept', attempt, payer, submitter, isHeld, capture },
     rulesOf(context),

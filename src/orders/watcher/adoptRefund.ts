@@ -5,7 +5,7 @@ import { getReceipt } from '../../chain/state/getReceipt.js'
 import type { Lease, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { findEvidence } from '../evidence/findEvidence.js'
-import { apply, rulesOf } from '../model/apply.js'
+import { apply, applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import type { HasKinds } from '../model/kindOf.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
@@ -93,7 +93,7 @@ async function freeNonce(
   const isNewest = atAttempt(other.stored, current.number) !== undefined
   if (isNewest && other.row.attempt === current.number) {
     const rules = rulesOf(context)
-    const lost = apply(other.stored, { kind: 'loseNonce' }, rules)
+    const lost = applyTaken(other.stored, { kind: 'loseNonce' }, rules)
     await writeChanges(tables, lost, rules.at)
   }
   return true

@@ -1,6 +1,6 @@
 import type { Lease, OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { apply, rulesOf } from '../model/apply.js'
+import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { loadRefund } from '../model/loadRefund.js'
 import type { RefundRow } from '../model/storedOrder.js'
@@ -22,7 +22,11 @@ export async function giveUpRefund(
     async (tables) => {
       const current = await loadRefund(tables, id)
       if (current?.row.version !== version) return
-      const changes = apply(current.stored, { kind: 'giveUp', reason }, rules)
+      const changes = applyTaken(
+        current.stored,
+        { kind: 'giveUp', reason },
+        rules,
+      )
       await writeChanges(tables, changes, rules.at)
     },
     { lease },

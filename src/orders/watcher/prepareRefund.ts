@@ -9,7 +9,7 @@ import type {
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { recheckProofs, unclearError } from '../evidence/recheckProofs.js'
-import { apply, rulesOf } from '../model/apply.js'
+import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
@@ -205,7 +205,7 @@ async function writeOffer(
   }
   const rules = rulesOf(context)
   const input = { kind: 'offer', attempt, submitter } as const
-  await writeChanges(tables, apply(stored, input, rules), rules.at)
+  await writeChanges(tables, applyTaken(stored, input, rules), rules.at)
   return true
 }
 

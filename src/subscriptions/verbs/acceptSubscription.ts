@@ -4,7 +4,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
 import {
-  apply,
+  applyTaken,
   clientOf,
   rulesOf,
   sealContextOf,
@@ -98,7 +98,7 @@ export async function acceptSubscription(
     const { payer } = now.row
     const { submitter } = now.held.order
     const rules = rulesOf(context)
-    const changes = apply(
+    const changes = applyTaken(
       now.held,
       { kind: 'accept', attempt: signed, payer, submitter, isHeld: false },
       rules,

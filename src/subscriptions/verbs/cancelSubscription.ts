@@ -2,6 +2,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { OrdersContext } from '../../orders/engine.js'
 import {
   apply,
+  applyTaken,
   joinChanges,
   rulesOf,
   writeChanges,
@@ -80,7 +81,7 @@ async function writeCancel(
   { row, held }: StoredSubscription,
 ): Promise<OrderRecord> {
   const rules = rulesOf(context)
-  const revoked = apply(held, { kind: 'revoke' }, rules)
+  const revoked = applyTaken(held, { kind: 'revoke' }, rules)
   // A charge that is in flight keeps the request: only its approval may have
   // been sent, and a worker then does not send the charge itself afterwards.
   const voided = (await findUndecided(tables, row)).map((charge) =>

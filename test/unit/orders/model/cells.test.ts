@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   type Applied,
   apply,
+  applyTaken,
   type Input,
   type Rules,
 } from '../../../../src/orders/model/apply.js'
@@ -140,4 +141,21 @@ test('what the chain shows is taken once: the same again changes no state and te
         const again = apply(now, input, rules)
         expect(again.events, `${cell.name} × ${input.kind}`).toEqual([])
       }
+})
+
+test('an input that the caller found to be taken throws where it is refused, so that nothing passes for done', () => {
+  for (const role of roles)
+    for (const cell of cellsOf(role)) {
+      const input = { kind: 'recorded', call: 'capture' } as const
+      const { refusal, ...changes } = apply(cell.stored, input, rulesFor(0))
+      const take = () => applyTaken(cell.stored, input, rulesFor(0))
+      if (refusal === undefined) expect(take()).toEqual(changes)
+      else
+        expect(take).toThrow(
+          expect.objectContaining({
+            name: 'TransitionError',
+            message: `A ${role} that is ${cell.stored.order.state} does not take the input recorded.`,
+          }),
+        )
+    }
 })

@@ -21,8 +21,6 @@ const allowed = [
   'src/subscriptions/verbs/reconcileBlock.ts',
   // Asks what a transaction would do now, and writes no order.
   'src/orders/submitter/replaceTransactions.ts',
-  // Rows that test a store.
-  'src/testing/',
 ]
 
 function isOrder(checker: ts.TypeChecker, node: ts.Expression): boolean {
