@@ -7,7 +7,7 @@ import type { Orders } from '../orders/index.js'
 import { type Asset, assets } from './assets.js'
 import { chooseLanguage } from './chooseLanguage.js'
 import { chooseReturn } from './chooseReturn.js'
-import { describeTokens } from './describeTokens.js'
+import { openTokens } from './openTokens.js'
 import { parsePages, type SettledPages } from './parsePages.js'
 import { renderPage } from './renderPage.js'
 import { isUnchanged, serveAsset } from './serveAsset.js'
@@ -57,15 +57,7 @@ export function createPages(
     [...assets.files, theme].map((file) => [file.name, file]),
   )
   const security = securityHeaders(settled)
-  let described: Promise<readonly PageToken[]> | undefined
-  const getTokens = () => {
-    described ??= describeTokens(context).catch((error: unknown) => {
-      // Asked again with the next page.
-      described = undefined
-      throw error
-    })
-    return described
-  }
+  const getTokens = openTokens(context)
 
   const answer = async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url)
@@ -93,14 +85,12 @@ export function createPages(
         'This link leads back to an address that the shop does not allow.',
       )
     const tokens = await getTokens()
+    if (tokens.length === 0) return later()
     return servePage(request, { settled, theme, tokens, returnUrl })
   }
 
   const handle = async (request: Request): Promise<Response> => {
-    const response = await answer(request).catch(() =>
-      // A node or the store does not answer.
-      text(503, 'Please try again in a moment.', { 'retry-after': '2' }),
-    )
+    const response = await answer(request).catch(later)
     for (const [name, value] of security) response.headers.set(name, value)
     return response
   }
@@ -232,6 +222,11 @@ function securityHeaders({
     ['referrer-policy', 'no-referrer'],
     ['x-content-type-options', 'nosniff'],
   ]
+}
+
+/** No node says what the tokens are. */
+function later(): Response {
+  return text(503, 'Please try again in a moment.', { 'retry-after': '2' })
 }
 
 function text(

@@ -75,10 +75,10 @@ export function parsePages(parameters: PagesParameters): SettledPages {
       ...languages.keys(),
     ])
   return {
-    payments: payments.replace(/\/+$/, ''),
+    payments: trimSite(payments),
     name,
     basePath,
-    url: url.replace(/\/+$/, ''),
+    url: trimSite(url),
     logo,
     accent,
     terms,
@@ -117,6 +117,12 @@ function parseSite(text: unknown): URL | undefined {
 function isSite(text: unknown): boolean {
   const url = parseSite(text)
   return url !== undefined && !url.search && !url.hash
+}
+
+/** Returns an address in its usual spelling, without slashes at its end. */
+function trimSite(path: string): string {
+  const whole = isPath(path) ? path : parseSite(path)?.href
+  return (whole ?? path).replace(/\/+$/, '')
 }
 
 /** A picture of another site would tell it about each buyer. */

@@ -1,5 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { createOrders } from 'countersign/orders'
 import { createPages } from 'countersign/pages'
+import { memoryStore } from 'countersign/store'
+import { createClient, custom } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { base, optimism } from 'viem/chains'
 import { expect, test } from 'vitest'
 import { baseOrders, dataOf, openPages, usdc } from '../support/openPages.js'
 
@@ -188,4 +193,48 @@ test('while the node does not answer about a token, the page says to try again',
   expect(answer.status).toBe(503)
   expect(answer.headers.get('retry-after')).toBe('2')
   expect(await answer.text()).not.toContain('node.example')
+})
+
+test('a node that never answers leaves out its own token, and other tokens are paid', async () => {
+  const account = privateKeyToAccount(`0x${'17'.repeat(32)}`)
+  const asked: string[] = []
+  const silent = custom(
+    {
+      request: ({ method }) => {
+        asked.push(method)
+        return new Promise(() => undefined)
+      },
+    },
+    { retryCount: 0 },
+  )
+  const clients = [base, optimism].map((chain) =>
+    createClient({ chain, transport: silent, account }),
+  )
+  const orders = createOrders({
+    store: memoryStore({ volatile: true }),
+    seal: 'none',
+    tokens: clients.map((client, at) => ({
+      client,
+      token: at === 0 ? usdc : (`0x${'77'.repeat(20)}` as const),
+    })),
+    wallets: clients,
+  })
+  const pages = createPages(orders, { payments: '/payments', name: 'Roastery' })
+  const page = () => pages(new Request('https://shop.example/pay/one'))
+  for (const _ of [1, 2])
+    expect(await dataOf(page())).toMatchObject({ tokens: [{ chainId: 8453 }] })
+  expect(asked.length).toBeGreaterThan(0)
+})
+
+test('an address in capitals means the same', async () => {
+  const { ask: askOther } = openPages({
+    payments: 'HTTPS://Pay.Example/payments/',
+  })
+  expect(await dataOf(askOther('/pay/one'))).toMatchObject({
+    payments: 'https://pay.example/payments',
+  })
+  const policy = (await askOther('/pay/one')).headers.get(
+    'content-security-policy',
+  )
+  expect(policy).toContain("connect-src 'self' https://pay.example;")
 })

@@ -1,0 +1,63 @@
+import { getToken } from '../chain/state/getToken.js'
+import { findKnownToken } from '../core/knownTokens.js'
+import { inTime } from '../core/wait.js'
+import type { OrdersContext } from '../orders/engine.js'
+import type { PageToken } from './web/pageData.js'
+
+/** Milliseconds that a page waits for a node to describe a token. */
+const patience = 2_000
+
+/**
+ * Describes the tokens that the shop takes. Asks a node about a token that is
+ * not well known, until it has answered once. A token whose node does not answer
+ * in time is left out, so that payments in other tokens go on.
+ */
+export function openTokens({
+  tokens,
+}: Pick<OrdersContext, 'tokens'>): () => Promise<readonly PageToken[]> {
+  const found = new Map<number, Promise<PageToken>>()
+  const find = (at: number, token: Token): Promise<PageToken> => {
+    const known = found.get(at)
+    if (known) return known
+    const asking = describeToken(token)
+    found.set(at, asking)
+    // Asked again with the next page.
+    asking.catch(() => found.delete(at))
+    return asking
+  }
+  return async () => {
+    const asked = tokens.map((token, at) => find(at, token))
+    const described = await Promise.all(
+      asked.map((one) =>
+        inTime<PageToken | undefined>(
+          one.catch(() => undefined),
+          patience,
+          () => undefined,
+        ),
+      ),
+    )
+    return described.filter((token) => token !== undefined)
+  }
+}
+
+type Token = OrdersContext['tokens'][number]
+
+async function describeToken({
+  client,
+  chainId,
+  token,
+}: Token): Promise<PageToken> {
+  const { symbol, decimals } =
+    findKnownToken(chainId, token) ?? unitOf(await getToken(client, { token }))
+  const { name, blockExplorers } = client.chain ?? {}
+  const explorer = blockExplorers?.default.url.replace(/\/+$/, '')
+  return { chainId, chain: name, explorer, token, symbol, decimals }
+}
+
+/** A token says its name in its domain, and its symbol nowhere there. */
+function unitOf({ domain, decimals }: Awaited<ReturnType<typeof getToken>>): {
+  symbol: string
+  decimals: number
+} {
+  return { symbol: domain.name, decimals }
+}
