@@ -21,13 +21,6 @@ import { typedDataTypes } from '../src/core/typedDataTypes.js'
 import type { Payment } from '../src/core/types.js'
 import { buildCancellation } from '../src/payments/message/buildCancellation.js'
 import { buildPayment } from '../src/payments/message/buildPayment.js'
-import {
-  type Descriptor,
-  type DescriptorField,
-  type DescriptorFormat,
-  describeTypedData,
-  encodeType,
-} from '../src/payments/message/describeTypedData.js'
 import { paymentTypedData } from '../src/payments/message/paymentTypedData.js'
 import {
   buildSpendPermission,
@@ -38,6 +31,13 @@ import {
   managerVersion,
 } from '../src/subscriptions/permission/parseSpendPermission.js'
 import { spendPermissionTypedData } from '../src/subscriptions/permission/spendPermissionTypedData.js'
+import {
+  type Descriptor,
+  type DescriptorField,
+  type DescriptorFormat,
+  describeTypedData,
+  encodeType,
+} from './describeTypedData.js'
 
 type TypedData = Parameters<typeof describeTypedData>[1]
 

@@ -28,12 +28,12 @@ import {
 import { TypedDataEncoder } from 'ethers'
 import { getAddress, keccak256, stringToHex } from 'viem'
 import { expect, test } from 'vitest'
-import { descriptorFiles } from '../../../../scripts/writeDescriptors.js'
 import {
   type Description,
   type Descriptor,
   describeTypedData,
-} from '../../../../src/payments/message/describeTypedData.js'
+} from '../../../../scripts/describeTypedData.js'
+import { descriptorFiles } from '../../../../scripts/writeDescriptors.js'
 import { asked, fakeWallet, payer } from '../../support/fakeWallet.js'
 
 type TypedData = Parameters<typeof describeTypedData>[1]

@@ -1,7 +1,7 @@
 import { type Address, getAddress } from 'viem'
-import { formatAmount } from '../../core/amount.js'
-import { type KnownToken, knownTokens } from '../../core/knownTokens.js'
-import type { TokenDomain } from '../../core/types.js'
+import { formatAmount } from '../src/core/amount.js'
+import { type KnownToken, knownTokens } from '../src/core/knownTokens.js'
+import type { TokenDomain } from '../src/core/types.js'
 
 /** One row of an ERC-7730 descriptor: which value, under which label. */
 export type DescriptorField = {

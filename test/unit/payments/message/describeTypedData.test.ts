@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
-import { samplePayment } from '../../testing/samplePayment.js'
-import { type Descriptor, describeTypedData } from './describeTypedData.js'
-import { paymentTypedData } from './paymentTypedData.js'
+import {
+  type Descriptor,
+  describeTypedData,
+} from '../../../../scripts/describeTypedData.js'
+import { paymentTypedData } from '../../../../src/payments/message/paymentTypedData.js'
+import { samplePayment } from '../../../../src/testing/samplePayment.js'
 
 const payment = samplePayment()
 const typedData = paymentTypedData(payment)
