@@ -1,3 +1,6 @@
+import type { Address, Client } from 'viem'
+import { UnsupportedTokenError } from '../chain/rpc/errors.js'
+import { getPermitToken } from '../chain/state/getPermitToken.js'
 import { getToken } from '../chain/state/getToken.js'
 import { findKnownToken } from '../core/knownTokens.js'
 import { inTime } from '../core/wait.js'
@@ -48,14 +51,26 @@ async function describeToken({
   token,
 }: Token): Promise<PageToken> {
   const { symbol, decimals } =
-    findKnownToken(chainId, token) ?? unitOf(await getToken(client, { token }))
+    findKnownToken(chainId, token) ?? unitOf(await getUnit(client, token))
   const { name, blockExplorers } = client.chain ?? {}
   const explorer = blockExplorers?.default.url.replace(/\/+$/, '')
   return { chainId, chain: name, explorer, token, symbol, decimals }
 }
 
+/** Asks the token itself, which may have payments or only permits. */
+async function getUnit(client: Client, token: Address): Promise<Unit> {
+  try {
+    return await getToken(client, { token })
+  } catch (error) {
+    if (!(error instanceof UnsupportedTokenError)) throw error
+    return getPermitToken(client, token, token)
+  }
+}
+
+type Unit = Pick<Awaited<ReturnType<typeof getToken>>, 'domain' | 'decimals'>
+
 /** A token says its name in its domain, and its symbol nowhere there. */
-function unitOf({ domain, decimals }: Awaited<ReturnType<typeof getToken>>): {
+function unitOf({ domain, decimals }: Unit): {
   symbol: string
   decimals: number
 } {

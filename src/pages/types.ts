@@ -77,7 +77,7 @@ export type Pages = {
   /** Answers a fetch `Request` with a `Response`. Never rejects. */
   (request: Request): Promise<Response>
   /**
-   * Returns the link to the page of an order. Whoever has the link has all
+   * Returns the link to the page of an order. Anyone who has the link has all
    * rights of the buyer.
    *
    * @throws `InvalidFieldError` when a parameter is malformed, or `returnUrl`

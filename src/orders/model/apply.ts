@@ -102,10 +102,10 @@ type WithAttempt = Omit<StoredOrder, 'attempts'>
 
 /**
  * Decides what becomes of an order: its next state, what is requested, what is
- * due and when, whether a review is needed, and what becomes of an early
- * answer, with the events that report it. Nothing else writes these fields.
- * Asks no node and no store. What it returns is only planned: `writeChanges`
- * writes it.
+ * due and when, and whether a review is needed, with the events that report it.
+ * Also reserves early answers; `writeChanges` releases or counts them by the new
+ * state. Nothing else writes these fields. Asks no node and no store: what it
+ * returns is a plan, which `writeChanges` writes.
  *
  * Returns no rows where nothing changes, and a `refusal` where a command comes
  * at the wrong time.

@@ -10,7 +10,7 @@ import { roleOf, traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
 
-/** What a change goes by, besides the order: the time and the policy. */
+/** What a change depends on, besides the order: the time and the policy. */
 export type Rules = {
   /** Now, in Unix milliseconds. */
   at: bigint
@@ -305,7 +305,6 @@ function keepRequest(
 ): Applied {
   const { requested: before } = order
   const refusal = 'captureInFlight'
-
   // If we send buyers' cancellations, this one is sent after a void too, so
   // `void` need not be replaced.
   const isVoided = before === 'void' && isRelaying({ policy })

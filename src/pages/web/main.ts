@@ -41,7 +41,7 @@ function change(changes: Partial<Model>): void {
   render()
 }
 
-/** Makes the page anew if anything that it shows is different. */
+/** Renders the page again if anything that it shows has changed. */
 function render(isForced = false): void {
   const looks = JSON.stringify(model, (name, value) =>
     name === 'provider' || name === 'showsDetails' ? undefined : value,

@@ -21,7 +21,8 @@ type PayParameters = OpenedBuyer & {
 
 /**
  * Has the wallet sign what the page shows, and hands it to the shop. The
- * signature stays in memory: who reloads before the shop has it signs again.
+ * signature stays in memory: a buyer who reloads before the shop has it must
+ * sign again.
  */
 export async function pay(parameters: PayParameters): Promise<BuyerState> {
   const { buyer, now, connection, shown, token, signal } = parameters
@@ -55,7 +56,7 @@ export async function pay(parameters: PayParameters): Promise<BuyerState> {
       signal,
     },
   )
-  // Whoever holds two payments of two accounts can collect both.
+  // Another account may have paid meanwhile, and the shop could collect both.
   if (!isOpen()) throw new NotOpen()
   onPhase('sending')
   return buyer.sendPayment(signed, { kind, signal })

@@ -26,7 +26,7 @@ export type ViewParameters = Words & {
   now: number
 }
 
-/** Everything in the page's main part, made anew. */
+/** Renders all parts of the main element. */
 export function renderView(
   model: Model,
   parameters: ViewParameters,
@@ -114,7 +114,7 @@ function facts(
   return factList(rows)
 }
 
-/** Ticks without the page being made anew. */
+/** Counts down, without another rendering of the page. */
 function countdown(
   until: number,
   { format, now }: ViewParameters,

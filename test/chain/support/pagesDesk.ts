@@ -20,6 +20,7 @@ import {
 import { createReadClient } from 'countersign/reads'
 import { memoryStore } from 'countersign/store'
 import type { Page } from 'playwright-core'
+import type { Address } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { deployCheckout } from '../../../examples/shop/server/deployCheckout.js'
 import { fundedAccount } from './desk.js'
@@ -43,19 +44,22 @@ type OpenPagesParameters = Partial<PagesParameters> & {
   policy?: OrdersPolicy | undefined
   /** Put before both handlers by a proxy, and taken away again. */
   prefix?: string | undefined
+  /** Deploys the token of the shop. @default the chain's own */
+  openToken?: ((chain: DevChain) => Promise<Address>) | undefined
 }
 
 export async function openPagesDesk(
   parameters: OpenPagesParameters = {},
 ): Promise<PagesDesk> {
-  const { policy, prefix = '', ...given } = parameters
+  const { policy, prefix = '', openToken, ...given } = parameters
   const chain = await startDevChain()
   await deployCheckout(chain)
+  const token = (await openToken?.(chain)) ?? chain.token
   const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
   const orders = createOrders({
     store: memoryStore(),
     seal: 'none',
-    tokens: [{ client, token: chain.token }],
+    tokens: [{ client, token }],
     wallets: [chain.clients.merchant],
     kinds: [checkout, permitCheckout],
     policy: { relayCancellations: 'always', ...policy },
