@@ -1,7 +1,11 @@
 import { permitCheckoutDeployment } from 'countersign/checkout'
 import { deployDevContract } from 'countersign/devchain'
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { readContract, sendTransaction } from 'viem/actions'
+import {
+  readContract,
+  sendTransaction,
+  waitForTransactionReceipt,
+} from 'viem/actions'
 import { expect, test } from 'vitest'
 import { compileSolidity } from '../../chain/support/compileSolidity.js'
 import {
@@ -43,7 +47,9 @@ test('a permit is signed as a maximum on the page, and what is charged arrives',
   const account = await desk.buyer()
   const args = [account.address, 100_000_000n] as const
   const data = encodeFunctionData({ abi, functionName: 'mint', args })
-  await sendTransaction(chain.clients.relayer, { to: token, data })
+  const { public: client, relayer } = chain.clients
+  const hash = await sendTransaction(relayer, { to: token, data })
+  await waitForTransactionReceipt(client, { hash })
   const { orderId, link } = await desk.draft({
     payer: account.address,
     amount: undefined,
@@ -63,7 +69,7 @@ test('a permit is signed as a maximum on the page, and what is charged arrives',
   })
   await orders.capture({ orderId, amount: '42.10' })
   await page.getByRole('heading', { name: /^Paid/ }).waitFor()
-  const left = await readContract(chain.clients.public, {
+  const left = await readContract(client, {
     address: token,
     abi,
     functionName: 'balanceOf',
