@@ -19,26 +19,22 @@ export function encodePlace(
   keyName: string,
   context: SealContext,
 ): Uint8Array {
-  const { kind, orderId, attempt, chainId, token, payer, nonce } = context
-  const { account, accountNonce, action } = context
-  if (!isWellFormed(orderId))
-    throw new SealError('belongs to an order whose id is not well-formed text')
   // Do not change the order of the parts: secrets that are already stored would
   // no longer open.
-  return encodeParts([
-    version,
-    keyName,
-    kind,
-    orderId,
-    String(attempt),
-    String(chainId),
-    token.toLowerCase(),
-    payer.toLowerCase(),
-    nonce.toLowerCase(),
-    account?.toLowerCase(),
-    accountNonce === undefined ? undefined : String(accountNonce),
-    action,
-  ])
+  return encodeParts([version, keyName, ...partsOf(context)])
+}
+
+function partsOf(context: SealContext): string[] {
+  if (context.kind === 'transaction') {
+    const { kind, action, chainId, account, accountNonce, bump } = context
+    const place = [chainId, accountNonce, bump].map(String)
+    return [kind, action, account.toLowerCase(), ...place]
+  }
+  const { kind, orderId, attempt, chainId, token, payer, nonce } = context
+  if (!isWellFormed(orderId))
+    throw new SealError('belongs to an order whose id is not well-formed text')
+  const words = [token, payer, nonce].map((word) => word.toLowerCase())
+  return [kind, orderId, String(attempt), String(chainId), ...words]
 }
 
 /** True when UTF-8 can represent the text, so it has no lone surrogate. */

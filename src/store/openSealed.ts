@@ -16,11 +16,15 @@ export async function openSealed(
     return await sealer.open(sealed, context)
   } catch (error) {
     if (!(error instanceof SealError)) throw error
-    const { kind, orderId, attempt, chainId } = context
+    const { kind, chainId } = context
+    const place =
+      context.kind === 'transaction'
+        ? { account: context.account, nonce: context.accountNonce }
+        : { orderId: context.orderId, attempt: context.attempt }
     const { name, message: words } = error
     observe({
       name: 'seal.broken',
-      attributes: { kind, orderId, attempt, chainId, error: name, words },
+      attributes: { kind, ...place, chainId, error: name, words },
     })
     return undefined
   }

@@ -9,7 +9,7 @@ import type { SealContext } from './types.js'
 const r = '8f'.repeat(32)
 const s = '3c'.repeat(32)
 const secret = `0x${r}${s}1b`
-const context: SealContext = {
+const context: Exclude<SealContext, { kind: 'transaction' }> = {
   kind: 'payment',
   orderId: 'order-1',
   attempt: 1,
@@ -124,7 +124,7 @@ test('no half of a signature shows in the sealed text, in any writing', async ()
 const notOpened =
   'The secret was changed, or was sealed for something else, or with another key of the same name.'
 
-const moves: [string, Partial<SealContext>][] = [
+const moves: [string, Partial<typeof context>][] = [
   ['kind', { kind: 'cancellation' }],
   ['order', { orderId: 'order-2' }],
   ['attempt', { attempt: 2 }],
@@ -462,24 +462,27 @@ test('1,000 secrets are sealed and opened, each on its own', async () => {
 
 test('the bytes of a transaction open at their own account nonce only, and for what they do', async () => {
   const place: SealContext = {
-    ...context,
     kind: 'transaction',
+    action: 'capture',
+    chainId: context.chainId,
     account: context.payer,
     accountNonce: 7,
-    action: 'capture',
+    bump: 0,
   }
   const sealed = await one.seal(secret, place)
   expect(await one.open(sealed, place)).toBe(secret)
-  const others: Partial<SealContext>[] = [
+  const others: Partial<typeof place>[] = [
     { accountNonce: 8 },
-    { accountNonce: undefined },
+    { bump: 1 },
     { action: 'cancel' },
     { account: context.token },
+    { chainId: 1 },
   ]
   for (const other of others)
     await expect(one.open(sealed, { ...place, ...other })).rejects.toThrow(
       'sealed for something else',
     )
+  await expect(one.open(sealed, context)).rejects.toThrow('something else')
 })
 
 test('a key of another realm, as a test runner has, seals as any other does', async () => {

@@ -869,32 +869,32 @@ export type PaymentStore = {
  * Payment or transaction that a secret belongs to. A sealed secret opens only
  * with the same context, so it is useless when copied to another row.
  */
-export type SealContext = {
-  /**
-   * `answer`: an answer that was sold to an x402 client, stored to send it to
-   * the same payer again.
-   */
-  kind: 'payment' | 'cancellation' | 'transaction' | 'answer'
-  orderId: string
-  /** Number of the order's payment attempt. */
-  attempt: number
-  chainId: number
-  token: Address
-  payer: Address
-  /** Payment nonce, 32 bytes. */
-  nonce: Hex
-  /**
-   * Only for transactions: the account that sends the transaction, and its
-   * account nonce.
-   */
-  account?: Address | undefined
-  accountNonce?: number | undefined
-  /**
-   * Only for transactions: whether it captures, cancels, or only uses up its
-   * account nonce.
-   */
-  action?: TransactionRecord['kind'] | undefined
-}
+export type SealContext =
+  | {
+      /**
+       * `answer`: an answer that was sold to an x402 client, stored to send it
+       * to the same payer again.
+       */
+      kind: 'payment' | 'cancellation' | 'answer'
+      orderId: string
+      /** Number of the order's payment attempt. */
+      attempt: number
+      chainId: number
+      token: Address
+      payer: Address
+      /** Payment nonce, 32 bytes. */
+      nonce: Hex
+    }
+  | ({
+      kind: 'transaction'
+      /**
+       * Whether the transaction captures, cancels, or only uses up its account
+       * nonce.
+       */
+      action: TransactionRecord['kind']
+      /** Account nonce of the transaction, not a payment nonce. */
+      accountNonce: number
+    } & Pick<TransactionRecord, 'chainId' | 'account' | 'bump'>)
 
 /**
  * Encrypts signatures and raw transactions before they are stored. The library

@@ -123,15 +123,17 @@ function fieldsOf(
   }
 }
 
+type PaymentSeal = Exclude<SealContext, { kind: 'transaction' }>
+
 /**
  * Builds the context to which an encrypted secret of an attempt is bound: the
  * secret cannot be decrypted with another context.
  */
 export function sealContextOf(
-  kind: SealContext['kind'],
+  kind: PaymentSeal['kind'],
   order: OrderRecord,
   attempt: AttemptRecord,
-): SealContext {
+): PaymentSeal {
   const payer = attempt.payer ?? order.payer
   if (!payer)
     throw new OrdersSetupError('cannot seal without a payer', {

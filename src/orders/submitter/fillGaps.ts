@@ -13,7 +13,7 @@ import type { SubmitterView } from './getSubmitterView.js'
 import { type InFlight, nextBump } from './inFlight.js'
 import { askToSend } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
-import { type RowDraft, rowOf, sealOf, signRow } from './signDrafts.js'
+import { type RowDraft, rowOf, signRow } from './signDrafts.js'
 import {
   choosesNonce,
   type NonceChoice,
@@ -91,7 +91,6 @@ async function fillGap(
     fees: feesOf(view, await view.costs()),
     orderId: undefined,
     attempt: undefined,
-    seal: sealOf({ ...at, nonce }, undefined),
   }
   const isLocal = submitter.wallet.account.type === 'local'
   const made = isLocal ? await signRow(context, submitter, draft) : undefined

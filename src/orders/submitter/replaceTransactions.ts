@@ -16,7 +16,7 @@ import { loadBumps } from './loadBumps.js'
 import { rehearseDue } from './rehearseDue.js'
 import { askToSend } from './sendByWallet.js'
 import { sendRecorded } from './sendRecorded.js'
-import { type RowDraft, rowOf, sealOf, signRow } from './signDrafts.js'
+import { type RowDraft, rowOf, signRow } from './signDrafts.js'
 import {
   choosesNonce,
   nonceName,
@@ -185,7 +185,6 @@ async function draftReplacement(
     orderId,
     attempt,
     fees,
-    seal: sealOf(last, stored),
   }
   const { maxFee } = context.policy
   const verdict =

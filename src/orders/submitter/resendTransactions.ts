@@ -1,14 +1,12 @@
 import type { Hash, Hex } from 'viem'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { collectChanges } from '../model/collectChanges.js'
-import { loadOrders } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { groupByNonce, newestOf } from './inFlight.js'
 import { openSecrets, takeSecret } from './openSeals.js'
 import { sendRecorded } from './sendRecorded.js'
-import { type SignedBytes, sealOf, sealOfRow } from './signDrafts.js'
+import { type SignedBytes, sealOf } from './signDrafts.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 
 /** Number of polls after which the same bytes are sent again. */
@@ -27,21 +25,15 @@ export async function resendTransactions(
 ): Promise<void> {
   const rows = await planResend(submitter, view)
   if (rows.length === 0) return
-  const ids = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
-  const collected = collectChanges(
-    await context.store.read((tables) => loadOrders(tables, { ids })),
-  )
   const secrets = rows.map((row) => {
-    const stored = collected.find(row.orderId, row.attempt)
-    const place = sealOfRow(sealOf(row, stored), row)
-    return { row, stored, sealed: row.raw, place }
+    return { row, sealed: row.raw, place: sealOf(row) }
   })
   // Transactions whose bytes are not decrypted in time are sent in a later
   // poll.
   const open = await openSecrets(context, submitter, secrets)
   const bytes = await Promise.all(
     open.map(async (secret): Promise<SignedBytes | undefined> => {
-      const { row, stored } = secret
+      const { row } = secret
       const { nonce, hash } = row
       const opening = takeSecret(context, submitter, secret)
       const raw = await opening.catch((error: unknown) => {
@@ -50,17 +42,9 @@ export async function resendTransactions(
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
-      // These bytes cannot be decrypted. Mark them for replacement, unless the
-      // node already has the transaction, or the order belongs to another shop,
-      // which may have the key.
       submitter.broadcasts.noteSent([nonce], submitter.pace.looks)
-      const isOwnOrder =
-        !stored || context.recipients.includes(stored.order.recipient)
-      if (
-        raw === undefined &&
-        isOwnOrder &&
-        nonce >= (await view.pendingCount())
-      )
+      const isBroken = raw === undefined && nonce >= (await view.pendingCount())
+      if (isBroken && (await isOwn(context, row)))
         submitter.broadcasts.refuse(nonce)
       return undefined
     }),
@@ -68,6 +52,19 @@ export async function resendTransactions(
   const whole = bytes.filter((one) => one !== undefined)
   sendRecorded(context, submitter, view, whole)
   await submitter.broadcasts.answered()
+}
+
+/**
+ * True unless the transaction's order belongs to another shop, which may have
+ * the key. A transaction of our own whose bytes cannot be decrypted is replaced.
+ */
+async function isOwn(
+  { store, recipients }: OrdersContext,
+  { orderId }: TransactionRecord,
+): Promise<boolean> {
+  const ids = orderId === undefined ? [] : [orderId]
+  const orders = await store.read((tables) => tables.orders.find({ ids }))
+  return orders.every(({ recipient }) => recipients.includes(recipient))
 }
 
 type SignedRecord = TransactionRecord & { hash: Hash; raw: string }

@@ -9,7 +9,6 @@ import { apply, type Input, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { sealContextOf } from '../model/paymentOf.js'
 import type { OrdersContext } from '../model/types.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { nextBump } from './inFlight.js'
@@ -77,7 +76,6 @@ async function recordUnsent(
           fees,
           orderId: order.id,
           attempt: attempt.number,
-          seal: sealContextOf('transaction', order, attempt),
         },
         at,
         context.now(),

@@ -9,8 +9,6 @@ import { writeAgain } from '../../store/writeAgain.js'
 import type { Aside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
-import { sealContextOf } from '../model/paymentOf.js'
-import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
@@ -87,7 +85,6 @@ export async function signDrafts(
       fees,
       orderId: order.id,
       attempt: attempt.number,
-      seal: sealContextOf('transaction', order, attempt),
     })
     const signing = row.catch((error: unknown) => {
       unsigned.push({ draft, error })
@@ -213,17 +210,13 @@ async function postponeUnsigned(
   )
 }
 
-/**
- * A transaction to sign, and the context to which its encrypted bytes are
- * bound.
- */
+/** A transaction to sign. */
 export type RowDraft = Pick<
   TransactionRecord,
   'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
 > & {
   call: { to: Address; data: Hex }
   fees: SubmitterFees
-  seal: SealContext
 }
 
 /**
@@ -240,7 +233,7 @@ export async function signRow(
   { wallet }: SubmitterState,
   draft: RowDraft,
 ): Promise<SignedRow> {
-  const { call, gas, nonce, fees, seal } = draft
+  const { call, gas, nonce, fees } = draft
   const { client, account, submitter } = wallet
   const shared = { chainId: submitter.chainId, nonce, gas }
   const sign = () =>
@@ -257,7 +250,7 @@ export async function signRow(
     throw lateSigner(signTimeout)
   })
   const row = rowOf(draft, submitter, now())
-  const sealed = await sealer.seal(raw, sealOfRow(seal, row))
+  const sealed = await sealer.seal(raw, sealOf(row))
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
 }
 
@@ -292,38 +285,18 @@ export function rowOf(
 
 /**
  * Builds the context to which the encrypted bytes of a transaction are bound.
+ * They cannot be exchanged for those of another transaction of the account.
  */
-export function sealOf(
-  {
-    chainId,
-    account,
-    nonce,
-  }: Pick<TransactionRecord, 'chainId' | 'account' | 'nonce'>,
-  stored: StoredOrder | undefined,
-): SealContext {
-  if (stored) return sealContextOf('transaction', stored.order, stored.attempt)
-  return {
-    kind: 'transaction',
-    orderId: `submitter:${chainId}:${account}`,
-    attempt: 0,
-    chainId,
-    token: account,
-    payer: account,
-    nonce: `0x${nonce.toString(16).padStart(64, '0')}`,
-  }
-}
-
-/**
- * Binds the encrypted bytes of a transaction also to its account nonce and
- * action, so that they cannot be exchanged for other bytes of the same attempt.
- */
-export function sealOfRow(
-  seal: SealContext,
-  {
-    account,
-    nonce,
-    kind,
-  }: Pick<TransactionRecord, 'account' | 'nonce' | 'kind'>,
-): SealContext {
-  return { ...seal, account, accountNonce: nonce, action: kind }
+export function sealOf({
+  chainId,
+  account,
+  nonce,
+  bump,
+  kind,
+}: Pick<
+  TransactionRecord,
+  'chainId' | 'account' | 'nonce' | 'bump' | 'kind'
+>): SealContext {
+  const place = { chainId, account, accountNonce: nonce, bump }
+  return { kind: 'transaction', action: kind, ...place }
 }

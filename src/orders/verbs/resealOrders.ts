@@ -9,9 +9,8 @@ import type {
 import { writeAgain } from '../../store/writeAgain.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
-import { atAttempt } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
-import { sealOf, sealOfRow } from '../submitter/signDrafts.js'
+import { sealOf } from '../submitter/signDrafts.js'
 
 /** Parameters of `reseal`: when to stop. */
 export type ResealParameters = {
@@ -107,11 +106,7 @@ async function loadSecrets(
       ),
     ]),
   )
-  const sent = transactions.map((row) => {
-    const newest = orders.get(row.orderId ?? '')
-    const stored = newest && atAttempt(newest, row.attempt)
-    return secretOf(row.raw, () => sealOfRow(sealOf(row, stored), row))
-  })
+  const sent = transactions.map((row) => secretOf(row.raw, () => sealOf(row)))
   return [...found, ...sent]
     .filter((secret) => secret !== undefined)
     .filter(({ sealed }) => !sealed.startsWith(`${sealer.current} `))

@@ -3,8 +3,8 @@ import { unsetNonce } from '../model/refundRow.js'
 
 /**
  * Removes the nonce from an attempt that can no longer be paid. Returns `false`
- * while its transactions are in flight: their encrypted bytes can be decrypted
- * only with this nonce.
+ * while its transactions are in flight: after a reorganization, one of them may
+ * still be mined.
  */
 export async function releaseNonce(
   tables: StoreWriter,

@@ -1,7 +1,15 @@
 import type { SealContext, Sealer } from 'countersign/store'
 import { noSeal } from '../../../src/store/noSeal.js'
 
-type IsHanging = (call: 'seal' | 'open', place: SealContext) => boolean
+type IsHanging = (
+  call: 'seal' | 'open',
+  place: SealContext,
+  text: string,
+) => boolean
+
+/** The order that a payment's secret belongs to; none for a transaction. */
+export const orderOf = (place: SealContext): string | undefined =>
+  place.kind === 'transaction' ? undefined : place.orderId
 
 /** A sealer whose calls do not answer while they are told to hang. */
 export type HangingSealer = {
@@ -21,9 +29,10 @@ export function openHangingSealer(latency = 0): HangingSealer {
   const answer = async <result>(
     call: 'seal' | 'open',
     place: SealContext,
+    text: string,
     work: () => Promise<result>,
   ): Promise<result> => {
-    if (isHanging(call, place)) {
+    if (isHanging(call, place, text)) {
       hung++
       return new Promise(() => undefined)
     }
@@ -36,9 +45,9 @@ export function openHangingSealer(latency = 0): HangingSealer {
       current: noSeal.current,
       keyNames: noSeal.keyNames,
       seal: (secret, place) =>
-        answer('seal', place, () => noSeal.seal(secret, place)),
+        answer('seal', place, secret, () => noSeal.seal(secret, place)),
       open: (sealed, place) =>
-        answer('open', place, () => noSeal.open(sealed, place)),
+        answer('open', place, sealed, () => noSeal.open(sealed, place)),
     },
     hang: (next) => {
       isHanging = next

@@ -1,7 +1,7 @@
 import { sealer } from 'countersign/store'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
 import type { OrdersContext } from '../../../src/orders/model/types.js'
-import { sealOfRow } from '../../../src/orders/submitter/signDrafts.js'
+import { sealOf } from '../../../src/orders/submitter/signDrafts.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -66,7 +66,7 @@ export async function insertSealed(
   for (const [at, order] of orders.entries()) {
     const row = { ...order, version: 1, position: 1n }
     const attempt = sampleAttempt(order)
-    const place = (kind: 'payment' | 'cancellation' | 'transaction') =>
+    const place = (kind: 'payment' | 'cancellation') =>
       sealContextOf(kind, row, { ...attempt, version: 1 })
     attempts.push({
       ...attempt,
@@ -85,7 +85,7 @@ export async function insertSealed(
     })
     transactions.push({
       ...sent,
-      raw: await sealed(raw, sealOfRow(place('transaction'), sent)),
+      raw: await sealed(raw, sealOf(sent)),
     })
   }
   await store.open()
@@ -120,15 +120,7 @@ export async function openAll(
       sealContextOf('cancellation', order, attempt),
     )
   }
-  for (const row of transactions) {
-    const order = orderOf(byId, row.orderId)
-    const attempt = attempts.find(({ orderId }) => orderId === row.orderId)
-    if (attempt)
-      await open(
-        row.raw,
-        sealOfRow(sealContextOf('transaction', order, attempt), row),
-      )
-  }
+  for (const row of transactions) await open(row.raw, sealOf(row))
   return opened
 }
 

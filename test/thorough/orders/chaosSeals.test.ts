@@ -2,7 +2,7 @@ import { startDevChain } from 'countersign/devchain'
 import { sealer } from 'countersign/store'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
-import { sealOfRow } from '../../../src/orders/submitter/signDrafts.js'
+import { sealOf } from '../../../src/orders/submitter/signDrafts.js'
 import { acceptCancellation } from '../../../src/orders/verbs/acceptCancellation.js'
 import { seed, sqliteFile, startChance } from '../../chain/support/chaos.js'
 import { draft, fundedAccount, revoke } from '../../chain/support/desk.js'
@@ -289,11 +289,11 @@ test('the bytes of one attempt cannot be swapped: each opens at its own nonce an
   const [row] = transactions
   if (!order || !attempt || !row?.raw) throw new Error('nothing was sent')
   const { raw } = row
-  const place = sealContextOf('transaction', order, attempt)
-  const open = (at: typeof row) =>
-    shop.context.sealer.open(raw, sealOfRow(place, at))
+  const open = (at: typeof row) => shop.context.sealer.open(raw, sealOf(at))
   expect(await open(row)).toMatch(/^0x02/)
   await expect(open({ ...row, nonce: row.nonce + 1 })).rejects.toThrow('else')
   await expect(open({ ...row, kind: 'cancel' })).rejects.toThrow('else')
-  await expect(shop.context.sealer.open(raw, place)).rejects.toThrow('else')
+  await expect(open({ ...row, bump: row.bump + 1 })).rejects.toThrow('else')
+  const payment = sealContextOf('payment', order, attempt)
+  await expect(shop.context.sealer.open(raw, payment)).rejects.toThrow('else')
 })

@@ -1,6 +1,6 @@
 import type { DevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openHangingSealer } from '../../support/hangingSealer.js'
+import { openHangingSealer, orderOf } from '../../support/hangingSealer.js'
 import {
   openRefundShop,
   policy,
@@ -31,7 +31,8 @@ test.each([
     const sold = [await shop.sell(), await shop.sell(), await shop.sell()]
     const [first = '', ...others] = sold.map(({ id }) => id)
     sealer.hang(
-      (call, { orderId }) => call === 'seal' && orderId.startsWith(first),
+      (call, place) =>
+        call === 'seal' && orderOf(place)?.startsWith(first) === true,
     )
     for (const { id } of sold) await requestRefund(shop.orders, id, 'one')
     await shop.workUntil(async () => {

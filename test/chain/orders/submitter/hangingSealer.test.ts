@@ -3,7 +3,7 @@ import { memoryStore, type PaymentStore } from 'countersign/store'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { fundedAccount } from '../../support/desk.js'
-import { openHangingSealer } from '../../support/hangingSealer.js'
+import { openHangingSealer, orderOf } from '../../support/hangingSealer.js'
 import {
   capture,
   captureAll,
@@ -47,7 +47,7 @@ test.each(stores)(
   async (_, open) => {
     const { shop, sealer } = await openHangingShop(open())
     const [first = '', ...others] = await storeOrders(shop, 4)
-    sealer.hang((call, { orderId }) => call === 'open' && orderId === first)
+    sealer.hang((call, place) => call === 'open' && orderOf(place) === first)
     const hung = capture(shop, first)
     expect(await captureAll(shop, others, 30_000)).toEqual(
       others.map(() => 'captured'),
@@ -74,7 +74,12 @@ test.each(stores)(
   async (_, open) => {
     const { shop, sealer } = await openHangingShop(open())
     const [first = '', ...others] = await storeOrders(shop, 4)
-    sealer.hang((call, { orderId }) => call === 'seal' && orderId === first)
+    const { attempts } = await rowsOf(shop, [first])
+    const nonce = attempts[0]?.nonce.slice(2) ?? ''
+    sealer.hang(
+      (call, { kind }, text) =>
+        call === 'seal' && kind === 'transaction' && text.includes(nonce),
+    )
     const hung = capture(shop, first)
     expect(await captureAll(shop, others, 30_000)).toEqual(
       others.map(() => 'captured'),
@@ -107,7 +112,7 @@ test('an order whose seal takes long is captured although every look waits for l
 test('a payment that is being opened keeps no order from being captured at a later look', async () => {
   const { shop, sealer } = await openHangingShop(memoryStore(), 3_600_000)
   const [first = '', ...others] = await storeOrders(shop, 3)
-  sealer.hang((call, { orderId }) => call === 'open' && orderId === first)
+  sealer.hang((call, place) => call === 'open' && orderOf(place) === first)
   // Keeps the submitter driven until the test ends.
   void capture(shop, first, 3_600_000)
   await expect.poll(sealer.hung, patience).toBe(1)
@@ -121,7 +126,7 @@ test('many payments that are never opened hold up the one behind them for a few 
   const { shop, sealer } = await openHangingShop(memoryStore(), 3_600_000)
   const ids = await storeOrders(shop, 40)
   const last = ids.at(-1) ?? ''
-  sealer.hang((call, { orderId }) => call === 'open' && orderId !== last)
+  sealer.hang((call, place) => call === 'open' && orderOf(place) !== last)
   for (const id of ids.slice(0, -1))
     void capture(shop, id, 1).catch(() => undefined)
   await expect.poll(sealer.hung, patience).toBeGreaterThan(15)
@@ -167,7 +172,7 @@ test('a sealer that rejects for one order holds up no other', async () => {
   const { open } = sealer.seal
   let isBroken = true
   sealer.seal.open = (sealed, place) =>
-    isBroken && place.orderId === first
+    isBroken && orderOf(place) === first
       ? Promise.reject(new TypeError(`cannot open ${sealed}`))
       : open(sealed, place)
   const failed = capture(shop, first)

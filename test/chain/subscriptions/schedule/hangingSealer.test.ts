@@ -2,7 +2,7 @@ import type { Observation } from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { numberToHex } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { openHangingSealer } from '../../support/hangingSealer.js'
+import { openHangingSealer, orderOf } from '../../support/hangingSealer.js'
 import { openSqlite } from '../../support/sqliteFiles.js'
 import {
   chargesOf,
@@ -52,7 +52,7 @@ test.each(stores)(
     })
     const { id } = await shop.subscribe()
     const { id: other } = await shop.subscribe()
-    sealer.hang((call, { orderId }) => call === 'open' && orderId === id)
+    sealer.hang((call, place) => call === 'open' && orderOf(place) === id)
     const end = runSchedules(shop)
     const count = async (one: string) => (await chargesOf(shop, one)).length
     await expect.poll(() => count(other), patience).toBe(1)
@@ -81,7 +81,7 @@ test('a subscription that is being opened keeps none from being charged at a lat
     },
   })
   const { id } = await shop.subscribe()
-  sealer.hang((call, { orderId }) => call === 'open' && orderId === id)
+  sealer.hang((call, place) => call === 'open' && orderOf(place) === id)
   const end = runSchedules(shop)
   await expect.poll(sealer.hung, patience).toBe(1)
   const { id: other } = await shop.subscribe()
