@@ -7,7 +7,6 @@ import type {
   ProofQuery,
   ProofRecord,
   TransactionQuery,
-  TransactionRecord,
 } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
@@ -31,6 +30,7 @@ import {
   attemptTable,
   eventTable,
   proofTable,
+  type TransactionRow,
   transactionTable,
 } from './tables/sqlTables.js'
 
@@ -103,7 +103,7 @@ function attemptsBy(
 export async function findTransactions(
   finder: Finder,
   query: TransactionQuery,
-): Promise<TransactionRecord[]> {
+): Promise<TransactionRow[]> {
   const { session, dialect } = finder
   if ('orderIds' in query) {
     const list = dialect.listOf('text', query.orderIds)
@@ -146,12 +146,25 @@ function transactionsOfOrders(
   _: object,
   slot: Slot<{ list: SqlList }>,
 ): CompiledQuery<object> {
+  const further = session
+    .selectFrom('movements')
+    .innerJoin('transactions', (join) =>
+      join
+        .onRef('transactions.chain_id', '=', 'movements.chain_id')
+        .onRef('transactions.account', '=', 'movements.account')
+        .onRef('transactions.nonce', '=', 'movements.nonce')
+        .onRef('transactions.bump', '=', 'movements.bump'),
+    )
+    .selectAll('transactions')
+    .where(dialect.among('movements.order_id', 'text', slot('list')))
+  // `union` leaves out a transaction that several of the orders find.
   return session
     .selectFrom('transactions')
     .selectAll()
+    .where(dialect.among('order_id', 'text', slot('list')))
+    .union(further)
     .orderBy('nonce')
     .orderBy('bump')
-    .where(dialect.among('order_id', 'text', slot('list')))
     .compile()
 }
 

@@ -7,6 +7,7 @@ import {
   findTransactions,
 } from './sqlFinds.js'
 import { loadSqlLease } from './sqlLeases.js'
+import { toRecord } from './sqlMovements.js'
 import { findNotes } from './sqlNotes.js'
 import { type Finder, findEarly, findOrders } from './sqlOrders.js'
 import { findRecipients } from './sqlRecipients.js'
@@ -49,8 +50,10 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
       find: (query) => see(attemptTable, () => findAttempts(finder, query)),
     },
     transactions: {
-      find: (query) =>
-        see(transactionTable, () => findTransactions(finder, query)),
+      find: async (query) => {
+        const find = () => findTransactions(finder, query)
+        return (await see(transactionTable, find)).map(toRecord)
+      },
     },
     proofs: {
       find: (query) => see(proofTable, () => findProofs(finder, query)),

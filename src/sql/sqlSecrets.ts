@@ -61,11 +61,11 @@ export async function findSecretOrders(
   { destinations, except, after = '', limit }: SecretQuery,
 ): Promise<string[]> {
   const parts = groupByToken(destinations).flatMap((place) =>
-    columns.map(({ table, name }) => {
-      const orderId = sql.ref(`${table}.order_id`)
-      const key = keyOf(dialect, { table, name })
+    columns.map((column) => {
+      const orderId = sql.ref(`${column.owner}.order_id`)
+      const key = keyOf(dialect, column)
       return sql`(select distinct ${orderId} as id
-        ${secretsOf(dialect, place, { table, name })}
+        ${secretsOf(dialect, place, column)}
         and ${key} <> ${except} and ${orderId} > ${after}
         order by ${orderId} limit ${BigInt(limit)})`
     }),
@@ -80,12 +80,18 @@ export async function findSecretOrders(
   return [...new Set(ids)].slice(0, limit)
 }
 
-type SecretColumn = { table: 'attempts' | 'transactions'; name: string }
+/** A column with secrets, and the table that names the order of each. */
+type SecretColumn = {
+  table: 'attempts' | 'transactions'
+  name: string
+  owner: 'attempts' | 'transactions' | 'movements'
+}
 
 const columns: readonly SecretColumn[] = [
-  { table: 'attempts', name: 'signature' },
-  { table: 'attempts', name: 'cancellation' },
-  { table: 'transactions', name: 'raw' },
+  { table: 'attempts', name: 'signature', owner: 'attempts' },
+  { table: 'attempts', name: 'cancellation', owner: 'attempts' },
+  { table: 'transactions', name: 'raw', owner: 'transactions' },
+  { table: 'transactions', name: 'raw', owner: 'movements' },
 ]
 
 /**
@@ -95,10 +101,18 @@ const columns: readonly SecretColumn[] = [
 function secretsOf(
   dialect: SqlDialect,
   { chainId, token, recipients }: SearchedPart,
-  { table, name }: SecretColumn,
+  { table, name, owner }: SecretColumn,
 ): RawBuilder<unknown> {
-  const from = sql`from ${sql.table(table)} cross join orders
-    where orders.id = ${sql.ref(`${table}.order_id`)}
+  const further =
+    owner === 'movements'
+      ? sql`movements cross join transactions cross join orders
+    where transactions.chain_id = movements.chain_id
+    and transactions.account = movements.account
+    and transactions.nonce = movements.nonce
+    and transactions.bump = movements.bump
+    and`
+      : sql`${sql.table(table)} cross join orders where`
+  const from = sql`from ${further} orders.id = ${sql.ref(`${owner}.order_id`)}
     and ${sql.ref(`${table}.${name}`)} is not null
     and orders.chain_id = ${BigInt(chainId)}
     and orders.token = ${toBytes(token)}`

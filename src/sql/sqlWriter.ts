@@ -6,6 +6,7 @@ import {
   startCounting,
 } from './orderCounts.js'
 import { findEvents } from './sqlFinds.js'
+import { furtherRows, toRow } from './sqlMovements.js'
 import { removeNotes } from './sqlNotes.js'
 import type { Finder } from './sqlOrders.js'
 import { sqlReader } from './sqlReader.js'
@@ -17,6 +18,7 @@ import { insertRows, updateRows } from './tables/sqlRows.js'
 import {
   attemptTable,
   eventTable,
+  movementTable,
   noteTable,
   orderTable,
   proofTable,
@@ -62,6 +64,7 @@ export function sqlWriter(
         counted?.updated(before ?? [], next)
       }),
   })
+  const sent = changes(transactionTable)
   const waiting: Omit<EventRecord, 'cursor'>[] = []
   const { settings, flush: flushSettings } = sqlSettings(finder, change, unit)
   const flushEvents = () =>
@@ -77,7 +80,18 @@ export function sqlWriter(
     writer: {
       orders: { ...reader.orders, ...changes(orderTable, counts) },
       attempts: { ...reader.attempts, ...changes(attemptTable) },
-      transactions: { ...reader.transactions, ...changes(transactionTable) },
+      transactions: {
+        ...reader.transactions,
+        insert: async (rows) => {
+          await sent.insert(rows.map(toRow))
+          const further = furtherRows(rows)
+          if (further.length > 0)
+            await change(() =>
+              insertRows(session, dialect, movementTable, further),
+            )
+        },
+        update: (rows) => sent.update(rows.map(toRow)),
+      },
       proofs: { ...reader.proofs, ...changes(proofTable) },
       events: {
         find: (query) =>

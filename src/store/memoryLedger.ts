@@ -26,7 +26,7 @@ export const transactionKeys: RowKeys<TransactionRecord> = {
   identity: (row) =>
     `bump ${row.bump} at ${row.nonce} in ${submitterWord(row)}`,
   words: (row) => [
-    `order ${row.orderId}`,
+    ...row.movements.map(({ orderId }) => `order ${orderId}`),
     `hash ${row.hash}`,
     submitterWord(row),
   ],
@@ -68,7 +68,7 @@ export function filterTransactions(
   rows: Rows<TransactionRecord>,
   query: TransactionQuery,
 ): TransactionRecord[] {
-  if ('orderIds' in query) return pickOrders(rows, query.orderIds)
+  if ('orderIds' in query) return pickCarried(rows, query.orderIds)
   if ('hashes' in query)
     return rows
       .pick(query.hashes.map((hash) => `hash ${hash}`))
@@ -148,6 +148,18 @@ export function filterEvents(
     if (has(row)) found.push(row)
   }
   return found
+}
+
+function pickCarried(
+  rows: Rows<TransactionRecord>,
+  orderIds: readonly string[],
+): TransactionRecord[] {
+  const wanted: ReadonlySet<string> = new Set(orderIds)
+  return rows
+    .pick(orderIds.map((orderId) => `order ${orderId}`))
+    .filter(({ movements }) =>
+      movements.some(({ orderId }) => wanted.has(orderId)),
+    )
 }
 
 function pickOrders<row extends { orderId: string | undefined }>(

@@ -57,10 +57,14 @@ function listSecrets({
       { orderId, sealed: signature },
       { orderId, sealed: cancellation },
     ]),
-    ...transactions.all().map(({ orderId, raw }) => ({ orderId, sealed: raw })),
+    ...transactions
+      .all()
+      .flatMap(({ movements, raw }) =>
+        movements.map(({ orderId }) => ({ orderId, sealed: raw })),
+      ),
   ]
   return secrets.flatMap(({ orderId, sealed }) => {
-    const order = orders.get(orderId ?? '')
+    const order = orders.get(orderId)
     return order && sealed !== undefined ? [{ key: keyOf(sealed), order }] : []
   })
 }

@@ -367,6 +367,13 @@ export type AttemptRecord = Pick<Destination, 'chainId' | 'token'> & {
   cancellation: string | undefined
 }
 
+/** A payment that a transaction captures or cancels. */
+export type Movement = {
+  orderId: string
+  /** Number of the order's payment attempt. */
+  attempt: number
+}
+
 /**
  * One transaction of a submitter. It is stored before it is sent, so that a
  * crash cannot lose it.
@@ -384,13 +391,14 @@ export type TransactionRecord = {
   bump: number
   version: number
   /**
-   * A `filler` is an empty transaction that only uses up its account nonce; it
-   * belongs to no order.
+   * A `filler` is an empty transaction that only uses up its account nonce.
    */
   kind: 'capture' | 'cancel' | 'filler'
-  orderId: string | undefined
-  /** Number of the order's payment attempt. */
-  attempt: number | undefined
+  /**
+   * Payments that the transaction captures or cancels. A filler moves nothing:
+   * it lists the payments of the transaction that it replaces, if there is one.
+   */
+  movements: readonly Movement[]
   /**
    * Absent while the wallet that signs and sends the transaction in one step
    * has not returned the hash.
@@ -711,7 +719,10 @@ export type StoreReader = {
    * only use up an account nonce carry no signed payment.
    */
   secrets: {
-    /** Counts the secrets of these destinations for each key name. */
+    /**
+     * Counts the secrets of these destinations for each key name. A transaction
+     * counts once for each of their orders that it carries.
+     */
     countKeys(
       destinations: readonly Destination[],
     ): Promise<Readonly<Record<string, number>>>

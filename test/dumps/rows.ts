@@ -42,7 +42,13 @@ export const dumped = {
   ),
   transaction: sampleTransaction(
     { chainId: 8453, account: bytes('2', 20) },
-    { orderId: 'captured', hash: bytes('7', 32) },
+    {
+      movements: ['captured', 'drafted'].map((orderId) => ({
+        orderId,
+        attempt: 1,
+      })),
+      hash: bytes('7', 32),
+    },
   ),
   proof: sampleProof(destination, {
     transactionHash: bytes('7', 32),

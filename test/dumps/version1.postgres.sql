@@ -110,6 +110,7 @@ create table transactions (
   kind text not null,
   order_id text collate "C",
   attempt int8,
+  further text,
   hash bytea,
   raw text,
   gas numeric(78, 0) not null,
@@ -118,6 +119,14 @@ create table transactions (
   recorded_at int8 not null,
   in_flight boolean not null,
   primary key (chain_id, account, nonce, bump)
+);
+create table movements (
+  order_id text collate "C" not null,
+  chain_id int8 not null,
+  account bytea not null,
+  nonce int8 not null,
+  bump int8 not null,
+  primary key (order_id, chain_id, account, nonce, bump)
 );
 create index transactions_order on transactions (order_id)
   where order_id is not null;
@@ -234,8 +243,11 @@ insert into attempts
   (order_id, number, version, chain_id, token, nonce, payer, valid_after, valid_before, signed_after, signed_before, signature_hash, spendable_until, value, spendable, signature, cancellation)
   values ('captured', '1', '1', '8453', E'\\x1111111111111111111111111111111111111111', E'\\x6666666666666666666666666666666666666666666666666666666666666666', null, '1750000000', '1750000900', null, null, null, null, '12500000', 'true', '{"sealed":"…"}', null);
 insert into transactions
-  (chain_id, account, nonce, bump, version, kind, order_id, attempt, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas, recorded_at, in_flight)
-  values ('8453', E'\\x2222222222222222222222222222222222222222', '0', '0', '1', 'capture', 'captured', null, E'\\x7777777777777777777777777777777777777777777777777777777777777777', null, '90000', '2000000', '1000000', '1750000000000', 'true');
+  (chain_id, account, nonce, bump, version, kind, order_id, attempt, further, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas, recorded_at, in_flight)
+  values ('8453', E'\\x2222222222222222222222222222222222222222', '0', '0', '1', 'capture', 'captured', '1', '[{"orderId":"drafted","attempt":1}]', E'\\x7777777777777777777777777777777777777777777777777777777777777777', null, '90000', '2000000', '1000000', '1750000000000', 'true');
+insert into movements
+  (order_id, chain_id, account, nonce, bump)
+  values ('drafted', '8453', E'\\x2222222222222222222222222222222222222222', '0', '0');
 insert into proofs
   (chain_id, transaction_hash, log_index, version, token, recipient, kind, order_id, attempt, block_hash, block_number, block_time, payer, value, submitter, gas_used, effective_gas_price, removed)
   values ('8453', E'\\x7777777777777777777777777777777777777777777777777777777777777777', '0', '1', E'\\x1111111111111111111111111111111111111111', E'\\x2222222222222222222222222222222222222222', 'unmatched', 'captured', null, E'\\x8888888888888888888888888888888888888888888888888888888888888888', '1', '1750000000', E'\\x4444444444444444444444444444444444444444', '12500000', E'\\x2222222222222222222222222222222222222222', '90000', '1000000', 'false');

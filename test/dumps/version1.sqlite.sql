@@ -107,6 +107,7 @@ create table transactions (
   kind text not null,
   order_id text,
   attempt integer,
+  further text,
   hash blob,
   raw text,
   gas text not null,
@@ -115,6 +116,14 @@ create table transactions (
   recorded_at integer not null,
   in_flight integer not null,
   primary key (chain_id, account, nonce, bump)
+) strict;
+create table movements (
+  order_id text not null,
+  chain_id integer not null,
+  account blob not null,
+  nonce integer not null,
+  bump integer not null,
+  primary key (order_id, chain_id, account, nonce, bump)
 ) strict;
 create index transactions_order on transactions (order_id)
   where order_id is not null;
@@ -231,8 +240,11 @@ insert into attempts
   (order_id, number, version, chain_id, token, nonce, payer, valid_after, valid_before, signed_after, signed_before, signature_hash, spendable_until, value, spendable, signature, cancellation)
   values ('captured', 1, 1, 8453, X'1111111111111111111111111111111111111111', X'6666666666666666666666666666666666666666666666666666666666666666', NULL, 1750000000, 1750000900, NULL, NULL, NULL, NULL, '12500000', 1, '{"sealed":"…"}', NULL);
 insert into transactions
-  (chain_id, account, nonce, bump, version, kind, order_id, attempt, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas, recorded_at, in_flight)
-  values (8453, X'2222222222222222222222222222222222222222', 0, 0, 1, 'capture', 'captured', NULL, X'7777777777777777777777777777777777777777777777777777777777777777', NULL, '90000', '2000000', '1000000', 1750000000000, 1);
+  (chain_id, account, nonce, bump, version, kind, order_id, attempt, further, hash, raw, gas, max_fee_per_gas, max_priority_fee_per_gas, recorded_at, in_flight)
+  values (8453, X'2222222222222222222222222222222222222222', 0, 0, 1, 'capture', 'captured', 1, '[{"orderId":"drafted","attempt":1}]', X'7777777777777777777777777777777777777777777777777777777777777777', NULL, '90000', '2000000', '1000000', 1750000000000, 1);
+insert into movements
+  (order_id, chain_id, account, nonce, bump)
+  values ('drafted', 8453, X'2222222222222222222222222222222222222222', 0, 0);
 insert into proofs
   (chain_id, transaction_hash, log_index, version, token, recipient, kind, order_id, attempt, block_hash, block_number, block_time, payer, value, submitter, gas_used, effective_gas_price, removed)
   values (8453, X'7777777777777777777777777777777777777777777777777777777777777777', 0, 1, X'1111111111111111111111111111111111111111', X'2222222222222222222222222222222222222222', 'unmatched', 'captured', NULL, X'8888888888888888888888888888888888888888888888888888888888888888', 1, 1750000000, X'4444444444444444444444444444444444444444', '12500000', X'2222222222222222222222222222222222222222', '90000', '1000000', 0);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SignedPayment } from 'countersign'
 import type { OrderRecord } from 'countersign/store'
+import { carries } from '../../src/store/movements.js'
 import { checkRecord } from './checkRecord.js'
 import { countSent } from './countSent.js'
 import { findSecrets } from './findSecrets.js'
@@ -51,9 +52,7 @@ async function inspect(stage: Stage): Promise<Left> {
     .filter(
       ({ id, state, attempt }) =>
         /^(capturing|canceling)$/.test(state) &&
-        !transactions.some(
-          (sent) => sent.orderId === id && sent.attempt === attempt,
-        ),
+        !transactions.some((sent) => carries(sent, id, attempt)),
     )
     .map(({ state }) => `left an order ${state} without a transaction`)
   const isUnknown = transactions.some(

@@ -88,17 +88,53 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       }),
   },
   {
+    name: 'a transaction that carries several orders is found by each of them, once',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const submitter = drawSubmitter()
+        const ids = [drawId(), drawId(), drawId()]
+        const carry = (some: readonly string[]) => ({
+          movements: some.map((orderId, at) => ({ orderId, attempt: at + 1 })),
+        })
+        const all = sampleTransaction(submitter, carry(ids))
+        const second = { ...carry(ids.slice(1)), bump: 1 }
+        const fewer = sampleTransaction(submitter, second)
+        await store.write((it) => it.transactions.insert([all, fewer]))
+        const find = (orderIds: readonly string[]) =>
+          store.read(({ transactions }) => transactions.find({ orderIds }))
+        const [first = '', other = '', last = ''] = ids
+        expectRows('Those of the first', await find([first]), [
+          { ...all, version: 1 },
+        ])
+        for (const some of [[other], [last], ids, [last, first]])
+          expectRows(
+            'Those of another',
+            await find(some),
+            [all, fewer].map((row) => ({ ...row, version: 1 })),
+          )
+        const closed = { ...all, version: 1, inFlight: false }
+        await store.write(({ transactions }) => transactions.update([closed]))
+        expectRows('That of the first, closed', await find([first]), [
+          { ...closed, version: 2 },
+        ])
+      }),
+  },
+  {
     name: 'transactions are found by their orders and by their hashes on a chain',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const submitter = drawSubmitter()
         const far = drawSubmitter({ chainId: submitter.chainId + 1 })
         const [hash, other, orderId] = [drawNonce(), drawNonce(), drawId()]
+        const movements = [{ orderId, attempt: 1 }]
         const rows = [
-          sampleTransaction(submitter, { hash, orderId }),
-          sampleTransaction(submitter, { nonce: 1, hash: other, orderId }),
+          sampleTransaction(submitter, { hash, movements }),
+          sampleTransaction(submitter, { nonce: 1, hash: other, movements }),
           sampleTransaction(submitter, { nonce: 2 }),
-          sampleTransaction(far, { hash, orderId: drawId() }),
+          sampleTransaction(far, {
+            hash,
+            movements: [{ orderId: drawId(), attempt: 1 }],
+          }),
         ]
         await store.write((it) => it.transactions.insert(rows))
         const show = (found: readonly TransactionRecord[]) =>

@@ -1,3 +1,4 @@
+import { ordersOf } from '../../src/store/movements.js'
 import type { PaymentStore } from '../../src/store/types.js'
 import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
@@ -73,13 +74,13 @@ export const recordCases: readonly StoreCase[] = [
         const submitter = drawSubmitter({ chainId: Number.MAX_SAFE_INTEGER })
         const full = sampleTransaction(submitter, fullTransactionFacts())
         const small = sampleTransaction(submitter, {
-          orderId: drawId(),
+          movements: [{ orderId: drawId(), attempt: 1 }],
           gas: 0n,
         })
         await store.write(({ transactions }) =>
           transactions.insert([small, full]),
         )
-        const orderIds = [small, full].map(({ orderId }) => `${orderId}`)
+        const orderIds = ordersOf([small, full])
         const found = await store.read(({ transactions }) =>
           transactions.find({ orderIds }),
         )

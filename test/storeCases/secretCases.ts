@@ -39,6 +39,36 @@ export const secretCases: readonly StoreCase[] = [
       }),
   },
   {
+    name: 'the secret of a transaction counts for each order that it carries',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const destinations = [drawDestination(), drawDestination()]
+        const orders = destinations.map((one) => sampleOrder(one))
+        const [first, second] = orders.map(({ id }) => id)
+        if (!first || !second) throw new Error('No orders.')
+        const sent = { ...carrying(first, second), raw: 'key-1 1 a' }
+        await writeAll(
+          store,
+          (it) => it.orders.insert(orders),
+          (it) =>
+            it.transactions.insert([sampleTransaction(drawSubmitter(), sent)]),
+        )
+        const ids = [first, second]
+        for (const [at, one] of destinations.entries()) {
+          const [count, found] = await store.read(async ({ secrets }) => [
+            await secrets.countKeys([one]),
+            await secrets.findOrderIds({
+              destinations: [one],
+              except: 'key-2',
+              limit: 9,
+            }),
+          ])
+          expectSame('Its secrets', count, { 'key-1': 1 })
+          expectSame('Its orders', found, [ids[at]])
+        }
+      }),
+  },
+  {
     name: 'orders with a secret of another key are found by id, each once, page by page',
     run: (createStore) =>
       useStore(createStore, async (store) => {
@@ -69,6 +99,10 @@ export const secretCases: readonly StoreCase[] = [
   },
 ]
 
+const carrying = (...ids: readonly string[]) => ({
+  movements: ids.map((orderId) => ({ orderId, attempt: 1 })),
+})
+
 /**
  * Inserts four orders with secrets, sorted by id. The first three have one
  * destination, the fourth another. Also inserts rows that queries for these two
@@ -96,9 +130,9 @@ async function insertSecrets(
     sampleAttempt(elsewhere, { signature: 'key-3 1 h' }),
   ]
   const transactions = [
-    { orderId: second.id, raw: 'key-2 1 i' },
-    { orderId: fourth.id, raw: 'key-1 1 j' },
-    { orderId: empty.id },
+    { ...carrying(second.id), raw: 'key-2 1 i' },
+    { ...carrying(fourth.id), raw: 'key-1 1 j' },
+    carrying(empty.id),
     { raw: 'key-3 1 k' },
   ]
   await writeAll(

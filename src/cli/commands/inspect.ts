@@ -90,7 +90,8 @@ async function findByHash(shop: OpenedShop, hash: Hash): Promise<Found> {
     const rows: { orderId: string | undefined }[] = []
     const proofs: ProofRecord[] = []
     for (const chainId of chains) {
-      rows.push(...(await tables.transactions.find({ hashes, chainId })))
+      const sent = await tables.transactions.find({ hashes, chainId })
+      rows.push(...sent.flatMap(({ movements }) => movements))
       proofs.push(...(await tables.proofs.find({ hashes, chainId })))
     }
     const named = [...rows, ...proofs].flatMap(({ orderId }) => orderId ?? [])

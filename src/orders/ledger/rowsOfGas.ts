@@ -1,6 +1,7 @@
 import type { Client, Hash } from 'viem'
 import { nextTurn } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
+import { movementsOf, ordersOf } from '../../store/movements.js'
 import type {
   OrderRecord,
   ProofRecord,
@@ -153,14 +154,13 @@ async function describeSent(
 ): Promise<ReadonlyMap<number, SentNonce>> {
   const standing = await findStanding(tables, rows)
   const proofs = new Map(standing.map((row) => [row.transactionHash, row]))
-  const orders = await loadOrdersOf(tables, [...standing, ...rows])
+  const orders = await loadOrdersOf(tables, [...standing, ...movementsOf(rows)])
   const sent = new Map<number, SentNonce>()
   for (const nonce of new Set(rows.map((row) => row.nonce))) {
     const group = rows.filter((row) => row.nonce === nonce)
     const hashes = group.flatMap(({ hash }) => hash ?? [])
     const proof = hashes.flatMap((hash) => proofs.get(hash) ?? [])[0]
-    const orderId =
-      proof?.orderId ?? group.flatMap((row) => row.orderId ?? [])[0]
+    const orderId = proof?.orderId ?? ordersOf(group)[0]
     const order = orders.get(orderId ?? '')
     sent.set(nonce, {
       hashes,

@@ -1,3 +1,4 @@
+import { carries, ordersOf } from '../../store/movements.js'
 import type { StoreReader, TransactionRecord } from '../../store/types.js'
 import type { ChangeSet, Step } from './collectChanges.js'
 import { loadTransactions } from './loadOrders.js'
@@ -7,7 +8,8 @@ import { loadTransactions } from './loadOrders.js'
  * settled, so that nobody can take them from the database later. Keeps the
  * bytes of transactions in flight, because the submitter still sends them.
  *
- * @param transactions may contain rows of other orders; they are ignored.
+ * @param transactions those of {@link loadFinal}. Rows of other orders are
+ * ignored.
  */
 export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
   return ({ order, attempts }) => ({
@@ -23,11 +25,35 @@ export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
       })),
     transactions: transactions
       .filter(
-        ({ orderId, inFlight, raw }) =>
-          orderId === order.id && !inFlight && raw !== undefined,
+        (sent) =>
+          carries(sent, order.id) && !sent.inFlight && sent.raw !== undefined,
       )
       .map((sent) => ({ ...sent, raw: undefined })),
   })
+}
+
+/** Tables of a read or a write. */
+type FinalTables = {
+  transactions: StoreReader['transactions']
+  orders: Pick<StoreReader['orders'], 'find'>
+}
+
+/**
+ * Loads the transactions of orders that become final. Leaves out those that
+ * carry another order which is not: a reorganization could make us send them
+ * again.
+ */
+export async function loadFinal(
+  tables: FinalTables,
+  orderIds: readonly string[],
+): Promise<TransactionRecord[]> {
+  const sent = await loadTransactions(tables, orderIds)
+  const ids = ordersOf(sent).filter((id) => !orderIds.includes(id))
+  if (ids.length === 0) return sent
+  const open = (await tables.orders.find({ ids })).filter(
+    ({ finality }) => finality !== 'finalized',
+  )
+  return sent.filter((row) => !open.some(({ id }) => carries(row, id)))
 }
 
 /**
@@ -35,13 +61,13 @@ export function eraseSecrets(transactions: readonly TransactionRecord[]): Step {
  * settled.
  */
 export async function eraseFinal(
-  tables: Pick<StoreReader, 'transactions'>,
+  tables: FinalTables,
   collected: ChangeSet,
   orderIds: readonly string[],
 ): Promise<void> {
   const final = orderIds.filter(
     (id) => collected.find(id)?.order.finality === 'finalized',
   )
-  const sent = await loadTransactions(tables, final)
+  const sent = await loadFinal(tables, final)
   for (const id of final) collected.apply(id, [eraseSecrets(sent)])
 }

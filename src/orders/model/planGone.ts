@@ -1,3 +1,4 @@
+import { carries } from '../../store/movements.js'
 import type { ProofRecord, TransactionRecord } from '../../store/types.js'
 import { type Changes, noChanges, withEvent } from './changes.js'
 import { type ChangeSet, collectChanges } from './collectChanges.js'
@@ -113,10 +114,12 @@ function takeOverpaid(
     },
     { overpaid: order.overpaid && isOverpaid },
   )
-  const isAgain = ({ kind, attempt }: TransactionRecord) =>
-    kind === 'cancel' &&
+  const isAgain = (row: TransactionRecord) =>
+    row.kind === 'cancel' &&
     kept.kind === 'cancel' &&
-    reopened.some(({ number, spendable }) => spendable && number === attempt)
+    reopened.some(
+      ({ number, spendable }) => spendable && carries(row, order.id, number),
+    )
   return {
     ...noChanges(),
     orders: [reported.order],

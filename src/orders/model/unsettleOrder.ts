@@ -1,3 +1,4 @@
+import { carries } from '../../store/movements.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -135,10 +136,10 @@ function planWithout(stored: Settled, facts: Facts): Plan {
     blockTime < ends[order.state === 'canceled' ? 'cancel' : 'capture']
   // No transaction of ours consumes a nonce for something else.
   const ours = facts.transactions.filter(
-    ({ attempt: number, kind }) =>
+    (row) =>
       order.state !== 'consumed' &&
-      number === attempt.number &&
-      kind === (isCapture ? 'capture' : 'cancel'),
+      carries(row, order.id, attempt.number) &&
+      row.kind === (isCapture ? 'capture' : 'cancel'),
   )
   const secret = isCapture ? attempt.signature : attempt.cancellation
   const reopened = reopenLast(ours, secret)

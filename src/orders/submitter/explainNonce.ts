@@ -5,7 +5,12 @@ import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { explainRevert } from '../../payments/capture/explainRevert.js'
-import type { OrderReason, TransactionRecord } from '../../store/types.js'
+import { movementsOf } from '../../store/movements.js'
+import type {
+  Movement,
+  OrderReason,
+  TransactionRecord,
+} from '../../store/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
 import { kindOf } from '../model/kindOf.js'
@@ -35,6 +40,8 @@ export type JudgedNonce = {
    * replacements before each.
    */
   rows: readonly [TransactionRecord, ...TransactionRecord[]]
+  /** The payments that these transactions carry. */
+  movements: readonly Movement[]
 } & (
   | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
   /**
@@ -61,14 +68,15 @@ export function judgeNonces(
   const keepsNonce = choosesNonce(submitter)
   return groupByNonce(submitter.inFlight.rows).map((rows): JudgedNonce => {
     const [{ nonce }] = rows
+    const shared = { nonce, rows, movements: movementsOf(rows) }
     const mined = findMined(rows, receipts, keepsNonce)
-    if (mined) return { nonce, rows, kind: 'mined', ...mined }
+    if (mined) return { ...shared, kind: 'mined', ...mined }
     // The wallet may use another nonce than ours, so the account's transaction
     // count proves nothing about this one.
-    if (!keepsNonce) return { nonce, rows, kind: 'unknown' }
-    if (nonce < count) return { nonce, rows, kind: 'passed' }
+    if (!keepsNonce) return { ...shared, kind: 'unknown' }
+    if (nonce < count) return { ...shared, kind: 'passed' }
     const isUnknown = rows.some(({ hash }) => hash === undefined)
-    return { nonce, rows, kind: isUnknown ? 'unknown' : 'pending' }
+    return { ...shared, kind: isUnknown ? 'unknown' : 'pending' }
   })
 }
 
@@ -96,8 +104,12 @@ function findMined(
   return success ?? (mined.length === deciding.length ? mined[0] : undefined)
 }
 
+/**
+ * What became of one payment that the transactions at an account nonce carry.
+ */
 export type NonceFate = {
   judged: JudgedNonce
+  /** Absent if the transactions carry none: they are fillers. */
   stored: StoredOrder | undefined
   evidence?: Evidence | undefined
   /**
@@ -105,7 +117,7 @@ export type NonceFate = {
    * can any more.
    */
   failure?: { reason: OrderReason; isRevert: boolean } | undefined
-  /** True when nothing more can happen at this nonce. */
+  /** True when nothing more can happen to the payment at this nonce. */
   isOver: boolean
   isForeign?: boolean | undefined
   /**
@@ -130,8 +142,8 @@ const receiptLag = 2000
 const looksApart = 8
 
 /**
- * Finds out what the chain shows about an account nonce. Needs no request if a
- * receipt shows it. Returns `undefined` while the answers do not prove
+ * Finds out what the chain shows about one payment that the transactions at an
+ * account nonce carry. Needs no request if a receipt shows it. Returns `undefined` while the answers do not prove
  * anything.
  */
 export async function explainNonce(

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
+import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { putAside } from '../loop/putAside.js'
 import { collectChanges } from '../model/collectChanges.js'
@@ -68,14 +69,19 @@ async function fillGap(
   const { submitter: at } = submitter.wallet
   const { known, rows } = await context.store.read(async (tables) => {
     const known = await tables.transactions.find({ at, nonce })
-    const ids = [...new Set(known.flatMap(({ orderId }) => orderId ?? []))]
+    const ids = ordersOf(known)
     return { known, rows: await loadOrders(tables, { ids }) }
   })
   const collected = collectChanges(rows)
   const signed = known.filter(
     (row) =>
       row.raw !== undefined &&
-      mayReopen(row, collected.find(row.orderId, row.attempt)),
+      mayReopen(
+        row,
+        row.movements.flatMap(
+          (one) => collected.find(one.orderId, one.attempt) ?? [],
+        ),
+      ),
   )
   if (signed.length > 0) {
     await reopen(context, submitter, signed)
@@ -89,8 +95,7 @@ async function fillGap(
     bump: nextBump(known),
     kind: 'filler',
     fees: feesOf(view, await view.costs()),
-    orderId: undefined,
-    attempt: undefined,
+    movements: [],
   }
   const isLocal = submitter.wallet.account.type === 'local'
   const made = isLocal ? await signRow(context, submitter, draft) : undefined
@@ -111,14 +116,17 @@ async function fillGap(
  */
 function mayReopen(
   { kind, hash, inFlight }: TransactionRecord,
-  stored: StoredOrder | undefined,
+  carried: readonly StoredOrder[],
 ): boolean {
-  if (inFlight || kind === 'filler' || !stored) return true
-  const { order, proofs } = stored
-  const isGivenUp = order.unexpected || order.requested === 'void'
+  if (inFlight || kind === 'filler' || carried.length === 0) return true
+  const isGivenUp = carried.some(
+    ({ order }) => order.unexpected || order.requested === 'void',
+  )
   return (
     !(kind === 'capture' && isGivenUp) &&
-    proofs.some((proof) => !proof.removed && proof.transactionHash === hash)
+    carried.some(({ proofs }) =>
+      proofs.some((proof) => !proof.removed && proof.transactionHash === hash),
+    )
   )
 }
 

@@ -1,6 +1,7 @@
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import { wait } from '../../core/wait.js'
+import { ordersOf } from '../../store/movements.js'
 import type { OrderRecord, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { putAside } from '../loop/putAside.js'
@@ -206,7 +207,7 @@ async function loadSubmitter(
   nonces.keep(parseSubmitterValue(value))
   const rows = await tables.transactions.find({ inFlight: wallet.submitter })
   inFlight.load(rows, now)
-  const orderIds = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))]
+  const orderIds = ordersOf(rows)
   orders.forgetRecordedExcept(orderIds)
   if (!inFlight.lacksEnds() || orderIds.length === 0) return
   for (const attempt of await tables.attempts.find({ orderIds }))

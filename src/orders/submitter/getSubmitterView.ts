@@ -19,6 +19,7 @@ import { hasCode } from '../../chain/state/hasCode.js'
 import { placeReceipts } from '../../chain/state/placeReceipts.js'
 import { addAll } from '../../core/addAll.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
+import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 import type { InFlight } from './inFlight.js'
@@ -223,7 +224,7 @@ function putFailedAside(
   for (const { row, error } of asked) {
     if (error === undefined || done.has(row.nonce)) continue
     done.add(row.nonce)
-    aside.put(nonceName('settle', row.nonce), error, row.orderId)
+    aside.put(nonceName('settle', row.nonce), error, ordersOf([row])[0])
   }
 }
 

@@ -1,6 +1,11 @@
 import type { Hash } from 'viem'
 import { inTime } from '../../core/wait.js'
-import type { AttemptRecord, TransactionRecord } from '../../store/types.js'
+import { movementsOf } from '../../store/movements.js'
+import type {
+  AttemptRecord,
+  Movement,
+  TransactionRecord,
+} from '../../store/types.js'
 import { type AttemptEnds, endsOf } from '../model/endsOf.js'
 
 /** The stored transactions of a submitter that are not settled yet. */
@@ -15,11 +20,12 @@ export type InFlight = {
    */
   readonly hasCode: boolean | undefined
   /**
-   * Ends of the windows of the row's attempt, in Unix seconds of the chain;
-   * `undefined` if they were not loaded.
+   * The earliest ends of the windows of the payments that a transaction
+   * carries, in Unix seconds of the chain; `undefined` if it carries none, or
+   * they were not loaded.
    */
-  endsOf(row: OfAttempt): AttemptEnds | undefined
-  /** True when `endsOf` returns `undefined` for some row. */
+  endsOf(row: Pick<TransactionRecord, 'movements'>): AttemptEnds | undefined
+  /** True when the ends of some payment in flight were not loaded. */
   lacksEnds(): boolean
   load(rows: readonly TransactionRecord[], now: number): void
   /** Keeps the ends of the attempt's windows, for `endsOf`. */
@@ -35,10 +41,7 @@ export type InFlight = {
   close(groups: readonly (readonly TransactionRecord[])[]): void
 }
 
-/** The fields of a transaction that identify its attempt. */
-type OfAttempt = Pick<TransactionRecord, 'orderId' | 'attempt'>
-
-const attemptKey = ({ orderId, attempt }: OfAttempt): string =>
+const attemptKey = ({ orderId, attempt }: Movement): string =>
   `${orderId}/${attempt}`
 
 export function openInFlight(): InFlight {
@@ -49,7 +52,7 @@ export function openInFlight(): InFlight {
   const shown = new Set<Hash>()
   const keepRows = (kept: readonly TransactionRecord[]): void => {
     rows = kept
-    const attempts = new Set(rows.map(attemptKey))
+    const attempts = new Set(movementsOf(rows).map(attemptKey))
     for (const key of ends.keys()) if (!attempts.has(key)) ends.delete(key)
     const hashes = new Set(rows.map(({ hash }) => hash))
     for (const hash of shown) if (!hashes.has(hash)) shown.delete(hash)
@@ -64,8 +67,10 @@ export function openInFlight(): InFlight {
     get hasCode() {
       return hasCode
     },
-    endsOf: (row) => ends.get(attemptKey(row)),
-    lacksEnds: () => rows.some((row) => !ends.has(attemptKey(row))),
+    endsOf: ({ movements }) =>
+      firstOf(movements.flatMap((one) => ends.get(attemptKey(one)) ?? [])),
+    lacksEnds: () =>
+      movementsOf(rows).some((one) => !ends.has(attemptKey(one))),
     load: (loaded, now) => {
       keepRows(loaded)
       loadedAt = now
@@ -98,6 +103,16 @@ export function openInFlight(): InFlight {
     },
   }
 }
+
+function firstOf(all: readonly AttemptEnds[]): AttemptEnds | undefined {
+  const [first, ...others] = all
+  return first && others.reduce(earlier, first)
+}
+
+const earlier = (one: AttemptEnds, other: AttemptEnds): AttemptEnds => ({
+  capture: one.capture < other.capture ? one.capture : other.capture,
+  cancel: one.cancel < other.cancel ? one.cancel : other.cancel,
+})
 
 /** The transactions that we sent to the node, and the node's answers. */
 export type Broadcasts = {

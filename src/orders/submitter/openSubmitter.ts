@@ -3,6 +3,7 @@ import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { endOfTime } from '../../core/clock.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { keepLease } from '../../store/keepLease.js'
+import { ordersOf } from '../../store/movements.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
@@ -175,7 +176,7 @@ async function findWaiting(
   const stuck = await store.read(async ({ transactions, orders }) => {
     const open = await transactions.find({ inFlight: submitter })
     const old = open.filter(({ recordedAt }) => recordedAt < before)
-    const ids = [...new Set(old.flatMap(({ orderId }) => orderId ?? []))]
+    const ids = ordersOf(old)
     return ids.length > 0 ? orders.find({ ids }) : []
   })
   const later = await find(endOfTime)

@@ -1,7 +1,8 @@
+import { ordersOf } from '../../store/movements.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { putAside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
-import { noChanges, writeChanges } from '../model/changes.js'
+import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
@@ -98,7 +99,7 @@ export async function replaceTransactions(
   watchLowest(submitter, view)
   const isMore = planned.length === mostReplaced
   if (planned.length === 0) return { isReplaced: filled, isMore }
-  const ids = planned.flatMap(({ last }) => last.orderId ?? [])
+  const ids = ordersOf(planned.map(({ last }) => last))
   const { rows, bumps } = await context.store.read(async (tables) => ({
     rows: await loadOrders(tables, { ids }),
     bumps: await loadBumps(
@@ -111,24 +112,26 @@ export async function replaceTransactions(
   const fees = feesOf(view, await view.costs())
   let isReplaced = filled
   for (const [at, plan] of planned.entries()) {
-    const { orderId, attempt, nonce } = plan.last
+    const { movements, nonce } = plan.last
     const name = nonceName('replace', nonce)
-    const stored = collected.find(orderId, attempt)
+    const carried = movements.flatMap(
+      (one) => collected.find(one.orderId, one.attempt) ?? [],
+    )
     try {
       const draft = await draftReplacement(context, submitter, view, {
         plan,
-        stored,
+        carried,
         fees,
         bump: bumps[at] ?? 0,
       })
       submitter.broadcasts.clearRefusal(nonce)
-      if (draft) await replaceOne(context, submitter, view, { stored, draft })
+      if (draft) await replaceOne(context, submitter, view, { carried, draft })
       if (draft) submitter.aside.clear(name)
       isReplaced ||= draft !== undefined
     } catch (error) {
       // A signer may allow only calls of the token, and so refuse the empty
       // transfer. Other work continues.
-      putAside(submitter.aside, name, error, orderId)
+      putAside(submitter.aside, name, error, movements[0]?.orderId)
       // A signer that hangs may delay a poll once, but not once per nonce.
       break
     }
@@ -162,17 +165,17 @@ async function draftReplacement(
   view: SubmitterView,
   {
     plan: { last, why },
-    stored,
+    carried,
     fees: now,
     bump,
   }: {
     plan: Replacement
-    stored: StoredOrder | undefined
+    carried: readonly StoredOrder[]
     fees: SubmitterFees
     bump: number
   },
 ): Promise<Drafted | undefined> {
-  const { nonce, orderId, attempt } = last
+  const { nonce, movements } = last
   const raised = raiseFees(last, now)
   const isTooDear = isExcessive(raised, now)
   if (isTooDear && last.hash !== undefined) return undefined
@@ -182,15 +185,14 @@ async function draftReplacement(
   const shared = {
     nonce,
     bump,
-    orderId,
-    attempt,
+    movements,
     fees,
   }
   const { maxFee } = context.policy
   const verdict =
     why === 'late'
       ? ({ reason: 'expired' } as const)
-      : await judgeStuck(context, submitter, view, { last, stored, fees })
+      : await judgeStuck(context, submitter, view, { last, carried, fees })
   if (verdict.reason === undefined) {
     const { again } = verdict
     if (!again) return undefined
@@ -216,11 +218,11 @@ async function judgeStuck(
   { head }: SubmitterView,
   {
     last,
-    stored,
+    carried: [stored, ...others],
     fees,
   }: {
     last: TransactionRecord
-    stored: StoredOrder | undefined
+    carried: readonly StoredOrder[]
     fees: SubmitterFees
   },
 ): Promise<{
@@ -230,6 +232,8 @@ async function judgeStuck(
 }> {
   if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
+  // Only who built the call for several payments could build it again.
+  if (others.length > 0) return {}
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // A reorg undid the cancellation of an older attempt, so that one must be
@@ -260,7 +264,7 @@ async function replaceOne(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-  { stored, draft }: { stored: StoredOrder | undefined; draft: Drafted },
+  { carried, draft }: { carried: readonly StoredOrder[]; draft: Drafted },
 ): Promise<void> {
   const { wallet } = submitter
   const isLocal = wallet.account.type === 'local'
@@ -268,12 +272,13 @@ async function replaceOne(
   const row = signed?.row ?? rowOf(draft, wallet.submitter, context.now())
   const rules = rulesOf(context)
   const { reason } = draft
-  // The reason stays with the order until the empty transaction at its nonce is
-  // mined.
-  const changes =
-    reason && stored
-      ? apply(stored, { kind: 'givingUp', reason }, rules)
-      : noChanges()
+  // The reason stays with the orders until the empty transaction at their nonce
+  // is mined.
+  const changes = joinChanges(
+    carried.map((stored) =>
+      reason ? apply(stored, { kind: 'givingUp', reason }, rules) : noChanges(),
+    ),
+  )
   const written = { ...changes, newTransactions: [row] }
   await context.store.write(
     (tables) => writeChanges(tables, written, rules.at),

@@ -1,3 +1,4 @@
+import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
@@ -24,17 +25,18 @@ export async function reportPreconfirmed(
   view: SubmitterView,
 ): Promise<StoredOrder[]> {
   const shown = submitter.inFlight.rows.filter(
-    ({ kind, hash, orderId }) =>
-      kind === 'capture' && orderId && hash && view.preconfirmed.has(hash),
+    ({ kind, hash }) =>
+      kind === 'capture' && hash && view.preconfirmed.has(hash),
   )
   if (shown.length === 0) return []
-  const ids = shown.flatMap(({ orderId }) => orderId ?? [])
+  const ids = ordersOf(shown)
   const rows = await context.store.read((tables) => loadOrders(tables, { ids }))
   const collected = collectChanges(rows)
-  for (const row of shown) {
-    const stored = collected.find(row.orderId, row.attempt)
-    if (stored) collected.add(reportOne(context, stored, row, view))
-  }
+  for (const row of shown)
+    for (const one of row.movements) {
+      const stored = collected.find(one.orderId, one.attempt)
+      if (stored) collected.add(reportOne(context, stored, row, view))
+    }
   const changes = collected.close()
   if (changes.orders.length > 0)
     await context.store.write(

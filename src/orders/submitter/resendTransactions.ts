@@ -1,5 +1,6 @@
 import type { Hash, Hex } from 'viem'
 import { isKeyAway } from '../../store/isKeyAway.js'
+import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
@@ -38,7 +39,11 @@ export async function resendTransactions(
       const opening = takeSecret(context, submitter, secret)
       const raw = await opening.catch((error: unknown) => {
         if (!isKeyAway(error)) throw error
-        submitter.aside.put(nonceName('resend', nonce), error, row.orderId)
+        submitter.aside.put(
+          nonceName('resend', nonce),
+          error,
+          ordersOf([row])[0],
+        )
         return null
       })
       if (raw) return { nonce, hash, raw: raw as Hex }
@@ -55,14 +60,14 @@ export async function resendTransactions(
 }
 
 /**
- * True unless the transaction's order belongs to another shop, which may have
- * the key. A transaction of our own whose bytes cannot be decrypted is replaced.
+ * True unless an order of the transaction belongs to another shop, which may
+ * have the key. A transaction of our own whose bytes cannot be decrypted is replaced.
  */
 async function isOwn(
   { store, recipients }: OrdersContext,
-  { orderId }: TransactionRecord,
+  row: TransactionRecord,
 ): Promise<boolean> {
-  const ids = orderId === undefined ? [] : [orderId]
+  const ids = ordersOf([row])
   const orders = await store.read((tables) => tables.orders.find({ ids }))
   return orders.every(({ recipient }) => recipients.includes(recipient))
 }

@@ -3,6 +3,7 @@ import { endingClient } from '../../chain/rpc/endingClient.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { sendFromWallet } from '../../payments/capture/sendTransaction.js'
 import { SigningDeclinedError } from '../../payments/sign/errors.js'
+import { ordersOf } from '../../store/movements.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { apply, type Input, rulesOf } from '../model/apply.js'
@@ -15,7 +16,7 @@ import { nextBump } from './inFlight.js'
 import { keepSubmitter } from './openSubmitter.js'
 import { planRecord } from './recordSigned.js'
 import type { DueDraft } from './rehearseDue.js'
-import { type RowDraft, rowOf } from './signDrafts.js'
+import { movementsBy, type RowDraft, rowOf } from './signDrafts.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 import { judgeWallet } from './watchWallet.js'
 
@@ -74,8 +75,7 @@ async function recordUnsent(
           nonce,
           bump,
           fees,
-          orderId: order.id,
-          attempt: attempt.number,
+          movements: movementsBy(draft.stored),
         },
         at,
         context.now(),
@@ -220,12 +220,14 @@ async function recordRefusal(
   await writeAgain(
     context,
     async (tables) => {
-      const ids = row.orderId === undefined ? [] : [row.orderId]
+      const ids = ordersOf([row])
       const collected = collectChanges(await loadOrders(tables, { ids }))
-      const stored = collected.find(row.orderId, row.attempt)
       collected.add({ transactions: [{ ...row, inFlight: false }] })
-      if (stored && row.kind !== 'filler' && !isReplacement)
-        collected.add(apply(stored, input, rules))
+      if (row.kind !== 'filler' && !isReplacement)
+        for (const one of row.movements) {
+          const stored = collected.find(one.orderId, one.attempt)
+          if (stored) collected.add(apply(stored, input, rules))
+        }
       await writeChanges(tables, collected.close(), rules.at)
       await tables.setValue(submitterKey(submitter.wallet.submitter), value)
     },

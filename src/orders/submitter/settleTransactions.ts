@@ -1,11 +1,12 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
+import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
 import { apply, type Input, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
-import { eraseSecrets } from '../model/eraseSecrets.js'
-import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import { eraseSecrets, loadFinal } from '../model/eraseSecrets.js'
+import { loadOrders } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import {
@@ -50,7 +51,7 @@ export async function settleTransactions(
       !submitter.aside.isWaiting(nonceName('settle', nonce)),
   )
   if (judged.length === 0) return undefined
-  const ids = unique(judged.flatMap(({ rows }) => rows[0].orderId ?? []))
+  const ids = ordersOf(judged)
   const taken = await takeOrders(context, submitter, ids)
   const fates = await explainAll(submitter, view, judged, collectChanges(taken))
   if (fates.length === 0) return undefined
@@ -78,7 +79,7 @@ export async function settleTransactions(
   const blames = (stored: StoredOrder) =>
     apply(stored, { kind: 'blamed' }, rules)
   for (const id of reviewed.keys()) collected.apply(id, [blames])
-  for (const id of unique(sent.flatMap(({ orderId }) => orderId ?? [])))
+  for (const id of ordersOf(sent))
     if (collected.find(id)?.order.finality === 'finalized')
       collected.apply(id, [eraseSecrets(sent)])
   const changes = collected.close()
@@ -138,20 +139,30 @@ async function explainAll(
   judged: readonly JudgedNonce[],
   collected: ChangeSet,
 ): Promise<NonceFate[]> {
+  const carried = judged.flatMap((one) => storedOf(one, collected))
   const fates = await Promise.all(
-    judged.map((one) => {
-      const { orderId, attempt } = one.rows[0]
-      const stored = collected.find(orderId, attempt)
-      // If the node cannot explain this nonce now, continue with the rest.
-      return explainNonce(submitter, view, one, stored).catch(
-        (error: unknown) => {
-          submitter.aside.put(nonceName('settle', one.nonce), error, orderId)
-          return undefined
-        },
-      )
-    }),
+    carried.map(({ one, stored }) =>
+      // If the node cannot explain this payment now, continue with the rest.
+      explainNonce(submitter, view, one, stored).catch((error: unknown) => {
+        const name = nonceName('settle', one.nonce)
+        submitter.aside.put(name, error, stored?.order.id)
+        return undefined
+      }),
+    ),
   )
   return fates.filter((fate) => fate !== undefined)
+}
+
+/** The payments that the transactions at a nonce carry; `undefined` for none. */
+function storedOf(
+  one: JudgedNonce,
+  collected: ChangeSet,
+): { one: JudgedNonce; stored: StoredOrder | undefined }[] {
+  if (one.movements.length === 0) return [{ one, stored: undefined }]
+  return one.movements.map(({ orderId, attempt }) => ({
+    one,
+    stored: collected.find(orderId, attempt),
+  }))
 }
 
 /**
@@ -167,6 +178,8 @@ function applyFates(
   const applyAll = (some: readonly NonceFate[]): ChangeSet => {
     const collected = collectChanges(known)
     for (const fate of some) applyOne(collected, fate)
+    for (const over of findOver(some))
+      collected.add({ transactions: closeRows(over) })
     return collected
   }
   const fits = (fate: NonceFate): boolean => {
@@ -174,8 +187,8 @@ function applyFates(
       applyAll([fate])
       return true
     } catch (error) {
-      const [{ nonce, orderId }] = fate.judged.rows
-      submitter.aside.put(nonceName('settle', nonce), error, orderId)
+      const name = nonceName('settle', fate.judged.nonce)
+      submitter.aside.put(name, error, fate.stored?.order.id)
       return false
     }
   }
@@ -235,7 +248,7 @@ async function loadWithdrawn(
     stored && evidence?.kind === 'withdrawn' ? [stored.order.id] : [],
   )
   if (ids.length === 0) return []
-  return store.read((tables) => loadTransactions(tables, unique(ids)))
+  return store.read((tables) => loadFinal(tables, unique(ids)))
 }
 
 /**
@@ -262,12 +275,12 @@ function applyFate(
   { rules, again }: { rules: Rules; again: bigint | undefined },
 ): void {
   const { at } = rules
-  const { judged, evidence, failure, isOver, isForeign } = fate
-  const [{ orderId, attempt, account, nonce }] = judged.rows
-  if (isOver) collected.add({ transactions: closeRows(fate) })
-  const find = () => collected.find(orderId, attempt)
+  const { judged, evidence, failure, isForeign } = fate
+  const { order, attempt } = fate.stored ?? {}
+  const find = () => collected.find(order?.id, attempt?.number)
   const first = find()
   if (first && isForeign) {
+    const [{ account, nonce }] = judged.rows
     const data = { account, nonce }
     const shared = withEvent(first.order, { type: 'submitterShared', at, data })
     collected.add({ orders: [shared.order], events: [shared.event] })
@@ -283,27 +296,41 @@ function applyFate(
 }
 
 /**
- * Marks transactions as closed. Adds the hash found on chain if the wallet sent
- * the transaction without returning its hash.
+ * Groups the fates of the account nonces at which nothing more can happen to
+ * any payment.
  */
-function closeRows({
-  judged,
-  evidence,
-  stored,
-}: NonceFate): TransactionRecord[] {
-  // The order's secrets are erased. The transaction's bytes contain the same
-  // signature, so erase these too.
-  const isFinal =
-    stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn'
+function findOver(fates: readonly NonceFate[]): NonceFate[][] {
+  const groups = new Map<JudgedNonce, NonceFate[]>()
+  for (const fate of fates)
+    if (fate.isOver)
+      groups.set(fate.judged, [...(groups.get(fate.judged) ?? []), fate])
+  return [...groups].flatMap(([{ movements }, group]) =>
+    group.length >= movements.length ? [group] : [],
+  )
+}
+
+/**
+ * Marks the transactions at a nonce as closed. Adds the hash found on chain if
+ * the wallet sent the transaction without returning its hash.
+ */
+function closeRows(fates: readonly NonceFate[]): TransactionRecord[] {
+  // The secrets of the orders are erased. The transaction's bytes contain the
+  // same signatures, so erase these too.
+  const isFinal = fates.every(
+    ({ stored, evidence }) =>
+      stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn',
+  )
   const erased = isFinal ? { raw: undefined } : {}
-  return judged.rows.map((row) => {
-    const isSentByUs =
-      evidence?.kind === row.kind && isSentBy(evidence, row.account)
-    const shown =
-      isSentByUs && 'proof' in evidence
+  const rows = fates[0]?.judged.rows ?? []
+  return rows.map((row) => {
+    const shown = fates.flatMap(({ evidence }) =>
+      evidence?.kind === row.kind &&
+      isSentBy(evidence, row.account) &&
+      'proof' in evidence
         ? evidence.proof.transactionHash
-        : undefined
-    return { ...row, ...erased, hash: row.hash ?? shown, inFlight: false }
+        : [],
+    )
+    return { ...row, ...erased, hash: row.hash ?? shown[0], inFlight: false }
   })
 }
 
@@ -323,12 +350,12 @@ function forgetNonces(
   submitter: SubmitterState,
   fates: readonly NonceFate[],
 ): void {
-  const over = fates.filter(({ isOver }) => isOver)
-  submitter.inFlight.close(over.map(({ judged }) => judged.rows))
-  for (const { judged } of over) {
-    submitter.broadcasts.forget(judged.nonce)
-    submitter.nonces.forgetLost(judged.nonce)
-    clearNonce(submitter, judged.nonce)
+  const over = findOver(fates).flatMap(([first]) => first?.judged ?? [])
+  submitter.inFlight.close(over.map(({ rows }) => rows))
+  for (const { nonce } of over) {
+    submitter.broadcasts.forget(nonce)
+    submitter.nonces.forgetLost(nonce)
+    clearNonce(submitter, nonce)
   }
 }
 

@@ -4,11 +4,16 @@ import { inTime, nextTurn } from '../../core/wait.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { signFiller } from '../../payments/capture/signFiller.js'
 import { signTransaction } from '../../payments/capture/signTransaction.js'
-import type { SealContext, TransactionRecord } from '../../store/types.js'
+import type {
+  Movement,
+  SealContext,
+  TransactionRecord,
+} from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { Aside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { OrdersContext } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
@@ -75,7 +80,6 @@ export async function signDrafts(
   const rows: Promise<SignedRow | undefined>[] = []
   for (const [at, draft] of drafts.entries()) {
     const { stored, kind, call, gas } = draft
-    const { order, attempt } = stored
     const row = signRow(context, submitter, {
       nonce: submitter.nonces.value.nextNonce + at,
       bump: bumps[at] ?? 0,
@@ -83,8 +87,7 @@ export async function signDrafts(
       call,
       gas,
       fees,
-      orderId: order.id,
-      attempt: attempt.number,
+      movements: movementsBy(stored),
     })
     const signing = row.catch((error: unknown) => {
       unsigned.push({ draft, error })
@@ -210,10 +213,15 @@ async function postponeUnsigned(
   )
 }
 
+/** What a transaction carries that captures or cancels one payment. */
+export function movementsBy({ order, attempt }: StoredOrder): Movement[] {
+  return [{ orderId: order.id, attempt: attempt.number }]
+}
+
 /** A transaction to sign. */
 export type RowDraft = Pick<
   TransactionRecord,
-  'nonce' | 'bump' | 'kind' | 'orderId' | 'attempt' | 'gas'
+  'nonce' | 'bump' | 'kind' | 'movements' | 'gas'
 > & {
   call: { to: Address; data: Hex }
   fees: SubmitterFees
@@ -271,8 +279,7 @@ export function rowOf(
     nonce: draft.nonce,
     bump: draft.bump,
     kind: draft.kind,
-    orderId: draft.orderId,
-    attempt: draft.attempt,
+    movements: draft.movements,
     hash: undefined,
     raw: undefined,
     gas: draft.gas,

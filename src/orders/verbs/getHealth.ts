@@ -2,6 +2,7 @@ import type { Address } from 'viem'
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
+import { ordersOf } from '../../store/movements.js'
 import type {
   Destination,
   EarlyQuery,
@@ -411,7 +412,7 @@ async function findOrphan(
   })
   const known = await loadSubmitter(context, tables, submitter)
   const sent = await tables.transactions.find({ inFlight: submitter })
-  const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
+  const ids = ordersOf(sent)
   const own = (await tables.orders.find({ ids })).filter((order) =>
     isInDestinations(order, context.destinations),
   )

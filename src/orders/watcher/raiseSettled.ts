@@ -9,8 +9,8 @@ import {
 } from '../evidence/recheckProofs.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { collectChanges } from '../model/collectChanges.js'
-import { eraseSecrets } from '../model/eraseSecrets.js'
-import { loadOrders, loadTransactions } from '../model/loadOrders.js'
+import { eraseSecrets, loadFinal } from '../model/eraseSecrets.js'
+import { loadOrders } from '../model/loadOrders.js'
 import type { OrdersContext } from '../model/types.js'
 import { findSettled } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
@@ -189,7 +189,7 @@ async function writeFinality(
       const found = await loadOrders(tables, { ids })
       const collected = collectChanges(found)
       const final = settled.filter(isFinal)
-      const sent = await loadTransactions(
+      const sent = await loadFinal(
         tables,
         final.map(({ order }) => order.id),
       )

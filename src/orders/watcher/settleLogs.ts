@@ -3,6 +3,7 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
+import { ordersOf } from '../../store/movements.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -181,13 +182,16 @@ async function matchSent(
   if (hashes.length === 0) return []
   const { sent, stored } = await context.store.read(async (tables) => {
     const sent = await tables.transactions.find({ hashes, chainId })
-    const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
+    const ids = ordersOf(sent)
     const stored = await loadOrders(tables, { ids }, (order) =>
       isInDestinations(order, destinations),
     )
     return { sent, stored }
   })
-  return sent.flatMap(({ hash, orderId = '', attempt }): Finding[] => {
+  const carried = sent.flatMap(({ hash, movements }) =>
+    movements.map((one) => ({ hash, ...one })),
+  )
+  return carried.flatMap(({ hash, orderId, attempt }): Finding[] => {
     const newest = stored.get(orderId)
     const found = newest && atAttempt(newest, attempt)
     const timed = receipts.find(

@@ -1,5 +1,6 @@
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/types.js'
+import { carries, ordersOf } from '../../store/movements.js'
 import type {
   Destination,
   ProofRecord,
@@ -107,16 +108,14 @@ async function dropOwn(
   const hashes = [...new Set(found.map((proof) => proof.transactionHash))]
   const { chainId } = first
   const sent = await tables.transactions.find({ hashes, chainId })
-  const ids = [...new Set(sent.flatMap(({ orderId }) => orderId ?? []))]
+  const ids = ordersOf(sent)
   if (ids.length === 0) return found
   const settledElsewhere = (await tables.orders.find({ ids })).filter(
     (order) => traitsOf(order).isScheduled || !knowsKind(context, order),
   )
   const own = new Set(
     sent
-      .filter(({ orderId }) =>
-        settledElsewhere.some(({ id }) => id === orderId),
-      )
+      .filter((row) => settledElsewhere.some(({ id }) => carries(row, id)))
       .map(({ hash }) => hash),
   )
   return found.filter((proof) => !own.has(proof.transactionHash))

@@ -1,3 +1,4 @@
+import { carries, ordersOf } from '../../store/movements.js'
 import type {
   Lease,
   ProofRecord,
@@ -49,12 +50,30 @@ async function displaceProofs(
   const { kinds } = context
   const ids = displaced.flatMap(({ proof }) => proof.orderId ?? [])
   const collected = collectChanges(await loadOrders(tables, { ids }))
-  const transactions = await loadTransactions(tables, ids)
+  const transactions = await findSendable(tables, ids)
   const facts = { rules: rulesOf(context), blockTime, kinds, transactions }
   for (const one of displaced) displaceProof(collected, one, facts)
   const others = displaced.filter(({ proof }) => proof.orderId === undefined)
   collected.add(await dropUnmatched(tables, others))
   return collected.close()
+}
+
+/**
+ * Loads the transactions of orders that may be sent again. Leaves out those
+ * that would also capture another order, which was given up since.
+ */
+async function findSendable(
+  tables: StoreWriter,
+  orderIds: readonly string[],
+): Promise<TransactionRecord[]> {
+  const sent = await loadTransactions(tables, orderIds)
+  const ids = ordersOf(sent).filter((id) => !orderIds.includes(id))
+  if (ids.length === 0) return sent
+  const givenUp = (await tables.orders.find({ ids })).filter(
+    ({ state, unexpected, requested }) =>
+      state === 'voided' || unexpected || requested === 'void',
+  )
+  return sent.filter((row) => !givenUp.some(({ id }) => carries(row, id)))
 }
 
 /**
@@ -113,7 +132,7 @@ function displaceProof(
     )
   if (!again) {
     const { blockTime, transactions } = facts
-    const own = transactions.filter((row) => row.orderId === orderId)
+    const own = transactions.filter((row) => carries(row, orderId))
     const gone = { proof, transactions: own, blockTime }
     collected.add(apply(newest, { kind: 'gone', ...gone }, rules))
     return

@@ -123,6 +123,7 @@ export const schema: Migration = ({
     kind ${text} not null,
     order_id ${id},
     attempt ${integer},
+    further ${text},
     hash ${bytes},
     raw ${text},
     gas ${amount} not null,
@@ -131,6 +132,16 @@ export const schema: Migration = ({
     recorded_at ${integer} not null,
     in_flight ${boolean} not null,
     primary key (chain_id, account, nonce, bump)
+  )${end}`,
+  // Finds the transactions that carry an order behind another one. What most
+  // carry, a single order, is in their own row.
+  `create table movements (
+    order_id ${id} not null,
+    chain_id ${integer} not null,
+    account ${bytes} not null,
+    nonce ${integer} not null,
+    bump ${integer} not null,
+    primary key (order_id, chain_id, account, nonce, bump)
   )${end}`,
   `create index transactions_order on transactions (order_id)
     where order_id is not null`,

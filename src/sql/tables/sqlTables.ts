@@ -3,6 +3,7 @@ import type {
   Destination,
   EarlyRow,
   EventRecord,
+  Movement,
   NoteRecord,
   OrderRecord,
   ProofRecord,
@@ -25,7 +26,8 @@ export type SqlTable<row> = {
 export type SqlTables = {
   orders: SqlRow<Columns<OrderRecord>>
   attempts: SqlRow<Columns<AttemptRecord>>
-  transactions: SqlRow<Columns<TransactionRecord>>
+  transactions: SqlRow<Columns<TransactionRow>>
+  movements: SqlRow<Columns<MovementRow>>
   proofs: SqlRow<Columns<ProofRecord>>
   events: SqlRow<Columns<EventRecord>>
   notes: SqlRow<Columns<NoteRecord>>
@@ -135,7 +137,17 @@ export const attemptTable: SqlTable<AttemptRecord> = {
   },
 }
 
-export const transactionTable: SqlTable<TransactionRecord> = {
+/**
+ * A transaction with the first payment that it carries. The others, which most
+ * transactions do not have, are in `further`.
+ */
+export type TransactionRow = Omit<TransactionRecord, 'movements'> & {
+  orderId: string | undefined
+  attempt: number | undefined
+  further: readonly Movement[] | undefined
+}
+
+export const transactionTable: SqlTable<TransactionRow> = {
   name: 'transactions',
   key: ['chainId', 'account', 'nonce', 'bump'],
   columns: {
@@ -147,6 +159,7 @@ export const transactionTable: SqlTable<TransactionRecord> = {
     kind: 'text',
     orderId: 'text',
     attempt: 'number',
+    further: 'json',
     hash: 'bytes',
     raw: 'text',
     gas: 'amount',
@@ -154,6 +167,24 @@ export const transactionTable: SqlTable<TransactionRecord> = {
     maxPriorityFeePerGas: 'amount',
     recordedAt: 'bigint',
     inFlight: 'boolean',
+  },
+}
+
+/** By which a transaction is found for each of its further orders. */
+export type MovementRow = Pick<
+  TransactionRecord,
+  'chainId' | 'account' | 'nonce' | 'bump'
+> & { orderId: string }
+
+export const movementTable: SqlTable<MovementRow> = {
+  name: 'movements',
+  key: ['orderId', 'chainId', 'account', 'nonce', 'bump'],
+  columns: {
+    orderId: 'text',
+    chainId: 'number',
+    account: 'bytes',
+    nonce: 'number',
+    bump: 'number',
   },
 }
 

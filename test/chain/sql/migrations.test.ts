@@ -87,7 +87,7 @@ async function readAll(store: PaymentStore): Promise<unknown> {
   return store.read(async (it) => ({
     orders: await it.orders.find({ listed: [destination], limit: 9 }),
     attempts: await it.attempts.find({ orderIds }),
-    transactions: await it.transactions.find({ orderIds }),
+    transactions: await it.transactions.find({ orderIds: ['drafted'] }),
     proofs: await it.proofs.find({ destinations: [destination], limit: 9 }),
     events: await it.events.find({
       destinations: [destination],

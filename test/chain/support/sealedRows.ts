@@ -79,8 +79,7 @@ export async function insertSealed(
     if (at % 3 > 0) continue
     const sent = sampleTransaction(wallet.submitter, {
       nonce: Number.parseInt(drawId().slice(0, 8), 16),
-      orderId: order.id,
-      attempt: 1,
+      movements: [{ orderId: order.id, attempt: 1 }],
       hash: `0x${drawId()}${drawId()}`,
     })
     transactions.push({

@@ -1,6 +1,7 @@
 import type { OrderState } from 'countersign/store'
 import { erc20Abi, type Log, parseAbi } from 'viem'
 import { getBlock, getLogs, readContract } from 'viem/actions'
+import { carries } from '../../../src/store/movements.js'
 import type {
   AttemptRecord,
   EventRecord,
@@ -308,7 +309,7 @@ export async function findProblems(
       now,
       isEnd,
       proofs: rows.proofs.filter(isOf),
-      transactions: rows.transactions.filter(isOf),
+      transactions: rows.transactions.filter((row) => carries(row, order.id)),
       events: rows.events
         .filter(isOf)
         .sort((one, other) => one.sequence - other.sequence),

@@ -5,6 +5,7 @@ import { createOrders, type OrderEvent } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { type Address, createClient, custom } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { carries } from '../../../src/store/movements.js'
 import {
   isFull,
   seed,
@@ -170,7 +171,7 @@ async function settle({ store }: Shop, sold: readonly Sold[]): Promise<void> {
               reason,
               tries,
               sendDue,
-              sent: sent.filter(({ orderId }) => orderId === id),
+              sent: sent.filter((row) => carries(row, id)),
             }))
           const told = await events.find({ orderIds: open.map(({ id }) => id) })
           return [

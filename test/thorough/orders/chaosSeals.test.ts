@@ -243,7 +243,7 @@ test('bytes on record that do not open are made anew, or given up, at their nonc
   await shop.engine.stop()
   const { transactions } = await rowsOf(shop, ids)
   const [first, second, third] = transactions
-  const broken = third?.orderId ?? ''
+  const broken = third?.movements[0]?.orderId ?? ''
   await store.write(async (tables) => {
     // The bytes of another order, at whose nonce they would pay it.
     if (first && second && third)

@@ -10,6 +10,27 @@ import {
 /** Stores whose queries find too much, too little or in another order. */
 export const brokenQueries: readonly BrokenStore[] = [
   {
+    defect: 'a transaction is found by the first of its orders only',
+    make: inFinds(({ transactions, secrets }) => ({
+      transactions: mapRows(transactions, (rows, query) =>
+        'orderIds' in query
+          ? rows.filter(({ movements: [first] }) =>
+              query.orderIds.includes(first?.orderId ?? ''),
+            )
+          : rows,
+      ),
+      secrets: {
+        ...secrets,
+        findOrderIds: async (query) =>
+          (await secrets.findOrderIds(query)).slice(1),
+      },
+    })),
+    fails: [
+      'a transaction that carries several orders is found by each of them, once',
+      'the secret of a transaction counts for each order that it carries',
+    ],
+  },
+  {
     defect: 'refunds are listed as orders',
     make: inFinds(({ orders }) => ({
       orders: {

@@ -85,15 +85,17 @@ export function* cellsOf(role: Role): Generator<Cell> {
           }
 }
 
-const sent = (kind: 'capture' | 'cancel'): TransactionRecord => ({
+const sent = (
+  kind: 'capture' | 'cancel',
+  orderId: string,
+): TransactionRecord => ({
   chainId: destination.chainId,
   account: destination.recipient,
   nonce: 0,
   bump: 0,
   version: 1,
   kind,
-  orderId: 'one',
-  attempt: 1,
+  movements: [{ orderId, attempt: 1 }],
   hash: word('a'),
   raw: 'sealed',
   gas: 1n,
@@ -115,7 +117,9 @@ export function inputsFor({ stored }: Cell): readonly Input[] {
     payer: destination.recipient,
     submitter: destination.recipient,
   } as const
-  const gone = { transactions: [sent('capture'), sent('cancel')] }
+  const gone = {
+    transactions: [sent('capture', row.id), sent('cancel', row.id)],
+  }
   return [
     { kind: 'capture', proof: other },
     { kind: 'cancel', proof: { ...other, kind: 'cancel' } },

@@ -83,6 +83,10 @@ export type Step = (typeof steps)[number]
 
 export { steps }
 
+/** Number of the attempt that a transaction carries; 0 for none. */
+const numberOf = (row: TransactionRecord | undefined): number =>
+  row?.movements[0]?.attempt ?? 0
+
 /**
  * One order and everything that can happen to it, without a node and a
  * database: what the chain has, and what the record says of it.
@@ -298,8 +302,7 @@ export class History {
       nonce: this.sent.length,
       bump: 0,
       kind: call,
-      orderId: order.id,
-      attempt: attempt.number,
+      movements: [{ orderId: order.id, attempt: attempt.number }],
       hash: this.word(),
       raw: 'sealed',
       gas: 1n,
@@ -335,7 +338,8 @@ export class History {
   }
 
   mine(): boolean {
-    const { kind, attempt: number = 0, hash } = this.inFlight ?? {}
+    const { kind, hash } = this.inFlight ?? {}
+    const number = numberOf(this.inFlight)
     const attempt = this.ofNumber(number)
     if (!attempt || !hash || this.chain.has(number)) return false
     if (kind !== 'capture' && kind !== 'cancel') return false
@@ -347,7 +351,7 @@ export class History {
   /** Ends the transaction in flight. Tells whether it could not pay. */
   private end(reason: 'replaced' | undefined): boolean {
     const row = this.inFlight
-    const number = row?.attempt ?? 0
+    const number = numberOf(row)
     if (!row || this.chain.has(number)) return false
     this.write((collected) => {
       collected.add({ transactions: [{ ...row, inFlight: false }] })
@@ -447,10 +451,10 @@ export class History {
         const stored = collected.find('one', number)
         if (!evidence || !stored) continue
         const isOver = evidence.kind === 'expired'
-        if (isOver && this.inFlight?.attempt === number) continue
+        if (isOver && numberOf(this.inFlight) === number) continue
         collected.add(this.decide(evidence, stored))
         for (const row of this.sent)
-          if (row.attempt === number && row.inFlight)
+          if (numberOf(row) === number && row.inFlight)
             collected.add({ transactions: [{ ...row, inFlight: false }] })
       }
     })

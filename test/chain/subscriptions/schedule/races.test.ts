@@ -41,9 +41,13 @@ async function sendUnmined(
     const rows = await shop.store.read(({ transactions }) =>
       transactions.find({ orderIds }),
     )
-    for (const { orderId, hash, raw, inFlight } of rows)
+    for (const { movements, hash, raw, inFlight } of rows)
       if (inFlight && hash && raw)
-        sent.push({ orderId, hash, raw: `0x${raw.split('0x').at(-1)}` })
+        sent.push({
+          orderId: movements[0]?.orderId,
+          hash,
+          raw: `0x${raw.split('0x').at(-1)}`,
+        })
     return sent.length >= count
   }
   await shop.workUntil(isSent, { mines: false })

@@ -42,7 +42,11 @@ async function filledStore() {
       numbers.map((n) =>
         sampleTransaction(
           { chainId: 1, account },
-          { nonce: n, hash: word(n + 1), orderId: `order ${n}` },
+          {
+            nonce: n,
+            hash: word(n + 1),
+            movements: [{ orderId: `order ${n}`, attempt: 1 }],
+          },
         ),
       ),
     )

@@ -58,7 +58,9 @@ async function openBooks() {
           {
             nonce: at,
             hash: hash(at),
-            orderId: at === 1 ? 'order-1' : 'its row',
+            movements: [
+              { orderId: at === 1 ? 'order-1' : 'its row', attempt: 1 },
+            ],
           },
         ),
       ),
