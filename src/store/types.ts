@@ -446,6 +446,10 @@ export type ProofRecord = Destination & {
   value: bigint
   /** Account that submitted the transaction. */
   submitter: Address
+  /**
+   * Gas of the transaction, divided among the payments of the token that it
+   * captured.
+   */
   gasUsed: bigint
   /** Wei per gas. */
   effectiveGasPrice: bigint

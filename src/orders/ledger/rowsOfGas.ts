@@ -73,9 +73,18 @@ export async function* rowsOfGas(
   }
 }
 
-/** The transactions at one account nonce, of which at most one is mined. */
+/**
+ * What one order has of the gas of the transactions at an account nonce, of
+ * which at most one is mined.
+ */
 type SentNonce = {
   hashes: readonly Hash[]
+  /**
+   * The order's place among those whose payment the transaction captured, and
+   * how many they are.
+   */
+  place: number
+  count: number
   /** The stored payment or cancellation that one of these transactions made. */
   proof: ProofRecord | undefined
   cause: Cause
@@ -96,17 +105,26 @@ function hashesToAsk(
 }
 
 function gasOf(
-  { hashes, proof, cause, recipient, finality }: SentNonce,
+  { hashes, place: at, count, proof, cause, recipient, finality }: SentNonce,
   mined: ReadonlyMap<Hash, MinedTransaction>,
 ): (GasPaid & MinedTransaction) | undefined {
   if (recipient === undefined) return undefined
   const asked = hashes.flatMap((hash) => mined.get(hash) ?? [])[0]
-  if (asked) return { ...asked, cause, recipient, finality }
+  if (asked) {
+    const fee = shareOf(asked.fee, at, count)
+    return { ...asked, fee, cause, recipient, finality }
+  }
   if (!proof) return undefined
   const { transactionHash, blockNumber, blockTime } = proof
   const fee = proof.gasUsed * proof.effectiveGasPrice
   const place = { transactionHash, blockNumber, blockTime }
   return { ...place, fee, cause, recipient, finality }
+}
+
+/** Divides an amount by a count. The shares add up to the amount. */
+function shareOf(amount: bigint, place: number, count: number): bigint {
+  const rest = amount % BigInt(count)
+  return amount / BigInt(count) + (BigInt(place) < rest ? 1n : 0n)
 }
 
 /** Yields the transactions that a submitter sent since a time, page by page. */
@@ -137,7 +155,7 @@ async function* transactionPages(
     const isWhole = isEnd || last === rows[0]?.nonce
     yield [...sent]
       .filter(([nonce]) => isWhole || nonce < last)
-      .map(([, one]) => one)
+      .flatMap(([, parts]) => parts)
     if (isEnd) return
     fromNonce = isWhole ? last + 1 : last
   }
@@ -151,24 +169,31 @@ async function describeSent(
   context: OrdersContext,
   tables: StoreReader,
   rows: readonly TransactionRecord[],
-): Promise<ReadonlyMap<number, SentNonce>> {
+): Promise<ReadonlyMap<number, SentNonce[]>> {
   const standing = await findStanding(tables, rows)
-  const proofs = new Map(standing.map((row) => [row.transactionHash, row]))
   const orders = await loadOrdersOf(tables, [...standing, ...movementsOf(rows)])
-  const sent = new Map<number, SentNonce>()
+  const sent = new Map<number, SentNonce[]>()
   for (const nonce of new Set(rows.map((row) => row.nonce))) {
     const group = rows.filter((row) => row.nonce === nonce)
     const hashes = group.flatMap(({ hash }) => hash ?? [])
-    const proof = hashes.flatMap((hash) => proofs.get(hash) ?? [])[0]
-    const orderId = proof?.orderId ?? ordersOf(group)[0]
-    const order = orders.get(orderId ?? '')
-    sent.set(nonce, {
-      hashes,
-      proof,
-      cause: causeOf(order),
-      recipient: ownerOf(context, group, order),
-      finality: proof && finalityOf(proof, order),
-    })
+    const proofs = standing.filter(({ transactionHash }) =>
+      hashes.includes(transactionHash),
+    )
+    const parts = proofs.length > 0 ? proofs : [undefined]
+    const describe = (proof: ProofRecord | undefined, place: number) => {
+      const orderId = proof?.orderId ?? ordersOf(group)[0]
+      const order = orders.get(orderId ?? '')
+      return {
+        hashes,
+        place,
+        count: parts.length,
+        proof,
+        cause: causeOf(order),
+        recipient: ownerOf(context, group, order),
+        finality: proof && finalityOf(proof, order),
+      }
+    }
+    sent.set(nonce, parts.map(describe))
   }
   return sent
 }

@@ -1,4 +1,5 @@
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
+import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { ProofRecord } from '../../store/types.js'
 import { type HasKinds, kindOf } from './kindOf.js'
@@ -32,7 +33,7 @@ export function proofRecordOf(
     blockTime,
     payer: from,
     submitter: lower(receipt.from),
-    gasUsed: receipt.gasUsed,
+    gasUsed: shareOfGas(receipt, { token, nonce }),
     effectiveGasPrice: receipt.effectiveGasPrice,
     removed: false,
   }
@@ -55,6 +56,25 @@ export function proofRecordOf(
   return isCanceled
     ? { ...shared, kind: 'cancel', logIndex: logIndex ?? 0, value: 0n }
     : undefined
+}
+
+/**
+ * Returns a payment's share of the gas: a transaction that captures several
+ * payments of a token divides its gas among them, without a remainder.
+ */
+function shareOfGas(
+  { gasUsed, logs }: ProofReceipt,
+  { token, nonce }: { token: Address; nonce: Hex },
+): bigint {
+  const used = logs.flatMap((log) => {
+    const event =
+      log.address.toLowerCase() === token ? decodeTokenLog(log) : undefined
+    return event?.name === 'AuthorizationUsed' ? event.nonce.toLowerCase() : []
+  })
+  const at = used.indexOf(nonce)
+  if (at < 0) return gasUsed
+  const count = BigInt(used.length)
+  return gasUsed / count + (BigInt(at) < gasUsed % count ? 1n : 0n)
 }
 
 /** Lowers the case of hex, because the store compares hashes as text. */

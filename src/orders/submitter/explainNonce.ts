@@ -191,6 +191,13 @@ async function explainMined(
     kinds: submitter.kinds,
   })
   if (evidence) return { judged, stored, evidence, isOver: true }
+  // A transaction of several payments tells nothing about one that it did not
+  // capture: that one is sent alone.
+  if (row.kind !== 'filler' && judged.movements.length > 1) {
+    const head = { number: receipt.blockNumber, timestamp: time ?? 0n }
+    const isFree = await isUnused(submitter, stored, head)
+    return isFree ? { judged, stored, isFree, isOver: true } : undefined
+  }
   if (row.kind === 'filler') {
     const reason = stored.order.reason ?? 'deadlinePassed'
     return {
@@ -426,7 +433,9 @@ export async function blamesPayer(
   if (stored && !traitsOf(stored.order).hasBuyer) return false
   if (!failure) {
     const isReverted =
-      judged.kind === 'mined' && judged.receipt.status === 'reverted'
+      judged.kind === 'mined' &&
+      judged.receipt.status === 'reverted' &&
+      judged.movements.length === 1
     return isReverted && ['cancel', 'consumed'].includes(evidence?.kind ?? '')
   }
   const { reason, isRevert } = failure

@@ -114,6 +114,9 @@ const fills = [
       'order-' || n, sha256(n::text::bytea),
       case when n > 19900 then 'key-1 1 a' end, 1, 1, 1, 1, n > 19900
     from generate_series(1, 20000) as n`,
+  `insert into movements (order_id, chain_id, account, nonce, bump)
+    select 'order-' || n + 1, 1, decode(repeat('33', 20), 'hex'), n, 0
+    from generate_series(1, 20000) as n`,
   `insert into proofs (chain_id, transaction_hash, log_index, version, token,
       recipient, kind, order_id, block_hash, block_number, block_time, payer,
       value, submitter, gas_used, effective_gas_price, removed)
@@ -467,11 +470,13 @@ test.each(secretQueries)(
           ? [
               'SCAN attempts USING INDEX attempts_sealed',
               'SCAN transactions USING INDEX transactions_sealed',
+              'SEARCH transactions USING INDEX sqlite_autoindex_transactions_1',
               'SEARCH orders USING INDEX orders_id',
             ]
           : [
               'SEARCH attempts USING INDEX attempts_sealed',
               'SEARCH transactions USING INDEX transactions_sealed',
+              'SEARCH transactions USING INDEX sqlite_autoindex_transactions_1',
               'SEARCH orders USING INDEX orders_id',
             ],
       ),
