@@ -44,12 +44,9 @@ export {
 } from './verbs/auditOrders.js'
 export type { AuditDifference } from './verbs/auditRange.js'
 export { waitForCapture } from './verbs/captureOrder.js'
-export {
-  checkHead,
-  checkRecipient,
-  chooseDestination,
-} from './verbs/draftFacts.js'
+export { checkHead, chooseDestination } from './verbs/draftFacts.js'
 export { draftTestOrder } from './verbs/draftOrder.js'
+export { insertDraft, insertOrder } from './verbs/insertOrder.js'
 export type { ListOrdersParameters } from './verbs/listOrders.js'
 export type { NodeFault } from './verbs/nodeHealth.js'
 export type { RefundOrderParameters } from './verbs/refundOrder.js'
