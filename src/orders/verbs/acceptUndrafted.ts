@@ -91,7 +91,7 @@ export type AcceptUndraftedParameters = {
  * has more than `mostOpen` open payments, and `removedRecipient` that the shop
  * takes no new orders for the recipient.
  */
-export type AcceptUndraftedVerdict =
+type AcceptUndraftedVerdict =
   | {
       ok: true
       order: Order
