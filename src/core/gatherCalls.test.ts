@@ -6,7 +6,12 @@ type Call = { value: number }
 /**
  * Starts `gatherCalls` with work whose groups end only when the test ends them.
  */
-function openDesk({ atOnce = 1, isWorthAlone = true, most = 100 } = {}) {
+function openDesk({
+  atOnce = 1,
+  isWorthAlone = true,
+  most = 100,
+  waitsForTurn = false,
+} = {}) {
   const groups: number[][] = []
   const ends: (() => void)[] = []
   const call = gatherCalls<Call, number>({
@@ -19,6 +24,7 @@ function openDesk({ atOnce = 1, isWorthAlone = true, most = 100 } = {}) {
     },
     choose: (waiting) => waiting.slice(0, most),
     atOnce,
+    waitsForTurn,
     isWorthAlone: () => isWorthAlone,
   })
   const endAll = async () => {
@@ -41,6 +47,15 @@ test('calls that come while others are at work are done together', async () => {
   expect(groups).toEqual([[1], [2, 3, 4]])
   await endAll()
   expect(await all).toEqual([2, 4, 6, 8])
+})
+
+test('calls of one turn are done together, also the first', async () => {
+  const { groups, endAll, ask } = openDesk({ waitsForTurn: true, most: 2 })
+  void [1, 2, 3].map(ask)
+  expect(groups).toEqual([])
+  await endAll()
+  await endAll()
+  expect(groups).toEqual([[1, 2], [3]])
 })
 
 test('a group that hangs holds up no more than its place', async () => {

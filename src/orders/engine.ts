@@ -7,7 +7,7 @@ export { contextOf } from './contextOf.js'
 export { type Instance, watchVerb } from './createInstance.js'
 export { clientOf } from './evidence/clientOf.js'
 export { findEvidence } from './evidence/findEvidence.js'
-export { describeToken, type Unit } from './ledger/describeToken.js'
+export { describeToken } from './ledger/describeToken.js'
 export { endingContext } from './loop/endingContext.js'
 export { endOnTime } from './loop/endOnTime.js'
 export { hearChanges } from './loop/hearChanges.js'
@@ -33,27 +33,13 @@ export type { OrdersContext } from './model/types.js'
 export { endWork } from './submitter/endWork.js'
 export { writeCaptureRequests } from './submitter/requestCaptures.js'
 export { atRiskLock, type EarlyLimits } from './submitter/reserveEarly.js'
-export {
-  type AcceptUndraftedVerdict,
-  acceptUndrafted,
-} from './verbs/acceptUndrafted.js'
-export {
-  type AuditParameters,
-  auditOrders,
-  type DestinationAudit,
-} from './verbs/auditOrders.js'
-export type { AuditDifference } from './verbs/auditRange.js'
+export { acceptUndrafted } from './verbs/acceptUndrafted.js'
+export { auditOrders } from './verbs/auditOrders.js'
 export { waitForCapture } from './verbs/captureOrder.js'
-export {
-  checkHead,
-  checkRecipient,
-  chooseDestination,
-} from './verbs/draftFacts.js'
+export { checkHead, chooseDestination } from './verbs/draftFacts.js'
 export { draftTestOrder } from './verbs/draftOrder.js'
-export type { ListOrdersParameters } from './verbs/listOrders.js'
+export { insertDraft, insertOrder } from './verbs/insertOrder.js'
 export type { NodeFault } from './verbs/nodeHealth.js'
-export type { RefundOrderParameters } from './verbs/refundOrder.js'
-export type { ResealReport } from './verbs/resealOrders.js'
 export { abandonOrder, writeVoid } from './verbs/voidOrder.js'
 export { writeGathered } from './verbs/writeGathered.js'
 export { findFirstBlock } from './watcher/findFirstBlock.js'

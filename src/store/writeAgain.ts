@@ -1,5 +1,5 @@
 import { keepTrying } from '../core/keepTrying.js'
-import { StaleRecordError } from './errors.js'
+import { DuplicateRecordError, StaleRecordError } from './errors.js'
 import type { Lease, PaymentStore, StoreWriter } from './types.js'
 
 const mostTries = 5
@@ -30,4 +30,22 @@ export function writeAgain<result>(
   options?: { lease?: Lease | undefined },
 ): Promise<result> {
   return retryStale(() => store.write(work, options))
+}
+
+/**
+ * Like {@link writeAgain}, for `work` that inserts rows. Runs it once more if
+ * another process inserts one of them at the same time: it then finds that row.
+ */
+export async function writeNew<result>(
+  context: { store: PaymentStore },
+  work: (tables: StoreWriter) => Promise<result>,
+  options?: { lease?: Lease | undefined },
+): Promise<result> {
+  const write = () => writeAgain(context, work, options)
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof DuplicateRecordError) return write()
+    throw error
+  }
 }

@@ -1,7 +1,6 @@
 import { formatAmount } from '../../core/amount.js'
-import type { AuditDifference } from '../../orders/engine.js'
-import { describeToken, type Unit } from '../../orders/engine.js'
-import type { AuditReport, AuditSum } from '../../orders/index.js'
+import { describeToken } from '../../orders/engine.js'
+import type { AuditReport, AuditSum, LedgerRow } from '../../orders/index.js'
 import { countOf, formatSymbol } from '../terminal/formats.js'
 import { withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'
@@ -9,6 +8,8 @@ import { createPrinter, type Printer } from '../terminal/print.js'
 import { openProgress } from '../terminal/progress.js'
 import type { Command } from '../terminal/types.js'
 import { auditInParts } from './auditInParts.js'
+
+type Unit = Pick<LedgerRow, 'symbol' | 'decimals'>
 
 export const auditCommand: Command = {
   name: 'audit',
@@ -98,7 +99,7 @@ function rowOf(
  */
 export function printDifferences(
   print: Printer,
-  differences: readonly AuditDifference[],
+  differences: AuditReport['destinations'][number]['differences'],
   { decimals }: Unit,
 ): void {
   if (differences.length === 0) return

@@ -1,5 +1,4 @@
 import { getHeads } from '../../chain/state/getHeads.js'
-import type { DestinationAudit } from '../../orders/engine.js'
 import {
   auditOrders,
   clientOf,
@@ -136,6 +135,8 @@ function splitRange({ fromBlock, toBlock }: BlockRange): BlockRange[] {
   }
   return parts
 }
+
+type DestinationAudit = AuditReport['destinations'][number]
 
 function mergeReports(reports: readonly AuditReport[]): AuditReport {
   const [first, ...rest] = reports

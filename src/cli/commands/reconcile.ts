@@ -1,5 +1,5 @@
-import type { DestinationAudit } from '../../orders/engine.js'
-import { describeToken, type Unit } from '../../orders/engine.js'
+import { describeToken } from '../../orders/engine.js'
+import type { AuditReport, LedgerRow } from '../../orders/index.js'
 import { countOf } from '../terminal/formats.js'
 import { type OpenedShop, withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'
@@ -12,10 +12,10 @@ import { printDifferences } from './audit.js'
  * and recipient).
  */
 type Pending = {
-  audit: DestinationAudit
+  audit: AuditReport['destinations'][number]
   reconciledTo: bigint | undefined
   lag: bigint | undefined
-  unit: Unit
+  unit: Pick<LedgerRow, 'symbol' | 'decimals'>
 }
 
 export const reconcileCommand: Command = {

@@ -1,7 +1,3 @@
-import type {
-  AuditParameters,
-  ListOrdersParameters,
-} from '../../orders/engine.js'
 import type { OrderState } from '../../store/types.js'
 import type {
   AuditQuery,
@@ -198,13 +194,7 @@ function watchingRoutes({
   ]
 }
 
-function filterOf({
-  state,
-  chainId,
-  before,
-  limit,
-  ...addresses
-}: ListQuery): ListOrdersParameters {
+function filterOf({ state, chainId, before, limit, ...addresses }: ListQuery) {
   return {
     ...addresses,
     // A cast is safe here: the schema of the query allows only names of states.
@@ -215,6 +205,6 @@ function filterOf({
   }
 }
 
-function rangeOf({ fromBlock, toBlock }: AuditQuery): AuditParameters {
+function rangeOf({ fromBlock, toBlock }: AuditQuery) {
   return { fromBlock: integer(fromBlock), toBlock: integer(toBlock) }
 }

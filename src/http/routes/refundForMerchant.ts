@@ -1,5 +1,4 @@
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import type { RefundOrderParameters } from '../../orders/engine.js'
 import { contextOf } from '../../orders/engine.js'
 import type { RefundBody } from '../schemas/bodySchemas.js'
 import { answer } from './answer.js'
@@ -21,14 +20,13 @@ export async function refundForMerchant({
 }: MerchantCall & { body: RefundBody }): Promise<Response> {
   const { perDay } = checkMayRefund(refunds)
   checkReachable(body.refundId)
-  const parameters: RefundOrderParameters = {
-    orderId,
-    refundId: body.refundId,
-    amount: body.amount,
-    reason: body.reason,
-  }
   const verdict = await contextOf(orders).refundWithinLimit(
-    parameters,
+    {
+      orderId,
+      refundId: body.refundId,
+      amount: body.amount,
+      reason: body.reason,
+    },
     (decimals) => parseRefundLimit(perDay, decimals),
   )
   if (!verdict.ok) return problem(verdict.reason)

@@ -1,11 +1,12 @@
 import type { Cancellation } from '../../core/types.js'
-import type { NodeFault, ResealReport } from '../../orders/engine.js'
+import type { NodeFault } from '../../orders/engine.js'
 import type {
   AnyDraftedPayment,
   AuditReport,
   CaptureResult,
   Order,
   OrderEvent,
+  Orders,
   OrdersHealth,
   ReconciliationReport,
   Refund,
@@ -128,7 +129,7 @@ type Values = {
   ChargeList: ListedCharges
   /** True while workers send nothing, until `resume` is called. */
   Sending: { suspended: boolean }
-  ResealReport: ResealReport
+  ResealReport: Awaited<ReturnType<Orders['reseal']>>
 }
 
 type BuyerCall = { to: `0x${string}`; data: `0x${string}` }

@@ -1,6 +1,8 @@
 import { addAll } from '../../core/addAll.js'
 import { InvalidFieldError } from '../../core/errors.js'
+import { gatherCalls } from '../../core/gatherCalls.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
+import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { apply, type RowInput, rulesOf } from '../model/apply.js'
@@ -21,12 +23,7 @@ export type CaptureRequest = (
   early?: EarlyLimits | undefined,
 ) => Promise<OrderRecord>
 
-type Requested = {
-  orderId: string
-  early: EarlyLimits | undefined
-  settle(order: OrderRecord): void
-  fail(error: unknown): void
-}
+type Requested = { orderId: string; early: EarlyLimits | undefined }
 
 /** Most requests in one database transaction. */
 const most = 500
@@ -36,49 +33,34 @@ const most = 500
  * writes.
  */
 export function requestCaptures(context: OrdersContext): CaptureRequest {
-  let queue: Requested[] = []
-  let isWriting = false
-  const flush = async (): Promise<void> => {
-    isWriting = true
-    while (queue.length > 0) {
-      const requests = queue.slice(0, most)
-      queue = queue.slice(most)
-      await writeRequests(context, requests).catch((error: unknown) => {
-        for (const { fail } of requests) fail(error)
-      })
-    }
-    isWriting = false
-  }
-  return (orderId, early) =>
-    new Promise((settle, fail) => {
-      queue.push({ orderId, early, settle, fail })
-      if (queue.length === 1 && !isWriting) setTimeout(flush, 0)
-    })
-}
-
-async function writeRequests(
-  context: OrdersContext,
-  requests: readonly Requested[],
-): Promise<void> {
-  const ids = [...new Set(requests.map(({ orderId }) => orderId))]
-  const early = new Map(
-    requests.flatMap(({ orderId, early }) => (early ? [[orderId, early]] : [])),
-  )
-  const found = await writeAgain(context, (tables) =>
-    writeCaptureRequests(context, tables, ids, { early }),
-  )
-  for (const { orderId, settle, fail } of requests) {
-    const order = found.get(orderId)
-    if (!order) fail(new OrderNotFoundError({ orderId }))
-    else if (captureValueOf(order) === undefined)
-      fail(
-        new InvalidFieldError(
-          'amount',
-          undefined,
-          'given for an order with a ceiling, and at most that ceiling',
+  const request = gatherCalls<Requested, OrderRecord | undefined>({
+    work: async (requests) => {
+      const ids = [...new Set(requests.map(({ orderId }) => orderId))]
+      const early = new Map(
+        requests.flatMap(({ orderId, early }) =>
+          early ? [[orderId, early]] : [],
         ),
       )
-    else settle(order)
+      const found = await writeAgain(context, (tables) =>
+        writeCaptureRequests(context, tables, ids, { early }),
+      )
+      return requests.map(({ orderId }) => found.get(orderId))
+    },
+    choose: (waiting) => waiting.slice(0, most),
+    atOnce: 1,
+    waitsForTurn: true,
+    isWorthAlone,
+  })
+  return async (orderId, early) => {
+    const order = await request({ orderId, early })
+    if (!order) throw new OrderNotFoundError({ orderId })
+    if (captureValueOf(order) === undefined)
+      throw new InvalidFieldError(
+        'amount',
+        undefined,
+        'given for an order with a ceiling, and at most that ceiling',
+      )
+    return order
   }
 }
 

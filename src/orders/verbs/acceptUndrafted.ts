@@ -24,6 +24,7 @@ import {
 import { hashSigned } from './checkAccept.js'
 import { takesOrders } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
+import { draftedReport } from './insertOrder.js'
 import { judgeAccept } from './judgeAccept.js'
 import type { KnownPayer } from './loadPayers.js'
 import { fillDraft } from './planDraft.js'
@@ -90,7 +91,7 @@ export type AcceptUndraftedParameters = {
  * has more than `mostOpen` open payments, and `removedRecipient` that the shop
  * takes no new orders for the recipient.
  */
-export type AcceptUndraftedVerdict =
+type AcceptUndraftedVerdict =
   | {
       ok: true
       order: Order
@@ -298,12 +299,7 @@ async function storeUndrafted(
     }
     return { ok: true, order: planned.shown, at: planned.at, stored }
   }
-  const { value, nonce, validBefore } = found.attempt
-  const drafted = withEvent(found.order, {
-    type: 'drafted',
-    at: context.now(),
-    data: { value: String(value), nonce, validBefore: String(validBefore) },
-  })
+  const drafted = withEvent(found.order, draftedReport(context, found))
   try {
     return await writeWithinFunds(
       context,

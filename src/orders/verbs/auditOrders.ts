@@ -49,7 +49,7 @@ const members: MembersOf<AuditParameters> = {
  * All transfers to one recipient in one token, compared with the stored
  * payments.
  */
-export type DestinationAudit = {
+type DestinationAudit = {
   destination: Destination
   fromBlock: bigint
   toBlock: bigint

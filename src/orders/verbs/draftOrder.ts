@@ -3,29 +3,24 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { drawTestOrderId, parseNewId } from '../../core/testOrders.js'
-import { DuplicateRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
-import type {
-  AttemptRecord,
-  OrderRecord,
-  StoreWriter,
-} from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
-import { withEvent } from '../model/changes.js'
+import type { OrderRecord, StoreWriter } from '../../store/types.js'
+import { writeNew } from '../../store/writeAgain.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type {
   AnyDraftedPayment,
   DraftedOrder,
   OrdersContext,
 } from '../model/types.js'
 import {
-  checkRecipient,
   type DraftOrderParameters,
   draftMembers,
   type ExactDraftParameters,
 } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
+import { insertDraft } from './insertOrder.js'
 import { type Draft, planDraft } from './planDraft.js'
 
 /** Implements `draft` of `DestinationOrders`. */
@@ -58,16 +53,12 @@ async function draftAs(
   const buyerToken = drawBuyerToken()
   const buyerTokenHash = hashBuyerToken(buyerToken, context.keccak256)
   const draft = await planDraft(context, { id, buyerTokenHash, parameters })
-  const write = () =>
-    writeAgain(context, (tables) => writeDraft(context, tables, draft))
-  const { order, attempt } = await write().catch((error: unknown) => {
-    // Another call drafted the same id at the same time: load that order.
-    if (error instanceof DuplicateRecordError) return write()
-    throw error
-  })
+  const stored = await writeNew(context, (tables) =>
+    writeDraft(context, tables, draft),
+  )
   return {
-    order: showOrder({ order, attempt, attempts: [attempt], proofs: [] }),
-    payment: draftedPaymentOf(context, order, attempt),
+    order: showOrder(stored),
+    payment: draftedPaymentOf(context, stored.order, stored.attempt),
     buyerToken,
   }
 }
@@ -76,30 +67,11 @@ async function writeDraft(
   context: OrdersContext,
   tables: StoreWriter,
   draft: Draft,
-): Promise<{ order: OrderRecord; attempt: AttemptRecord }> {
-  const { id } = draft.order
-  const [known] = await tables.orders.find({ ids: [id] })
-  if (known) return redraft(context, tables, known, draft)
-  await checkRecipient(context, tables, draft.order)
-  const { value, nonce, validBefore } = draft.attempt
-  // The store sets position and version when it inserts the order. Nothing
-  // shows these placeholders.
-  const blank = { ...draft.order, version: 1, position: 0n }
-  const changed = withEvent(blank, {
-    type: 'drafted',
-    at: context.now(),
-    data: {
-      value: String(value),
-      ...(draft.order.total === 'atMost' ? { atMost: String(value) } : {}),
-      nonce,
-      validBefore: String(validBefore),
-    },
-  })
-  const { version, position, ...order } = changed.order
-  await tables.orders.insert([order])
-  await tables.attempts.insert([draft.attempt])
-  await tables.events.append([changed.event])
-  return { order: changed.order, attempt: { ...draft.attempt, version } }
+): Promise<StoredOrder> {
+  const [known] = await tables.orders.find({ ids: [draft.order.id] })
+  return known
+    ? redraft(context, tables, known, draft)
+    : insertDraft(context, tables, draft)
 }
 
 async function redraft(
@@ -107,7 +79,7 @@ async function redraft(
   tables: StoreWriter,
   known: OrderRecord,
   draft: Draft,
-): Promise<{ order: OrderRecord; attempt: AttemptRecord }> {
+): Promise<StoredOrder> {
   const [attempt] = await tables.attempts.find({ orderIds: [known.id] })
   const isSame =
     attempt !== undefined &&
@@ -124,7 +96,7 @@ async function redraft(
     )
   const order = { ...known, buyerTokenHash: draft.order.buyerTokenHash }
   await tables.orders.update([order])
-  return { order, attempt }
+  return { order, attempt, attempts: [attempt], proofs: [] }
 }
 
 /**

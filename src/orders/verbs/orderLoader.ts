@@ -1,6 +1,7 @@
+import { gatherCalls } from '../../core/gatherCalls.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
-import { nextTurn } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
+import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { PaymentStore } from '../../store/types.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { loadOrders, withRefunds } from '../model/loadOrders.js'
@@ -17,47 +18,35 @@ import type { OrdersContext } from '../model/types.js'
  */
 const mostOrders = 32
 
+type WantedOrder = { orderId: string; isWanted: IsWanted }
+
 /**
  * Creates a loader. All orders that are requested in one turn of the event loop
  * are loaded in one database transaction.
  */
 export function orderLoader(store: PaymentStore): OrderLoader {
-  type Batch = {
-    wanted: Map<string, IsWanted[]>
-    loaded: Promise<ReadonlyMap<string, StoredOrder>>
-  }
-  let open: Batch | undefined
-  const load = (wanted: Batch['wanted']) =>
-    store.read(async (tables) =>
-      withRefunds(
-        tables,
-        await loadOrders(tables, { ids: [...wanted.keys()] }, (order) =>
-          (wanted.get(order.id) ?? []).some((isWanted) => isWanted(order)),
+  const load = gatherCalls<WantedOrder, StoredOrder | undefined>({
+    work: async (wanted) => {
+      const ids = [...new Set(wanted.map(({ orderId }) => orderId))]
+      const found = await store.read(async (tables) =>
+        withRefunds(
+          tables,
+          await loadOrders(tables, { ids }, (order) =>
+            wanted.some(
+              (one) => one.orderId === order.id && one.isWanted(order),
+            ),
+          ),
         ),
-      ),
-    )
-  const openBatch = (): Batch => {
-    const wanted: Batch['wanted'] = new Map()
-    const batch: Batch = {
-      wanted,
-      loaded: nextTurn().then(() => {
-        if (open === batch) open = undefined
-        return load(wanted)
-      }),
-    }
-    return batch
-  }
+      )
+      return wanted.map(({ orderId }) => found.get(orderId))
+    },
+    choose: (waiting) => waiting.slice(0, mostOrders),
+    atOnce: Number.POSITIVE_INFINITY,
+    waitsForTurn: true,
+    isWorthAlone,
+  })
   return async (orderId, isWanted) => {
-    if (!open || open.wanted.size >= mostOrders) open = openBatch()
-    const { wanted, loaded } = open
-    wanted.set(orderId, [...(wanted.get(orderId) ?? []), isWanted])
-    const found = await loaded.catch((error: unknown) => {
-      // One row that cannot be read must not fail the other orders: load each
-      // alone.
-      if (wanted.size === 1 || Object(error).retryable) throw error
-      return load(new Map([[orderId, [isWanted]]]))
-    })
-    const stored = found.get(orderId)
+    const stored = await load({ orderId, isWanted })
     return stored && isWanted(stored.order) ? stored : undefined
   }
 }

@@ -69,9 +69,7 @@ export async function reauthorizeOrder(
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)
     if (!mayRenew(found)) return refuse(found)
-    return isDead(found)
-      ? openAttempt(context, tables, found, { ...window, ...renewed })
-      : renewAttempt(context, tables, found, { ...window, ...renewed })
+    return renew(context, tables, found, { ...window, ...renewed })
   })
 }
 
@@ -98,35 +96,57 @@ function refuse(found: StoredOrder): ReauthorizeVerdict {
   return { ok: false, reason: 'notOpen', order: showOrder(found) }
 }
 
-async function renewAttempt(
+/**
+ * Offers the next attempt if the newest one can no longer be paid; otherwise
+ * the newest one with another window.
+ */
+async function renew(
   context: OrdersContext,
   tables: StoreWriter,
   found: StoredOrder,
-  { submitter = found.order.submitter, terms, ...asked }: Renewal,
+  { submitter = found.order.submitter, ...renewal }: Renewal,
 ): Promise<ReauthorizeVerdict> {
-  const { order } = found
-  const window = otherThanSigned(asked, found.attempt)
-  // The buyer may have signed the old offer without sending it to us, so its
-  // window still counts.
-  const spendableUntil = lastSecondOf(found.attempt)
-  const attempt = withOwnNonce(context, order, {
-    ...found.attempt,
-    ...window,
-    terms,
-    spendableUntil,
-  })
+  const isNext = isDead(found)
+  const attempt = withOwnNonce(
+    context,
+    found.order,
+    isNext ? nextAttempt(found, renewal) : sameAttempt(found, renewal),
+  )
   const rules = rulesOf(context)
   const input = { kind: 'reauthorize', attempt, submitter } as const
   const changes = applyTaken(found, input, rules)
-  const [changed = order] = await writeChanges(tables, changes, rules.at)
-  return offer(context, {
-    ...found,
-    order: changed,
-    attempt,
-    attempts: found.attempts.map((one) =>
-      one.number === attempt.number ? attempt : one,
-    ),
-  })
+  if (isNext) {
+    const { version, ...row } = attempt
+    await tables.attempts.insert([row])
+  }
+  const [order = found.order] = await writeChanges(tables, changes, rules.at)
+  const others = found.attempts.filter(({ number }) => number < attempt.number)
+  const renewed = { ...found, order, attempt, attempts: [...others, attempt] }
+  const payment = draftedPaymentOf(context, order, attempt)
+  return { ok: true, order: showOrder(renewed), payment }
+}
+
+function nextAttempt(
+  { order: { payer }, attempt }: StoredOrder,
+  renewal: Omit<Renewal, 'submitter'>,
+): AttemptRecord {
+  const { orderId, number, chainId, token, value } = attempt
+  const fields = { orderId, chainId, token, value, payer, ...renewal }
+  return { ...newAttempt({ ...fields, number: number + 1 }), version: 1 }
+}
+
+function sameAttempt(
+  { attempt }: StoredOrder,
+  { terms, ...window }: Omit<Renewal, 'submitter'>,
+): AttemptRecord {
+  return {
+    ...attempt,
+    ...otherThanSigned(window, attempt),
+    terms,
+    // The buyer may have signed the old offer without sending it to us, so its
+    // window still counts.
+    spendableUntil: lastSecondOf(attempt),
+  }
 }
 
 /**
@@ -139,34 +159,6 @@ function otherThanSigned(
 ): Window {
   const isSigned = validAfter === signedAfter && validBefore === signedBefore
   return { validAfter: isSigned ? validAfter - 1n : validAfter, validBefore }
-}
-
-async function openAttempt(
-  context: OrdersContext,
-  tables: StoreWriter,
-  found: StoredOrder,
-  { submitter = found.order.submitter, ...renewal }: Renewal,
-): Promise<ReauthorizeVerdict> {
-  const { orderId, number, chainId, token, value } = found.attempt
-  const { payer } = found.order
-  const fields = { orderId, chainId, token, value, payer, ...renewal }
-  const attempt = withOwnNonce(context, found.order, {
-    ...newAttempt({ ...fields, number: number + 1 }),
-    version: 1,
-  })
-  const rules = rulesOf(context)
-  const input = { kind: 'reauthorize', attempt, submitter } as const
-  const changes = applyTaken(found, input, rules)
-  const { version, ...row } = attempt
-  await tables.attempts.insert([row])
-  const [order = found.order] = await writeChanges(tables, changes, rules.at)
-  const attempts = [...found.attempts, attempt]
-  return offer(context, { ...found, order, attempt, attempts })
-}
-
-function offer(context: OrdersContext, found: StoredOrder): ReauthorizeVerdict {
-  const payment = draftedPaymentOf(context, found.order, found.attempt)
-  return { ok: true, order: showOrder(found), payment }
 }
 
 /**

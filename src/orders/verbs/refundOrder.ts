@@ -2,13 +2,12 @@ import { parseAmount } from '../../core/amount.js'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
-import { DuplicateRecordError } from '../../store/errors.js'
 import type {
   OrderRecord,
   ProofRecord,
   StoreWriter,
 } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
+import { writeNew } from '../../store/writeAgain.js'
 import { applyTaken, rulesOf } from '../model/apply.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { kindOf } from '../model/kindOf.js'
@@ -112,15 +111,9 @@ export async function requestRefund<refusal extends string>(
     amount,
     reason,
   }
-  const write = () =>
-    writeAgain(context, (tables) =>
-      writeRefund(context, tables, { wanted, admit }),
-    )
-  return write().catch((error: unknown) => {
-    // Another call requested the same refund at the same time: load that one.
-    if (error instanceof DuplicateRecordError) return write()
-    throw error
-  })
+  return writeNew(context, (tables) =>
+    writeRefund(context, tables, { wanted, admit }),
+  )
 }
 
 async function writeRefund<refusal extends string>(

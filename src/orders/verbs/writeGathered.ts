@@ -1,5 +1,5 @@
 import { gatherCalls } from '../../core/gatherCalls.js'
-import { StoreError } from '../../store/errors.js'
+import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { PaymentStore, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { NewEvent } from '../model/changes.js'
@@ -93,9 +93,7 @@ function createWrite(store: PaymentStore): Write {
         .slice(0, most)
         .sort((one, other) => (one.locks.join() < other.locks.join() ? -1 : 1)),
     atOnce: 1,
-    // After a failure of the database, nobody knows whether the transaction was
-    // committed: do not write again.
-    isWorthAlone: (error) => !(error instanceof StoreError && error.retryable),
+    isWorthAlone,
   })
 }
 

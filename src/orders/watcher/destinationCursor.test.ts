@@ -1,23 +1,24 @@
 import { expect, test } from 'vitest'
 import { drawDestination } from '../../../test/storeCases/samples.js'
 import { destinationKey } from '../../store/destinationKey.js'
+import { memoryStore } from '../../store/memoryStore.js'
 import { seededRandom } from '../../testing/seededRandom.js'
 import {
   type DestinationCursor,
-  encodeCursor,
   loadCursor,
   lowerOf,
+  moveCursor,
   nextWalk,
   type OpenWalk,
 } from './destinationCursor.js'
 
 const destination = drawDestination()
 
-const keepAndLoad = async (cursor: DestinationCursor) => {
-  const kept = JSON.parse(JSON.stringify(encodeCursor(cursor)))
-  const key = destinationKey('cursor', destination)
-  const getValue = async (asked: string) => (asked === key ? kept : undefined)
-  return loadCursor({ getValue }, destination)
+const keepAndLoad = async (after: DestinationCursor) => {
+  const store = memoryStore()
+  const move = { before: undefined, after }
+  await moveCursor({ store }, { destination, lease: undefined }, move)
+  return store.read((tables) => loadCursor(tables, destination))
 }
 
 test('a cursor comes back as it was kept, with a walk or without', async () => {
@@ -31,6 +32,20 @@ test('a cursor comes back as it was kept, with a walk or without', async () => {
     const cursor = { from: 1n, last, seen: [last], ...(walk ? { walk } : {}) }
     expect(await keepAndLoad(cursor)).toEqual(cursor)
   }
+})
+
+test('a cursor that cannot be read is an error that names its member', async () => {
+  const store = memoryStore()
+  const key = destinationKey('cursor', destination)
+  const row = { from: '1', block: 'nine', hash: '0x', seen: [] }
+  await store.write((tables) => tables.setValue(key, row))
+  const error = await store
+    .read((tables) => loadCursor(tables, destination))
+    .catch((error: unknown) => error)
+  expect(error).toMatchObject({
+    name: 'StoreError',
+    message: `The store has a setting that cannot be read: ${key}.block.`,
+  })
 })
 
 test('no block is left out for any open order, however the walk is cut, and from wherever a reconciliation begins', () => {

@@ -4,11 +4,21 @@ import {
   destinationKey,
   destinationPrefix,
 } from '../../store/destinationKey.js'
+import {
+  countForm,
+  type Form,
+  fields,
+  hexForm,
+  integerForm,
+  listOf,
+  optional,
+  setting,
+  textForm,
+} from '../../store/setting.js'
 import type {
   Destination,
   Lease,
   PaymentStore,
-  StoredValue,
   StoreReader,
 } from '../../store/types.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
@@ -84,23 +94,77 @@ export function lowerOf(one: bigint | undefined, other: bigint): bigint {
   return one !== undefined && one < other ? one : other
 }
 
-/** The cursor as it is stored; `seen` has pairs of block number and hash. */
-type StoredCursor = {
-  from: string
-  block: string
-  hash: Hash
-  seen: readonly (readonly [string, Hash])[]
-  walk?: StoredWalk
+/**
+ * What is stored for a destination that is read together with others of its
+ * token: only the first block is its own. `shared` is the key of the cursor
+ * that they share.
+ */
+type SharedPlace = { from: bigint; shared: string }
+
+/** A seen block is written as a pair. */
+const seenForm: Form<SeenBlock> = {
+  encode: ({ number, hash }) => [String(number), hash],
+  parse: (stored, path) => {
+    const [number, hash] = Array.isArray(stored) ? stored : []
+    return {
+      number: integerForm.parse(number, path),
+      hash: hexForm.parse(hash, path),
+    }
+  },
 }
 
-/**
- * Stored value of a destination that is read together with others of its token.
- * Only the first block is its own. `shared` is the key of the cursor that they
- * share.
- */
-type StoredPlace = { from: string; shared: string }
+type FlatCursor = Omit<SharedCursor, 'last' | 'seen'> & {
+  block: bigint
+  hash: Hash
+  seen: readonly SeenBlock[] | undefined
+}
 
-type StoredWalk = { since: string; after?: string; again?: string }
+const walkForm = () =>
+  fields<OpenWalk>({
+    after: optional(integerForm),
+    since: integerForm,
+    again: optional(integerForm),
+  })
+
+/** The last block read is written as two members, `block` and `hash`. */
+function cursorForm(): Form<SharedCursor> {
+  const flat = fields<FlatCursor>({
+    from: integerForm,
+    block: integerForm,
+    hash: hexForm,
+    seen: optional(listOf(seenForm)),
+    walk: optional(walkForm()),
+    alone: optional(listOf(hexForm)),
+    changes: optional(countForm),
+  })
+  return {
+    encode: ({ last: { number: block, hash }, ...cursor }) =>
+      flat.encode({ ...cursor, block, hash }),
+    parse: (stored, path) => {
+      const { block: number, hash, ...cursor } = flat.parse(stored, path)
+      return { ...cursor, seen: cursor.seen ?? [], last: { number, hash } }
+    },
+  }
+}
+
+/** The row of a destination: a cursor of its own, or the key of a shared one. */
+function ownForm(): Form<SharedPlace | DestinationCursor> {
+  const cursor = cursorForm()
+  const place = fields<SharedPlace>({ from: integerForm, shared: textForm })
+  return {
+    encode: (row) => ('shared' in row ? place.encode(row) : cursor.encode(row)),
+    parse: (stored, path) =>
+      (Object(stored).shared === undefined ? cursor : place).parse(
+        stored,
+        path,
+      ),
+  }
+}
+
+const ownSetting = (destination: Destination) =>
+  setting(destinationKey('cursor', destination), ownForm())
+
+const sharedSetting = (key: string) => setting(key, cursorForm())
 
 /**
  * Number of blocks below the newest for which every seen block is kept, to find
@@ -136,10 +200,10 @@ export async function loadCursor(
   tables: Values,
   destination: Destination,
 ): Promise<DestinationCursor | undefined> {
-  const own = await tables.getValue(destinationKey('cursor', destination))
-  if (typeof own?.shared !== 'string') return own && parseCursor(own)
-  const shared = await tables.getValue(own.shared)
-  return shared && parseCursor({ ...shared, from: own.from })
+  const own = await ownSetting(destination).load(tables)
+  if (!own || !('shared' in own)) return own
+  const shared = await loadSharedCursor(tables, own.shared)
+  return shared && { ...shared, from: own.from }
 }
 
 /**
@@ -156,16 +220,23 @@ export type SharedCursor = DestinationCursor & {
 }
 
 /** Loads the cursor that the destinations of a token share. */
-export async function loadSharedCursor(
+export function loadSharedCursor(
   tables: Values,
   sharedKey: string,
 ): Promise<SharedCursor | undefined> {
-  const value = await tables.getValue(sharedKey)
-  if (!value) return undefined
-  const { alone, changes } = value
-  return Array.isArray(alone)
-    ? { ...parseCursor(value), alone, changes: Number(changes ?? 0) }
-    : parseCursor(value)
+  return sharedSetting(sharedKey).load(tables)
+}
+
+/**
+ * Returns the recipients that are read separately; `undefined` if this is not
+ * known: nothing was reconciled yet, the recipients changed, or an older release
+ * wrote the row.
+ */
+function aloneAt(
+  shared: SharedCursor | undefined,
+  changes: number,
+): readonly Address[] | undefined {
+  return (shared?.changes ?? 0) === changes ? shared?.alone : undefined
 }
 
 /** For each recipient, the block up to which the store has every payment. */
@@ -186,15 +257,14 @@ export async function loadReconciled(
   destinations: readonly Destination[],
 ): Promise<Reconciled> {
   const shared = await loadSharedCursor(tables, sharedKey)
-  if (!shared?.alone || shared.changes !== changes) {
-    // Nothing was reconciled yet, the recipients changed, or an older release
-    // wrote the row. So load the cursors of all.
+  const known = aloneAt(shared, changes)
+  if (!shared || !known) {
     const rows = await loadCursors(tables, destinations)
     return reconciledOf(
       [...rows].map(([recipient, { cursor }]) => [recipient, cursor]),
     )
   }
-  const alone = new Set(shared.alone)
+  const alone = new Set(known)
   const apart: [Address, DestinationCursor][] = []
   for (const destination of destinations) {
     const { recipient } = destination
@@ -282,10 +352,9 @@ export async function placeRecipients(
   },
 ): Promise<Places> {
   const onRecord = await loadSharedCursor(tables, sharedKey)
-  if (onRecord?.alone && onRecord.changes === changes) {
-    const alone = new Set(onRecord.alone)
-    return { alone, joining: [], start: undefined, changes }
-  }
+  const known = aloneAt(onRecord, changes)
+  if (known)
+    return { alone: new Set(known), joining: [], start: undefined, changes }
   const rows = await loadCursors(tables, destinations)
   const strangers = destinations.filter(({ recipient }) => !rows.has(recipient))
   const open = await findOpenRecipients(tables, strangers)
@@ -331,30 +400,25 @@ async function loadCursors(
   )
   if (values.size === 0) return rows
   const known = new Map<string, SharedCursor | undefined>()
+  const form = ownForm()
   for (const destination of destinations) {
-    const own = values.get(destinationKey('cursor', destination))
+    const key = destinationKey('cursor', destination)
+    const stored = values.get(key)
+    const own = stored && form.parse(stored, key)
     if (!own) continue
+    const { recipient } = destination
+    if (!('shared' in own)) {
+      rows.set(recipient, { cursor: own, shared: undefined })
+      continue
+    }
     const { shared, from } = own
-    if (typeof shared === 'string' && !known.has(shared))
+    if (!known.has(shared))
       known.set(shared, await loadSharedCursor(tables, shared))
-    const cursor =
-      typeof shared === 'string'
-        ? withFrom(known.get(shared), from)
-        : parseCursor(own)
-    if (cursor)
-      rows.set(destination.recipient, {
-        cursor,
-        shared: typeof shared === 'string' ? shared : undefined,
-      })
+    const cursor = known.get(shared)
+    if (cursor) rows.set(recipient, { cursor: { ...cursor, from }, shared })
   }
   return rows
 }
-
-const withFrom = (
-  cursor: DestinationCursor | undefined,
-  from: unknown,
-): DestinationCursor | undefined =>
-  cursor && { ...cursor, from: BigInt(String(from)) }
 
 /**
  * Most orders to read at first to find out which recipients have open orders.
@@ -403,53 +467,6 @@ export async function loadSeen(
   return highest?.seen ?? []
 }
 
-function parseCursor(value: StoredValue): DestinationCursor {
-  const seen = Array.isArray(value.seen) ? value.seen : []
-  return {
-    from: BigInt(String(value.from)),
-    last: parseSeen([value.block, value.hash]),
-    seen: seen.map(parseSeen),
-    ...(value.walk ? { walk: parseWalk(Object(value.walk)) } : {}),
-  }
-}
-
-function parseWalk({ after, since, again }: StoredWalk): OpenWalk {
-  const parse = (text: unknown) =>
-    text === undefined ? undefined : BigInt(String(text))
-  return {
-    after: parse(after),
-    since: BigInt(String(since)),
-    again: parse(again),
-  }
-}
-
-export function encodeCursor({
-  from,
-  last,
-  seen,
-  walk,
-}: DestinationCursor): StoredCursor {
-  return {
-    from: String(from),
-    block: String(last.number),
-    hash: last.hash,
-    seen: seen.map(({ number, hash }) => [String(number), hash]),
-    ...(walk ? { walk: encodeWalk(walk) } : {}),
-  }
-}
-
-function encodeWalk({ after, since, again }: OpenWalk): StoredWalk {
-  return {
-    since: String(since),
-    ...(after === undefined ? {} : { after: String(after) }),
-    ...(again === undefined ? {} : { again: String(again) }),
-  }
-}
-
-function parseSeen(pair: readonly unknown[]): SeenBlock {
-  return { number: BigInt(String(pair[0])), hash: String(pair[1]) as Hash }
-}
-
 /** Where a reconciliation started, and the last block that it read. */
 export type CursorMove = {
   before: DestinationCursor | undefined
@@ -473,35 +490,20 @@ export async function moveCursor(
   }: { destination: Destination; lease: Lease | undefined },
   { before, after }: CursorMove,
 ): Promise<void> {
-  const key = destinationKey('cursor', destination)
+  const row = ownSetting(destination)
   await store.write(
     async (tables) => {
-      await tables.lock(key)
-      const own = await tables.getValue(key)
-      if (typeof own?.shared === 'string') {
-        const from = lowerOf(BigInt(String(own.from)), after.from)
-        const place: StoredPlace = { from: String(from), shared: own.shared }
-        await tables.setValue(key, place)
-        return
-      }
-      const next = furtherOf(own && parseCursor(own), { before, after })
-      if (next) await tables.setValue(key, encodeCursor(next))
+      await tables.lock(row.key)
+      const own = await row.load(tables)
+      const next =
+        own && 'shared' in own
+          ? { ...own, from: lowerOf(own.from, after.from) }
+          : furtherOf(own, { before, after })
+      if (next) await row.write(tables, next)
     },
     { lease },
   )
 }
-
-const encodeShared = (
-  cursor: DestinationCursor,
-  {
-    alone,
-    changes = 0,
-  }: { alone: ReadonlySet<Address>; changes?: number | undefined },
-) => ({
-  ...encodeCursor(cursor),
-  alone: [...alone],
-  ...(changes === 0 ? {} : { changes }),
-})
 
 /**
  * Writes the shared cursor of a token, and which further destinations use it
@@ -533,15 +535,19 @@ export async function moveSharedCursor(
       const current = await loadSharedCursor(tables, sharedKey)
       const next = furtherOf(current, { before, after }) ?? current
       if (next)
-        await tables.setValue(sharedKey, encodeShared(next, { alone, changes }))
+        await sharedSetting(sharedKey).write(tables, {
+          ...next,
+          alone: [...alone],
+          changes,
+        })
       for (const { from, ...destination } of joining) {
         const known =
           from === 'new'
             ? after.from
             : (from ?? (await loadCursor(tables, destination))?.from)
         const first = known ?? after.from
-        const place: StoredPlace = { from: String(first), shared: sharedKey }
-        await tables.setValue(destinationKey('cursor', destination), place)
+        const place = { from: first, shared: sharedKey }
+        await ownSetting(destination).write(tables, place)
       }
     },
     { lease },
@@ -580,24 +586,22 @@ export async function leaveSharedCursor(
   },
   cursor: DestinationCursor,
 ): Promise<void> {
-  const key = destinationKey('cursor', destination)
   await store.write(
     async (tables) => {
       await tables.lock(sharedKey)
       const shared = await loadSharedCursor(tables, sharedKey)
       const known = await loadCursor(tables, destination)
       const from = known?.from ?? cursor.from
-      await tables.setValue(key, encodeCursor({ ...cursor, from }))
+      const { last, seen, walk } = cursor
+      await ownSetting(destination).write(tables, { from, last, seen, walk })
       // Write both rows in one database transaction: otherwise a process could
       // still read this destination by the shared cursor, and miss its
       // payments.
-      if (shared) {
-        const { changes } = shared
-        await tables.setValue(
-          sharedKey,
-          encodeShared(shared, { alone, changes }),
-        )
-      }
+      if (shared)
+        await sharedSetting(sharedKey).write(tables, {
+          ...shared,
+          alone: [...alone],
+        })
     },
     { lease },
   )

@@ -1,4 +1,13 @@
-import type { OrderQuery, StoredValue } from '../../store/types.js'
+import {
+  fields,
+  integerForm,
+  listOf,
+  optional,
+  type Setting,
+  setting,
+  textForm,
+} from '../../store/setting.js'
+import type { OrderQuery } from '../../store/types.js'
 import { rulesOf } from '../model/apply.js'
 import type { Changes } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
@@ -62,9 +71,8 @@ async function loadPlace(
 ): Promise<FulfilledTo> {
   const { store } = context
   const { chainId, destinations } = watch
-  const key = watchKey(context, { chainId }, 'fulfilled')
-  const value = await store.read((tables) => tables.getValue(key))
-  if (value) return parsePlace(value)
+  const stored = await store.read(fulfilledSetting(context, chainId).load)
+  if (stored) return { ...stored, waiting: new Set(stored.waiting) }
   const { held, freshTo: after = 0n } = watch.memory
   const waiting = new Set<string>()
   const orders = {
@@ -91,14 +99,12 @@ async function loadPlace(
   return place
 }
 
-function parsePlace({ after, waiting }: StoredValue): FulfilledTo {
-  const ids = Array.isArray(waiting) ? waiting : []
-  return { after: BigInt(String(after)), waiting: new Set(ids.map(String)) }
-}
-
-function encodePlace({ after, waiting }: FulfilledTo): StoredValue {
-  const ids = waiting.size ? { waiting: [...waiting] } : {}
-  return { after: String(after), ...ids }
+function fulfilledSetting(
+  context: Pick<OrdersContext, 'watches'>,
+  chainId: number,
+): Setting<{ after: bigint; waiting?: readonly string[] | undefined }> {
+  const form = { after: integerForm, waiting: optional(listOf(textForm)) }
+  return setting(watchKey(context, { chainId }, 'fulfilled'), fields(form))
 }
 
 /**
@@ -115,8 +121,11 @@ async function fulfil(
     context,
     async (tables) => {
       const collected = collectChanges(await loadOrders(tables, { ids }))
-      const key = watchKey(context, { chainId }, 'fulfilled')
-      if (place) await tables.setValue(key, encodePlace(place))
+      if (place)
+        await fulfilledSetting(context, chainId).write(tables, {
+          ...place,
+          waiting: [...place.waiting],
+        })
       // A submitter may have captured an order again, in a block that this poll
       // has not checked. Such an order must wait.
       const later = await tables.events.find({

@@ -1,6 +1,5 @@
-import { DuplicateRecordError } from '../../store/errors.js'
 import type { Lease, StoreWriter } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
+import { writeNew } from '../../store/writeAgain.js'
 import { type Changes, writeChanges } from '../model/changes.js'
 import type { OrdersContext } from '../model/types.js'
 
@@ -13,20 +12,13 @@ export async function writeUnit(
   work: (tables: StoreWriter) => Promise<Changes>,
   { lease }: { lease?: Lease | undefined },
 ): Promise<Changes> {
-  const write = () =>
-    writeAgain(
-      context,
-      async (tables) => {
-        const changes = await work(tables)
-        await writeChanges(tables, changes, context.now())
-        return changes
-      },
-      { lease },
-    )
-  try {
-    return await write()
-  } catch (error) {
-    if (error instanceof DuplicateRecordError) return write()
-    throw error
-  }
+  return writeNew(
+    context,
+    async (tables) => {
+      const changes = await work(tables)
+      await writeChanges(tables, changes, context.now())
+      return changes
+    },
+    { lease },
+  )
 }

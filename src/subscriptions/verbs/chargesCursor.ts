@@ -1,6 +1,15 @@
 import type { Address } from 'viem'
 import type { ChainHeads } from '../../chain/state/getHeads.js'
 import { type OrdersContext, watchKey } from '../../orders/engine.js'
+import {
+  fields,
+  hexForm,
+  integerForm,
+  listOf,
+  mapOf,
+  type Setting,
+  setting,
+} from '../../store/setting.js'
 import type { ClientGroup } from './groupByClient.js'
 
 /**
@@ -71,59 +80,24 @@ export function planChargesCursor(
 }
 
 /**
- * What has one cursor: the charges by one manager contract to the recipients of
+ * The stored cursor of the charges by one manager contract to the recipients of
  * a client.
  */
-type CursorPlace = { group: ClientGroup; manager: Address }
-
-/**
- * Loads the cursor. Returns `undefined` if the charges of this manager were
- * never read.
- */
-export async function loadChargesCursor(
-  context: Pick<OrdersContext, 'store' | 'watches'>,
-  place: CursorPlace,
-): Promise<SharedChargesCursor | undefined> {
-  const key = chargesKey(context, place)
-  const value = await context.store.read((tables) => tables.getValue(key))
-  if (!value) return undefined
-  const failed: unknown[] = Object(value).failed
-  const recipients: Address[] = Object(value).recipients
-  return {
-    block: BigInt(String(value.block)),
-    failed: failed.map((one) => BigInt(String(one))),
-    recipients,
-    behind: new Map(
-      Object.entries(Object(value.behind)).map(([recipient, block]) => [
-        recipient as Address,
-        BigInt(String(block)),
-      ]),
-    ),
-  }
-}
-
-export async function saveChargesCursor(
-  context: Pick<OrdersContext, 'store' | 'watches'>,
-  place: CursorPlace,
-  { block, failed, recipients, behind }: SharedChargesCursor,
-): Promise<void> {
-  const value = {
-    block: String(block),
-    failed: failed.map(String),
-    recipients,
-    behind: Object.fromEntries(
-      [...behind].map(([recipient, first]) => [recipient, String(first)]),
-    ),
-  }
-  await context.store.write((tables) =>
-    tables.setValue(chargesKey(context, place), value),
-  )
-}
-
-function chargesKey(
+export function chargesCursor(
   context: Pick<OrdersContext, 'watches'>,
-  { group: { chainId, tokens }, manager }: CursorPlace,
-): string {
+  {
+    group: { chainId, tokens },
+    manager,
+  }: { group: ClientGroup; manager: Address },
+): Setting<SharedChargesCursor> {
   const own = watchKey(context, { chainId, token: tokens[0] }, 'charges')
-  return `${own}:${manager.toLowerCase()}`
+  return setting(
+    `${own}:${manager.toLowerCase()}`,
+    fields<SharedChargesCursor>({
+      block: integerForm,
+      failed: listOf(integerForm),
+      recipients: listOf(hexForm),
+      behind: mapOf(hexForm, integerForm),
+    }),
+  )
 }

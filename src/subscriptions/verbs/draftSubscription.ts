@@ -8,15 +8,13 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseNewId } from '../../core/testOrders.js'
 import {
   checkHead,
-  checkRecipient,
   chooseDestination,
-  withEvent,
+  insertDraft,
 } from '../../orders/engine.js'
 import { OrdersSetupError } from '../../orders/index.js'
-import { DuplicateRecordError } from '../../store/errors.js'
 import { parseMetadata } from '../../store/parseMetadata.js'
 import type { StoreWriter } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
+import { writeNew } from '../../store/writeAgain.js'
 import { buildSpendPermission } from '../permission/buildSpendPermission.js'
 import type { SpendPermission } from '../permission/types.js'
 import {
@@ -111,13 +109,7 @@ export async function draftSubscription(
   checkMembers(parameters, members)
   const { context } = subscriptions
   const terms = await getFacts(subscriptions, parameters)
-  const write = () =>
-    writeAgain(context, (tables) => writeDraft(subscriptions, tables, terms))
-  return write().catch((error: unknown) => {
-    // Another call drafted the same id at the same time: load that one.
-    if (error instanceof DuplicateRecordError) return write()
-    throw error
-  })
+  return writeNew(context, (tables) => writeDraft(subscriptions, tables, terms))
 }
 
 type Terms = {
@@ -252,27 +244,14 @@ async function writeDraft(
   const row = planSubscription(facts, price)
   const [known] = await tables.orders.find({ ids: [subscriptionId] })
   if (known) return redraft(subscriptions, tables, terms)
-  await checkRecipient(context, tables, planned.order)
-  const { value, nonce, validBefore } = planned.attempt
-  // The store sets the real position and version. The view of the subscription
-  // shows neither, so these values do not matter.
-  const blank = { ...planned.order, version: 1, position: 0n }
-  const changed = withEvent(blank, {
-    type: 'drafted',
-    at: context.now(),
-    data: { value: String(value), nonce, validBefore: String(validBefore) },
-  })
-  const { version, position, ...order } = changed.order
-  await tables.orders.insert([order])
-  await tables.attempts.insert([planned.attempt])
+  const held = await insertDraft(context, tables, planned)
   await tables.subscriptions.insert([row])
-  await tables.events.append([changed.event])
-  const attempt = { ...planned.attempt, version }
+  const { version, position } = held.order
   return {
     permission: facts.permission,
     subscription: showSubscription({
       row: { ...row, version, position },
-      held: { order: changed.order, attempt, attempts: [attempt], proofs: [] },
+      held,
     }),
   }
 }

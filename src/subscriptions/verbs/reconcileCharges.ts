@@ -8,10 +8,9 @@ import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { wait } from '../../core/wait.js'
 import { clientOf } from '../../orders/engine.js'
 import {
-  loadChargesCursor,
+  chargesCursor,
   planChargesCursor,
   type SharedChargesCursor,
-  saveChargesCursor,
   settledBlock,
 } from './chargesCursor.js'
 import { findManagers } from './chargesOnRecord.js'
@@ -176,7 +175,9 @@ async function continueManager(
 ): Promise<ReconciledCharges> {
   const { subscriptions, heads, recipients, oldest } = reading
   const { context } = subscriptions
-  const before = await loadChargesCursor(context, reading)
+  const { store } = context
+  const cursor = chargesCursor(context, reading)
+  const before = await store.read(cursor.load)
   const first = before?.block ?? (await reading.findStart(oldest.values()))
   const isKnown = new Set(before?.recipients ?? recipients)
   const inStep = recipients.filter((one) => isKnown.has(one))
@@ -189,11 +190,13 @@ async function continueManager(
     those: readonly Address[],
     left: Pick<SharedChargesCursor, 'failed' | 'behind'>,
   ) =>
-    saveChargesCursor(context, reading, {
-      ...planChargesCursor(block, [...left.failed, ...done.failed.keys()]),
-      recipients: those.filter((one) => !done.refused.has(one)),
-      behind: new Map([...left.behind, ...startsOf(done)]),
-    })
+    store.write((tables) =>
+      cursor.write(tables, {
+        ...planChargesCursor(block, [...left.failed, ...done.failed.keys()]),
+        recipients: those.filter((one) => !done.refused.has(one)),
+        behind: new Map([...left.behind, ...startsOf(done)]),
+      }),
+    )
   await readFrom(reading, inStep, first, done, (toBlock) => {
     block = highest(first, lowest(toBlock + 1n, settled))
     return save(inStep, { failed, behind })

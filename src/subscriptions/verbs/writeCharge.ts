@@ -1,7 +1,7 @@
 import {
+  insertOrder,
   type OrdersContext,
   sealContextOf,
-  withEvent,
 } from '../../orders/engine.js'
 import { openSealed } from '../../store/openSealed.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
@@ -57,29 +57,18 @@ export async function buildCharge(
 export async function insertCharge(
   context: OrdersContext,
   tables: StoreWriter,
-  { order: planned, attempt }: PlannedOrder,
+  planned: PlannedOrder,
 ): Promise<OrderRecord> {
+  const { order, attempt } = planned
   const at = context.now()
-  const accepted = withEvent(
-    { ...planned, version: 1, position: 0n },
-    {
-      type: 'accepted',
-      at,
-      data: {
-        payer: attempt.payer ?? planned.recipient,
-        attempt: attempt.number,
-        validBefore: String(attempt.validBefore),
-      },
-    },
-  )
-  const asked = withEvent(accepted.order, {
-    type: 'captureRequested',
-    at,
-    data: {},
-  })
-  const { version, position, ...order } = asked.order
-  await tables.orders.insert([order])
-  await tables.attempts.insert([attempt])
-  await tables.events.append([accepted.event, asked.event])
-  return asked.order
+  const data = {
+    payer: attempt.payer ?? order.recipient,
+    attempt: attempt.number,
+    validBefore: String(attempt.validBefore),
+  }
+  const inserted = await insertOrder(tables, planned, [
+    { type: 'accepted', at, data },
+    { type: 'captureRequested', at, data: {} },
+  ])
+  return inserted.order
 }

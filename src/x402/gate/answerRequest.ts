@@ -1,11 +1,7 @@
 import { forgetToken } from '../../chain/state/getToken.js'
 import { formatAmount } from '../../core/amount.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import {
-  type AcceptUndraftedVerdict,
-  abandonOrder,
-  acceptUndrafted,
-} from '../../orders/engine.js'
+import { abandonOrder, acceptUndrafted } from '../../orders/engine.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { Destination } from '../../store/types.js'
@@ -315,10 +311,7 @@ async function begin(tools: Tools, given: Given): Promise<Begun | Refusal> {
   return recorded ?? (() => refuseAccept(asked, verdict))
 }
 
-function refuseAccept(
-  asked: Asked,
-  { reason }: Extract<AcceptUndraftedVerdict, { ok: false }>,
-): Response {
+function refuseAccept(asked: Asked, { reason }: { reason: string }): Response {
   if (reason === 'tooManyOpen') return refuse(429, 'too_many_open_payments')
   const code = errorCodeOf(reason)
   // The fault is on the server's side. 503 tells the client to send the same

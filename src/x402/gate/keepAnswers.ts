@@ -1,5 +1,6 @@
-import { nextTurn } from '../../core/wait.js'
+import { gatherCalls } from '../../core/gatherCalls.js'
 import { endWork, writeCaptureRequests } from '../../orders/engine.js'
+import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { NoteRecord, OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { noteOf } from './exchanges.js'
@@ -10,12 +11,6 @@ import type {
   KeepAnswer,
   KeptAnswer,
 } from './types.js'
-
-type Waiting = {
-  answer: AnswerToKeep
-  settle(kept: KeptAnswer | undefined): void
-  fail(error: unknown): void
-}
 
 /**
  * Limits of one database transaction: number of answers, and characters of all
@@ -32,7 +27,16 @@ type Gate = Pick<GateContext, 'context' | 'instance'>
  * Otherwise it is stored together with other answers.
  */
 export function keepAnswers(gate: Gate): KeepAnswer {
-  const collect = collectAnswers(gate.context)
+  const collect = gatherCalls<AnswerToKeep, KeptAnswer | undefined>({
+    work: (answers) =>
+      writeAgain(gate.context, (tables) =>
+        writeAnswers(gate.context, tables, answers),
+      ),
+    choose: chooseFitting,
+    atOnce: 1,
+    waitsForTurn: true,
+    isWorthAlone,
+  })
   return async (answer) => {
     const order = await joinAnswer(gate, answer)
     return order ? { order } : collect(answer)
@@ -51,57 +55,16 @@ async function joinAnswer(
 }
 
 /**
- * Collects answers, so that hundreds at once need only a few writes. If a write
- * of several fails, each is written alone, so that one bad answer does not stop
- * the others.
- */
-function collectAnswers(context: GateContext['context']): KeepAnswer {
-  let queue: Waiting[] = []
-  let isWriting = false
-  const write = async (batch: readonly Waiting[]): Promise<void> => {
-    try {
-      const answers = batch.map(({ answer }) => answer)
-      const kept = await writeAgain(context, (tables) =>
-        writeAnswers(context, tables, answers),
-      )
-      for (const { answer, settle } of batch) settle(kept.get(answer))
-    } catch (error) {
-      const [only, ...others] = batch
-      if (others.length === 0) only?.fail(error)
-      else await Promise.all(batch.map((one) => write([one])))
-    }
-  }
-  const flush = async (): Promise<void> => {
-    isWriting = true
-    // Waits one turn of the event loop, in which other requests add their
-    // answers.
-    await nextTurn()
-    while (queue.length > 0) {
-      const count = fitting(queue)
-      const batch = queue.slice(0, count)
-      queue = queue.slice(count)
-      await write(batch)
-    }
-    isWriting = false
-  }
-  return (answer) =>
-    new Promise((settle, fail) => {
-      queue.push({ answer, settle, fail })
-      if (!isWriting) void flush()
-    })
-}
-
-/**
- * Returns how many answers from the front of the queue fit into one database
+ * Returns the answers from the front of the queue that fit into one database
  * transaction. The first one always fits, however long it is.
  */
-function fitting(queue: readonly Waiting[]): number {
+function chooseFitting(waiting: readonly AnswerToKeep[]): AnswerToKeep[] {
   let length = 0
-  const most = queue.slice(0, mostAnswers).findIndex(({ answer }, at) => {
-    length += answer.answer.length
+  const most = waiting.slice(0, mostAnswers).findIndex(({ answer }, at) => {
+    length += answer.length
     return at > 0 && length > mostLength
   })
-  return most === -1 ? mostAnswers : most
+  return waiting.slice(0, most === -1 ? mostAnswers : most)
 }
 
 /** Writes the answers. Skips those whose record another process has changed. */
@@ -109,7 +72,7 @@ async function writeAnswers(
   context: GateContext['context'],
   tables: StoreWriter,
   answers: readonly AnswerToKeep[],
-): Promise<ReadonlyMap<AnswerToKeep, KeptAnswer>> {
+): Promise<(KeptAnswer | undefined)[]> {
   const keys = answers.map(({ note }) => note.key)
   const found = new Map(
     (await tables.notes.find({ keys })).map((note) => [note.key, note.version]),
@@ -138,8 +101,8 @@ async function writeAnswers(
     await tables.notes.update(
       own.map(({ note, answer }) => doneNote(note, answer)),
     )
-  return new Map(
-    own.map((one) => [one, { order: orders?.get(one.orderId) }] as const),
+  return answers.map((one) =>
+    own.includes(one) ? { order: orders?.get(one.orderId) } : undefined,
   )
 }
 

@@ -1,4 +1,5 @@
 import { gatherCalls } from '../../core/gatherCalls.js'
+import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { StoreReader } from '../../store/types.js'
 import { exchangeKey, exchangeOf } from './exchanges.js'
 import type { GateContext, KnownPayment, WantedPayment } from './types.js'
@@ -21,9 +22,7 @@ export function loadKnown({
     // Waits one turn of the event loop for other requests. SQLite reads block
     // the loop, so without waiting each request would read by itself.
     waitsForTurn: true,
-    // If the row of one payment is malformed, the combined read fails for all
-    // of them. Then each is read by itself.
-    isWorthAlone: (error) => Object(error).retryable !== true,
+    isWorthAlone,
   })
 }
 

@@ -4,11 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Observation } from '../../../../src/core/observeFailure.js'
 import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import {
-  encodeCursor,
   loadCursor,
+  moveCursor,
 } from '../../../../src/orders/watcher/destinationCursor.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
-import { destinationKey } from '../../../../src/store/destinationKey.js'
 import {
   type Asked,
   draft,
@@ -121,10 +120,9 @@ async function putFarCursor(context: OrdersContext, ahead: bigint) {
   if (!cursor) throw new Error('no cursor')
   const number = cursor.last.number + ahead
   const last = { number, hash: randomHash() }
-  const value = encodeCursor({ ...cursor, last, seen: [...cursor.seen, last] })
-  await context.store.write((it) =>
-    it.setValue(destinationKey('cursor', destination), value),
-  )
+  const after = { ...cursor, last, seen: [...cursor.seen, last] }
+  const at = { destination, lease: undefined }
+  await moveCursor(context, at, { before: cursor, after })
 }
 
 test('heads on record that no node knows are reported, and dropped while the chain goes on', async () => {
