@@ -144,7 +144,7 @@ async function reportRefunds(
   const reports = events.filter(isOfRefund).flatMap((event) => {
     const row = rows.get(event.orderId ?? '')
     const facts = row && refundEventOf(row, event)
-    return facts ? [{ orderId: row.refundOf, facts }] : []
+    return facts ? [{ orderId: row.parentId, facts }] : []
   })
   const ids = [...new Set(reports.map(({ orderId }) => orderId))]
   const missing = ids.filter((id) => orders.every((order) => order.id !== id))

@@ -6,7 +6,7 @@ import { captureValueOf } from './kindOf.js'
 import type { OrderEventData } from './orderEvents.js'
 import type { CommandRefusal } from './refusals.js'
 import { isGivenUp, isRelaying } from './rejectOrder.js'
-import { roleOf, traitsOf } from './roles.js'
+import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
 
@@ -83,7 +83,7 @@ function duesOf(
 ): Dues {
   const { requested, sendDue, lookDue, deadline } = order
   const open = { requested, deadline: validBefore, reason: undefined }
-  const role = roleOf(order)
+  const { role } = order
   // Only the schedule of a subscription looks at its permission.
   if (role === 'permission')
     return { requested, sendDue, lookDue, deadline, reason: order.reason }

@@ -1,7 +1,7 @@
-import type { OrderState } from '../../store/types.js'
+import type { OrderRole, OrderState } from '../../store/types.js'
 import { captureValueOf } from './kindOf.js'
 import { moves } from './moves.js'
-import { type Role, roleOf, traitsOf } from './roles.js'
+import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /** Why an order does not take a command. */
@@ -55,10 +55,10 @@ const guards: Readonly<
 }
 
 function isIn(
-  role: Role,
+  role: OrderRole,
   states: readonly OrderState[],
 ): (asked: Pick<Asked, 'order'>) => boolean {
-  return ({ order }) => roleOf(order) === role && states.includes(order.state)
+  return ({ order }) => order.role === role && states.includes(order.state)
 }
 
 /** True when a payment that the buyer signs now can be stored with the order. */
@@ -79,7 +79,7 @@ export function takesPayment({ order, attempt }: Asked): boolean {
  */
 function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
   const { state, requested, needsReview, sendDue } = order
-  const role = roleOf(order)
+  const { role } = order
   if (role === 'permission' || role === 'refund') return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =
@@ -89,7 +89,7 @@ function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
 
 /** True when `void` changes something, or has done so. */
 function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
-  const role = roleOf(order)
+  const { role } = order
   // A subscription ends by `subscriptions.cancel`, and a refund by itself.
   if (role === 'permission' || role === 'refund') return false
   const { state } = order
