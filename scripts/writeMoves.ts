@@ -32,7 +32,7 @@ const others: Partial<Record<MoveCause, string>> = {
   ...meanings,
   accept: 'it is signed',
   void: 'the subscription is canceled',
-  reauthorize: 'it is requested again',
+  renewRefund: 'it is requested again',
   giveUp: 'it cannot be signed',
   loseNonce: 'another transfer has its nonce',
   replaced: 'a final block shows that another transfer used its nonce',

@@ -83,11 +83,11 @@ function duesOf(
 ): Dues {
   const { requested, sendDue, lookDue, deadline } = order
   const open = { requested, deadline: validBefore, reason: undefined }
-  const { role } = order
+  const { isPaidByUs, isScheduled } = traitsOf(order)
   // Only the schedule of a subscription looks at its permission.
-  if (role === 'permission')
+  if (isScheduled)
     return { requested, sendDue, lookDue, deadline, reason: order.reason }
-  if (role === 'refund') return { ...open, sendDue: 0n, lookDue: validBefore }
+  if (isPaidByUs) return { ...open, sendDue: 0n, lookDue: validBefore }
   // Look next at the deadline: an earlier look would capture by
   // `policy.capture`, but here only the caller may request the capture.
   if (capture === 'later')

@@ -44,6 +44,7 @@ export type MoveCause =
   | 'reauthorize'
   | 'giveUp'
   | 'loseNonce'
+  | 'renewRefund'
 
 type Moves = Partial<Record<MoveCause, readonly Move[]>>
 
@@ -104,11 +105,11 @@ export const moves: Readonly<Record<OrderRole, Moves>> = {
     giveUp: [{ from: ['drafted'], to: ['voided'] }],
     loseNonce: [
       {
-        from: [...open, 'expired', 'canceled', 'consumed'],
+        from: [...open, 'voided', 'expired', 'canceled', 'consumed'],
         to: ['voided'],
       },
     ],
-    reauthorize: [{ from: ['voided', 'expired', 'canceled'], to: ['drafted'] }],
+    renewRefund: [{ from: ['voided', 'expired', 'canceled'], to: ['drafted'] }],
     // The nonce paid another refund, so this one is drafted again.
     replaced: [{ from: ['consumed'], to: ['drafted'] }],
   },
