@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type MoveCause, moves } from '../src/orders/model/moves.js'
-import type { Role } from '../src/orders/model/roles.js'
+import type { OrderRole } from '../src/store/types.js'
 
 const pathOf = (name: string): string =>
   fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -32,7 +32,7 @@ const others: Partial<Record<MoveCause, string>> = {
   ...meanings,
   accept: 'it is signed',
   void: 'the subscription is canceled',
-  reauthorize: 'it is requested again',
+  renewRefund: 'it is requested again',
   giveUp: 'it cannot be signed',
   loseNonce: 'another transfer has its nonce',
   replaced: 'a final block shows that another transfer used its nonce',
@@ -42,7 +42,7 @@ const code = (states: readonly string[]): string =>
   states.map((state) => `\`${state}\``).join(', ')
 
 /** The table of moves of a role, as its page has it. */
-export function movesTable(role: Role): string {
+export function movesTable(role: OrderRole): string {
   const causes = Object.entries(role === 'sale' ? meanings : others)
   const rows = causes.flatMap(([cause, meaning]) =>
     (moves[role][cause as MoveCause] ?? []).map(
@@ -53,7 +53,7 @@ export function movesTable(role: Role): string {
   return [`| ${head} | From | To |`, '|---|---|---|', ...rows].join('\n')
 }
 
-function writeTable(path: string, role: Role): void {
+function writeTable(path: string, role: OrderRole): void {
   const table = movesTable(role)
   const [head = ''] = table.split('\n')
   const text = readFileSync(path, 'utf8')

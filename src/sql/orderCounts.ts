@@ -5,7 +5,7 @@ import {
   type DestinationIndex,
   indexDestinations,
 } from '../store/isInDestinations.js'
-import { isListed } from '../store/listedOrders.js'
+import { isListed } from '../store/listedRoles.js'
 import type { Destination, OrderCount, OrderState } from '../store/types.js'
 import { type Finder, findOrders } from './sqlOrders.js'
 import { beginsWith } from './tables/beginsWith.js'

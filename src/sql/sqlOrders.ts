@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { addAll } from '../core/addAll.js'
-import { listedOrders } from '../store/listedOrders.js'
+import { listedRoles } from '../store/listedRoles.js'
 import { destinationsOf, orderPlace } from '../store/memoryOrders.js'
 import { sortRows } from '../store/memoryRows.js'
 import type {
@@ -12,7 +12,7 @@ import type {
   Submitter,
 } from '../store/types.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
-import { columnName, toBytes } from './tables/sqlColumns.js'
+import { toBytes } from './tables/sqlColumns.js'
 import {
   findOfMany,
   groupByToken,
@@ -152,8 +152,9 @@ async function findRefunds(
   const rows = await session
     .selectFrom('orders')
     .selectAll()
-    .where('refund_of', 'is not', null)
-    .where(dialect.among('refund_of', 'text', dialect.listOf('text', orderIds)))
+    .where('role', '=', 'refund')
+    .where('parent_id', 'is not', null)
+    .where(dialect.among('parent_id', 'text', dialect.listOf('text', orderIds)))
     .orderBy('position')
     .execute()
   return decodeRows(orderTable, rows)
@@ -168,8 +169,8 @@ async function findCharges(
   const rows = await session
     .selectFrom('orders')
     .selectAll()
-    .where('subscription_id', '=', chargesOf)
-    .where('charge_id', 'is not', null)
+    .where('role', '=', 'charge')
+    .where('parent_id', '=', chargesOf)
     .where('position', '<', before ?? maxInteger)
     .orderBy('position', 'desc')
     .limit(BigInt(limit))
@@ -178,15 +179,7 @@ async function findCharges(
 }
 
 const isListed = sql.raw<boolean>(
-  listedOrders
-    .map((line) =>
-      Object.entries(line).map(
-        ([member, isThere]) =>
-          `${columnName(member)} is ${isThere ? 'not ' : ''}null`,
-      ),
-    )
-    .map((either) => `(${either.join(' or ')})`)
-    .join(' and '),
+  `role in (${listedRoles.map((role) => `'${role}'`).join(', ')})`,
 )
 
 type Listing = Extract<OrderQuery, { listed: readonly Destination[] }>
@@ -321,7 +314,7 @@ function searchToken(
     .orderBy('position')
   if ('refundsDue' in query)
     return open
-      .where(sql<boolean>`refund_of is not null and state = 'drafted'`)
+      .where(sql<boolean>`role = 'refund' and state = 'drafted'`)
       .execute()
   return open
     .where(sql<boolean>`payer is not null and look_due is not null`)

@@ -27,6 +27,7 @@ export type {
   OrderQuery,
   OrderReason,
   OrderRecord,
+  OrderRole,
   OrderState,
   PaymentStore,
   ProofQuery,

@@ -1,5 +1,5 @@
 import { type DestinationIndex, indexDestinations } from './isInDestinations.js'
-import { isListed } from './listedOrders.js'
+import { isListed } from './listedRoles.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import type { RowKeys } from './memoryTable.js'
 import type {
@@ -9,17 +9,14 @@ import type {
   OrderCount,
   OrderQuery,
   OrderRecord,
+  OrderRole,
   OrderState,
 } from './types.js'
 
 export const orderKeys: RowKeys<OrderRecord> = {
   table: 'orders',
   identity: ({ id }) => id,
-  words: ({ refundOf, subscriptionId, early }) => [
-    `refunds of ${refundOf}`,
-    `charges of ${subscriptionId}`,
-    `early ${early}`,
-  ],
+  words: ({ parentId, early }) => [`children of ${parentId}`, `early ${early}`],
 }
 
 export function filterOrders(
@@ -32,7 +29,11 @@ export function filterOrders(
     return filterOrders(rows, { ids: query.needReview }).filter(
       ({ needsReview }) => needsReview,
     )
-  if ('refundsOf' in query) return findRefunds(rows, query.refundsOf)
+  if ('refundsOf' in query)
+    return sortRows(
+      pickChildren(rows, 'refund', query.refundsOf),
+      ({ position }) => [position],
+    )
   if ('chargesOf' in query) return findCharges(rows, query)
   const meant = indexDestinations(destinationsOf(query))
   return sortRows(
@@ -41,15 +42,15 @@ export function filterOrders(
   ).slice(0, query.limit)
 }
 
-function findRefunds(
+function pickChildren(
   rows: Rows<OrderRecord>,
-  orderIds: readonly string[],
+  role: OrderRole,
+  parents: readonly string[],
 ): OrderRecord[] {
-  const wanted: ReadonlySet<string | undefined> = new Set(orderIds)
-  const found = rows
-    .pick(orderIds.map((orderId) => `refunds of ${orderId}`))
-    .filter(({ refundOf }) => refundOf !== undefined && wanted.has(refundOf))
-  return sortRows(found, ({ position }) => [position])
+  const wanted: ReadonlySet<string | undefined> = new Set(parents)
+  return rows
+    .pick(parents.map((id) => `children of ${id}`))
+    .filter((row) => row.role === role && wanted.has(row.parentId))
 }
 
 type ChargeSearch = Extract<OrderQuery, { chargesOf: string }>
@@ -58,13 +59,9 @@ function findCharges(
   rows: Rows<OrderRecord>,
   { chargesOf, before, limit }: ChargeSearch,
 ): OrderRecord[] {
-  const found = rows
-    .pick([`charges of ${chargesOf}`])
-    .filter(
-      ({ subscriptionId, chargeId }) =>
-        subscriptionId === chargesOf && chargeId !== undefined,
-    )
-    .filter(({ position }) => before === undefined || position < before)
+  const found = pickChildren(rows, 'charge', [chargesOf]).filter(
+    ({ position }) => before === undefined || position < before,
+  )
   return sortRows(found, ({ position }) => [-position]).slice(0, limit)
 }
 
@@ -172,7 +169,7 @@ function isWanted(
   if ('oldest' in query) return meant.has(row)
   if ('refundsDue' in query)
     return (
-      row.refundOf !== undefined &&
+      row.role === 'refund' &&
       row.state === 'drafted' &&
       row.position > (query.after ?? -1n) &&
       meant.has(row)

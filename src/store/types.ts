@@ -22,6 +22,13 @@ export type OrderState =
   | 'consumed'
 
 /**
+ * What a row of the table of orders is. A sale is signed and paid once, in one
+ * row. A permission is signed once and never paid itself: each charge under it
+ * is a row of its own, as is each refund of a sale or charge.
+ */
+export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge'
+
+/**
  * Where payments go: a token on a chain, and its recipient. Each order, event
  * and found transfer belongs to one destination, so several shops can share a
  * store.
@@ -216,24 +223,20 @@ export type OrderRecord = Destination & {
   settledBlock: bigint | undefined
   /** Number of the order's refunds that are stored, in any state. */
   refunds: number
+  role: OrderRole
   /**
-   * Set for a refund: id of the order that it refunds. A refund is a payment
-   * back, so its `payer` is the recipient of the destination.
+   * Id of the order whose money a refund returns, or of the permission under
+   * which a charge is made. Absent for sales and permissions. The row's own id
+   * is this id, one more character, and the id of the refund or charge.
    */
-  refundOf: string | undefined
-  /** Refunds only: the id that the merchant gave the refund. */
-  refundId: string | undefined
-  /** Refunds only: the account that gets the tokens back. */
-  refundTo: Address | undefined
-  /** Refunds only: number of the order's attempt whose payment it refunds. */
-  refundAttempt: number | undefined
+  parentId: string | undefined
+  /** Refunds only: number of the parent's attempt whose payment it returns. */
+  parentAttempt: number | undefined
   /**
-   * Id of the subscription. Set for each of its charges, and for the order with
-   * the same id that holds its permission.
+   * The account that is paid, if it is not the recipient of the destination:
+   * the recipient pays a refund, so it is the refund's `payer`.
    */
-  subscriptionId: string | undefined
-  /** Charges only: the id that the merchant or the schedule gave the charge. */
-  chargeId: string | undefined
+  payee: Address | undefined
   /**
    * State of the order's early answer, which needs only the pending block.
    * Absent if `capture` never asked for an early answer.

@@ -41,12 +41,10 @@ create table orders (
   early text,
   early_for text,
   refunds int8 not null default 0,
-  refund_of text collate "C",
-  refund_id text,
-  refund_to bytea,
-  refund_attempt int8,
-  subscription_id text collate "C",
-  charge_id text
+  role text not null default 'sale',
+  parent_id text collate "C",
+  parent_attempt int8,
+  payee bytea
 );
 create unique index orders_id on orders (id);
 create index orders_listed on orders (chain_id, token, recipient, position);
@@ -67,12 +65,10 @@ create index orders_unsettled on orders (chain_id, token, position, recipient)
   where payer is not null and look_due is not null;
 create index orders_early on orders (chain_id, token, early)
   where early is not null and early <> 'paid';
-create index orders_refunds on orders (refund_of)
-  where refund_of is not null;
+create index orders_children on orders (parent_id, position)
+  where parent_id is not null;
 create index orders_refunds_due on orders (chain_id, token, state, position, recipient)
-  where refund_of is not null and state = 'drafted';
-create index orders_charges on orders (subscription_id, position)
-  where subscription_id is not null;
+  where role = 'refund' and state = 'drafted';
 create table attempts (
   order_id text collate "C" not null,
   number int8 not null,

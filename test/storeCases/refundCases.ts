@@ -23,11 +23,14 @@ export const refundCases: readonly StoreCase[] = [
         const destination = drawDestination()
         const [one, two] = [drawId(), drawId()]
         const ids = await insertRefunds(store, destination, [
-          { refundOf: one },
-          { refundOf: two, state: 'captured' },
-          { refundOf: one, state: 'voided' },
+          { parentId: one },
+          { parentId: two, state: 'captured' },
+          { parentId: one, state: 'voided' },
         ])
-        await insertRefunds(store, destination, [{ refundOf: drawId() }])
+        await insertRefunds(store, destination, [
+          { parentId: drawId() },
+          { parentId: one, role: 'charge' },
+        ])
         const find = (refundsOf: readonly string[]) =>
           store.read(async ({ orders }) =>
             (await orders.find({ refundsOf })).map(({ id }) => id),
@@ -46,7 +49,7 @@ export const refundCases: readonly StoreCase[] = [
         const order = sampleOrder(destination, { state: 'captured' })
         await store.write((it) => it.orders.insert([order]))
         const [id] = await insertRefunds(store, destination, [
-          { refundOf: order.id, state: 'captured' },
+          { parentId: order.id, state: 'captured' },
         ])
         await store.write(async ({ orders }) => {
           const [refund] = await orders.find({ ids: [String(id)] })
@@ -111,10 +114,10 @@ async function insertRefunds(
 ): Promise<string[]> {
   const rows = facts.map((own) =>
     sampleOrder(destination, {
-      refundOf: drawId(),
-      refundId: drawId(),
-      refundTo: drawAddress(),
-      refundAttempt: 1,
+      role: 'refund',
+      parentId: drawId(),
+      parentAttempt: 1,
+      payee: drawAddress(),
       payer: destination.recipient,
       ...own,
     }),

@@ -1,5 +1,6 @@
 import type {
   Destination,
+  OrderRole,
   PaymentStore,
   SubscriptionQuery,
   SubscriptionRecord,
@@ -165,26 +166,24 @@ export const subscriptionCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const destination = drawDestination()
-        const subscriptionId = drawId()
-        const held = sampleOrder(destination, { subscriptionId })
-        const [one, two] = ['1', '2'].map((chargeId) =>
-          sampleOrder(destination, { subscriptionId, chargeId }),
-        )
-        const foreign = { subscriptionId: drawId(), chargeId: '1' }
-        const other = sampleOrder(destination, foreign)
-        for (const row of [held, one, two, other])
-          if (row) await store.write((it) => it.orders.insert([row]))
+        const held = sampleOrder(destination, { role: 'permission' })
+        const childOf = (parentId: string, role: OrderRole = 'charge') =>
+          sampleOrder(destination, { role, parentId })
+        const [one, two] = [childOf(held.id), childOf(held.id)]
+        const others = [childOf(drawId()), childOf(held.id, 'refund')]
+        for (const row of [held, one, two, ...others])
+          await store.write((it) => it.orders.insert([row]))
         const find = (facts: { before?: bigint; limit?: number } = {}) =>
           store.read(({ orders }) =>
-            orders.find({ chargesOf: subscriptionId, limit, ...facts }),
+            orders.find({ chargesOf: held.id, limit, ...facts }),
           )
         const idsOf = (rows: readonly { id: string }[]) =>
           rows.map(({ id }) => id)
         const all = await find()
-        expectSame('All', idsOf(all), [two?.id, one?.id])
-        expectSame('One', idsOf(await find({ limit: 1 })), [two?.id])
+        expectSame('All', idsOf(all), [two.id, one.id])
+        expectSame('One', idsOf(await find({ limit: 1 })), [two.id])
         const before = all[0]?.position ?? 0n
-        expectSame('Earlier ones', idsOf(await find({ before })), [one?.id])
+        expectSame('Earlier ones', idsOf(await find({ before })), [one.id])
       }),
   },
   {
@@ -192,11 +191,10 @@ export const subscriptionCases: readonly StoreCase[] = [
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const destination = drawDestination()
-        const subscriptionId = drawId()
-        const held = sampleOrder(destination, { subscriptionId })
+        const held = sampleOrder(destination, { role: 'permission' })
         const charge = sampleOrder(destination, {
-          subscriptionId,
-          chargeId: '1',
+          role: 'charge',
+          parentId: held.id,
           state: 'captured',
         })
         await store.write((it) => it.orders.insert([held, charge]))

@@ -1,5 +1,6 @@
 import type { Address, Hash } from 'viem'
 import { describeOrder } from '../../client/describeOrder.js'
+import { isRefund } from '../../orders/engine.js'
 import type { Order, OrderEvent } from '../../orders/index.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { ProofRecord, TransactionRecord } from '../../store/types.js'
@@ -98,7 +99,9 @@ async function findByHash(shop: OpenedShop, hash: Hash): Promise<Found> {
     const found = await tables.orders.find({ ids: [...new Set(named)] })
     const own = found.filter((order) => isInDestinations(order, destinations))
     return {
-      ids: [...new Set(own.map(({ id, refundOf }) => refundOf ?? id))],
+      ids: [
+        ...new Set(own.map((row) => (isRefund(row) ? row.parentId : row.id))),
+      ],
       unmatched: proofs.filter(
         (proof) =>
           proof.orderId === undefined && isInDestinations(proof, destinations),

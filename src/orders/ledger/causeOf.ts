@@ -4,6 +4,7 @@ import type {
   ProofRecord,
   StoreReader,
 } from '../../store/types.js'
+import { isRefund, refundIdOf } from '../model/refundRow.js'
 
 /** The order or refund for which tokens moved or gas was paid. */
 export type Cause = {
@@ -20,9 +21,9 @@ export type Cause = {
  */
 export function causeOf(order: OrderRecord | undefined): Cause {
   if (!order) return { orderId: undefined }
-  const { id, refundOf, refundId, refundTo } = order
-  if (refundOf === undefined || refundTo === undefined) return { orderId: id }
-  return { orderId: refundOf, refund: { id: refundId ?? id, to: refundTo } }
+  if (!isRefund(order)) return { orderId: order.id }
+  const { parentId: orderId, payee: to } = order
+  return { orderId, refund: { id: refundIdOf(order), to } }
 }
 
 /** Loads the orders that stored payments or transactions belong to, by id. */

@@ -44,7 +44,6 @@ import {
   rejectOrder,
   reopenOrder,
 } from './rejectOrder.js'
-import { roleOf } from './roles.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { OrdersContext } from './types.js'
@@ -193,7 +192,7 @@ export const applyTaken = ((
   const { refusal, ...changes } = apply(stored, input, rules)
   if (refusal === undefined) return changes
   const { state: from } = stored.order
-  const role = roleOf(stored.order)
+  const { role } = stored.order
   throw new TransitionError({ role, cause: input.kind, from })
 }) as typeof apply
 

@@ -14,7 +14,7 @@ import type {
   OrderEventType,
 } from './orderEvents.js'
 import { refundEventOf } from './refundEvents.js'
-import { isRefund, isRefundRowId } from './refundRow.js'
+import { isRefund } from './refundRow.js'
 
 export type NewEvent = {
   [type in OrderEventType]: Omit<OrderEvent<type>, 'cursor'>
@@ -139,18 +139,18 @@ async function reportRefunds(
   { orders, events }: Changes,
 ): Promise<Pick<Changes, 'orders' | 'events'>> {
   const rows = new Map(orders.filter(isRefund).map((row) => [row.id, row]))
-  const isOfRefund = ({ orderId }: NewEvent) => isRefundRowId(orderId)
-  if (!events.some(isOfRefund)) return { orders, events }
-  const reports = events.filter(isOfRefund).flatMap((event) => {
-    const row = rows.get(event.orderId ?? '')
+  const rowOf = ({ orderId = '' }: NewEvent) => rows.get(orderId)
+  if (!events.some(rowOf)) return { orders, events }
+  const reports = events.flatMap((event) => {
+    const row = rowOf(event)
     const facts = row && refundEventOf(row, event)
-    return facts ? [{ orderId: row.refundOf, facts }] : []
+    return facts ? [{ orderId: row.parentId, facts }] : []
   })
   const ids = [...new Set(reports.map(({ orderId }) => orderId))]
   const missing = ids.filter((id) => orders.every((order) => order.id !== id))
   const found = missing.length ? await tables.orders.find({ ids: missing }) : []
   const current = new Map([...orders, ...found].map((row) => [row.id, row]))
-  const reported = events.filter((event) => !isOfRefund(event))
+  const reported = events.filter((event) => !rowOf(event))
   for (const { orderId, facts } of reports) {
     const order = current.get(orderId)
     if (!order) continue

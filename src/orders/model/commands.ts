@@ -6,7 +6,7 @@ import { captureValueOf } from './kindOf.js'
 import type { OrderEventData } from './orderEvents.js'
 import type { CommandRefusal } from './refusals.js'
 import { isGivenUp, isRelaying } from './rejectOrder.js'
-import { roleOf, traitsOf } from './roles.js'
+import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 import type { SettledPolicy } from './types.js'
 
@@ -83,11 +83,11 @@ function duesOf(
 ): Dues {
   const { requested, sendDue, lookDue, deadline } = order
   const open = { requested, deadline: validBefore, reason: undefined }
-  const role = roleOf(order)
+  const { isPaidByUs, isScheduled } = traitsOf(order)
   // Only the schedule of a subscription looks at its permission.
-  if (role === 'permission')
+  if (isScheduled)
     return { requested, sendDue, lookDue, deadline, reason: order.reason }
-  if (role === 'refund') return { ...open, sendDue: 0n, lookDue: validBefore }
+  if (isPaidByUs) return { ...open, sendDue: 0n, lookDue: validBefore }
   // Look next at the deadline: an earlier look would capture by
   // `policy.capture`, but here only the caller may request the capture.
   if (capture === 'later')

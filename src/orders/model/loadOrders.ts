@@ -84,7 +84,7 @@ export async function withRefunds(
       id,
       {
         ...stored,
-        refunds: refunds.filter(({ row }) => row.refundOf === id),
+        refunds: refunds.filter(({ row }) => row.parentId === id),
       },
     ]),
   )

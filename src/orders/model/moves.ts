@@ -1,6 +1,5 @@
-import type { OrderRecord, OrderState } from '../../store/types.js'
+import type { OrderRecord, OrderRole, OrderState } from '../../store/types.js'
 import { TransitionError } from './errors.js'
-import { type Role, roleOf } from './roles.js'
 
 /** All states of an order. */
 export const orderStates: readonly OrderState[] = [
@@ -45,6 +44,7 @@ export type MoveCause =
   | 'reauthorize'
   | 'giveUp'
   | 'loseNonce'
+  | 'renewRefund'
 
 type Moves = Partial<Record<MoveCause, readonly Move[]>>
 
@@ -84,7 +84,7 @@ const sent: Moves = {
  * undoes that. A change that is not listed here is a bug: {@link inState}
  * throws, and nothing is written.
  */
-export const moves: Readonly<Record<Role, Moves>> = {
+export const moves: Readonly<Record<OrderRole, Moves>> = {
   sale: {
     ...shown,
     ...sent,
@@ -105,11 +105,11 @@ export const moves: Readonly<Record<Role, Moves>> = {
     giveUp: [{ from: ['drafted'], to: ['voided'] }],
     loseNonce: [
       {
-        from: [...open, 'expired', 'canceled', 'consumed'],
+        from: [...open, 'voided', 'expired', 'canceled', 'consumed'],
         to: ['voided'],
       },
     ],
-    reauthorize: [{ from: ['voided', 'expired', 'canceled'], to: ['drafted'] }],
+    renewRefund: [{ from: ['voided', 'expired', 'canceled'], to: ['drafted'] }],
     // The nonce paid another refund, so this one is drafted again.
     replaced: [{ from: ['consumed'], to: ['drafted'] }],
   },
@@ -128,7 +128,7 @@ export const moves: Readonly<Record<Role, Moves>> = {
 
 /** The states that a cause can lead to from a state. */
 function nextStates(
-  role: Role,
+  role: OrderRole,
   cause: MoveCause,
   state: OrderState,
 ): readonly OrderState[] {
@@ -147,8 +147,7 @@ export function inState<row extends OrderRecord>(
   cause: MoveCause,
   to: OrderState,
 ): row {
-  const { state: from } = order
-  const role = roleOf(order)
+  const { role, state: from } = order
   if (from !== to && !nextStates(role, cause, from).includes(to))
     throw new TransitionError({ role, cause, from, to })
   return { ...dropPreconfirmed(order), state: to }

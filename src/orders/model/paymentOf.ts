@@ -115,8 +115,7 @@ function fieldsOf(
       chainId: order.chainId,
       verifyingContract: order.token,
     },
-    // For a refund's row, the order's recipient pays the order's payer.
-    recipient: order.refundTo ?? order.recipient,
+    recipient: order.payee ?? order.recipient,
     value: order.value,
     nonce,
     terms,

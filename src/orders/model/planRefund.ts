@@ -61,10 +61,10 @@ export function planRefund(
       // refund's nonce cannot have been used before the payment.
       createdAt: payment.blockTime,
       deadline: 0n,
-      refundOf: order.id,
-      refundId,
-      refundTo: payment.payer,
-      refundAttempt: attempt,
+      role: 'refund',
+      parentId: order.id,
+      parentAttempt: attempt,
+      payee: payment.payer,
     },
     attempt: planAttempt({ chainId, token, id, value, recipient }, 1),
   }

@@ -1,5 +1,5 @@
-import type { OrderRecord } from '../../store/types.js'
 import type { OrderEvent, OrderEventData } from './orderEvents.js'
+import { refundIdOf } from './refundRow.js'
 import { refundFailure } from './showRefund.js'
 import type { RefundRow } from './storedOrder.js'
 
@@ -41,14 +41,9 @@ export function refundEventOf(
   }
 }
 
-export function refundFacts({
-  refundId,
-  refundTo,
-  value,
-}: Pick<RefundRow, 'refundId' | 'refundTo'> & Pick<OrderRecord, 'value'>): {
-  refundId: string
-  refundTo: RefundRow['refundTo']
-  value: string
-} {
-  return { refundId, refundTo, value: String(value) }
+export function refundFacts(
+  row: Pick<RefundRow, 'id' | 'parentId' | 'payee' | 'value'>,
+): Pick<OrderEventData['refundRequested'], 'refundId' | 'refundTo' | 'value'> {
+  const { payee: refundTo, value } = row
+  return { refundId: refundIdOf(row), refundTo, value: String(value) }
 }

@@ -63,7 +63,7 @@ export function renewRefund(
   { number }: { number: number },
 ): Changes {
   const renewed = {
-    ...inState(order, 'reauthorize', 'drafted'),
+    ...inState(order, 'renewRefund', 'drafted'),
     attempt: number,
     deadline: 0n,
     sendDue: undefined,

@@ -3,7 +3,7 @@ import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import type { RefundRow, StoredOrder } from './storedOrder.js'
 
 export function isRefund(order: OrderRecord): order is RefundRow {
-  return order.refundOf !== undefined
+  return order.role === 'refund'
 }
 
 /**
@@ -12,6 +12,14 @@ export function isRefund(order: OrderRecord): order is RefundRow {
  */
 export function refundRowId(orderId: string, refundId: string): string {
   return `${orderId}\t${refundId}`
+}
+
+/** Returns the id that the merchant gave the refund. */
+export function refundIdOf({
+  id,
+  parentId,
+}: Pick<RefundRow, 'id' | 'parentId'>): string {
+  return id.slice(parentId.length + 1)
 }
 
 export function isRefundRowId(id: string | undefined): boolean {
@@ -71,7 +79,7 @@ export function sumRefunds(
   attempt?: number | undefined,
 ): RefundSums {
   const own = refunds.filter(
-    ({ refundAttempt }) => attempt === undefined || refundAttempt === attempt,
+    ({ parentAttempt }) => attempt === undefined || parentAttempt === attempt,
   )
   const captured = sumOf(
     proofs.filter(

@@ -1,7 +1,7 @@
-import type { OrderState } from '../../store/types.js'
+import { isListed } from '../../store/listedRoles.js'
 import { captureValueOf } from './kindOf.js'
-import { moves } from './moves.js'
-import { type Role, roleOf, traitsOf } from './roles.js'
+import { type MoveCause, moves } from './moves.js'
+import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
 
 /** Why an order does not take a command. */
@@ -30,35 +30,26 @@ const guards: Readonly<
   Record<string, ((asked: Asked) => boolean) | undefined>
 > = {
   accept: (asked) =>
-    takesPayment(asked) ||
-    isIn('refund', ['drafted'])(asked) ||
-    isIn('permission', ['drafted'])(asked),
+    traitsOf(asked.order).hasBuyer
+      ? takesPayment(asked)
+      : canMove('accept')(asked),
   requestCapture: takesCapture,
   void: takesVoid,
   reauthorize: mayRenew,
   recorded: ({ order: { state, requested } }) =>
     state === 'stored' || (state === 'voided' && requested === 'cancel'),
-  revoke: isIn('permission', ['drafted', 'stored']),
-  offer: isIn('refund', ['drafted']),
-  giveUp: isIn('refund', ['drafted']),
-  loseNonce: isIn('refund', [
-    'drafted',
-    'voided',
-    'stored',
-    'capturing',
-    'canceling',
-    'expired',
-    'canceled',
-    'consumed',
-  ]),
-  renewRefund: isIn('refund', ['voided', 'expired', 'canceled']),
+  revoke: ({ order: { role, state } }) =>
+    role === 'permission' && (state === 'drafted' || state === 'stored'),
+  offer: canMove('giveUp'),
+  giveUp: canMove('giveUp'),
+  loseNonce: canMove('loseNonce'),
+  renewRefund: canMove('renewRefund'),
 }
 
-function isIn(
-  role: Role,
-  states: readonly OrderState[],
-): (asked: Pick<Asked, 'order'>) => boolean {
-  return ({ order }) => roleOf(order) === role && states.includes(order.state)
+/** True when this role has a move by this cause from its state. */
+function canMove(cause: MoveCause) {
+  return ({ order: { role, state } }: Pick<Asked, 'order'>): boolean =>
+    moves[role][cause]?.some(({ from }) => from.includes(state)) ?? false
 }
 
 /** True when a payment that the buyer signs now can be stored with the order. */
@@ -79,8 +70,7 @@ export function takesPayment({ order, attempt }: Asked): boolean {
  */
 function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
   const { state, requested, needsReview, sendDue } = order
-  const role = roleOf(order)
-  if (role === 'permission' || role === 'refund') return false
+  if (!isListed(order)) return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =
     requested === 'capture' && !needsReview && sendDue !== undefined
@@ -89,13 +79,12 @@ function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
 
 /** True when `void` changes something, or has done so. */
 function takesVoid({ order }: Pick<Asked, 'order'>): boolean {
-  const role = roleOf(order)
   // A subscription ends by `subscriptions.cancel`, and a refund by itself.
-  if (role === 'permission' || role === 'refund') return false
+  if (!isListed(order)) return false
   const { state } = order
   // Is kept, or was done before.
   if (state === 'capturing' || state === 'voided') return true
-  return moves[role].void?.some(({ from }) => from.includes(state)) ?? false
+  return canMove('void')({ order })
 }
 
 /**

@@ -1,10 +1,4 @@
-import type { OrderRecord } from '../../store/types.js'
-
-/**
- * What a row in the table of orders is: a sale, the refund of one, the spend
- * permission that the payer of a subscription signed, or one charge under it.
- */
-export type Role = 'sale' | 'refund' | 'permission' | 'charge'
+import type { OrderRecord, OrderRole } from '../../store/types.js'
 
 /** What differs between the roles, besides their moves. */
 export type RoleTraits = {
@@ -16,7 +10,7 @@ export type RoleTraits = {
   isScheduled: boolean
 }
 
-const traits: Readonly<Record<Role, RoleTraits>> = {
+const traits: Readonly<Record<OrderRole, RoleTraits>> = {
   sale: { hasBuyer: true, isPaidByUs: false, isScheduled: false },
   refund: { hasBuyer: false, isPaidByUs: true, isScheduled: false },
   // Is never captured: each charge is a row of its own.
@@ -24,14 +18,6 @@ const traits: Readonly<Record<Role, RoleTraits>> = {
   charge: { hasBuyer: false, isPaidByUs: false, isScheduled: true },
 }
 
-type Row = Pick<OrderRecord, 'refundOf' | 'subscriptionId' | 'chargeId'>
-
-export function roleOf({ refundOf, subscriptionId, chargeId }: Row): Role {
-  if (refundOf !== undefined) return 'refund'
-  if (subscriptionId === undefined) return 'sale'
-  return chargeId === undefined ? 'permission' : 'charge'
-}
-
-export function traitsOf(row: Row): RoleTraits {
-  return traits[roleOf(row)]
+export function traitsOf({ role }: Pick<OrderRecord, 'role'>): RoleTraits {
+  return traits[role]
 }

@@ -4,6 +4,7 @@ import {
   hasNonce,
   isPayment,
   isReleased,
+  refundIdOf,
   settlingPayment,
   sumRefunds,
 } from './refundRow.js'
@@ -19,14 +20,14 @@ import type { RefundRow, StoredOrder } from './storedOrder.js'
 /** Builds the public view of a refund. Pure. */
 export function showRefund(stored: StoredOrder, row: RefundRow): Refund {
   const { attempt, proofs } = stored
-  const { refundOf: orderId, refundId, refundTo: to, value, decimals } = row
+  const { parentId: orderId, payee: to, value, decimals } = row
   const state = refundStateOf(row)
   const proof = proofs.find(
     (one) => isPayment(one) && one.transactionHash === row.settledHash,
   )
   const isOffered = hasNonce(attempt)
   return {
-    refundId,
+    refundId: refundIdOf(row),
     orderId,
     state,
     failure: state === 'failed' ? failureOf(row) : undefined,

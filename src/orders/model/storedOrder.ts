@@ -23,10 +23,10 @@ export type StoredOrder = {
  * recipient pays the payer.
  */
 export type RefundRow = OrderRecord & {
-  refundOf: string
-  refundId: string
-  refundTo: Address
-  refundAttempt: number
+  role: 'refund'
+  parentId: string
+  parentAttempt: number
+  payee: Address
 }
 
 export type StoredRefund = { row: RefundRow; stored: StoredOrder }

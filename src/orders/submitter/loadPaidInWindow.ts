@@ -12,11 +12,11 @@ export function loadPaidInWindow(
   { store }: Pick<OrdersContext, 'store'>,
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
 ): Promise<bigint> {
-  const { subscriptionId } = order
-  if (subscriptionId === undefined) return Promise.resolve(0n)
+  const { parentId } = order
+  if (parentId === undefined) return Promise.resolve(0n)
   return store.read(async (tables) => {
     const charges = await tables.orders.find({
-      chargesOf: subscriptionId,
+      chargesOf: parentId,
       limit: mostRead,
     })
     const orderIds = charges

@@ -32,7 +32,7 @@ export function refuseOverdrawn<due extends Due>(
   // enough balance then.
   const paid = new Set(
     all.map(({ stored: { order } }) =>
-      accountOf(order, order.refundTo ?? order.recipient),
+      accountOf(order, order.payee ?? order.recipient),
     ),
   )
   const spent = new Map<string, bigint>()

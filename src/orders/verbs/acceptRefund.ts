@@ -51,7 +51,7 @@ export async function acceptRefund(
     expect: {
       token: row.token,
       from: row.recipient,
-      to: row.refundTo,
+      to: row.payee,
       amount: formatAmount(row.value, row.decimals),
       nonce: attempt.nonce,
       primaryType: payment.primaryType,

@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import { RefundNotFoundError } from '../model/errors.js'
+import { refundIdOf } from '../model/refundRow.js'
 import type { Refund } from '../model/refundTypes.js'
 import { showRefund } from '../model/showRefund.js'
 import type { OrdersContext } from '../model/types.js'
@@ -23,7 +24,7 @@ export async function getRefund(
   const { orderId } = parameters
   const refundId = parseOrderId(parameters.refundId, 'refundId')
   const { refunds = [] } = await loadShown(context, orderId)
-  const found = refunds.find(({ row }) => row.refundId === refundId)
+  const found = refunds.find(({ row }) => refundIdOf(row) === refundId)
   if (found) return showRefund(found.stored, found.row)
   throw new RefundNotFoundError({ orderId, refundId })
 }

@@ -17,6 +17,7 @@ import { refundFacts } from '../model/refundEvents.js'
 import {
   isPayment,
   isReleased,
+  refundIdOf,
   settlingPayment,
   sumRefunds,
 } from '../model/refundRow.js'
@@ -125,7 +126,7 @@ async function writeRefund<refusal extends string>(
   const found = await loadOrder(tables, context, orderId)
   const value =
     amount === undefined ? undefined : parseAmount(amount, found.order.decimals)
-  const known = found.refunds?.find(({ row }) => row.refundId === refundId)
+  const known = found.refunds?.find(({ row }) => refundIdOf(row) === refundId)
   const refusal = known
     ? await repeatRefund(context, tables, { found, known, value, admit })
     : await addRefund(context, tables, { found, wanted, value, admit })
@@ -202,7 +203,7 @@ async function repeatRefund<refusal extends string>(
   if (value !== undefined && value !== row.value) return 'refundConflict'
   if (refundStateOf(row) !== 'failed' || !isReleased(row)) return undefined
   const rows = (found.refunds ?? []).map((one) => one.row)
-  const { refundable } = sumRefunds(found, rows, row.refundAttempt)
+  const { refundable } = sumRefunds(found, rows, row.parentAttempt)
   if (found.order.state !== 'captured') return 'notCaptured'
   if (row.value > refundable) return 'exceedsCaptured'
   const refusal = await admit(tables, found.order, row.value)
@@ -231,7 +232,7 @@ async function reportRequest(
   { now }: OrdersContext,
   tables: StoreWriter,
   { order }: StoredOrder,
-  refund: Pick<RefundRow, 'refundId' | 'refundTo' | 'value'> & {
+  refund: Parameters<typeof refundFacts>[0] & {
     reason?: unknown
   },
   added: 0 | 1 = 1,

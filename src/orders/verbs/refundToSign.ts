@@ -6,7 +6,7 @@ import { clientOf } from '../evidence/clientOf.js'
 import { RefundNotFoundError } from '../model/errors.js'
 import { loadRefund } from '../model/loadRefund.js'
 import { refundPaymentOf } from '../model/paymentOf.js'
-import { hasNonce } from '../model/refundRow.js'
+import { hasNonce, refundIdOf } from '../model/refundRow.js'
 import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
 import { showRefund } from '../model/showRefund.js'
 import type { StoredRefund } from '../model/storedOrder.js'
@@ -70,7 +70,7 @@ export async function findRefund(
   const { orderId } = parameters
   const refundId = parseOrderId(parameters.refundId, 'refundId')
   const { refunds = [] } = await loadShown(context, orderId)
-  const known = refunds.find(({ row }) => row.refundId === refundId)
+  const known = refunds.find(({ row }) => refundIdOf(row) === refundId)
   const found =
     known &&
     (await context.store.read((tables) => loadRefund(tables, known.row.id)))

@@ -88,7 +88,7 @@ async function freeNonce(
   if (!current) return true
   if (current.orderId !== holder?.orderId) return false
   const other = await loadRefund(tables, current.orderId)
-  if (!other || other.row.refundOf !== payment.found.order.id) return false
+  if (!other || other.row.parentId !== payment.found.order.id) return false
   if (!(await releaseNonce(tables, current))) return false
   const isNewest = atAttempt(other.stored, current.number) !== undefined
   if (isNewest && other.row.attempt === current.number) {
@@ -117,7 +117,7 @@ async function findWaiting(
   return current?.refunds?.find(
     ({ row, stored }) =>
       row.state === 'drafted' &&
-      row.refundAttempt === payment.paid.number &&
+      row.parentAttempt === payment.paid.number &&
       row.value === planned.order.value &&
       row.metadata.requestedIn !== undefined &&
       row.metadata.requestedIn !== identity &&

@@ -276,7 +276,7 @@ async function adoptConsumed(
 ): Promise<void> {
   const { refund, found } = await context.store.read(async (tables) => ({
     refund: await loadRefund(tables, row.id),
-    found: await loadRefunded(tables, row.refundOf),
+    found: await loadRefunded(tables, row.parentId),
   }))
   const payment = found && refundedPayment(found, row)
   if (!refund || !payment) return

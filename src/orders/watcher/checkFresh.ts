@@ -11,6 +11,7 @@ import type {
   StoreReader,
 } from '../../store/types.js'
 import { type Recheck, recheckApart } from '../evidence/recheckProofs.js'
+import { refundRowId } from '../model/refundRow.js'
 import type { OrdersContext } from '../model/types.js'
 import { recheckOrders } from './recheckConsumed.js'
 import { type Displaced, takeBack } from './takeBack.js'
@@ -186,12 +187,13 @@ async function findEndedRefunds(
   events: readonly EventRecord[],
 ): Promise<Omit<FreshProof, 'looks'>[]> {
   const ended = events.filter(({ type }) => type === 'refundFailed')
-  const refundsOf = [...new Set(ended.flatMap(({ orderId }) => orderId ?? []))]
-  if (refundsOf.length === 0) return []
-  const rows = await tables.orders.find({ refundsOf })
-  return rows.flatMap(({ id, state, settledHash, refundId }) => {
-    const isNamed = ended.some(({ data }) => data.refundId === refundId)
-    if (!isNamed || !settledHash) return []
+  if (ended.length === 0) return []
+  const ids = ended.map(({ orderId, data }) =>
+    refundRowId(String(orderId), String(data.refundId)),
+  )
+  const rows = await tables.orders.find({ ids })
+  return rows.flatMap(({ id, state, settledHash }) => {
+    if (!settledHash) return []
     const consumed = state === 'consumed' ? id : undefined
     return [{ transactionHash: settledHash, consumed, blockHash: undefined }]
   })

@@ -15,13 +15,13 @@ export type RefundedPayment = {
 /** Finds the payment that a refund returns, if it is still captured. */
 export function refundedPayment(
   found: StoredOrder,
-  { refundAttempt, refundTo }: RefundRow,
+  { parentAttempt, payee }: RefundRow,
 ): RefundedPayment | undefined {
-  const paid = found.attempts.find(({ number }) => number === refundAttempt)
+  const paid = found.attempts.find(({ number }) => number === parentAttempt)
   const proof = found.proofs.find(
-    (one) => isPayment(one) && one.attempt === refundAttempt,
+    (one) => isPayment(one) && one.attempt === parentAttempt,
   )
-  return paid && proof && proof.payer === refundTo
+  return paid && proof && proof.payer === payee
     ? { found, paid, proof }
     : undefined
 }
@@ -97,5 +97,5 @@ export function fits(found: StoredOrder, row: RefundRow): boolean {
   const others = (found.refunds ?? [])
     .map((one) => one.row)
     .filter(({ id }) => id !== row.id)
-  return row.value <= sumRefunds(found, others, row.refundAttempt).refundable
+  return row.value <= sumRefunds(found, others, row.parentAttempt).refundable
 }

@@ -75,12 +75,12 @@ export async function prepareRefund(
   context: OrdersContext,
   view: RefundView,
   {
-    row: { id, refundOf },
+    row: { id, parentId },
     window,
-  }: { row: Pick<RefundRow, 'id' | 'refundOf'>; window: bigint },
+  }: { row: Pick<RefundRow, 'id' | 'parentId'>; window: bigint },
 ): Promise<Offer> {
   const { store } = context
-  const loaded = await store.read((tables) => loadPayment(tables, id, refundOf))
+  const loaded = await store.read((tables) => loadPayment(tables, id, parentId))
   if (!loaded) return { ok: false, reason: 'notOpen' }
   const { payment, refund, holders } = loaded
   if (!payment || !(await isFinal(view, payment.proof)))

@@ -50,12 +50,10 @@ export const schema: Migration = ({
     early ${text},
     early_for ${text},
     refunds ${integer} not null default 0,
-    refund_of ${id},
-    refund_id ${text},
-    refund_to ${bytes},
-    refund_attempt ${integer},
-    subscription_id ${id},
-    charge_id ${text}
+    role ${text} not null default 'sale',
+    parent_id ${id},
+    parent_attempt ${integer},
+    payee ${bytes}
   )${end}`,
   'create unique index orders_id on orders (id)',
   'create index orders_listed on orders (chain_id, token, recipient, position)',
@@ -78,12 +76,10 @@ export const schema: Migration = ({
     where payer is not null and look_due is not null`,
   `create index orders_early on orders (chain_id, token, early)
     where early is not null and early <> 'paid'`,
-  `create index orders_refunds on orders (refund_of)
-    where refund_of is not null`,
+  `create index orders_children on orders (parent_id, position)
+    where parent_id is not null`,
   `create index orders_refunds_due on orders (chain_id, token, state, position, recipient)
-    where refund_of is not null and state = 'drafted'`,
-  `create index orders_charges on orders (subscription_id, position)
-    where subscription_id is not null`,
+    where role = 'refund' and state = 'drafted'`,
 
   `create table attempts (
     order_id ${id} not null,

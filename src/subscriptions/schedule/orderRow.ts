@@ -43,7 +43,8 @@ export function planPermission(facts: SubscriptionFacts): PlannedOrder {
   const { allowance, start, end } = permission.message
   return planOrder(facts, {
     id: subscriptionId,
-    chargeId: undefined,
+    role: 'permission',
+    parentId: undefined,
     value: allowance,
     nonce: hashSpendPermission(permission),
     validAfter: start - 1n,
@@ -72,11 +73,13 @@ export function planCharge(
     signature: string
   },
 ): PlannedOrder {
+  const { subscriptionId, permission } = facts
   const { order, attempt } = planOrder(facts, {
-    id: chargeOrderId(facts.subscriptionId, chargeId),
-    chargeId,
+    id: chargeOrderId(subscriptionId, chargeId),
+    role: 'charge',
+    parentId: subscriptionId,
     value,
-    nonce: chargeNonce(facts.permission, chargeId),
+    nonce: chargeNonce(permission, chargeId),
     validAfter: period.start - 1n,
     validBefore: period.end,
   })
@@ -90,6 +93,7 @@ export function planCharge(
     },
     attempt: {
       ...attempt,
+      terms: encodeTerms(permission, chargeId),
       signedAfter: attempt.validAfter,
       signedBefore: attempt.validBefore,
       spendableUntil: attempt.validBefore,
@@ -101,7 +105,6 @@ export function planCharge(
 
 function planOrder(
   {
-    subscriptionId,
     permission,
     decimals,
     tokenName,
@@ -111,12 +114,13 @@ function planOrder(
   }: SubscriptionFacts,
   {
     id,
-    chargeId,
+    role,
+    parentId,
     value,
     nonce,
     validAfter,
     validBefore,
-  }: Pick<OrderRecord, 'id' | 'chargeId' | 'value'> &
+  }: Pick<OrderRecord, 'id' | 'role' | 'parentId' | 'value'> &
     Pick<AttemptRecord, 'nonce' | 'validAfter' | 'validBefore'>,
 ): PlannedOrder {
   const { account: payer, spender, token } = permission.message
@@ -143,8 +147,8 @@ function planOrder(
       metadata,
       createdAt,
       deadline: validBefore,
-      subscriptionId,
-      chargeId,
+      role,
+      parentId,
     },
     attempt: {
       ...unsignedAttempt,
@@ -157,7 +161,7 @@ function planOrder(
       validAfter,
       validBefore,
       value,
-      terms: encodeTerms(permission, chargeId),
+      terms: encodeTerms(permission, undefined),
     },
   }
 }

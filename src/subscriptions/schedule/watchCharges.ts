@@ -1,4 +1,5 @@
 import type { OrderRecord } from '../../store/types.js'
+import { chargeOrderId } from './chargeIds.js'
 import type { ChargeFate, ScheduleStep } from './types.js'
 
 /** How many of a subscription's newest charges each step reads. */
@@ -26,9 +27,9 @@ export function watchCharges(
   },
 ): ScheduleStep {
   const { row } = step
+  const scheduled = row.chargeId && chargeOrderId(row.id, row.chargeId)
   const isSending = newest.some(
-    (charge) =>
-      charge.chargeId !== row.chargeId && fateOf(charge).kind === 'sending',
+    (charge) => charge.id !== scheduled && fateOf(charge).kind === 'sending',
   )
   if (showsRevocation(newest))
     return { ...step, row: dueBy(row, now + searchAgain), isRevoked: true }

@@ -100,6 +100,8 @@ const fillOrders = (rows: number, from: number) =>
     from generate_series(${from + 1}, ${from + rows}) as n`)
 
 const fills = [
+  `update orders set role = 'refund', parent_id = 'order-' || (position - 1)
+    where position % 50 = 0`,
   `insert into attempts (order_id, number, version, chain_id, token, nonce,
       payer, valid_after, valid_before, value, spendable)
     select 'order-' || n, 1, 1, 1, decode(repeat('11', 20), 'hex'),
@@ -204,6 +206,16 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     'orders that are open',
     'orders_unsettled',
     (it) => findOrders(it, { unsettled: [destination], after: 5n, limit }),
+  ],
+  [
+    'refunds of orders',
+    'orders_children',
+    (it) => findOrders(it, { refundsOf: ['order-1', 'order-2'] }),
+  ],
+  [
+    'charges under a permission',
+    'orders_children',
+    (it) => findOrders(it, { chargesOf: 'order-1', before: 500n, limit }),
   ],
   [
     'orders that were answered before a block showed their captures',

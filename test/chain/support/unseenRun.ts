@@ -240,9 +240,9 @@ async function putKind(
       ? 'TransferWithAuthorization'
       : 'ReceiveWithAuthorization'
   const payment = await draft(chain, { primaryType })
-  const subscriptionId = randomHash().slice(2, 18)
+  const parentId = randomHash().slice(2, 18)
   const id = await putOrder(context, payment, {
-    order: kind === 'charge' ? { subscriptionId, chargeId: 'first' } : {},
+    order: kind === 'charge' ? { role: 'charge', parentId } : {},
   })
   if (kind === 'cancellation') {
     const cancellation = await revoke(chain, payment)
@@ -268,20 +268,20 @@ async function putRefund(
   context: OrdersContext,
   payment: SignedPayment,
 ): Promise<string> {
-  const { from: recipient, to: refundTo } = payment.message
-  const refundOf = await putOrder(context, await draft(chain), {
+  const { from: recipient, to: payee } = payment.message
+  const parentId = await putOrder(context, await draft(chain), {
     order: { state: 'captured', lookDue: undefined, refunds: 1 },
     attempt: { spendable: false },
   })
   return putOrder(context, payment, {
     order: {
-      id: `${refundOf}\trefund`,
+      id: `${parentId}\trefund`,
       recipient: recipient.toLowerCase() as Address,
       submitter: recipient.toLowerCase() as Address,
-      refundOf,
-      refundId: 'refund',
-      refundTo,
-      refundAttempt: 1,
+      role: 'refund',
+      parentId,
+      parentAttempt: 1,
+      payee,
     },
   })
 }

@@ -1,26 +1,26 @@
 import type { Input } from '../../../src/orders/model/apply.js'
 import { orderStates } from '../../../src/orders/model/moves.js'
-import type { Role } from '../../../src/orders/model/roles.js'
 import type { StoredOrder } from '../../../src/orders/model/storedOrder.js'
 import type {
   AttemptRecord,
   OrderRecord,
+  OrderRole,
   TransactionRecord,
 } from '../../../src/store/types.js'
 import { attempt, destination, order, proofAt, word } from './settlingRows.js'
 
 /** The fields that give a row its role. */
-const roleFields: Readonly<Record<Role, Partial<OrderRecord>>> = {
-  sale: {},
-  refund: { id: 'one\tback', refundOf: 'one', refundId: 'back' },
-  permission: { subscriptionId: 'monthly' },
-  charge: { subscriptionId: 'monthly', chargeId: '1' },
+const roleFields: Readonly<Record<OrderRole, Partial<OrderRecord>>> = {
+  sale: { role: 'sale' },
+  refund: { role: 'refund', id: 'one\tback', parentId: 'one' },
+  permission: { role: 'permission' },
+  charge: { role: 'charge', parentId: 'monthly' },
 }
 
-export const roles = Object.keys(roleFields) as Role[]
+export const roles = Object.keys(roleFields) as OrderRole[]
 
 /** A cell of the machine: a role, a state and what is requested. */
-export type Cell = { role: Role; stored: StoredOrder; name: string }
+export type Cell = { role: OrderRole; stored: StoredOrder; name: string }
 
 const variants = [
   'nothing',
@@ -34,7 +34,7 @@ const asked = [undefined, 'capture', 'void', 'cancel'] as const
 const proof = proofAt(word('a'), 9n)
 
 /** Every cell of a role, with the flags that change what happens in it. */
-export function* cellsOf(role: Role): Generator<Cell> {
+export function* cellsOf(role: OrderRole): Generator<Cell> {
   for (const state of orderStates)
     for (const requested of asked)
       for (const needsReview of [false, true])

@@ -25,10 +25,10 @@ async function openBooks() {
     finality: 'finalized' as const,
   })
   const refund = sampleOrder(destination, {
-    id: 'its row',
-    refundOf: 'order-1',
-    refundId: 'damaged',
-    refundTo: payer,
+    id: 'order-1\tdamaged',
+    role: 'refund',
+    parentId: 'order-1',
+    payee: payer,
     ...settled(2),
   })
   const proof = (at: number, changes: object) =>
@@ -49,7 +49,11 @@ async function openBooks() {
     ])
     await proofs.insert([
       proof(1, { orderId: 'order-1', payer, value: 12_000_000n }),
-      proof(2, { orderId: 'its row', payer: account, value: 5_000_000n }),
+      proof(2, {
+        orderId: 'order-1\tdamaged',
+        payer: account,
+        value: 5_000_000n,
+      }),
     ])
     await transactions.insert(
       [1, 2].map((at) =>
@@ -59,7 +63,10 @@ async function openBooks() {
             nonce: at,
             hash: hash(at),
             movements: [
-              { orderId: at === 1 ? 'order-1' : 'its row', attempt: 1 },
+              {
+                orderId: at === 1 ? 'order-1' : 'order-1\tdamaged',
+                attempt: 1,
+              },
             ],
           },
         ),

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/orders/model/apply.js'
 import { settleEarly } from '../../../../src/orders/model/changes.js'
 import { moves } from '../../../../src/orders/model/moves.js'
-import type { Role } from '../../../../src/orders/model/roles.js'
+import type { OrderRole } from '../../../../src/store/types.js'
 import {
   type Cell,
   cellsOf,
@@ -72,7 +72,7 @@ const common = [
 const refused = [...common, ...ofOthers].map((kind) => `${kind} notOpen`)
 
 /** All refusals of a role: each is reached, and there is no other. */
-const refusals: Readonly<Record<Role, readonly string[]>> = {
+const refusals: Readonly<Record<OrderRole, readonly string[]>> = {
   sale: [
     ...refused,
     'acceptCancellation captureInFlight',

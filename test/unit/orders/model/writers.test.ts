@@ -25,7 +25,7 @@ const allowed = [
 
 function isOrder(checker: ts.TypeChecker, node: ts.Expression): boolean {
   const type = checker.getTypeAtLocation(node)
-  const fields = ['sequence', 'sendDue', 'refundOf', 'buyerTokenHash']
+  const fields = ['sequence', 'sendDue', 'parentId', 'buyerTokenHash']
   return fields.every((name) => type.getProperty(name) !== undefined)
 }
 

@@ -1,0 +1,14 @@
+import type { OrderRole } from './types.js'
+
+/**
+ * Lists and counts leave out refunds, and the orders that only hold a
+ * subscription's permission.
+ */
+export const listedRoles: readonly unknown[] = [
+  'sale',
+  'charge',
+] satisfies OrderRole[]
+
+export function isListed(row: object): boolean {
+  return listedRoles.includes(Reflect.get(row, 'role'))
+}
