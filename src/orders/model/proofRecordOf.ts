@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
+import { topics } from '../../core/tokenAbi.js'
 import type { ProofRecord } from '../../store/types.js'
 import { type HasKinds, kindOf } from './kindOf.js'
 import { paymentOf } from './paymentOf.js'
@@ -66,11 +66,11 @@ function shareOfGas(
   { gasUsed, logs }: ProofReceipt,
   { token, nonce }: { token: Address; nonce: Hex },
 ): bigint {
-  const used = logs.flatMap((log) => {
-    const event =
-      log.address.toLowerCase() === token ? decodeTokenLog(log) : undefined
-    return event?.name === 'AuthorizationUsed' ? event.nonce.toLowerCase() : []
-  })
+  const used = logs.flatMap(({ address, topics: [event, , word] }) =>
+    event === topics.used && address.toLowerCase() === token
+      ? word?.toLowerCase()
+      : [],
+  )
   const at = used.indexOf(nonce)
   if (at < 0) return gasUsed
   const count = BigInt(used.length)
