@@ -41,6 +41,7 @@ export type OrderToDescribe = {
   refunds?: readonly RefundToDescribe[] | undefined
 }
 
+/** Who reads the words, and what the order itself does not say. */
 export type DescribeOrderParameters = {
   /** Who reads the words. */
   for: 'buyer' | 'merchant'

@@ -12,9 +12,7 @@ export async function keepResponse(
 ): Promise<KeptResponse | undefined> {
   const bytes = await readBytes(response.body, most)
   if (!bytes) return undefined
-  const headers = [...response.headers].filter(
-    ([name]) => !isFramingField(name),
-  )
+  const headers = [...response.headers].filter(isKept)
   const { status, statusText } = response
   const reason = statusText === '' ? {} : { statusText }
   return { status, ...reason, headers, body: toBase64(bytes) }
@@ -30,12 +28,15 @@ export function openResponse({
   // `null` and not an empty text, to which a server may add a content type.
   // Responses with the statuses below must not have a body at all.
   const isEmpty = body === '' || [101, 204, 205, 304].includes(status)
-  return new Response(isEmpty ? null : fromBase64(body), {
+  const bytes = isEmpty ? null : fromBase64(body)
+  // A server adds a length to bytes, which must not stand beside this mark.
+  const isStream = headers.some(([name]) => name === 'transfer-encoding')
+  return new Response(isStream ? new Response(bytes).body : bytes, {
     status,
     statusText,
     // Earlier versions have stored some headers that are left out now.
     headers: headers.flatMap(([name, value]): [string, string][] =>
-      isFramingField(name) ? [] : [[name, value]],
+      isKept([name, value]) ? [[name, value]] : [],
     ),
   })
 }
@@ -49,6 +50,13 @@ export function jsonResponse(status: number, value: object): KeptResponse {
     body: toBase64(bytes),
   }
 }
+
+/**
+ * Of the headers that say how an answer is sent, only the mark of a stream is
+ * stored: middleware such as Hono's `compress` leaves a stream as it is.
+ */
+const isKept = ([name, value]: readonly [string, string]): boolean =>
+  !isFramingField(name) || (name === 'transfer-encoding' && value === 'chunked')
 
 /**
  * Encodes bytes as base64. Takes 8192 bytes at a time, because a call with a

@@ -81,7 +81,10 @@ test('all that both quick starts print works in the order printed, from an empty
     'npx esbuild page.ts --bundle --format=esm --minify --outfile=public/page.js',
   )
   const script = readFileSync(join(place.folder(), 'public/page.js'))
-  expect(brotliCompressSync(script).length).toBeLessThan(6_500)
+  const own = 500
+  expect(brotliCompressSync(script).length).toBeLessThan(
+    (await budgetOf('buyerClient')) + own,
+  )
 
   const shop = `http://127.0.0.1:${place.shopPort}`
   const newPage = await openBrowser(onTestFinished)
@@ -122,6 +125,17 @@ test('all that both quick starts print works in the order printed, from an empty
   } = Object.fromEntries(place.written)
   expect(readWritten(join(other.folder(), 'my-shop'))).toEqual(files)
 })
+
+/** Bytes that a part of the package may take in a page. */
+async function budgetOf(name: string): Promise<number> {
+  const file = join(root, '.size-limit.js')
+  type Budget = { name: string; limit: string }
+  const { default: budgets }: { default: Budget[] } = await import(file)
+  return Number.parseInt(
+    budgets.find((budget) => budget.name === name)?.limit ?? '',
+    10,
+  )
+}
 
 /** Token units that an account has on the chain of the guide. */
 const balanceOf = ({ chainPort }: Place, account: Address): Promise<bigint> =>

@@ -400,15 +400,16 @@ test('a result opens the page, at the part that says the words', async () => {
   await page.context().close()
 })
 
-test('the front page has code, one picture and two ways to begin', async () => {
+test('the front page has code, one picture and where to begin', async () => {
   const page = await openPage('index.html')
   const front = page.locator('.front')
-  expect(await front.locator('pre').count()).toBe(2)
+  expect(await front.locator('pre').count()).toBe(1)
   expect(await front.locator('img').count()).toBe(1)
-  const ways = front.locator('table').first().locator('a')
+  const ways = front.locator('p', { hasText: 'Begin with' }).locator('a')
   expect(await ways.allTextContents()).toEqual([
-    'Quick start for a dapp',
-    'Quick start for a backend',
+    'two questions',
+    'your backend',
+    'your page',
   ])
   await page.context().close()
 })
