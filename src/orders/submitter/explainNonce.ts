@@ -193,7 +193,7 @@ async function explainMined(
   if (evidence) return { judged, stored, evidence, isOver: true }
   // A transaction of several payments tells nothing about one that it did not
   // capture: that one is sent alone.
-  if (row.kind !== 'filler' && judged.movements.length > 1) {
+  if (judged.movements.length > 1) {
     const head = { number: receipt.blockNumber, timestamp: time ?? 0n }
     const isFree = await isUnused(submitter, stored, head)
     return isFree ? { judged, stored, isFree, isOver: true } : undefined

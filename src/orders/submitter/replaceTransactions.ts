@@ -2,7 +2,7 @@ import { ordersOf } from '../../store/movements.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
 import { putAside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
-import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
+import { noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { endsOf } from '../model/endsOf.js'
 import { loadOrders } from '../model/loadOrders.js'
@@ -218,7 +218,7 @@ async function judgeStuck(
   { head }: SubmitterView,
   {
     last,
-    carried: [stored, ...others],
+    carried: [stored],
     fees,
   }: {
     last: TransactionRecord
@@ -233,7 +233,7 @@ async function judgeStuck(
   if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
   // Only who built the call for several payments could build it again.
-  if (others.length > 0) return {}
+  if (last.movements.length > 1) return {}
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // A reorg undid the cancellation of an older attempt, so that one must be
@@ -271,14 +271,14 @@ async function replaceOne(
   const signed = isLocal ? await signRow(context, submitter, draft) : undefined
   const row = signed?.row ?? rowOf(draft, wallet.submitter, context.now())
   const rules = rulesOf(context)
-  const { reason } = draft
-  // The reason stays with the orders until the empty transaction at their nonce
-  // is mined.
-  const changes = joinChanges(
-    carried.map((stored) =>
-      reason ? apply(stored, { kind: 'givingUp', reason }, rules) : noChanges(),
-    ),
-  )
+  const { reason, movements } = draft
+  const [stored] = carried
+  // The reason stays with the order until the empty transaction at its nonce is
+  // mined. One of several payments may still be sent alone.
+  const changes =
+    reason && stored && movements.length === 1
+      ? apply(stored, { kind: 'givingUp', reason }, rules)
+      : noChanges()
   const written = { ...changes, newTransactions: [row] }
   await context.store.write(
     (tables) => writeChanges(tables, written, rules.at),
