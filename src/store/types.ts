@@ -152,7 +152,11 @@ export type OrderRecord = Destination & {
   captureValue: bigint | undefined
   /** Number of decimals of the token: 6 for USDC. */
   decimals: number
-  primaryType: AnyPayment['primaryType']
+  /**
+   * Type of the message that the payer signs. Absent for permissions and
+   * charges: the payer signs a spend permission, and nothing for a charge.
+   */
+  primaryType: AnyPayment['primaryType'] | undefined
   /** Name and version of the token in the signed message (EIP-712 domain). */
   tokenName: string
   tokenVersion: string

@@ -18,7 +18,7 @@ create table orders (
   value numeric(78, 0) not null,
   capture_value numeric(78, 0),
   decimals int8 not null,
-  primary_type text not null,
+  primary_type text,
   token_name text not null,
   token_version text not null,
   payer bytea,

@@ -15,7 +15,7 @@ create table orders (
   value text not null,
   capture_value text,
   decimals integer not null,
-  primary_type text not null,
+  primary_type text,
   token_name text not null,
   token_version text not null,
   payer blob,

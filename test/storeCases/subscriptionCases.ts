@@ -168,7 +168,7 @@ export const subscriptionCases: readonly StoreCase[] = [
         const destination = drawDestination()
         const held = sampleOrder(destination, { role: 'permission' })
         const childOf = (parentId: string, role: OrderRole = 'charge') =>
-          sampleOrder(destination, { role, parentId })
+          sampleOrder(destination, { role, parentId, primaryType: undefined })
         const [one, two] = [childOf(held.id), childOf(held.id)]
         const others = [childOf(drawId()), childOf(held.id, 'refund')]
         for (const row of [held, one, two, ...others])
@@ -181,6 +181,7 @@ export const subscriptionCases: readonly StoreCase[] = [
           rows.map(({ id }) => id)
         const all = await find()
         expectSame('All', idsOf(all), [two.id, one.id])
+        expectSame('Without a message', all[0]?.primaryType, undefined)
         expectSame('One', idsOf(await find({ limit: 1 })), [two.id])
         const before = all[0]?.position ?? 0n
         expectSame('Earlier ones', idsOf(await find({ before })), [one.id])

@@ -92,7 +92,7 @@ function orderSchema(
     amount: z.string(),
     value: decimalSchema(),
     atMost: z.string().optional(),
-    primaryType: anyPrimaryTypeSchema(),
+    primaryType: anyPrimaryTypeSchema().optional(),
     validAfter: seconds,
     validBefore: seconds,
     spendableUntil: seconds.optional(),

@@ -69,10 +69,11 @@ export function refundPaymentOf(
   row: RefundRow,
   attempt: AttemptRecord,
 ): Payment {
-  const signed = signedWindowOf(attempt)
-  return buildAuthorization(
-    fieldsOf(row, attempt, { payer: row.recipient, ...signed }),
-  )
+  const signed = { payer: row.recipient, ...signedWindowOf(attempt) }
+  return buildAuthorization({
+    ...fieldsOf(row, attempt, signed),
+    primaryType: 'TransferWithAuthorization',
+  })
 }
 
 /** Builds the message that cancels the payment of an attempt. */
@@ -98,17 +99,19 @@ function buildOf(
   attempt: AttemptFields,
   signed: Signed,
 ): AnyPayment {
-  return kindOf(context, order).build(fieldsOf(order, attempt, signed))
+  const kind = kindOf(context, order)
+  // The payment of a charge, which has no message, has its kind's type.
+  const primaryType = order.primaryType ?? kind.primaryType
+  return kind.build({ ...fieldsOf(order, attempt, signed), primaryType })
 }
 
 function fieldsOf(
   order: OrderFields,
   { nonce, terms }: AttemptFields,
   signed: Signed,
-): StoredFields {
+): Omit<StoredFields, 'primaryType'> {
   return {
     ...signed,
-    primaryType: order.primaryType,
     domain: {
       name: order.tokenName,
       version: order.tokenVersion,

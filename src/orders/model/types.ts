@@ -396,7 +396,11 @@ export type Order = Destination & {
   value: bigint
   /** The ceiling that the payer signs; absent if the amount is exact. */
   atMost: string | undefined
-  primaryType: AnyPayment['primaryType']
+  /**
+   * Type of the message that the payer signs. Absent for charges of
+   * subscriptions, for which nothing more is signed.
+   */
+  primaryType: AnyPayment['primaryType'] | undefined
   /**
    * The window that was offered last, in Unix seconds; both ends are exclusive.
    */

@@ -27,7 +27,7 @@ export const schema: Migration = ({
     value ${amount} not null,
     capture_value ${amount},
     decimals ${integer} not null,
-    primary_type ${text} not null,
+    primary_type ${text},
     token_name ${text} not null,
     token_version ${text} not null,
     payer ${bytes},

@@ -137,9 +137,7 @@ function planOrder(
       total: 'amount',
       value,
       decimals,
-      // A charge has no EIP-3009 message. This type is stored because it has the
-      // same rule: only the recipient may submit.
-      primaryType: 'ReceiveWithAuthorization',
+      primaryType: undefined,
       tokenName,
       tokenVersion,
       payer,
