@@ -216,6 +216,7 @@ export const framingCases: readonly FramingCase[] = Object.keys(heads)
     ({ head, body, turn, place }) =>
       !(place === 'inFront' && writesHead.test(head)) &&
       !(turn === 'later' && head.startsWith('trailer')) &&
-      // Node has sent three bytes of five when it throws.
-      !(head === 'strictOtherLength' && body === 'afterEnd'),
+      // Node 20 throws after it took three bytes of five, and such an answer
+      // never ends. `send` sets the length that fits.
+      !(head === 'strictOtherLength' && body !== 'send'),
   )
