@@ -47,7 +47,7 @@ import {
 import { roleOf } from './roles.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
-import type { OrdersContext } from './types.js'
+import type { HasClock, SettledPolicy } from './types.js'
 
 export type { Applied, Rules }
 
@@ -201,6 +201,6 @@ export const applyTaken = ((
 export function rulesOf({
   now,
   policy,
-}: Pick<OrdersContext, 'now' | 'policy'>): Rules {
+}: HasClock & { policy: SettledPolicy }): Rules {
   return { at: now(), policy }
 }

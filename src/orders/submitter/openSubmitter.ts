@@ -4,9 +4,9 @@ import { endOfTime } from '../../core/clock.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { keepLease } from '../../store/keepLease.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Joins } from './joins.js'
 import {
   createSubmitter,

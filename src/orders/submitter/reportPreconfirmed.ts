@@ -1,4 +1,5 @@
 import type { TransactionRecord } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
@@ -6,7 +7,6 @@ import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import type { SubmitterState } from './submitterState.js'
 

@@ -7,10 +7,10 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { atAttempt } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { sealOf, sealOfRow } from '../submitter/signDrafts.js'
 
 /** Parameters of `reseal`: when to stop. */

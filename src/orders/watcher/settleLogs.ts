@@ -8,6 +8,7 @@ import type {
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { PaymentLogs } from '../evidence/getPaymentLogs.js'
 import {
   getTimedReceipts,
@@ -21,7 +22,6 @@ import { loadOrders } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt, type StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import type { Finding } from './settleFindings.js'
 import {
   settleUnmatched,
