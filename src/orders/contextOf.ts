@@ -1,7 +1,7 @@
 import { InvalidFieldError } from '../core/errors.js'
+import type { OrdersContext } from './context/types.js'
 import type { Instance } from './createInstance.js'
 import type { DestinationOrders } from './DestinationOrders.js'
-import type { OrdersContext } from './model/types.js'
 import type { RefundOrderParameters } from './verbs/refundOrder.js'
 import type { LimitedRefundVerdict } from './verbs/refundWithinLimit.js'
 

@@ -2,8 +2,8 @@ import { type Address, createClient, custom, defineChain } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { memoryStore } from '../store/memoryStore.js'
+import type { CreateOrdersParameters } from './context/types.js'
 import { createContext } from './createContext.js'
-import type { CreateOrdersParameters } from './model/types.js'
 
 const silent = custom({ request: async () => null })
 const chainOf = (id: number) =>

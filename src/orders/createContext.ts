@@ -10,9 +10,6 @@ import { eip3009 } from '../payments/kind.js'
 import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
-import { checkRelayed } from './model/checkRelayed.js'
-import { OrdersSetupError } from './model/errors.js'
-import { openShop } from './model/openShop.js'
 import {
   type CreateOrdersParameters,
   type OrdersContext,
@@ -20,7 +17,10 @@ import {
   type OrderWallet,
   ordersMembers,
   tokenMembers,
-} from './model/types.js'
+} from './context/types.js'
+import { checkRelayed } from './model/checkRelayed.js'
+import { OrdersSetupError } from './model/errors.js'
+import { openShop } from './model/openShop.js'
 import { settlePolicy } from './settlePolicy.js'
 import { openRehearsalMemory } from './submitter/rehearsalMemory.js'
 import { orderLoader } from './verbs/orderLoader.js'

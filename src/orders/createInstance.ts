@@ -3,8 +3,8 @@ import { checkSignal } from '../core/checkSignal.js'
 import { InvalidFieldError } from '../core/errors.js'
 import type { Observation } from '../core/observeFailure.js'
 import { inTime } from '../core/wait.js'
+import type { OrdersContext } from './context/types.js'
 import { endingContext, lastAnswers, lastWrites } from './loop/endingContext.js'
-import type { OrdersContext } from './model/types.js'
 import {
   createSubmitterEngine,
   type SubmitterEngine,

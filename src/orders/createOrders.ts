@@ -1,4 +1,5 @@
 import { checkMembers } from '../core/checkMembers.js'
+import type { CreateOrdersParameters, OrdersContext } from './context/types.js'
 import { keepContext, type OrdersInside } from './contextOf.js'
 import { createContext, narrowContext } from './createContext.js'
 import {
@@ -11,12 +12,7 @@ import {
 import type { DestinationOrders } from './DestinationOrders.js'
 import { readLedger } from './ledger/readLedger.js'
 import { OrdersSetupError } from './model/errors.js'
-import type {
-  AnyDraftedPayment,
-  CreateOrdersParameters,
-  DraftedOrder,
-  OrdersContext,
-} from './model/types.js'
+import type { AnyDraftedPayment, DraftedOrder } from './model/types.js'
 import type { Orders } from './Orders.js'
 import { runWorker } from './runWorker.js'
 import { acceptCancellation } from './verbs/acceptCancellation.js'

@@ -3,6 +3,7 @@
  * the orders, besides the public entry `countersign/orders`.
  */
 
+export type { OrdersContext } from './context/types.js'
 export { contextOf } from './contextOf.js'
 export { type Instance, watchVerb } from './createInstance.js'
 export { clientOf } from './evidence/clientOf.js'
@@ -30,7 +31,6 @@ export { sendersOf } from './model/sendersOf.js'
 export { showOrder } from './model/showOrder.js'
 export type { StoredOrder } from './model/storedOrder.js'
 export { loadIdentity } from './model/storeState.js'
-export type { OrdersContext } from './model/types.js'
 export { endWork } from './submitter/endWork.js'
 export { writeCaptureRequests } from './submitter/requestCaptures.js'
 export { atRiskLock, type EarlyLimits } from './submitter/reserveEarly.js'

@@ -1,4 +1,5 @@
 export type { Observation } from '../core/observeFailure.js'
+export type { CreateOrdersParameters, OrderToken } from './context/types.js'
 export { createOrders } from './createOrders.js'
 export type { DestinationOrders } from './DestinationOrders.js'
 export { toCsv } from './ledger/toCsv.js'
@@ -41,12 +42,10 @@ export type {
   CancellationVerdict,
   CaptureRefusal,
   CaptureResult,
-  CreateOrdersParameters,
   DraftedOrder,
   DraftedPayment,
   Order,
   OrdersPolicy,
-  OrderToken,
   ReauthorizeVerdict,
   VoidVerdict,
 } from './model/types.js'

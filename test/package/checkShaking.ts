@@ -19,6 +19,7 @@ const server = [
   ...browser,
   'store',
   'orders',
+  'orders/context',
   'orders/evidence',
   'orders/ledger',
   'orders/loop',
@@ -157,6 +158,7 @@ const rows: readonly Row[] = [
     [
       ...asked,
       'orders',
+      'orders/context',
       'orders/evidence',
       'orders/loop',
       'orders/model',

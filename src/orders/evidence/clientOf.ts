@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { OrdersSetupError } from '../model/errors.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Returns the client for a token. A shop can have tokens that only other

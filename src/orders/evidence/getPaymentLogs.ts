@@ -12,7 +12,7 @@ import type {
   Destination,
   OrderRecord,
 } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 
 /** Most orders on one page, and most nonces in one query of logs. */
 const slotSize = 500

@@ -3,7 +3,7 @@ import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import { getLogs } from '../../chain/logs/getLogs.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { topics } from '../../core/tokenAbi.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { type TokenPart, topicsOf } from './getPaymentLogs.js'
 
 /** A transfer that a recipient made by a signed payment, as refunds are. */

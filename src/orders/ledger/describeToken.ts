@@ -1,8 +1,8 @@
 import { getToken } from '../../chain/state/getToken.js'
 import { knownTokens } from '../../core/knownTokens.js'
 import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
-import type { OrdersContext } from '../model/types.js'
 import type { LedgerRow } from './types.js'
 
 /** The currency of a row's amounts: its symbol and decimals. */

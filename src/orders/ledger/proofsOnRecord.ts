@@ -1,6 +1,6 @@
 import { nextTurn } from '../../core/wait.js'
 import type { Destination, ProofRecord } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { findProofPages } from '../watcher/findSettled.js'
 import { findFirst } from './findFirst.js'
 import type { LedgerRange } from './types.js'

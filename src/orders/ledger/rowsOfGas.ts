@@ -9,9 +9,9 @@ import type {
   Submitter,
   TransactionRecord,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import { getGasPaid, type MinedTransaction } from '../evidence/getGasPaid.js'
-import type { OrdersContext } from '../model/types.js'
 import { type Cause, causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin } from './describeToken.js'
 import { findFirst } from './findFirst.js'

@@ -1,5 +1,5 @@
 import type { Destination, EarlyRow, StoreReader } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { describeToken } from './describeToken.js'
 import { rowOfUnpaid } from './planRows.js'
 import type { LedgerRange, LedgerRow } from './types.js'

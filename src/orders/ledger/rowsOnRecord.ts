@@ -5,7 +5,7 @@ import type {
   StoreReader,
   Submitter,
 } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin, describeToken } from './describeToken.js'
 import { rowOfGas, rowsOfMovement } from './planRows.js'

@@ -3,7 +3,7 @@ import { endingClient } from '../../chain/rpc/endingClient.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { inTime } from '../../core/wait.js'
 import { endingSealer } from '../../store/limitSealer.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 
 /** Milliseconds that nodes have to answer after the work was asked to end. */
 export const lastAnswers = 3000

@@ -8,7 +8,7 @@ import {
   StoreError,
 } from '../../store/errors.js'
 import type { Lease, StoreReader } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 
 /** Why some work failed and waits for its next try, and since when. */
 export type AsideEntry = {

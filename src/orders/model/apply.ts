@@ -46,7 +46,7 @@ import {
 } from './rejectOrder.js'
 import { type Evidence, settleOrder } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
-import type { OrdersContext } from './types.js'
+import type { HasClock, SettledPolicy } from './types.js'
 
 export type { Applied, Rules }
 
@@ -200,6 +200,6 @@ export const applyTaken = ((
 export function rulesOf({
   now,
   policy,
-}: Pick<OrdersContext, 'now' | 'policy'>): Rules {
+}: HasClock & { policy: SettledPolicy }): Rules {
   return { at: now(), policy }
 }

@@ -1,5 +1,5 @@
 import { checkClock } from '../../core/clock.js'
-import type { OrdersContext } from './types.js'
+import type { HasClock, SettledPolicy } from './types.js'
 
 /**
  * Refuses a block whose time differs by over 120 seconds from this machine's
@@ -7,7 +7,7 @@ import type { OrdersContext } from './types.js'
  * @throws {@link ClockSkewError}
  */
 export function checkChainClock(
-  { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
+  { now, policy }: HasClock & { policy: Pick<SettledPolicy, 'chainClock'> },
   head: { timestamp: bigint; chainId: number },
 ): void {
   if (policy.chainClock === 'checked') checkClock(head, now() / 1000n)

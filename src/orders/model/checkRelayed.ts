@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { OrdersSetupError } from './errors.js'
 import { sendersOf } from './sendersOf.js'
-import type { OrdersContext } from './types.js'
+import type { Senders } from './types.js'
 
 /**
  * Refuses recipients for which no configured wallet would send captures and pay
@@ -14,7 +14,7 @@ export function checkRelayed(
     wallets,
     relayers,
     others,
-  }: Pick<OrdersContext, 'wallets' | 'relayers'> & {
+  }: Senders & {
     others: readonly Address[]
   },
 ): void {

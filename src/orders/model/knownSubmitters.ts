@@ -1,5 +1,5 @@
 import type { StoreReader, StoreWriter, Submitter } from '../../store/types.js'
-import type { OrdersContext } from './types.js'
+import type { Senders } from './types.js'
 
 /**
  * Key of the stored list of all accounts of `wallets` that this chain ever had.
@@ -13,7 +13,7 @@ type Values = Pick<StoreReader, 'getValue'>
  * removed from the configuration.
  */
 export async function rememberSubmitters(
-  { wallets }: Pick<OrdersContext, 'wallets'>,
+  { wallets }: Pick<Senders, 'wallets'>,
   tables: StoreWriter,
 ): Promise<void> {
   for (const chainId of new Set(
@@ -40,7 +40,7 @@ export async function rememberSubmitters(
  * configuration.
  */
 export async function findOrphans(
-  { wallets }: Pick<OrdersContext, 'wallets'>,
+  { wallets }: Pick<Senders, 'wallets'>,
   tables: Values,
   chainId: number,
 ): Promise<Submitter[]> {

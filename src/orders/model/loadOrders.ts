@@ -1,6 +1,7 @@
 import { parseOrderId } from '../../core/parseOrderId.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type {
+  Destination,
   OrderQuery,
   OrderRecord,
   Reader,
@@ -10,7 +11,6 @@ import type {
 import { OrderNotFoundError } from './errors.js'
 import { isRefund } from './refundRow.js'
 import type { StoredOrder } from './storedOrder.js'
-import type { OrdersContext } from './types.js'
 
 /** The tables that loading an order reads, of a reader or a writer. */
 export type OrderTables = Pick<StoreReader, 'attempts' | 'proofs'> & {
@@ -54,7 +54,7 @@ export async function loadOrders(
  */
 export async function loadOrder(
   tables: OrderTables,
-  { destinations }: Pick<OrdersContext, 'destinations'>,
+  { destinations }: { destinations: readonly Destination[] },
   orderId: string,
 ): Promise<StoredOrder> {
   const id = parseOrderId(orderId)

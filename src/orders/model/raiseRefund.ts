@@ -4,14 +4,14 @@ import { withEvent } from './changes.js'
 import { isReleased, sumRefunds } from './refundRow.js'
 import { refundDataOf } from './settleOrder.js'
 import type { StoredOrder } from './storedOrder.js'
-import type { OrdersContext } from './types.js'
+import type { HasClock } from './types.js'
 
 /**
  * Adds the event `refundDue` to an order, as part of the caller's database
  * transaction.
  */
 export async function raiseRefund(
-  { now }: Pick<OrdersContext, 'now'>,
+  { now }: HasClock,
   tables: StoreWriter,
   { order, attempt, proofs }: StoredOrder,
   { payer, reason }: { payer: Address; reason: string },

@@ -1,8 +1,8 @@
 import { drawNonce } from '../../core/drawNonce.js'
 import type { OrderRecord } from '../../store/types.js'
-import type { OrdersContext, OrderWallet } from './types.js'
+import type { Senders } from './types.js'
 
-type Wallets = Pick<OrdersContext, 'wallets' | 'relayers'>
+type Sender = Senders['wallets'][number]
 type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
 
 /**
@@ -10,10 +10,10 @@ type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
  * relayers of the chain if it has none. So a wallet pays gas for other
  * recipients only if it is a relayer.
  */
-export function sendersOf(
-  { wallets, relayers }: Wallets,
+export function sendersOf<wallet extends Sender>(
+  { wallets, relayers }: Senders<wallet>,
   { chainId, recipient }: Paid,
-): readonly OrderWallet[] {
+): readonly wallet[] {
   const here = wallets.filter(({ submitter }) => submitter.chainId === chainId)
   const own = here.filter(({ submitter }) => submitter.account === recipient)
   if (own.length > 0) return own
@@ -32,10 +32,10 @@ export function sendersOf(
  * The draw is random. If it were computed from the order's id, a caller who
  * chooses ids could choose the wallet.
  */
-export function senderOf(
-  context: Wallets,
+export function senderOf<wallet extends Sender>(
+  context: Senders<wallet>,
   order: Paid & Pick<OrderRecord, 'submitter' | 'primaryType'>,
-): OrderWallet | undefined {
+): wallet | undefined {
   const { chainId, submitter: account, primaryType } = order
   const known = context.wallets.find(
     ({ submitter }) =>
@@ -46,10 +46,10 @@ export function senderOf(
 }
 
 /** Draws at random one of the wallets that may send for a recipient. */
-export function drawSender(
-  context: Wallets,
+export function drawSender<wallet extends Sender>(
+  context: Senders<wallet>,
   paid: Paid,
-): OrderWallet | undefined {
+): wallet | undefined {
   const senders = sendersOf(context, paid)
   if (senders.length < 2) return senders[0]
   return senders[Number(BigInt(drawNonce()) % BigInt(senders.length))]

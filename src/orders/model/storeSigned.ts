@@ -1,19 +1,24 @@
 import type { Hex } from 'viem'
-import { hashHex } from '../../core/keccak.js'
-import type { Lease } from '../../store/types.js'
+import { hashHex, type Keccak256 } from '../../core/keccak.js'
+import type { Lease, PaymentStore, Sealer } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { applyTaken, rulesOf } from './apply.js'
 import { writeChanges } from './changes.js'
 import { sealContextOf } from './paymentOf.js'
 import type { StoredRefund } from './storedOrder.js'
-import type { OrdersContext } from './types.js'
+import type { HasClock, SettledPolicy } from './types.js'
 
 /**
  * Encrypts and stores the signature of a refund; the submitter then sends it.
  * Returns `false` if the refund changed since it was loaded.
  */
 export async function storeSigned(
-  context: OrdersContext,
+  context: HasClock & {
+    policy: SettledPolicy
+    store: PaymentStore
+    sealer: Sealer
+    keccak256: Keccak256
+  },
   { row, stored: { attempt } }: StoredRefund,
   { signature, lease }: { signature: Hex; lease?: Lease | undefined },
 ): Promise<boolean> {

@@ -1,7 +1,5 @@
-import type { Account, Address, Client, Hash, Hex } from 'viem'
+import type { Address, Hash, Hex } from 'viem'
 import type { MembersOf } from '../../core/checkMembers.js'
-import type { Keccak256 } from '../../core/keccak.js'
-import type { Observation } from '../../core/observeFailure.js'
 import type {
   AnyPayment,
   Cancellation,
@@ -9,31 +7,17 @@ import type {
   Payment,
   PaymentTerms,
   RejectionReason,
-  SignedPayment,
   VerifiedAt,
 } from '../../core/types.js'
-import type { PaymentKind } from '../../payments/kind.js'
 import type {
   Destination,
   JsonObject,
   OrderReason,
   OrderState,
-  PaymentStore,
-  Sealer,
   Submitter,
 } from '../../store/types.js'
-import type { OrderKinds } from './kindOf.js'
 import type { Refund } from './refundTypes.js'
 import type { SettledCancellation, SettledCapture } from './settledTypes.js'
-import type { OrderLoader } from './storedOrder.js'
-
-/** A token that you accept as payment, and a client of its chain. */
-export type OrderToken = { client: Client; token: Address }
-
-export const tokenMembers: MembersOf<OrderToken> = {
-  client: true,
-  token: true,
-}
 
 /**
  * Limits of the total of payments that are answered at `preconfirmed`, before a
@@ -174,71 +158,6 @@ export type OrdersPolicy = {
   chainClock?: 'checked' | 'own' | undefined
 }
 
-/** Parameters of {@link createOrders}. */
-export type CreateOrdersParameters = {
-  store: PaymentStore
-  /**
-   * Name of the shop in the store: a letter, then up to 62 letters, digits and
-   * hyphens. All processes of the shop give the same name. The store keeps the
-   * shop's recipients, so that `changeRecipients` can change them while workers
-   * run.
-   * @default none: the recipients are those given here
-   */
-  shop?: string | undefined
-  tokens: readonly OrderToken[]
-  /**
-   * Clients with an account. Each account sends the captures of payments of
-   * which it is the recipient, and pays their gas.
-   */
-  wallets: readonly Client[]
-  /**
-   * Encrypts signatures and other credentials before they are stored. Pass
-   * `'none'` to store them unencrypted.
-   */
-  seal: Sealer | 'none'
-  /**
-   * Recipients without a wallet here. They can get only
-   * `TransferWithAuthorization` payments, whose captures the relayers send.
-   */
-  recipients?: readonly Address[] | undefined
-  /**
-   * Accounts of `wallets` that send the captures for all recipients without a
-   * wallet, and pay the gas.
-   * @default on a chain with a single wallet, that wallet
-   */
-  relayers?: readonly Address[] | undefined
-  policy?: OrdersPolicy | undefined
-  /**
-   * Called after each method and each task of a worker, with its name, duration
-   * and outcome.
-   */
-  observe?: ((observation: Observation) => void) | undefined
-  /**
-   * Hash function for signatures, buyers' tokens and signed transactions.
-   * `countersign/accelerate` loads a fast one. @default viem's
-   */
-  keccak256?: Keccak256 | undefined
-  /**
-   * Kinds of payments besides EIP-3009, such as `checkout`. An order that is
-   * drafted with `atMost` uses the first kind that its token supports.
-   */
-  kinds?: readonly PaymentKind[] | undefined
-}
-
-export const ordersMembers: MembersOf<CreateOrdersParameters> = {
-  store: true,
-  shop: true,
-  tokens: true,
-  wallets: true,
-  seal: true,
-  recipients: true,
-  relayers: true,
-  policy: true,
-  observe: true,
-  keccak256: true,
-  kinds: true,
-}
-
 export type SettledPolicy = {
   [name in keyof OrdersPolicy]-?: name extends
     | 'maxFee'
@@ -250,32 +169,18 @@ export type SettledPolicy = {
     : Exclude<OrdersPolicy[name], undefined>
 }
 
-export type OrderWallet = {
-  client: Client
-  account: Account
-  submitter: Submitter
-}
+/** Current time in Unix milliseconds, by this machine's clock. */
+export type HasClock = { now: () => bigint }
 
-/** A payment whose simulated capture succeeded. */
-export type RehearsedPayment = {
-  payment: SignedPayment
-  signatureHash: Hex | undefined
-  /** The block of the simulation; time in Unix seconds. */
-  head: { number: bigint; timestamp: bigint }
-  /** Gas limit of the payment's capture. */
-  gas: bigint
-  /** True when the simulation also refused payers that are contracts. */
-  refusesContracts: boolean
-}
+type HasSubmitter = { submitter: Submitter }
 
 /**
- * Memory of payments that were just accepted. Until a new block comes, their
- * capture need not be simulated again, because the chain's state is the same.
+ * What can send for recipients: all wallets, and the accounts of those that send
+ * for recipients without a wallet.
  */
-export type RehearsalMemory = {
-  remember(orderId: string, rehearsed: RehearsedPayment): void
-  /** Returns the simulation of an order's payment, and forgets it. */
-  take(orderId: string): RehearsedPayment | undefined
+export type Senders<wallet extends HasSubmitter = HasSubmitter> = {
+  wallets: readonly wallet[]
+  relayers: readonly Submitter[]
 }
 
 /**
@@ -327,53 +232,6 @@ export type ShopConfiguration = {
    */
   fulfilAt: SettledPolicy['fulfilAt'] | undefined
   kinds: readonly string[] | undefined
-}
-
-/**
- * What every function of the orders needs: store, chain clients and settings.
- */
-export type OrdersContext = {
-  store: PaymentStore
-  /**
-   * Loads orders for reading. All that are requested in one turn of the event
-   * loop share one query.
-   */
-  loader: OrderLoader
-  sealer: Sealer
-  kinds: OrderKinds
-  policy: SettledPolicy
-  tokens: readonly (OrderToken & { chainId: number })[]
-  wallets: readonly OrderWallet[]
-  /**
-   * Accounts of `wallets` that send captures for recipients without a wallet.
-   */
-  relayers: readonly Submitter[]
-  shop: Shop
-  /**
-   * Read from `shop` at each use, like `policy` and `destinations`: do not keep
-   * a copy.
-   */
-  recipients: readonly Address[]
-  destinations: readonly Destination[]
-  /**
-   * Name of the lease for watching each chain, by chain id: see `nameWatches`.
-   */
-  watches: ReadonlyMap<number, string>
-  /** Aborts requests to nodes, where the transport supports it. */
-  signal?: AbortSignal | undefined
-  /** Random name of this instance, by which it holds leases. */
-  owner: string
-  /**
-   * Payments that this process has just accepted, with their simulated
-   * captures.
-   */
-  rehearsals: RehearsalMemory
-  /** Ids of orders of which this process is verifying a payment now. */
-  accepting: Set<string>
-  observe: (observation: Observation) => void
-  keccak256: Keccak256
-  /** Current time in Unix milliseconds, by this machine's clock. */
-  now: () => bigint
 }
 
 /**

@@ -1,5 +1,5 @@
 import { checkChain } from '../../chain/state/checkChain.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { AccountNonces, NonceClaim } from './accountNonces.js'
 import { fillRestored, type SubmitterCounts } from './fillRestored.js'
 import type { SubmitterView } from './getSubmitterView.js'

@@ -1,7 +1,7 @@
 import type { StoreWriter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { joinChanges, writeChanges } from '../model/changes.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Records whether an answer came of work that began when a capture was only

@@ -1,6 +1,6 @@
 import { encodeBlock, requestQuantity } from '../../chain/rpc/requestNode.js'
 import { getHeads } from '../../chain/state/getHeads.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { SubmitterValue } from './accountNonces.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 

@@ -21,7 +21,7 @@ import { addAll } from '../../core/addAll.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { InFlight } from './inFlight.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 

@@ -1,8 +1,8 @@
 import { StaleRecordError } from '../../store/errors.js'
 import type { NoteRecord, OrderRecord, StoreWriter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { NewEvent } from '../model/changes.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**

@@ -1,5 +1,5 @@
+import type { OrdersContext } from '../context/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 
 /** Most charges of a subscription to read; a period rarely has more. */
 const mostRead = 100

@@ -1,9 +1,10 @@
 import { parseAmount } from '../../core/amount.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { captureValueOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { showOrder } from '../model/showOrder.js'
-import type { CaptureResult, OrdersContext } from '../model/types.js'
+import type { CaptureResult } from '../model/types.js'
 import { writeCaptureRequests } from './requestCaptures.js'
 
 type Rejected = Extract<CaptureResult, { status: 'rejected' }>

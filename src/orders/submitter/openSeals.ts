@@ -4,10 +4,10 @@ import { inTime } from '../../core/wait.js'
 import type { SealerUnavailableError } from '../../store/errors.js'
 import { openSealed } from '../../store/openSealed.js'
 import type { SealContext } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { kindOf } from '../model/kindOf.js'
 import { paymentOf, sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import type { SubmitterState } from './submitterState.js'
 
 export type SealedSecret = { sealed: string; place: SealContext }

@@ -5,9 +5,9 @@ import { LeaseLostError } from '../../store/errors.js'
 import { keepLease } from '../../store/keepLease.js'
 import { ordersOf } from '../../store/movements.js'
 import type { StoreReader, Submitter } from '../../store/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Joins } from './joins.js'
 import {
   createSubmitter,

@@ -1,4 +1,4 @@
-import type { RehearsalMemory, RehearsedPayment } from '../model/types.js'
+import type { RehearsalMemory, RehearsedPayment } from '../context/types.js'
 
 /**
  * Most payments to remember. The captures of older ones are simulated again.

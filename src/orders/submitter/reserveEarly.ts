@@ -1,7 +1,7 @@
 import type { OrderRecord, StoreReader } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { atRisk } from '../model/earlyAnswer.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Limits for answering a capture at `preconfirmed`, as decimals in whole

@@ -3,7 +3,7 @@ import {
   type SendOutcome,
   sendRawBatch,
 } from '../../payments/capture/sendRawBatch.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import type { SignedBytes } from './signDrafts.js'
 import type { SubmitterState } from './submitterState.js'

@@ -1,6 +1,6 @@
+import type { OrdersContext } from '../context/types.js'
 import { conflictsOf } from '../model/conflictsOf.js'
 import { findRecorded } from '../model/findStrays.js'
-import type { OrdersContext } from '../model/types.js'
 import type { NonceFate } from './explainNonce.js'
 import { nonceName, type SubmitterState } from './submitterState.js'
 

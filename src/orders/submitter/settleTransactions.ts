@@ -2,13 +2,13 @@ import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, type Input, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
 import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
 import { eraseSecrets, loadFinal } from '../model/eraseSecrets.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import {
   blamesPayer,
   explainNonce,

@@ -10,11 +10,11 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import type { Aside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 import type { SubmitterState } from './submitterState.js'

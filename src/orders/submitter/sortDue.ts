@@ -1,5 +1,5 @@
+import type { OrdersContext } from '../context/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { judgeSending } from './planSending.js'
 import type { DueRefusal } from './refuseDue.js'

@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
 import type { OrderRecord, Submitter } from '../../store/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import type { Limit } from '../loop/limitTo.js'
 import { openAside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import type { AnswerAt } from '../model/earlyAnswer.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
 import type { Driver, SharedByDrivers } from './driver.js'
 import {
   finishDriver,

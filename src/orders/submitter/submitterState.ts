@@ -1,10 +1,10 @@
 import type { Client } from 'viem'
 import type { KeptLease } from '../../store/keepLease.js'
 import type { Lease, Submitter } from '../../store/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
 import type { OrderKinds } from '../model/kindOf.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { type AccountNonces, openAccountNonces } from './accountNonces.js'
 import {
   type Broadcasts,

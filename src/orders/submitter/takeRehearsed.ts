@@ -1,7 +1,7 @@
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { encodeCapture } from '../../payments/message/encodeCall.js'
+import type { OrdersContext, RehearsedPayment } from '../context/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext, RehearsedPayment } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
 

@@ -1,8 +1,8 @@
 import type { OrderRecord, Submitter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { AnswerAt } from '../model/earlyAnswer.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from './submitterState.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { SubmitterView } from './getSubmitterView.js'
 import { groupByNonce } from './inFlight.js'
 import {

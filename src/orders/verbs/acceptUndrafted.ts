@@ -12,10 +12,11 @@ import type {
   OrderRecord,
   StoreWriter,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { withEvent } from '../model/changes.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
+import type { AcceptVerdict, Order } from '../model/types.js'
 import {
   atRiskLock,
   type EarlyLimits,

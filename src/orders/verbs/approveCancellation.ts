@@ -1,8 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { refuseCancellation } from '../model/refusals.js'
-import type { CancellationVerdict, OrdersContext } from '../model/types.js'
+import type { CancellationVerdict } from '../model/types.js'
 import { carryOut, refuseCancel } from './writeCancel.js'
 
 /** Parameters of `approveCancellation`: the order to cancel. */

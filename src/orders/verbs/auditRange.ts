@@ -2,13 +2,13 @@ import type { Client, Hash } from 'viem'
 import { decodeTokenLog } from '../../chain/logs/decodeTokenLog.js'
 import type { ReadLog } from '../../chain/logs/types.js'
 import type { Destination, ProofRecord } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { getTransferLogs } from '../evidence/getPaymentLogs.js'
 import {
   getRefundLogs,
   type SpentByRecipient,
 } from '../evidence/getRefundLogs.js'
 import { isRefundRowId } from '../model/refundRow.js'
-import type { OrdersContext } from '../model/types.js'
 import { findPayment } from '../watcher/adoptUnknown.js'
 
 /** Number of transfers, and their sum in token units. */

@@ -1,11 +1,9 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { OrdersContext } from '../context/types.js'
 import { kindOf } from '../model/kindOf.js'
 import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
-import type {
-  CancellationToSignVerdict,
-  OrdersContext,
-} from '../model/types.js'
+import type { CancellationToSignVerdict } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
 /** Parameters of `cancellationToSign`: the order to cancel. */

@@ -4,10 +4,10 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { RecipientRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { checkRelayed } from '../model/checkRelayed.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { parseShopValue, shopKey } from '../model/openShop.js'
-import type { OrdersContext } from '../model/types.js'
 import {
   belongsElsewhere,
   moveAbandoned,

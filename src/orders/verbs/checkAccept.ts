@@ -6,12 +6,13 @@ import type { AnySignedPayment, TokenDomain } from '../../core/types.js'
 import { numberWord } from '../../core/words.js'
 import { checkMessage } from '../../payments/verify/checkMessage.js'
 import type { MessageRefusal } from '../../payments/verify/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { takesPayment } from '../model/refusals.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import type { AcceptVerdict } from '../model/types.js'
 
 /**
  * Number of refused payments and cancellations after which an order accepts no

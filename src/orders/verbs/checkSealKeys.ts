@@ -1,5 +1,5 @@
+import type { OrdersContext } from '../context/types.js'
 import { OrdersSetupError } from '../model/errors.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Checks that the sealer has a key for every encrypted secret of these orders.

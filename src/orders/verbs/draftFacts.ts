@@ -11,8 +11,8 @@ import type {
   RecipientRecord,
   StoreReader,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
-import type { OrdersContext } from '../model/types.js'
 
 /** Parameters of `draft`: what to sell, for how much and to whom. */
 export type DraftOrderParameters = {

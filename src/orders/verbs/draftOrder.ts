@@ -6,14 +6,11 @@ import { drawTestOrderId, parseNewId } from '../../core/testOrders.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeNew } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type {
-  AnyDraftedPayment,
-  DraftedOrder,
-  OrdersContext,
-} from '../model/types.js'
+import type { AnyDraftedPayment, DraftedOrder } from '../model/types.js'
 import {
   type DraftOrderParameters,
   draftMembers,

@@ -8,7 +8,7 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import { parseMetadata } from '../../store/parseMetadata.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import {
   checkHead,
   chooseDestination,

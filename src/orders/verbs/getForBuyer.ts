@@ -2,10 +2,11 @@ import { bytesToHex, type Hash, stringToBytes } from 'viem'
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { Keccak256 } from '../../core/keccak.js'
+import type { OrdersContext } from '../context/types.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { takesPayment } from '../model/refusals.js'
 import { showOrder } from '../model/showOrder.js'
-import type { AnyDraftedPayment, Order, OrdersContext } from '../model/types.js'
+import type { AnyDraftedPayment, Order } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
 /** Parameters of `getForBuyer`: an order and the token of its buyer. */

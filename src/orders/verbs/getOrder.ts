@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import type { OrdersContext } from '../context/types.js'
 import { showOrder } from '../model/showOrder.js'
-import type { Order, OrdersContext } from '../model/types.js'
+import type { Order } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
 /** Parameters of `get`: the order to load. */

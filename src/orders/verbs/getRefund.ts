@@ -1,10 +1,10 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
+import type { OrdersContext } from '../context/types.js'
 import { RefundNotFoundError } from '../model/errors.js'
 import { refundIdOf } from '../model/refundRow.js'
 import type { Refund } from '../model/refundTypes.js'
 import { showRefund } from '../model/showRefund.js'
-import type { OrdersContext } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
 /** Parameters of `getRefund`: the order and the refund to load. */

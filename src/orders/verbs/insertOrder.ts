@@ -1,7 +1,7 @@
 import type { AttemptRecord, StoreWriter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { type NewEvent, withEvent } from '../model/changes.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { checkRecipient } from './draftFacts.js'
 import type { Draft } from './planDraft.js'
 

@@ -6,15 +6,12 @@ import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearsePayments } from '../../payments/verify/rehearsePayments.js'
 import type { Rehearsal } from '../../payments/verify/types.js'
 import type { OrderRecord } from '../../store/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { kindOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
-import type {
-  AcceptVerdict,
-  OrdersContext,
-  OrderWallet,
-} from '../model/types.js'
+import type { AcceptVerdict } from '../model/types.js'
 import type { rehearseGathered } from './rehearseGathered.js'
 import { getSubmitterFunds, keepGas } from './submitterFunds.js'
 

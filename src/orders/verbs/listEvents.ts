@@ -3,9 +3,9 @@ import { parseOrderId } from '../../core/parseOrderId.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { EventRecord, StoreReader } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { CursorAheadError, OrderNotFoundError } from '../model/errors.js'
 import type { OrderEvent } from '../model/orderEvents.js'
-import type { OrdersContext } from '../model/types.js'
 
 /** Parameters of `events`: which events to return. */
 export type ListEventsParameters = {

@@ -4,11 +4,12 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
 import type { Destination, OrderState } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { withRefunds } from '../model/loadOrders.js'
 import { orderStates } from '../model/moves.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { Order, OrdersContext } from '../model/types.js'
+import type { Order } from '../model/types.js'
 
 /** Parameters of `list`: which orders to return. */
 export type ListOrdersParameters = {

@@ -2,8 +2,8 @@ import type { Address } from 'viem'
 import type { VerifiedAt } from '../../core/types.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import type { AttemptRecord, StoreWriter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { sumSpentSince } from './sumSpentSince.js'
 
 /** A payer to load, and the block at which its payment was verified. */

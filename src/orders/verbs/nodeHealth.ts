@@ -8,8 +8,8 @@ import {
 import { getBalance } from '../../chain/state/getBalance.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import { endOnAbort } from '../../core/onAbort.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { readerOf } from '../evidence/clientOf.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
 import { findFinalityFault } from '../watcher/believeFinality.js'
 
 /** The state of the node of one chain. */

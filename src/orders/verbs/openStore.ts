@@ -1,10 +1,10 @@
 import type { Destination, StoredValue } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import type { NewEvent } from '../model/changes.js'
 import { rememberSubmitters } from '../model/knownSubmitters.js'
 import type { OrderEvent } from '../model/orderEvents.js'
 import { storeKey } from '../model/storeState.js'
-import type { OrdersContext } from '../model/types.js'
 import { isRegistered, registerShop } from './registerShop.js'
 
 /**

@@ -3,6 +3,7 @@ import { parseOrderId } from '../../core/parseOrderId.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { PaymentStore } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { loadOrders, withRefunds } from '../model/loadOrders.js'
 import type {
@@ -10,7 +11,6 @@ import type {
   OrderLoader,
   StoredOrder,
 } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Most orders to load in one database transaction, so that it does not block

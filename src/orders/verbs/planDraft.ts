@@ -7,9 +7,9 @@ import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { eip3009 } from '../../payments/kind.js'
 import { parseMetadata } from '../../store/parseMetadata.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { draftedOrder } from '../model/draftedRows.js'
 import { drawSender } from '../model/sendersOf.js'
-import type { OrdersContext } from '../model/types.js'
 import {
   checkHead,
   chooseDestination,

@@ -7,6 +7,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { clientOf } from '../evidence/clientOf.js'
 import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
@@ -19,7 +20,7 @@ import { draftedPaymentOf } from '../model/paymentOf.js'
 import { isDead, mayRenew } from '../model/refusals.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext, ReauthorizeVerdict } from '../model/types.js'
+import type { ReauthorizeVerdict } from '../model/types.js'
 import { getKindToken } from './getCeilingFacts.js'
 import {
   newAttempt,

@@ -8,6 +8,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeNew } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { applyTaken, rulesOf } from '../model/apply.js'
 import { noChanges, withEvent, writeChanges } from '../model/changes.js'
 import { kindOf } from '../model/kindOf.js'
@@ -28,7 +29,6 @@ import { showOrder } from '../model/showOrder.js'
 import { refundReasons, refundStateOf } from '../model/showRefund.js'
 import type { RefundRow, StoredOrder } from '../model/storedOrder.js'
 import { loadIdentity } from '../model/storeState.js'
-import type { OrdersContext } from '../model/types.js'
 
 /** Parameters of `refund`: which order to refund, how much, and why. */
 export type RefundOrderParameters = {

@@ -1,6 +1,6 @@
 import { hashText } from '../../core/hashText.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import {
   type AdmittedRefundVerdict,
   type RefundOrderParameters,

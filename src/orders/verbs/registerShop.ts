@@ -6,6 +6,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { OrdersSetupError } from '../model/errors.js'
 import {
   parseShopValue,
@@ -13,7 +14,7 @@ import {
   shopKey,
   shopPrefix,
 } from '../model/openShop.js'
-import type { OrdersContext, Shop } from '../model/types.js'
+import type { Shop } from '../model/types.js'
 
 /** Name of the lock that every change of recipients takes, in all shops. */
 export const shopsLock = 'shops'

@@ -7,9 +7,9 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
-import type { OrdersContext } from '../model/types.js'
 import { sealOf } from '../submitter/signDrafts.js'
 
 /** Parameters of `reseal`: when to stop. */

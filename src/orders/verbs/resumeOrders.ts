@@ -1,7 +1,7 @@
 import type { Destination, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { storeKey } from '../model/storeState.js'
-import type { OrdersContext } from '../model/types.js'
 import { submitterKey } from '../submitter/submitterState.js'
 
 /**

@@ -6,6 +6,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { applyTaken, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
 import type { Acceptance } from '../model/commands.js'
@@ -14,7 +15,7 @@ import { loadOrder } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AcceptVerdict, Order, OrdersContext } from '../model/types.js'
+import type { AcceptVerdict, Order } from '../model/types.js'
 import { checkAccept, hashSigned } from './checkAccept.js'
 import { type KnownPayer, loadPayers } from './loadPayers.js'
 import {

@@ -2,7 +2,7 @@ import { type Address, createClient, custom, toHex } from 'viem'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { memoryStore } from '../../store/memoryStore.js'
 import type { Destination, OrderState, StoreReader } from '../../store/types.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import {
   getSubmitterFunds,
   keepGas,

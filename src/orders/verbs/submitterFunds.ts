@@ -1,7 +1,7 @@
 import type { Client } from 'viem'
 import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
-import type { OrdersContext, OrderWallet } from '../model/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 
 /**
  * An account's balance for gas in wei, and the number of captures that it has

@@ -7,7 +7,7 @@ import type {
   ProofRecord,
   Reader,
 } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { findStandingProofs } from '../watcher/findSettled.js'
 
 type Tables = { proofs: Reader<ProofRecord, ProofQuery> }

@@ -1,6 +1,6 @@
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { storeKey } from '../model/storeState.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Implements `suspend` of `Orders`. Stores that the merchant suspended, and not

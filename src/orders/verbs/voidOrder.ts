@@ -1,12 +1,13 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext, VoidVerdict } from '../model/types.js'
+import type { VoidVerdict } from '../model/types.js'
 
 /** Parameters of `void`: the order to give up. */
 export type VoidOrderParameters = { orderId: string }

@@ -1,11 +1,12 @@
 import type { StoreReader, StoreWriter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import type { CancelInput } from '../model/commands.js'
 import { isRelaying } from '../model/rejectOrder.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { CancellationVerdict, OrdersContext } from '../model/types.js'
+import type { CancellationVerdict } from '../model/types.js'
 
 export type CancelRefusal = Extract<
   CancellationVerdict,

@@ -2,8 +2,8 @@ import { gatherCalls } from '../../core/gatherCalls.js'
 import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { PaymentStore, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import type { NewEvent } from '../model/changes.js'
-import type { OrdersContext } from '../model/types.js'
 import { type AskedPayer, type LoadedPayers, loadPayers } from './loadPayers.js'
 
 type Inserted<table extends 'orders' | 'attempts' | 'notes'> = Parameters<

@@ -7,8 +7,9 @@ import { runPlainCalls } from '../../chain/state/runPlainCalls.js'
 import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { balanceCall } from '../../payments/verify/rehearse.js'
 import type { OrderRecord } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
-import type { AcceptVerdict, OrdersContext } from '../model/types.js'
+import type { AcceptVerdict } from '../model/types.js'
 import { serverOf } from './judgeAccept.js'
 
 /** What the token shows about a payer at one block. */

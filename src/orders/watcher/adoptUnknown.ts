@@ -1,12 +1,12 @@
 import type { Address, Hex } from 'viem'
 import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import {
   getRefundLogs,
   type SpentByRecipient,
 } from '../evidence/getRefundLogs.js'
 import { loadRefunded } from '../model/loadRefund.js'
 import { isPayment } from '../model/refundRow.js'
-import type { OrdersContext } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
 import { noncesOf, type RefundedPayment } from './planRefundNonce.js'
 import type { TokenWatch } from './watchState.js'

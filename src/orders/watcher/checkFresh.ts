@@ -10,9 +10,9 @@ import type {
   ProofRecord,
   StoreReader,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { type Recheck, recheckApart } from '../evidence/recheckProofs.js'
 import { refundRowId } from '../model/refundRow.js'
-import type { OrdersContext } from '../model/types.js'
 import { recheckOrders } from './recheckConsumed.js'
 import { type Displaced, takeBack } from './takeBack.js'
 import type { Apart } from './tryStep.js'

@@ -21,8 +21,8 @@ import type {
   PaymentStore,
   StoreReader,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
-import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
 /**

@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 import { type BlockHead, getBlockHead } from '../../chain/rpc/requestNode.js'
 import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import type { Destination } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { loadCursor } from './destinationCursor.js'
 
 /**

@@ -3,7 +3,7 @@ import type {
   EventRecord,
   StoreReader,
 } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { WatchPace } from './paceOf.js'
 import type { WatchMemory } from './watchState.js'
 

@@ -8,7 +8,7 @@ import type {
   ProofRecord,
   Reader,
 } from '../../store/types.js'
-import type { OrdersContext } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
 
 const pageSize = 500
 

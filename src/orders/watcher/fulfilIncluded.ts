@@ -8,11 +8,11 @@ import {
   textForm,
 } from '../../store/setting.js'
 import type { OrderQuery } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { rulesOf } from '../model/apply.js'
 import type { Changes } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
-import type { OrdersContext } from '../model/types.js'
 import { findSettledPages } from './findSettled.js'
 import { fulfilAtOnce } from './settleFindings.js'
 import { watchKey } from './watchKeys.js'

@@ -1,10 +1,10 @@
 import type { Lease, OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { loadRefund } from '../model/loadRefund.js'
 import type { RefundRow } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Marks a refund that was never signed as failed. Its amount can then be

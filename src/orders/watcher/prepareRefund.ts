@@ -8,6 +8,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { recheckProofs, unclearError } from '../evidence/recheckProofs.js'
 import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
@@ -15,7 +16,6 @@ import { checkChainClock } from '../model/checkChainClock.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { adoptRefund } from './adoptRefund.js'
 import { giveUpRefund } from './giveUpRefund.js'
 import {

@@ -2,6 +2,7 @@ import type { Client, Hash } from 'viem'
 import { addAll } from '../../core/addAll.js'
 import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import {
   type Recheck,
   recheckApart,
@@ -11,7 +12,6 @@ import { apply, rulesOf } from '../model/apply.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { eraseSecrets, loadFinal } from '../model/eraseSecrets.js'
 import { loadOrders } from '../model/loadOrders.js'
-import type { OrdersContext } from '../model/types.js'
 import { findSettled } from './findSettled.js'
 import { recheckConsumed } from './recheckConsumed.js'
 import { type Displaced, takeBack } from './takeBack.js'

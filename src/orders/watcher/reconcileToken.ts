@@ -8,6 +8,7 @@ import { endOfTime } from '../../core/clock.js'
 import { inTime } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
 import {
   getPaymentLogs,
@@ -17,7 +18,6 @@ import {
 import type { MissingReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges } from '../model/changes.js'
 import { isRefundRowId } from '../model/refundRow.js'
-import type { OrdersContext } from '../model/types.js'
 import { adoptUnknown } from './adoptUnknown.js'
 import { askSeparately } from './askSeparately.js'
 import {

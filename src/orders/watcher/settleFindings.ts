@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import type { ProofRecord, StoreWriter } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { apply, type Rules, rulesOf } from '../model/apply.js'
 import { noChanges } from '../model/changes.js'
 import type { ChangeSet, Step } from '../model/collectChanges.js'
@@ -10,7 +11,6 @@ import type { ProofConflictError } from '../model/errors.js'
 import { findRecorded, straysOf } from '../model/findStrays.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 
 /** What the chain shows about one attempt of an order. */
 export type Finding = { orderId: string; attempt: number; evidence: Evidence }

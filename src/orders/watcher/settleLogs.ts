@@ -9,6 +9,7 @@ import type {
   OrderRecord,
   ProofRecord,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { PaymentLogs } from '../evidence/getPaymentLogs.js'
 import {
   getTimedReceipts,
@@ -22,7 +23,6 @@ import { loadOrders } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt, type StoredOrder } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import type { Finding } from './settleFindings.js'
 import {
   settleUnmatched,

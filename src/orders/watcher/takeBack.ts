@@ -5,6 +5,7 @@ import type {
   StoreWriter,
   TransactionRecord,
 } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import type { Recheck } from '../evidence/recheckProofs.js'
 import { apply, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges } from '../model/changes.js'
@@ -14,7 +15,6 @@ import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { isSame, removing } from '../model/planGone.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { atAttempt } from '../model/storedOrder.js'
-import type { OrdersContext } from '../model/types.js'
 import { writeUnit } from './writeUnit.js'
 
 export type Displaced = Extract<

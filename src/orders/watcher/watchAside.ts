@@ -1,7 +1,7 @@
 import type { Observation } from '../../core/observeFailure.js'
 import type { Destination, Lease } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { type Aside, openAside } from '../loop/putAside.js'
-import type { OrdersContext } from '../model/types.js'
 import { watchKey } from './watchKeys.js'
 
 /**

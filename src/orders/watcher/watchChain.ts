@@ -4,9 +4,9 @@ import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Destination, Lease } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
-import type { OrdersContext } from '../model/types.js'
 import {
   believeFinality,
   findFinalityFault,

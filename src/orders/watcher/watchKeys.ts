@@ -1,7 +1,8 @@
 import { bytesToHex, stringToBytes } from 'viem'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Destination } from '../../store/types.js'
-import type { OrdersContext, Shop } from '../model/types.js'
+import type { OrdersContext } from '../context/types.js'
+import type { Shop } from '../model/types.js'
 
 /**
  * Names the lease for watching each chain, by the shop. Instances of a shop

@@ -1,7 +1,7 @@
 import type { Lease, StoreWriter } from '../../store/types.js'
 import { writeNew } from '../../store/writeAgain.js'
+import type { OrdersContext } from '../context/types.js'
 import { type Changes, writeChanges } from '../model/changes.js'
-import type { OrdersContext } from '../model/types.js'
 
 /**
  * Runs a database transaction. Repeats it if another process wrote the same

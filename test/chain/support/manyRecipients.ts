@@ -1,11 +1,9 @@
 import type { DevChain } from 'countersign/devchain'
 import type { Account, Address } from 'viem'
 import type { Observation } from '../../../src/core/observeFailure.js'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { createContext } from '../../../src/orders/createContext.js'
-import type {
-  OrdersContext,
-  OrdersPolicy,
-} from '../../../src/orders/model/types.js'
+import type { OrdersPolicy } from '../../../src/orders/model/types.js'
 import {
   type RunWorkerParameters,
   runWorker,

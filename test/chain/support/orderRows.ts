@@ -5,12 +5,12 @@ import { type Account, type Client, parseAbiItem } from 'viem'
 import { getLogs, getTransactionCount } from 'viem/actions'
 import { onTestFinished } from 'vitest'
 import type { Observation } from '../../../src/core/observeFailure.js'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { createContext } from '../../../src/orders/createContext.js'
 import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
 import type {
   CaptureResult,
-  OrdersContext,
   OrdersPolicy,
 } from '../../../src/orders/model/types.js'
 import {

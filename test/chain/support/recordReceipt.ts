@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import { getBlockTimes } from '../../../src/chain/state/getBlockTimes.js'
 import { getReceipts } from '../../../src/chain/state/getReceipt.js'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { clientOf } from '../../../src/orders/evidence/clientOf.js'
 import { writeChanges } from '../../../src/orders/model/changes.js'
 import { loadOrders } from '../../../src/orders/model/loadOrders.js'
@@ -9,7 +10,6 @@ import {
   type Evidence,
   settleOrder,
 } from '../../../src/orders/model/settleOrder.js'
-import type { OrdersContext } from '../../../src/orders/model/types.js'
 import { destinationOf } from './watching.js'
 
 /**

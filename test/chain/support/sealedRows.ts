@@ -1,6 +1,6 @@
 import { sealer } from 'countersign/store'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
-import type { OrdersContext } from '../../../src/orders/model/types.js'
 import { sealOf } from '../../../src/orders/submitter/signDrafts.js'
 import type {
   AttemptRecord,

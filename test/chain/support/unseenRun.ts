@@ -8,7 +8,7 @@ import {
 import type { DevChain } from 'countersign/devchain'
 import type { Address, Hash } from 'viem'
 import { getBlock } from 'viem/actions'
-import type { OrdersContext } from '../../../src/orders/model/types.js'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { seededRandom } from '../../../src/testing/seededRandom.js'
 import { draft, randomHash, revoke } from './desk.js'
 import { recordReceipt } from './recordReceipt.js'

@@ -1,11 +1,11 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
-import { createContext } from '../../../src/orders/createContext.js'
-import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
-} from '../../../src/orders/model/types.js'
+} from '../../../src/orders/context/types.js'
+import { createContext } from '../../../src/orders/createContext.js'
+import { draftedOrder } from '../../../src/orders/model/draftedRows.js'
 import { memoryStore } from '../../../src/store/memoryStore.js'
 import type {
   AttemptRecord,

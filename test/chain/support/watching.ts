@@ -1,8 +1,8 @@
 import type { DevChain } from 'countersign/devchain'
 import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { loadOrders } from '../../../src/orders/model/loadOrders.js'
-import type { OrdersContext } from '../../../src/orders/model/types.js'
 import {
   openWatchAsides,
   type WatchAside,

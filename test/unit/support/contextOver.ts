@@ -1,10 +1,8 @@
 import type { PaymentStore } from 'countersign/store'
 import { createClient, custom, defineChain } from 'viem'
+import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { createContext } from '../../../src/orders/createContext.js'
-import type {
-  OrdersContext,
-  OrdersPolicy,
-} from '../../../src/orders/model/types.js'
+import type { OrdersPolicy } from '../../../src/orders/model/types.js'
 
 /** Orders over a store, of the account `0x11…` on a chain that says nothing. */
 export function contextOver(

@@ -1,7 +1,7 @@
 import { postgresStore, sqliteStore } from 'countersign/sql'
 import { memoryStore, type PaymentStore, sealer } from 'countersign/store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import { resealOrders } from '../../../../src/orders/verbs/resealOrders.js'
 import type { Sealer } from '../../../../src/store/types.js'
 import { drawId } from '../../../storeCases/samples.js'

@@ -3,8 +3,8 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { createClient, custom } from 'viem'
 import { getBlock } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import { findEvidence } from '../../../../src/orders/evidence/findEvidence.js'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import {
   draft,
   fakeNode,

@@ -2,7 +2,7 @@ import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Observation } from '../../../../src/core/observeFailure.js'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import {
   loadCursor,
   moveCursor,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type {
   CreateOrdersParameters,
   OrdersContext,
-} from '../../../../src/orders/model/types.js'
+} from '../../../../src/orders/context/types.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { loadCursor } from '../../../../src/orders/watcher/destinationCursor.js'
 import { drawAddress } from '../../../storeCases/samples.js'

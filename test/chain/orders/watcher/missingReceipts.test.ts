@@ -1,7 +1,7 @@
 import { capturePayment } from 'countersign'
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import {
   type Asked,

@@ -3,7 +3,7 @@ import { startDevChain } from 'countersign/devchain'
 import { ProofConflictError } from 'countersign/orders'
 import { afterAll, expect, test } from 'vitest'
 import type { Observation } from '../../../../src/core/observeFailure.js'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import { reconcile } from '../../../../src/orders/watcher/reconcile.js'
 import { draft, mined } from '../../support/desk.js'
 import {

@@ -1,7 +1,7 @@
 import { cancelPayment, capturePayment } from 'countersign'
 import { getBlock, getTransactionReceipt } from 'viem/actions'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
 import { openStore } from '../../../../src/orders/verbs/openStore.js'
 import { resumeOrders } from '../../../../src/orders/verbs/resumeOrders.js'

@@ -6,7 +6,7 @@ import { deployDevToken } from '../../../../src/devchain/deployDevToken.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
-} from '../../../../src/orders/model/types.js'
+} from '../../../../src/orders/context/types.js'
 import { changeRecipients } from '../../../../src/orders/verbs/changeRecipients.js'
 import { getHealth } from '../../../../src/orders/verbs/getHealth.js'
 import { openStore } from '../../../../src/orders/verbs/openStore.js'

@@ -1,7 +1,7 @@
 import { cancelPayment, capturePayment } from 'countersign'
 import { expect, test } from 'vitest'
+import type { OrdersContext } from '../../../../src/orders/context/types.js'
 import { contextOf as contextOfOrders } from '../../../../src/orders/contextOf.js'
-import type { OrdersContext } from '../../../../src/orders/model/types.js'
 import { auditOrders } from '../../../../src/orders/verbs/auditOrders.js'
 import { draft, fakeNode, mined, revoke } from '../../support/desk.js'
 import { recordReceipt } from '../../support/recordReceipt.js'
