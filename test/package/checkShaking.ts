@@ -158,7 +158,6 @@ const rows: readonly Row[] = [
     [
       ...asked,
       'orders',
-      'orders/context',
       'orders/evidence',
       'orders/loop',
       'orders/model',
