@@ -152,20 +152,17 @@ async function lose(shop: EarlyShop): Promise<void> {
   const { payer } = await onlyOrder(shop)
   await chain.preconfirmations.dropPending()
   if (payer) await chain.block({ account: payer })
+  lost.add(shop)
 }
 
-/** Shows the capture in the pending block, and makes blocks only after that. */
-function afterLoss<result>(
+const lost = new WeakSet<EarlyShop>()
+
+/** Shows the capture in the pending block, and makes blocks once it is lost. */
+const afterLoss = <result>(
   shop: EarlyShop,
   answering: Promise<result>,
-): Promise<result> {
-  let isShown = false
-  return during(answering, async () => {
-    const [order] = (await shop.orders.list()).orders
-    isShown ||= order?.preconfirmed !== undefined
-    await (isShown ? sealAll() : tick())
-  })
-}
+): Promise<result> =>
+  during(answering, () => (lost.has(shop) ? sealAll() : tick()))
 
 async function lossesOf(shop: EarlyShop) {
   const { id } = await onlyOrder(shop)
