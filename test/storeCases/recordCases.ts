@@ -1,4 +1,3 @@
-import { ordersOf } from '../../src/store/movements.js'
 import type { PaymentStore } from '../../src/store/types.js'
 import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
@@ -80,7 +79,9 @@ export const recordCases: readonly StoreCase[] = [
         await store.write(({ transactions }) =>
           transactions.insert([small, full]),
         )
-        const orderIds = ordersOf([small, full])
+        const orderIds = [small, full].flatMap(({ movements }) =>
+          movements.map(({ orderId }) => orderId),
+        )
         const found = await store.read(({ transactions }) =>
           transactions.find({ orderIds }),
         )

@@ -220,14 +220,18 @@ const overtakenRequest = ({
   requested === 'capture' ? undefined : requested
 
 /**
- * Keeps the request `void` of a voided order. If a reorg undoes its settlement,
- * the order is voided again.
+ * Keeps that an order was given up: voided, or to be canceled. If a reorg undoes
+ * its settlement, the order is voided again.
  */
 const keptRequest = ({
   state,
   requested,
 }: OrderRecord): OrderRecord['requested'] =>
-  state === 'voided' || requested === 'void' ? 'void' : undefined
+  state === 'voided' ||
+  requested === 'void' ||
+  (requested === 'cancel' && state !== 'canceling')
+    ? 'void'
+    : undefined
 
 function settleCancel(
   stored: Omit<StoredOrder, 'attempts'>,

@@ -35,6 +35,7 @@ const passages: readonly (readonly Step[])[] = [
   ['buyerSpends', 'settle', 'reorg', 'buyerCancels', 'settle'],
   ['buyerCancels', 'settle', 'reorg', 'buyerSpends', 'settle'],
   ['final', 'over', 'settle'],
+  ['send', 'void', 'cancel', 'approve', 'mine', 'settle', 'reorg', 'unsettle'],
 ]
 
 const history = fc.array(

@@ -50,6 +50,29 @@ test('what was given up and paid all the same is not sent again when a fork take
   expect(changes.transactions).toEqual([])
 })
 
+test.each([
+  ['void', 'voided'],
+  ['cancel', 'voided'],
+  [undefined, 'stored'],
+] as const)(
+  'what is to be ended by a %s, and was used elsewhere, is %s when a fork takes that back',
+  (requested, state) => {
+    const consumed = { transactionHash: word('c'), blockNumber: 9n } as const
+    const { orders } = settleOrder(
+      { order: { ...order, requested }, attempt, proofs: [] },
+      { kind: 'consumed', ...consumed, blockHash: word('7') },
+      0n,
+    )
+    const [used] = orders
+    if (!used) throw new Error('Nothing was settled.')
+    const changes = unsettleOrder(
+      { order: used, attempt, proofs: [] },
+      { ...facts, transactions: [] },
+    )
+    expect(changes.orders).toMatchObject([{ state }])
+  },
+)
+
 test('what was paid for real is sent again when a fork takes it back', () => {
   const stored = {
     order: captured(word('9')),
