@@ -56,8 +56,12 @@ export type AccountNonces = {
    * but no receipt of our transactions at it.
    */
   lostLooks(nonce: number): number
-  /** Counts one more poll in which a nonce was passed without a receipt. */
-  noticeLost(nonce: number): Noticed
+  /**
+   * Counts the poll in which a nonce was passed without a receipt, once for all
+   * payments at the nonce.
+   * @param look number of the poll.
+   */
+  noticeLost(nonce: number, look: number): Noticed
   /**
    * Forgets the counts of `noticeLost` for all other nonces: their transactions
    * are mined or pending.
@@ -83,7 +87,7 @@ export function openAccountNonces(): AccountNonces {
   let value: SubmitterValue = { nextNonce: 0 }
   let claim: NonceClaim | undefined
   let gaps = new Map<number, Noticed>()
-  const lost = new Map<number, Noticed>()
+  const lost = new Map<number, Noticed & { look: number }>()
   return {
     get value() {
       return value
@@ -101,8 +105,10 @@ export function openAccountNonces(): AccountNonces {
       claim = reported
     },
     lostLooks: (nonce) => lost.get(nonce)?.looks ?? 0,
-    noticeLost: (nonce) => {
-      const noticed = noticeAgain(lost.get(nonce), performance.now())
+    noticeLost: (nonce, look) => {
+      const before = lost.get(nonce)
+      if (before?.look === look) return before
+      const noticed = { ...noticeAgain(before, performance.now()), look }
       lost.set(nonce, noticed)
       return noticed
     },

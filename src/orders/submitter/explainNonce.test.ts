@@ -2,6 +2,7 @@ import { type Address, createClient, type Hash, http } from 'viem'
 import { expect, test } from 'vitest'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
+import { openAccountNonces } from './accountNonces.js'
 import { judgeNonces } from './explainNonce.js'
 import { nextBump } from './inFlight.js'
 
@@ -102,4 +103,10 @@ test('what succeeded decides a nonce before what failed', () => {
 test('a bump follows all on record at its nonce, closed ones as well', () => {
   expect(nextBump([])).toBe(0)
   expect(nextBump([{ bump: 0 }, { bump: 3 }, { bump: 1 }])).toBe(4)
+})
+
+test('a passed nonce is noticed once in a poll, however many payments ask', () => {
+  const nonces = openAccountNonces()
+  const looks = [1, 1, 1, 2].map((look) => nonces.noticeLost(5, look).looks)
+  expect(looks).toEqual([1, 1, 1, 2])
 })

@@ -143,8 +143,8 @@ const looksApart = 8
 
 /**
  * Finds out what the chain shows about one payment that the transactions at an
- * account nonce carry. Needs no request if a receipt shows it. Returns `undefined` while the answers do not prove
- * anything.
+ * account nonce carry. Needs no request if a receipt shows it. Returns
+ * `undefined` while the answers do not prove anything.
  */
 export async function explainNonce(
   submitter: SubmitterState,
@@ -266,8 +266,8 @@ async function explainPassed(
   stored: StoredOrder | undefined,
 ): Promise<NonceFate | undefined> {
   const { nonce } = judged
-  const { nonces, reader } = submitter
-  const lost = nonces.noticeLost(nonce)
+  const { nonces, reader, pace } = submitter
+  const lost = nonces.noticeLost(nonce, pace.looks)
   // A node's receipts can appear later than its transaction count, and nodes
   // behind one URL can differ by a block. So wait.
   if (lost.looks < 2 || performance.now() - lost.since < receiptLag)
@@ -376,7 +376,7 @@ function isTimeToLook(
 ): boolean {
   const isTurn = pace.looks % looksApart === 1
   if (nonce >= count) return isTurn
-  return nonces.noticeLost(nonce).looks === 2 || isTurn
+  return nonces.noticeLost(nonce, pace.looks).looks === 2 || isTurn
 }
 
 /**

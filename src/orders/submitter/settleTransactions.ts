@@ -177,9 +177,11 @@ function applyFates(
 ): { collected: ChangeSet; fit: readonly NonceFate[] } {
   const applyAll = (some: readonly NonceFate[]): ChangeSet => {
     const collected = collectChanges(known)
-    for (const fate of some) applyOne(collected, fate)
-    for (const over of findOver(some))
-      collected.add({ transactions: closeRows(over) })
+    const over = findOver(some)
+    const closed = new Set(over.flat())
+    for (const fate of some)
+      applyOne(collected, closed.has(fate) ? fate : held(fate))
+    for (const group of over) collected.add({ transactions: closeRows(group) })
     return collected
   }
   const fits = (fate: NonceFate): boolean => {
@@ -198,6 +200,15 @@ function applyFates(
     const fit = fates.filter(fits)
     return { collected: applyAll(fit), fit }
   }
+}
+
+/**
+ * Returns the fate of a payment while something can still happen to another one
+ * at the same nonce. The payment is not let go before: it could be sent with
+ * another account nonce, and then be let go again by this one.
+ */
+function held(fate: NonceFate): NonceFate {
+  return { ...fate, failure: undefined, isFree: false, approval: undefined }
 }
 
 /** Finds captures that failed on chain for a reason that the payer caused. */

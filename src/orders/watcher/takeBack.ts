@@ -50,8 +50,15 @@ async function displaceProofs(
   const { kinds } = context
   const ids = displaced.flatMap(({ proof }) => proof.orderId ?? [])
   const collected = collectChanges(await loadOrders(tables, { ids }))
-  const transactions = await findSendable(tables, ids)
-  const facts = { rules: rulesOf(context), blockTime, kinds, transactions }
+  const transactions = await loadTransactions(tables, ids)
+  const givenUp = await findGivenUp(tables, transactions)
+  const facts = {
+    rules: rulesOf(context),
+    blockTime,
+    kinds,
+    transactions,
+    givenUp,
+  }
   for (const one of displaced) displaceProof(collected, one, facts)
   const others = displaced.filter(({ proof }) => proof.orderId === undefined)
   collected.add(await dropUnmatched(tables, others))
@@ -59,21 +66,21 @@ async function displaceProofs(
 }
 
 /**
- * Loads the transactions of orders that may be sent again. Leaves out those
- * that would also capture another order, which was given up since.
+ * Finds the orders that were given up, of transactions that carry several: such
+ * a transaction is not sent again for the others.
  */
-async function findSendable(
+async function findGivenUp(
   tables: StoreWriter,
-  orderIds: readonly string[],
-): Promise<TransactionRecord[]> {
-  const sent = await loadTransactions(tables, orderIds)
-  const ids = ordersOf(sent).filter((id) => !orderIds.includes(id))
-  if (ids.length === 0) return sent
-  const givenUp = (await tables.orders.find({ ids })).filter(
-    ({ state, unexpected, requested }) =>
-      state === 'voided' || unexpected || requested === 'void',
-  )
-  return sent.filter((row) => !givenUp.some(({ id }) => carries(row, id)))
+  sent: readonly TransactionRecord[],
+): Promise<string[]> {
+  const ids = ordersOf(sent.filter(({ movements }) => movements.length > 1))
+  if (ids.length === 0) return []
+  return (await tables.orders.find({ ids }))
+    .filter(
+      ({ state, unexpected, requested }) =>
+        state === 'voided' || unexpected || requested === 'void',
+    )
+    .map(({ id }) => id)
 }
 
 /**
@@ -103,6 +110,7 @@ type Facts = Pick<OrdersContext, 'kinds'> & {
   rules: Rules
   blockTime: bigint
   transactions: readonly TransactionRecord[]
+  givenUp: readonly string[]
 }
 
 function displaceProof(
@@ -131,8 +139,11 @@ function displaceProof(
       displaced.blockTime,
     )
   if (!again) {
-    const { blockTime, transactions } = facts
-    const own = transactions.filter((row) => carries(row, orderId))
+    const { blockTime, transactions, givenUp } = facts
+    const others = givenUp.filter((id) => id !== orderId)
+    const own = transactions.filter(
+      (row) => carries(row, orderId) && !others.some((id) => carries(row, id)),
+    )
     const gone = { proof, transactions: own, blockTime }
     collected.add(apply(newest, { kind: 'gone', ...gone }, rules))
     return

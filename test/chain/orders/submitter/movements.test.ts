@@ -9,7 +9,13 @@ import { runWorker } from '../../../../src/orders/runWorker.js'
 import { sealOf } from '../../../../src/orders/submitter/signDrafts.js'
 import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
 import { compileSolidity } from '../../support/compileSolidity.js'
-import { draft, fundedAccount, newAccount } from '../../support/desk.js'
+import {
+  draft,
+  fakeNode,
+  fundedAccount,
+  newAccount,
+  rpcError,
+} from '../../support/desk.js'
 import {
   mineLeftovers,
   openShop,
@@ -50,6 +56,14 @@ const stores: [string, () => PaymentStore][] = [
   ['SQLite', openSqlite],
 ]
 
+type Carrying = {
+  shop: Shop
+  ids: string[]
+  start(): () => Promise<void>
+  /** The node answers nothing about a payment any more, until `end`. */
+  hide(at: number): { count: () => number; end: () => void }
+}
+
 /**
  * A shop whose last process recorded one transaction with payments of these
  * payers, and ended before it sent the bytes.
@@ -58,12 +72,20 @@ async function openCarrying(
   store: PaymentStore,
   functionName: 'all' | 'tryAll',
   payers: readonly ('rich' | 'poor')[],
-): Promise<{ shop: Shop; ids: string[]; start(): () => Promise<void> }> {
+): Promise<Carrying> {
   await store.open()
   const account = await fundedAccount(chain)
+  let hidden: string | undefined
+  let count = 0
+  const { client } = fakeNode(chain, async (request, forward) => {
+    if (!hidden || !JSON.stringify(request).includes(hidden)) return forward()
+    count++
+    throw rpcError(-32603, 'busy')
+  })
   const shop = openShop(chain, {
     account,
     store,
+    client,
     seal: sealer({ keys, current: 'one' }),
     policy: { blocks: { safe: 1, finalized: 2 }, quietInterval: 100 },
   })
@@ -128,7 +150,14 @@ async function openCarrying(
       await running
     }
   }
-  return { shop, ids, start }
+  const hide = (at: number) => {
+    hidden = payments[at]?.message.nonce.slice(2)
+    const end = () => {
+      hidden = undefined
+    }
+    return { count: () => count, end }
+  }
+  return { shop, ids, start, hide }
 }
 
 const paidOf = async (shop: Shop, ids: readonly string[]) =>
@@ -195,6 +224,23 @@ test('a transaction of several payments that reverts refuses none of them', asyn
     false,
     false,
   ])
+  await end()
+})
+
+test('a payment is not sent alone while the chain may still decide another one of its transaction', async () => {
+  const payers = ['poor', 'poor'] as const
+  const carrying = await openCarrying(memoryStore(), 'tryAll', payers)
+  const { shop, ids, start, hide } = carrying
+  const { count, end: show } = hide(1)
+  const end = start()
+  await expect.poll(count, patience).toBeGreaterThan(2)
+  expect(await statesOf(shop, ids)).toEqual(['capturing', 'capturing'])
+  show()
+  await expect
+    .poll(() => statesOf(shop, ids), patience)
+    .toEqual(['stored, insufficientFunds', 'stored, insufficientFunds'])
+  const { events } = await rowsOf(shop, ids)
+  expect(events.filter(({ type }) => type === 'reopened')).toHaveLength(2)
   await end()
 })
 
