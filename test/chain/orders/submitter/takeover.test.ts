@@ -211,6 +211,6 @@ test('a nonce nobody uses is filled, so that later ones go ahead', async () => {
   const filled = await shop.context.store.read((tables) =>
     tables.transactions.find({ at, nonce: 1 }),
   )
-  expect(filled).toMatchObject([{ kind: 'filler', orderId: undefined }])
+  expect(filled).toMatchObject([{ kind: 'filler', movements: [] }])
   expect(await openNonces(shop)).toBe(0)
 })

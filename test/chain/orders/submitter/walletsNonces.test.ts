@@ -111,7 +111,9 @@ test('what such a wallet has in flight is neither replaced nor filled', async ()
   expect(transactions.map(({ kind, bump }) => [kind, bump])).toEqual(
     [sent, ...others].map(() => ['capture', 0]),
   )
-  expect(await readOpen(shop)).toMatchObject([{ orderId: sent }])
+  expect(await readOpen(shop)).toMatchObject([
+    { movements: [{ orderId: sent, attempt: 1 }] },
+  ])
 })
 
 test('an order the wallet may have sent is not sent again though its account nonce went to another', async () => {
