@@ -96,6 +96,18 @@ export function isGivenUp(
   return requested === 'void' || isSetAside
 }
 
+/**
+ * True when no transaction may capture the order again: it was voided, is to be
+ * voided, or was captured after that.
+ */
+export function isVoid({
+  state,
+  unexpected,
+  requested,
+}: Pick<OrderRecord, 'state' | 'unexpected' | 'requested'>): boolean {
+  return state === 'voided' || unexpected || requested === 'void'
+}
+
 export type Freed = {
   /** The transaction that approved the spend permission of a charge. */
   approval?: { transactionHash: Hash; blockNumber: bigint } | undefined

@@ -6,6 +6,7 @@ import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { isVoid } from '../model/rejectOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AccountNonces } from './accountNonces.js'
 import { mostForeign } from './continueNonces.js'
@@ -114,16 +115,17 @@ async function fillGap(
  * True if the transaction may be sent again: it is a filler, is in flight, or
  * has a stored proof. Any other could capture an order that was voided since.
  */
-function mayReopen(
-  { kind, hash, inFlight }: TransactionRecord,
+export function mayReopen(
+  {
+    kind,
+    hash,
+    inFlight,
+  }: Pick<TransactionRecord, 'kind' | 'hash' | 'inFlight'>,
   carried: readonly StoredOrder[],
 ): boolean {
   if (inFlight || kind === 'filler' || carried.length === 0) return true
-  const isGivenUp = carried.some(
-    ({ order }) => order.unexpected || order.requested === 'void',
-  )
   return (
-    !(kind === 'capture' && isGivenUp) &&
+    !(kind === 'capture' && carried.some(({ order }) => isVoid(order))) &&
     carried.some(({ proofs }) =>
       proofs.some((proof) => !proof.removed && proof.transactionHash === hash),
     )

@@ -14,6 +14,7 @@ import { knowsKind } from '../model/kindOf.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { isSame, removing } from '../model/planGone.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
+import { isVoid } from '../model/rejectOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 import { writeUnit } from './writeUnit.js'
 
@@ -75,12 +76,8 @@ async function findGivenUp(
 ): Promise<string[]> {
   const ids = ordersOf(sent.filter(({ movements }) => movements.length > 1))
   if (ids.length === 0) return []
-  return (await tables.orders.find({ ids }))
-    .filter(
-      ({ state, unexpected, requested }) =>
-        state === 'voided' || unexpected || requested === 'void',
-    )
-    .map(({ id }) => id)
+  const found = await tables.orders.find({ ids })
+  return found.filter(isVoid).map(({ id }) => id)
 }
 
 /**

@@ -86,7 +86,8 @@ async function loseBoth(second: Partial<OrderRecord>) {
     verdict: 'gone' as const,
     replacedBy: hash,
   }))
-  await takeBack(contextOver(store), displaced, { blockTime: 100n })
+  const context = contextOver(store, { capture: 'onAccept' })
+  await takeBack(context, displaced, { blockTime: 100n })
   return store.read(async (tables) => {
     const orders = await tables.orders.find({ ids })
     const rows = await tables.transactions.find({ orderIds: ids })
