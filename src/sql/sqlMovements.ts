@@ -27,7 +27,7 @@ export function toRecord({
   return { ...row, movements: [...first, ...further] }
 }
 
-/** Returns the rows by which transactions are found for their further orders. */
+/** Returns the rows of `movements`: one for each order after the first. */
 export function furtherRows(
   records: readonly Omit<TransactionRecord, 'version'>[],
 ): MovementRow[] {

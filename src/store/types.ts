@@ -454,8 +454,8 @@ export type ProofRecord = Destination & {
   /** Account that submitted the transaction. */
   submitter: Address
   /**
-   * Gas of the transaction, divided among the payments of the token that it
-   * captured.
+   * Gas of the transaction. If it used several EIP-3009 nonces of this token,
+   * the payment's share.
    */
   gasUsed: bigint
   /** Wei per gas. */

@@ -74,14 +74,14 @@ export async function* rowsOfGas(
 }
 
 /**
- * What one order has of the gas of the transactions at an account nonce, of
- * which at most one is mined.
+ * One order's part of the gas at an account nonce, where at most one transaction
+ * is mined.
  */
 type SentNonce = {
   hashes: readonly Hash[]
   /**
-   * The order's place among those whose payment the transaction captured, and
-   * how many they are.
+   * Index among the stored proofs of this nonce, and their number; 0 and 1 if
+   * there is none.
    */
   place: number
   count: number

@@ -39,9 +39,9 @@ type FinalTables = {
 }
 
 /**
- * Loads the transactions of orders that become final. Leaves out those that
- * carry another order which is not: a reorganization could make us send them
- * again.
+ * Loads the transactions of orders that become final. Leaves out one
+ * that also carries an order that is not final: a reorganization could make us
+ * send it again.
  */
 export async function loadFinal(
   tables: FinalTables,

@@ -59,8 +59,8 @@ export function proofRecordOf(
 }
 
 /**
- * Returns a payment's share of the gas: a transaction that captures several
- * payments of a token divides its gas among them, without a remainder.
+ * Returns a payment's share of the gas of a transaction that used several
+ * EIP-3009 nonces of the token; otherwise all of it. The shares add up to it.
  */
 function shareOfGas(
   { gasUsed, logs }: ProofReceipt,

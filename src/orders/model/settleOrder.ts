@@ -220,8 +220,8 @@ const overtakenRequest = ({
   requested === 'capture' ? undefined : requested
 
 /**
- * Keeps that an order was given up: voided, or to be canceled. If a reorg undoes
- * its settlement, the order is voided again.
+ * Returns `void` for an order that was voided, or was to be canceled and is not
+ * `canceling` yet. If a reorg undoes its settlement, it is voided again.
  */
 const keptRequest = ({
   state,

@@ -191,8 +191,8 @@ async function explainMined(
     kinds: submitter.kinds,
   })
   if (evidence) return { judged, stored, evidence, isOver: true }
-  // A transaction of several payments tells nothing about one that it did not
-  // capture: that one is sent alone.
+  // The receipt does not say why this one of several payments was not captured.
+  // If its payment nonce is unused, it is sent again by itself.
   if (judged.movements.length > 1) {
     const head = { number: receipt.blockNumber, timestamp: time ?? 0n }
     const isFree = await isUnused(submitter, stored, head)

@@ -233,7 +233,7 @@ async function judgeStuck(
 }> {
   if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
-  // Only who built the call for several payments could build it again.
+  // We cannot build the call of several payments again, so leave it as it is.
   if (last.movements.length > 1) return {}
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number

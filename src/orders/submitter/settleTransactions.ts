@@ -307,8 +307,8 @@ function applyFate(
 }
 
 /**
- * Groups the fates of the account nonces at which nothing more can happen to
- * any payment.
+ * Returns the fates of each account nonce whose payments are all over, one group
+ * for each nonce.
  */
 function findOver(fates: readonly NonceFate[]): NonceFate[][] {
   const groups = new Map<JudgedNonce, NonceFate[]>()
@@ -325,8 +325,8 @@ function findOver(fates: readonly NonceFate[]): NonceFate[][] {
  * the wallet sent the transaction without returning its hash.
  */
 function closeRows(fates: readonly NonceFate[]): TransactionRecord[] {
-  // The secrets of the orders are erased. The transaction's bytes contain the
-  // same signatures, so erase these too.
+  // If all its orders are final, their secrets are erased. The transaction's
+  // bytes contain the same signatures, so erase these too.
   const isFinal = fates.every(
     ({ stored, evidence }) =>
       stored?.order.finality === 'finalized' || evidence?.kind === 'withdrawn',

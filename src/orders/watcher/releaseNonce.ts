@@ -3,8 +3,8 @@ import { unsetNonce } from '../model/refundRow.js'
 
 /**
  * Removes the nonce from an attempt that can no longer be paid. Returns `false`
- * while its transactions are in flight: after a reorganization, one of them may
- * still be mined.
+ * while a transaction of the order is in flight, because it may still be mined,
+ * and when the nonce was changed meanwhile.
  */
 export async function releaseNonce(
   tables: StoreWriter,

@@ -129,8 +129,8 @@ export const schema: Migration = ({
     in_flight ${boolean} not null,
     primary key (chain_id, account, nonce, bump)
   )${end}`,
-  // Finds the transactions that carry an order behind another one. What most
-  // carry, a single order, is in their own row.
+  // Finds a transaction by its second and later orders. The first order is a
+  // column of the transaction itself.
   `create table movements (
     order_id ${id} not null,
     chain_id ${integer} not null,

@@ -168,7 +168,7 @@ export const transactionTable: SqlTable<TransactionRow> = {
   },
 }
 
-/** By which a transaction is found for each of its further orders. */
+/** Finds a transaction by one of its orders after the first. */
 export type MovementRow = Pick<
   TransactionRecord,
   'chainId' | 'account' | 'nonce' | 'bump'

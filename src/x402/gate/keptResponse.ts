@@ -29,7 +29,8 @@ export function openResponse({
   // Responses with the statuses below must not have a body at all.
   const isEmpty = body === '' || [101, 204, 205, 304].includes(status)
   const bytes = isEmpty ? null : fromBase64(body)
-  // A server adds a length to bytes, which must not stand beside this mark.
+  // A server adds `Content-Length` to a body of bytes, which is not allowed
+  // beside `Transfer-Encoding`.
   const isStream = headers.some(([name]) => name === 'transfer-encoding')
   return new Response(isStream ? new Response(bytes).body : bytes, {
     status,
@@ -52,8 +53,8 @@ export function jsonResponse(status: number, value: object): KeptResponse {
 }
 
 /**
- * Of the headers that say how an answer is sent, only the mark of a stream is
- * stored: middleware such as Hono's `compress` leaves a stream as it is.
+ * Of the framing headers, stores only `transfer-encoding: chunked`: middleware
+ * such as Hono's `compress` does not change such an answer.
  */
 const isKept = ([name, value]: readonly [string, string]): boolean =>
   !isFramingField(name) || (name === 'transfer-encoding' && value === 'chunked')

@@ -19,6 +19,8 @@ type HonoContext = {
   error: Error | undefined
   newResponse(body: null): Response
   set: (name: never, value: never) => void
+  /** Of Node's server, with the request in `incoming`. */
+  env: unknown
   get res(): Response
   set res(response: Response | undefined)
 }
@@ -79,8 +81,24 @@ export function honoPayment(
         return context.error ? failBy(context.error, own) : own
       },
     })
-    replace(context, withFront(inFront, answer))
+    const shown = withFront(inFront, answer)
+    replace(context, isHttp2(context) ? unmarked(shown) : shown)
   }
+}
+
+function isHttp2({ env }: HonoContext): boolean {
+  return Object(Object(env).incoming).httpVersionMajor >= 2
+}
+
+/**
+ * Leaves out the header that marks a stream: Node's HTTP/2 server throws at it,
+ * which would end the process.
+ */
+function unmarked(response: Response): Response {
+  if (!response.headers.has('transfer-encoding')) return response
+  const copy = new Response(response.body, response)
+  copy.headers.delete('transfer-encoding')
+  return copy
 }
 
 /**

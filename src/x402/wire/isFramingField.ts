@@ -8,8 +8,9 @@ const fields: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 /**
  * True for a header that says how an answer is sent over one connection. The
- * server that sends the answer chooses these headers. They are not repeated:
- * Node refuses some of them together, such as `Trailer` and `Content-Length`.
+ * server that sends the answer sets these headers itself. A copied answer leaves
+ * them out: Node refuses some of them together, such as `Trailer` and
+ * `Content-Length`.
  *
  * @param name in lower case.
  */
