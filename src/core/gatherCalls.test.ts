@@ -49,7 +49,7 @@ test('calls that come while others are at work are done together', async () => {
   expect(await all).toEqual([2, 4, 6, 8])
 })
 
-test('calls of one turn are done together, also the first', async () => {
+test('with `waitsForTurn`, the first call also waits for the others of its turn', async () => {
   const { groups, endAll, ask } = openDesk({ waitsForTurn: true, most: 2 })
   void [1, 2, 3].map(ask)
   expect(groups).toEqual([])

@@ -224,7 +224,7 @@ function securityHeaders({
   ]
 }
 
-/** No node says what the tokens are. */
+/** Answers that no token could be described in time, or that the page failed. */
 function later(): Response {
   return text(503, 'Please try again in a moment.', { 'retry-after': '2' })
 }

@@ -57,7 +57,7 @@ async function describeToken({
   return { chainId, chain: name, explorer, token, symbol, decimals }
 }
 
-/** Asks the token itself, which may have payments or only permits. */
+/** Asks the token itself: for EIP-3009 first, then for permits only. */
 async function getUnit(client: Client, token: Address): Promise<Unit> {
   try {
     return await getToken(client, { token })
@@ -69,7 +69,7 @@ async function getUnit(client: Client, token: Address): Promise<Unit> {
 
 type Unit = Pick<Awaited<ReturnType<typeof getToken>>, 'domain' | 'decimals'>
 
-/** A token says its name in its domain, and its symbol nowhere there. */
+/** Shows the name of the token's domain as its symbol: a domain has no other. */
 function unitOf({ domain, decimals }: Unit): {
   symbol: string
   decimals: number

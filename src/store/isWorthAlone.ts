@@ -1,9 +1,9 @@
 import { StoreError } from './errors.js'
 
 /**
- * True when a transaction for several callers may have failed because of one of
- * them, so that each should run by itself. After a failure of the database
- * nobody knows whether the transaction was committed: do not run it again.
+ * True when a call of the store for several callers may have failed because of
+ * one of them, so that each should run by itself. False after a failure of the
+ * database: a write may have been committed.
  */
 export function isWorthAlone(error: unknown): boolean {
   return !(error instanceof StoreError && error.retryable)

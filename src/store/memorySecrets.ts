@@ -1,5 +1,6 @@
 import { indexDestinations } from './isInDestinations.js'
 import type { Rows } from './memoryRows.js'
+import { ordersOf } from './movements.js'
 import type {
   AttemptRecord,
   Destination,
@@ -59,8 +60,8 @@ function listSecrets({
     ]),
     ...transactions
       .all()
-      .flatMap(({ movements, raw }) =>
-        movements.map(({ orderId }) => ({ orderId, sealed: raw })),
+      .flatMap((row) =>
+        ordersOf([row]).map((orderId) => ({ orderId, sealed: row.raw })),
       ),
   ]
   return secrets.flatMap(({ orderId, sealed }) => {

@@ -83,7 +83,10 @@ export function listOf<item>(form: Form<item>): Form<readonly item[]> {
   }
 }
 
-/** Written as an object whose members are the entries of the map. */
+/**
+ * Written as an object, one member for each entry. If there is none stored, the
+ * map is empty.
+ */
 export function mapOf<key extends string, value>(
   keys: Form<key>,
   values: Form<value>,
@@ -93,13 +96,15 @@ export function mapOf<key extends string, value>(
       Object.fromEntries(
         [...map].map(([key, value]) => [key, values.encode(value)]),
       ),
-    parse: (stored, path) =>
-      new Map(
-        Object.entries(Object(stored)).map(([key, value]) => [
-          keys.parse(key, path),
-          values.parse(value, `${path}.${key}`),
-        ]),
-      ),
+    parse: (stored = {}, path) =>
+      typeof stored === 'object' && stored !== null && !Array.isArray(stored)
+        ? new Map(
+            Object.entries(stored).map(([key, value]) => [
+              keys.parse(key, path),
+              values.parse(value, `${path}.${key}`),
+            ]),
+          )
+        : refuse(path),
   }
 }
 
@@ -130,5 +135,5 @@ export function fields<value extends object>(
 }
 
 function refuse(path: string): never {
-  throw new StoreError(`has a setting that cannot be read: ${path}`)
+  throw new StoreError(`has an invalid value: ${path}`)
 }

@@ -22,8 +22,8 @@ export type OrderState =
   | 'consumed'
 
 /**
- * What a row of the table of orders is. A sale is signed and paid once, in one
- * row. A permission is signed once and never paid itself: each charge under it
+ * What a row of the table of orders is. A sale is an order that a buyer signs and
+ * pays: one row, whatever its number of attempts. A permission is signed once and never paid itself: each charge under it
  * is a row of its own, as is each refund of a sale or charge.
  */
 export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge'

@@ -103,20 +103,22 @@ export const ledgerQueryCases: readonly StoreCase[] = [
         const find = (orderIds: readonly string[]) =>
           store.read(({ transactions }) => transactions.find({ orderIds }))
         const [first = '', other = '', last = ''] = ids
-        expectRows('Those of the first', await find([first]), [
+        expectRows('Transactions of the first order', await find([first]), [
           { ...all, version: 1 },
         ])
         for (const some of [[other], [last], ids, [last, first]])
           expectRows(
-            'Those of another',
+            'Transactions of some of the orders',
             await find(some),
             [all, fewer].map((row) => ({ ...row, version: 1 })),
           )
         const closed = { ...all, version: 1, inFlight: false }
         await store.write(({ transactions }) => transactions.update([closed]))
-        expectRows('That of the first, closed', await find([first]), [
-          { ...closed, version: 2 },
-        ])
+        expectRows(
+          'The closed transaction of the first order',
+          await find([first]),
+          [{ ...closed, version: 2 }],
+        )
       }),
   },
   {

@@ -179,8 +179,8 @@ export function apply(given: Row, input: Input, rules: Rules): Applied {
 }
 
 /**
- * Like {@link apply}, for an input that the caller found the order to take. A
- * refusal is then a bug, and must not pass for a change that was made.
+ * Like {@link apply}, for callers that checked before that the order takes this
+ * input. A refusal is then a bug, so it throws.
  *
  * @throws {@link TransitionError} when the input is refused.
  */

@@ -39,8 +39,8 @@ export class CursorAheadError extends CountersignError {
 }
 
 /**
- * A change of state that the table of moves does not have. This is a bug in
- * this library, not an answer about the order; nothing is written.
+ * The library tried a change that the order's state does not allow. This is a
+ * bug in this library, not an answer about the order; nothing is written.
  */
 export class TransitionError extends CountersignError {
   override readonly name = 'TransitionError'
@@ -55,7 +55,7 @@ export class TransitionError extends CountersignError {
     const { role, cause, from, to } = facts
     super(
       to === undefined
-        ? `A ${role} that is ${from} does not take the input ${cause}.`
+        ? `A ${role} in state ${from} refuses ${cause}.`
         : `A ${role} cannot go from ${from} to ${to} by ${cause}.`,
       facts,
     )

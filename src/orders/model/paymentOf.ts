@@ -100,7 +100,7 @@ function buildOf(
   signed: Signed,
 ): AnyPayment {
   const kind = kindOf(context, order)
-  // The payment of a charge, which has no message, has its kind's type.
+  // A charge has no `primaryType`: use that of its kind.
   const primaryType = order.primaryType ?? kind.primaryType
   return kind.build({ ...fieldsOf(order, attempt, signed), primaryType })
 }

@@ -40,13 +40,14 @@ const guards: Readonly<
     state === 'stored' || (state === 'voided' && requested === 'cancel'),
   revoke: ({ order: { role, state } }) =>
     role === 'permission' && (state === 'drafted' || state === 'stored'),
+  // An offer changes no state. It is possible wherever giving up is.
   offer: canMove('giveUp'),
   giveUp: canMove('giveUp'),
   loseNonce: canMove('loseNonce'),
   renewRefund: canMove('renewRefund'),
 }
 
-/** True when this role has a move by this cause from its state. */
+/** Tells whether the order's role has a move by this cause from its state. */
 function canMove(cause: MoveCause) {
   return ({ order: { role, state } }: Pick<Asked, 'order'>): boolean =>
     moves[role][cause]?.some(({ from }) => from.includes(state)) ?? false

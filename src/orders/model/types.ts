@@ -175,8 +175,8 @@ export type HasClock = { now: () => bigint }
 type HasSubmitter = { submitter: Submitter }
 
 /**
- * What can send for recipients: all wallets, and the accounts of those that send
- * for recipients without a wallet.
+ * All wallets, and `relayers`: the accounts that send for recipients without a
+ * wallet.
  */
 export type Senders<wallet extends HasSubmitter = HasSubmitter> = {
   wallets: readonly wallet[]

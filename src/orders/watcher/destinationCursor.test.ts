@@ -44,7 +44,7 @@ test('a cursor that cannot be read is an error that names its member', async () 
     .catch((error: unknown) => error)
   expect(error).toMatchObject({
     name: 'StoreError',
-    message: `The store has a setting that cannot be read: ${key}.block.`,
+    message: `The store has an invalid value: ${key}.block.`,
   })
 })
 

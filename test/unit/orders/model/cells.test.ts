@@ -154,7 +154,7 @@ test('an input that the caller found to be taken throws where it is refused, so 
         expect(take).toThrow(
           expect.objectContaining({
             name: 'TransitionError',
-            message: `A ${role} that is ${cell.stored.order.state} does not take the input recorded.`,
+            message: `A ${role} in state ${cell.stored.order.state} refuses recorded.`,
           }),
         )
     }
