@@ -80,7 +80,7 @@ export async function* rowsOfGas(
 type SentNonce = {
   hashes: readonly Hash[]
   /**
-   * Index among the stored proofs of this nonce, and their number; 0 and 1 if
+   * Index among the orders' proofs at this nonce, and their number; 0 and 1 if
    * there is none.
    */
   place: number
@@ -179,7 +179,9 @@ async function describeSent(
     const proofs = standing.filter(({ transactionHash }) =>
       hashes.includes(transactionHash),
     )
-    const parts = proofs.length > 0 ? proofs : [undefined]
+    // The gas was paid for the orders, not for another transfer beside them.
+    const ofOrders = proofs.filter(({ orderId }) => orderId !== undefined)
+    const parts = ofOrders.length > 0 ? ofOrders : [proofs[0]]
     const describe = (proof: ProofRecord | undefined, place: number) => {
       const orderId = proof?.orderId ?? ordersOf(group)[0]
       const order = orders.get(orderId ?? '')

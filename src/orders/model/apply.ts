@@ -191,8 +191,7 @@ export const applyTaken = ((
 ) => {
   const { refusal, ...changes } = apply(stored, input, rules)
   if (refusal === undefined) return changes
-  const { state: from } = stored.order
-  const { role } = stored.order
+  const { role, state: from } = stored.order
   throw new TransitionError({ role, cause: input.kind, from })
 }) as typeof apply
 

@@ -8,7 +8,8 @@ export type SettledCapture = CaptureProof & {
   blockTime: bigint
   /**
    * Gas cost of the transaction in wei, without fees that the chain takes
-   * beside gas.
+   * beside gas; only this payment's share if the transaction captured several
+   * payments of the token, as in `gasUsed`.
    */
   fee: bigint
 }

@@ -76,6 +76,27 @@ async function openBooks() {
   return contextOver(store)
 }
 
+test('a transfer without an order in the same transaction does not book its gas again', async () => {
+  const context = await openBooks()
+  const unmatched = sampleProof(destination, {
+    transactionHash: hash(2),
+    logIndex: 7,
+    blockNumber: 2n,
+    blockTime: 2n,
+    submitter: account,
+    gasUsed: 10n,
+    effectiveGasPrice: 2n,
+  })
+  await context.store.write(({ proofs }) => proofs.insert([unmatched]))
+  const fees: unknown[] = []
+  for await (const { type, orderId, refundId, fee } of readLedger(context))
+    if (type === 'gas') fees.push([orderId, refundId, fee])
+  expect(fees).toEqual([
+    ['order-1', undefined, 20n],
+    ['order-1', 'damaged', 20n],
+  ])
+})
+
 test('a refund is a row of its order that takes tokens out, and so is its gas', async () => {
   const rows: LedgerRow[] = []
   for await (const row of readLedger(await openBooks())) rows.push(row)
