@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
+import { sampleProof } from '../../../test/storeCases/samples.js'
 import {
   storedAttempt,
   storedOrder,
@@ -10,32 +11,13 @@ import { mayReopen } from './fillGaps.js'
 const hash: Hash = `0x${'a'.repeat(64)}`
 
 function carrying(order: Partial<OrderRecord>, proven: boolean) {
-  const { chainId, token, recipient } = storedOrder
-  const proof = {
-    chainId,
-    token,
-    recipient,
-    transactionHash: hash,
-    logIndex: 0,
-    version: 1,
-    kind: 'capture',
-    orderId: 'one',
-    attempt: 1,
-    blockHash: hash,
-    blockNumber: 9n,
-    blockTime: 90n,
-    payer: recipient,
-    value: 5n,
-    submitter: token,
-    gasUsed: 1n,
-    effectiveGasPrice: 1n,
-    removed: false,
-  } as const
+  const facts = { kind: 'capture', orderId: 'one', attempt: 1 } as const
+  const proof = sampleProof(storedOrder, { transactionHash: hash, ...facts })
   return {
     order: { ...storedOrder, ...order },
     attempt: storedAttempt,
     attempts: [storedAttempt],
-    proofs: proven ? [proof] : [],
+    proofs: proven ? [{ ...proof, version: 1 }] : [],
   }
 }
 

@@ -47,6 +47,19 @@ type Found = {
   atRisk: bigint
   servedUnpaid: bigint
   problem?: string | undefined
+  /** True when the process came to its end: it never reached the kill. */
+  isWhole: boolean
+}
+
+/**
+ * A case whose kill is reached. Requests that a poll sends together are named by
+ * what happens to be among them, so a point may be missed: then tries again.
+ */
+async function runKilled(scene: Scene, kill: PointKill): Promise<Found> {
+  let found = await runCase(scene, kill)
+  for (let tries = 1; found.isWhole && tries < 5; tries++)
+    found = await runCase(scene, kill)
+  return found
 }
 
 /** A payment whose process dies, and is then sent twice more as it was. */
@@ -107,6 +120,7 @@ async function runCase(
       atRisk: destinations[0]?.atRisk ?? -1n,
       servedUnpaid: destinations[0]?.servedUnpaid ?? -1n,
       problem,
+      isWhole: died.lines.at(-1)?.startsWith('{') === true,
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -224,7 +238,7 @@ test.each([
     expect(points).toContain('handler#1')
     expect(events.includes('preconfirmed')).toBe(isEarly)
     const problems = await judgeAll(spreadOf(killsAt(points)), async (kill) => {
-      const found = await runCase(scene, kill)
+      const found = await runKilled(scene, kill)
       const interrupted = checkInterrupted(found, flow)
       // The submitter gives its lease back beside the handler, before or after.
       if (kill.point.startsWith('releaseLease') && interrupted.length === 0)
@@ -262,7 +276,7 @@ test.each(['authorization', 'upfront'] as const)(
     const inWork = killsAt(points).filter((kill) => isInWork(points, kill))
     expect(inWork.length).toBeGreaterThan(2)
     const problems = await judgeAll(inWork, async (kill) =>
-      checkPaid(await runCase(scene, kill), 2),
+      checkPaid(await runKilled(scene, kill), 2),
     )
     expect(problems).toEqual([])
   },

@@ -2,11 +2,8 @@ import { memoryStore } from 'countersign/store'
 import type { Hash } from 'viem'
 import { expect, test } from 'vitest'
 import { takeBack } from '../../../../src/orders/watcher/takeBack.js'
-import type {
-  OrderRecord,
-  ProofRecord,
-  TransactionRecord,
-} from '../../../../src/store/types.js'
+import type { OrderRecord } from '../../../../src/store/types.js'
+import { sampleProof, sampleTransaction } from '../../../storeCases/samples.js'
 import { contextOver } from '../../support/contextOver.js'
 import { storedAttempt, storedOrder } from '../../support/storedOrder.js'
 
@@ -14,11 +11,8 @@ const hash: Hash = `0x${'a'.repeat(64)}`
 const ids = ['one', 'two'] as const
 const { chainId, token, recipient } = storedOrder
 
-const proofs = ids.map(
-  (orderId, logIndex): Omit<ProofRecord, 'version'> => ({
-    chainId,
-    token,
-    recipient,
+const proofs = ids.map((orderId, logIndex) =>
+  sampleProof(storedOrder, {
     transactionHash: hash,
     logIndex,
     kind: 'capture',
@@ -26,31 +20,21 @@ const proofs = ids.map(
     attempt: 1,
     blockHash: hash,
     blockNumber: 9n,
-    blockTime: 90n,
     payer: recipient,
-    value: 5n,
     submitter: token,
-    gasUsed: 1n,
-    effectiveGasPrice: 1n,
-    removed: false,
   }),
 )
 
-const sent: Omit<TransactionRecord, 'version'> = {
-  chainId,
-  account: token,
-  nonce: 7,
-  bump: 0,
-  kind: 'capture',
-  movements: ids.map((orderId) => ({ orderId, attempt: 1 })),
-  hash,
-  raw: 'sealed',
-  gas: 1n,
-  maxFeePerGas: 1n,
-  maxPriorityFeePerGas: 1n,
-  recordedAt: 0n,
-  inFlight: false,
-}
+const sent = sampleTransaction(
+  { chainId, account: token },
+  {
+    nonce: 7,
+    movements: ids.map((orderId) => ({ orderId, attempt: 1 })),
+    hash,
+    raw: 'sealed',
+    inFlight: false,
+  },
+)
 
 /**
  * One transaction captured two orders, and a reorganization takes both
