@@ -21,6 +21,7 @@ export type {
   EventRecord,
   Lease,
   LeaseHolder,
+  Movement,
   NoteQuery,
   NoteRecord,
   OrderCount,
