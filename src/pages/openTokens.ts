@@ -7,8 +7,20 @@ import { inTime } from '../core/wait.js'
 import type { OrdersContext } from '../orders/engine.js'
 import type { PageToken } from './web/pageData.js'
 
-/** Milliseconds that a page waits for a node to describe a token. */
+/**
+ * Milliseconds from the question to a node in which pages wait for its answer.
+ * Later pages do not wait.
+ */
 const patience = 2_000
+
+/** Milliseconds after which a node that has not answered is asked again. */
+const longestWait = 30_000
+
+type Asked = {
+  token: Promise<PageToken | undefined>
+  /** `performance.now()` until which pages wait. */
+  until: number
+}
 
 /**
  * Describes the tokens that the shop takes. Asks a node about a token that is
@@ -18,26 +30,30 @@ const patience = 2_000
 export function openTokens({
   tokens,
 }: Pick<OrdersContext, 'tokens'>): () => Promise<readonly PageToken[]> {
-  const found = new Map<number, Promise<PageToken>>()
-  const find = (at: number, token: Token): Promise<PageToken> => {
-    const known = found.get(at)
+  const asked = new Map<number, Asked>()
+  const ask = (at: number, token: Token): Asked => {
+    const known = asked.get(at)
     if (known) return known
-    const asking = describeToken(token)
-    found.set(at, asking)
-    // Asked again with the next page.
-    asking.catch(() => found.delete(at))
-    return asking
+    const asking = inTime<PageToken | undefined>(
+      describeToken(token),
+      longestWait,
+      () => undefined,
+    )
+    const found = asking.catch(() => undefined)
+    const one = { token: found, until: performance.now() + patience }
+    asked.set(at, one)
+    void found.then((described) => {
+      if (!described) asked.delete(at)
+    })
+    return one
   }
   return async () => {
-    const asked = tokens.map((token, at) => find(at, token))
+    const all = tokens.map((token, at) => ask(at, token))
     const described = await Promise.all(
-      asked.map((one) =>
-        inTime<PageToken | undefined>(
-          one.catch(() => undefined),
-          patience,
-          () => undefined,
-        ),
-      ),
+      all.map(({ token, until }) => {
+        const left = Math.max(0, until - performance.now())
+        return inTime(token, left, () => undefined)
+      }),
     )
     return described.filter((token) => token !== undefined)
   }

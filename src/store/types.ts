@@ -23,8 +23,9 @@ export type OrderState =
 
 /**
  * What a row of the table of orders is. A sale is an order that a buyer signs and
- * pays: one row, whatever its number of attempts. A permission is signed once and never paid itself: each charge under it
- * is a row of its own, as is each refund of a sale or charge.
+ * pays: one row, whatever its number of attempts. A permission is signed once and
+ * never paid itself: each charge under it is a row of its own, as is each refund
+ * of a sale or charge.
  */
 export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge'
 
