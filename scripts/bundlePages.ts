@@ -7,6 +7,9 @@ import { cutViem } from './takeParts.js'
 /** The module that is replaced by the files of the page. */
 const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
 
+/** The module that is replaced by the page's style sheet, for the element. */
+const stylesModule = /[\\/]src[\\/]element[\\/]elementStyles\.ts$/
+
 /** Bundles the payment page for browsers, in all forms that it is sent in. */
 async function bundlePages(root: string): Promise<PageAssets> {
   const { outputFiles, metafile } = await build({
@@ -83,10 +86,25 @@ function assetOf(path: string, text: string): Asset {
   }
 }
 
-/** The source of the module that has the files of the page. */
-async function assetsSource(root: string): Promise<string> {
-  const assets = await bundlePages(root)
-  return `export const assets = ${JSON.stringify(assets)}\n`
+/** The source of a module that has files of the page; `undefined` for others. */
+function readSource(root: string): (id: string) => Promise<string> | undefined {
+  let bundling: Promise<PageAssets> | undefined
+  const bundle = () => {
+    bundling ??= bundlePages(root)
+    return bundling
+  }
+  return (id) => {
+    if (assetsModule.test(id))
+      return bundle().then(
+        (assets) => `export const assets = ${JSON.stringify(assets)}\n`,
+      )
+    if (stylesModule.test(id))
+      return bundle().then(({ style, files }) => {
+        const text = files.find(({ name }) => name === style)?.text
+        return `export const elementStyles = ${JSON.stringify(text)}\n`
+      })
+    return undefined
+  }
 }
 
 /**
@@ -97,10 +115,12 @@ export function pageAssets(root: string): Plugin {
   return {
     name: 'files of the pages',
     setup: ({ onLoad }) => {
-      onLoad({ filter: assetsModule }, async () => ({
-        contents: await assetsSource(root),
-        loader: 'js',
-      }))
+      const read = readSource(root)
+      for (const filter of [assetsModule, stylesModule])
+        onLoad({ filter }, async ({ path }) => ({
+          contents: (await read(path)) ?? '',
+          loader: 'js',
+        }))
     },
   }
 }
@@ -110,13 +130,5 @@ export function vitePageAssets(root: string): {
   name: string
   load(id: string): Promise<string> | undefined
 } {
-  let source: Promise<string> | undefined
-  return {
-    name: 'files of the pages',
-    load: (id) => {
-      if (!assetsModule.test(id)) return undefined
-      source ??= assetsSource(root)
-      return source
-    },
-  }
+  return { name: 'files of the pages', load: readSource(root) }
 }
