@@ -15,7 +15,7 @@ import {
   readAccount,
   switchChain,
 } from './wallets.js'
-import { describeFailure } from './words.js'
+import { failureWords } from './words.js'
 
 type CreateActionsParameters = {
   screen: Screen
@@ -57,7 +57,7 @@ export function createActions(parameters: CreateActionsParameters): Actions {
     if (failure)
       report.fail(
         failure.reason,
-        describeFailure(failure, screen.model().order, screen.words()),
+        failureWords(failure, screen.model().order, screen.words()),
       )
   }
 

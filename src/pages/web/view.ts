@@ -6,8 +6,8 @@ import { canCancel, type Model, timeOf } from './model.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
 import {
-  describeFailure,
   describePoint,
+  failureWords,
   networkName,
   totalOf,
   type Words,
@@ -176,7 +176,7 @@ function failurePart(
       h('p', {}, say('notUsedText')),
     )
   if (!failure) return undefined
-  const { title, text } = describeFailure(failure, order, parameters)
+  const { title, text } = failureWords(failure, order, parameters)
   return h(
     'div',
     {
