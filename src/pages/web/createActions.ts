@@ -15,7 +15,7 @@ import {
   readAccount,
   switchChain,
 } from './wallets.js'
-import { describeFailure } from './words.js'
+import { failureText } from './words.js'
 
 type CreateActionsParameters = {
   screen: Screen
@@ -57,7 +57,7 @@ export function createActions(parameters: CreateActionsParameters): Actions {
     if (failure)
       report.fail(
         failure.reason,
-        describeFailure(failure, screen.model().order, screen.words()),
+        failureText(failure, screen.model().order, screen.words()),
       )
   }
 

@@ -6,7 +6,7 @@ import { canCancel, type Model, timeOf } from './model.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
 import {
-  describeFailure,
+  failureText,
   describePoint,
   networkName,
   totalOf,
@@ -176,7 +176,7 @@ function failurePart(
       h('p', {}, say('notUsedText')),
     )
   if (!failure) return undefined
-  const { title, text } = describeFailure(failure, order, parameters)
+  const { title, text } = failureText(failure, order, parameters)
   return h(
     'div',
     {

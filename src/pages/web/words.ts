@@ -23,7 +23,7 @@ export function describePoint(
 }
 
 /** What went wrong, for the buyer. */
-export function describeFailure(
+export function failureText(
   { reason, values }: PageFailure,
   order: BuyerState | undefined,
   words: Words,
