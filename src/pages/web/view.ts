@@ -6,8 +6,8 @@ import { canCancel, type Model, timeOf } from './model.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
 import {
-  failureText,
   describePoint,
+  failureText,
   networkName,
   totalOf,
   type Words,
