@@ -24,3 +24,16 @@ function append(element: HTMLElement, children: readonly Child[]): void {
     if (Array.isArray(child)) append(element, child)
     else if (child) element.append(child as Node | string)
 }
+
+/** Replaces what a page shows. The focus stays on what has the same key. */
+export function showParts(title: string, parts: readonly Child[]): void {
+  const main = document.querySelector('main') as HTMLElement
+  const status = document.querySelector('#status') as HTMLElement
+  const { key } = (document.activeElement as HTMLElement | null)?.dataset ?? {}
+  main.replaceChildren(
+    ...parts.flat().filter((part): part is Node => part instanceof Node),
+  )
+  if (key)
+    main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus()
+  if (status.textContent !== title) status.textContent = title
+}

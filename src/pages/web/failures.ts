@@ -7,8 +7,8 @@ import {
   WrongWalletError,
 } from '../../payments/sign/errors.js'
 import { isDeclined } from '../../payments/sign/isDeclined.js'
-import type { PageWords } from '../words/types.js'
 import { shortenAddress } from './format.js'
+import type { PageFailure } from './pageData.js'
 
 /** The wallet is on another chain than the payment. */
 export class WrongNetwork extends Error {}
@@ -27,15 +27,6 @@ export class WrongAccount extends Error {
     super(`The payment belongs to ${account}.`)
     this.account = account
   }
-}
-
-/** What went wrong, as texts of the catalogue, and what helps. */
-export type PageFailure = {
-  title: keyof PageWords
-  text: keyof PageWords
-  values?: Readonly<Record<string, string>> | undefined
-  help?: 'switchNetwork' | 'changeAccount' | undefined
-  isSerious?: boolean | undefined
 }
 
 export function explainFailure(error: unknown): PageFailure {

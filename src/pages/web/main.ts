@@ -1,28 +1,22 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { cancel, sendCancellation } from './cancel.js'
+import { showParts } from './dom.js'
 import { requestDraft } from './draft.js'
-import { explainFailure, NotOpen, UnknownNetwork } from './failures.js'
+import { explainFailure, NotOpen } from './failures.js'
 import { followOrder } from './followOrder.js'
+import { followWallet } from './followWallet.js'
 import { createFormat, formatTimeLeft } from './format.js'
-import { type Model, tokenOf } from './model.js'
+import { looksOf, type Model, tokenOf } from './model.js'
 import { type OpenedBuyer, openBuyer } from './openBuyer.js'
-import { pay } from './pay.js'
+import type { PageData } from './pageData.js'
+import { pay, switchNetwork } from './pay.js'
 import { readLink, readPageData } from './readPageData.js'
 import { type Actions, renderView } from './view.js'
-import {
-  type Connection,
-  connect,
-  type FoundWallet,
-  findWallets,
-  readAccount,
-  switchChain,
-} from './wallets.js'
+import { type Connection, connect, findWallets } from './wallets.js'
 
-const data = readPageData()
+const data = readPageData<PageData>()
 const format = createFormat(data)
-const main = document.querySelector('main') as HTMLElement
-const status = document.querySelector('#status') as HTMLElement
 
 let model: Model = {
   link: 'live',
@@ -43,9 +37,7 @@ function change(changes: Partial<Model>): void {
 
 /** Renders the page again if anything that it shows has changed. */
 function render(isForced = false): void {
-  const looks = JSON.stringify(model, (name, value) =>
-    name === 'provider' || name === 'showsDetails' ? undefined : value,
-  )
+  const looks = looksOf(model)
   if (looks === shown && !isForced) return
   shown = looks
   const { title, parts } = renderView(model, {
@@ -56,13 +48,7 @@ function render(isForced = false): void {
     actions,
     now: now(),
   })
-  const { key } = (document.activeElement as HTMLElement | null)?.dataset ?? {}
-  main.replaceChildren(
-    ...parts.flat().filter((part): part is Node => part instanceof Node),
-  )
-  if (key)
-    main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus()
-  if (status.textContent !== title) status.textContent = title
+  showParts(title, parts)
 }
 
 /** Runs what the buyer asked for; one thing at a time. */
@@ -102,25 +88,6 @@ function current(): {
   return { connection, order, token }
 }
 
-const followed = new WeakSet<object>()
-
-/** What the user changes in the wallet shows in the page. */
-function follow({ provider, ...wallet }: FoundWallet): void {
-  if (followed.has(provider)) return
-  followed.add(provider)
-  provider.on?.('accountsChanged', (accounts: readonly string[]) => {
-    if (model.connection?.wallet.provider !== provider) return
-    const account = readAccount(accounts)
-    change({
-      connection: account && { wallet: { ...wallet, provider }, account },
-      failure: undefined,
-    })
-  })
-  provider.on?.('chainChanged', () => {
-    if (model.failure?.help === 'switchNetwork') change({ failure: undefined })
-  })
-}
-
 let isAgain = false
 
 const actions: Actions = {
@@ -130,7 +97,7 @@ const actions: Actions = {
       const connection = await connect(wallet, isAgain)
       if (signal.aborted) return
       isAgain = false
-      follow(wallet)
+      followWallet(wallet, { model: () => model, change })
       change({ connection, isChoosing: false })
     }).then(() => {
       if (isToCancel && model.connection) actions.cancel()
@@ -181,14 +148,7 @@ const actions: Actions = {
   switchChain: () => {
     run('connecting', async () => {
       const { connection, token } = current()
-      await switchChain(connection.wallet, token.chainId).catch(
-        (error: unknown) => {
-          const { code, data: inner } = Object(error)
-          // Some wallets put the code of an unknown chain deeper.
-          const inside = Object(Object(inner).originalError).code
-          throw [code, inside].includes(4902) ? new UnknownNetwork() : error
-        },
-      )
+      await switchNetwork(connection, token)
     })
   },
   sendCall: () => {

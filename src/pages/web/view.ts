@@ -3,9 +3,16 @@ import { detailsPart, factList } from './details.js'
 import { type Child, h } from './dom.js'
 import { formatTimeLeft, shortenAddress } from './format.js'
 import { canCancel, type Model, timeOf } from './model.js'
+import type { PageData } from './pageData.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
-import { describePoint, networkName, totalOf, type Words } from './words.js'
+import {
+  describePoint,
+  networkName,
+  type PricedOrder,
+  totalOf,
+  type Words,
+} from './words.js'
 
 /** What the buyer can do on the page. */
 export type Actions = {
@@ -19,11 +26,20 @@ export type Actions = {
   toggleDetails(isOpen: boolean): void
 }
 
-export type ViewParameters = Words & {
-  orderId: string
-  actions: Actions
+/** What the parts need that choose a wallet and pay. */
+export type PayPartParameters = Words & {
+  actions: Pick<
+    Actions,
+    'choose' | 'changeAccount' | 'pay' | 'stop' | 'switchChain'
+  >
   /** Unix seconds. */
   now: number
+}
+
+export type ViewParameters = PayPartParameters & {
+  data: PageData
+  orderId: string
+  actions: Actions
 }
 
 /** Renders all parts of the main element. */
@@ -68,7 +84,7 @@ export function renderView(
   }
 }
 
-function messageCard(title: string, text: string): HTMLElement {
+export function messageCard(title: string, text: string): HTMLElement {
   return h(
     'section',
     { class: 'card loading' },
@@ -142,13 +158,19 @@ function hash(text: string, explorer: string | undefined): HTMLElement {
     : h('span', { class: 'hex' }, text)
 }
 
-function notice(text: string, ...more: readonly Child[]): HTMLElement {
+export function notice(text: string, ...more: readonly Child[]): HTMLElement {
   return h('div', { class: 'notice' }, h('p', {}, text), more)
 }
 
-function failurePart(
-  { failure, isUnneeded, order }: Model,
-  parameters: ViewParameters,
+export function failurePart(
+  {
+    failure,
+    isUnneeded,
+    order,
+  }: Partial<Pick<Model, 'failure' | 'isUnneeded'>> & {
+    order?: PricedOrder | undefined
+  },
+  parameters: PayPartParameters,
 ): HTMLElement | undefined {
   const { format, actions } = parameters
   const { say } = format
@@ -179,7 +201,7 @@ function failurePart(
   )
 }
 
-function button(
+export function button(
   text: string,
   key: string,
   click: () => void,
@@ -201,10 +223,10 @@ function button(
   )
 }
 
-function payPart(
-  model: Model,
-  order: BuyerState,
-  parameters: ViewParameters,
+export function payPart(
+  model: WalletModel,
+  order: OpenOrder,
+  parameters: PayPartParameters,
 ): Child {
   const { format, actions, now, token } = parameters
   const { say } = format
@@ -228,9 +250,16 @@ function payPart(
   ]
 }
 
+/** What can be paid, and until when. */
+export type OpenOrder = PricedOrder & {
+  window: Pick<BuyerState['window'], 'validBefore'>
+}
+
+type WalletModel = Pick<Model, 'connection' | 'task' | 'wallets'>
+
 function accountPart(
-  { connection, task }: Model,
-  { format, actions }: ViewParameters,
+  { connection, task }: WalletModel,
+  { format, actions }: PayPartParameters,
 ): Child {
   if (!connection) return undefined
   const { wallet, account } = connection
@@ -249,8 +278,8 @@ function accountPart(
 }
 
 function walletPart(
-  { wallets, task }: Model,
-  { format, actions }: ViewParameters,
+  { wallets, task }: WalletModel,
+  { format, actions }: PayPartParameters,
   text: 'walletsText' | 'walletsToCancel',
 ): HTMLElement {
   const { say } = format
