@@ -1,15 +1,31 @@
+import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
+import type { Inlined } from '../src/pages/paywallAssets.js'
 import { cutViem } from './takeParts.js'
 
-/** The module that is replaced by the files of the page. */
-const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
+/** The modules that are replaced by the files of the pages. */
+const assetsModule = /[\\/]src[\\/]pages[\\/](?:assets|paywallAssets)\.ts$/
+
+/** How both pages are bundled. */
+const browserBuild = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  legalComments: 'none',
+  plugins: [{ name: 'cut viem', setup: cutViem }],
+  write: false,
+  logLevel: 'error',
+} as const satisfies BuildOptions
 
 /** Bundles the payment page for browsers, in all forms that it is sent in. */
 async function bundlePages(root: string): Promise<PageAssets> {
   const { outputFiles, metafile } = await build({
+    ...browserBuild,
     absWorkingDir: root,
     entryPoints: {
       pay: 'src/pages/web/main.ts',
@@ -18,17 +34,8 @@ async function bundlePages(root: string): Promise<PageAssets> {
     outdir: 'dist/pages',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    bundle: true,
     splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    legalComments: 'none',
-    plugins: [{ name: 'cut viem', setup: cutViem }],
     metafile: true,
-    write: false,
-    logLevel: 'error',
   })
   const used = namesUsed(metafile)
   const files = outputFiles
@@ -83,10 +90,37 @@ function assetOf(path: string, text: string): Asset {
   }
 }
 
-/** The source of the module that has the files of the page. */
-async function assetsSource(root: string): Promise<string> {
-  const assets = await bundlePages(root)
-  return `export const assets = ${JSON.stringify(assets)}\n`
+/**
+ * Bundles the paywall, whose script and styles stand in the page itself: a gate
+ * serves the addresses that it sells, and no others.
+ */
+async function bundlePaywall(
+  root: string,
+): Promise<Record<'script' | 'style', Inlined>> {
+  const [script, style] = await Promise.all(
+    ['paywall.ts', 'pay.css'].map(async (file): Promise<Inlined> => {
+      const { outputFiles } = await build({
+        ...browserBuild,
+        absWorkingDir: root,
+        entryPoints: [`src/pages/web/${file}`],
+      })
+      const text = outputFiles[0]?.text.trim() ?? ''
+      if (/<\/(script|style)|<!--/i.test(text))
+        throw new Error(`${file} cannot stand in a page.`)
+      const hash = createHash('sha256').update(text).digest('base64')
+      return { text, hash: `sha256-${hash}` }
+    }),
+  )
+  if (!script || !style) throw new Error('The paywall has no files.')
+  return { script, style }
+}
+
+/** The source of a module that has the files of a page. */
+async function assetsSource(root: string, module: string): Promise<string> {
+  const isPaywall = /paywallAssets\.ts$/.test(module)
+  const name = isPaywall ? 'paywallAssets' : 'assets'
+  const assets = isPaywall ? await bundlePaywall(root) : await bundlePages(root)
+  return `export const ${name} = ${JSON.stringify(assets)}\n`
 }
 
 /**
@@ -97,8 +131,8 @@ export function pageAssets(root: string): Plugin {
   return {
     name: 'files of the pages',
     setup: ({ onLoad }) => {
-      onLoad({ filter: assetsModule }, async () => ({
-        contents: await assetsSource(root),
+      onLoad({ filter: assetsModule }, async ({ path }) => ({
+        contents: await assetsSource(root, path),
         loader: 'js',
       }))
     },
@@ -110,12 +144,13 @@ export function vitePageAssets(root: string): {
   name: string
   load(id: string): Promise<string> | undefined
 } {
-  let source: Promise<string> | undefined
+  const sources = new Map<string, Promise<string>>()
   return {
     name: 'files of the pages',
     load: (id) => {
       if (!assetsModule.test(id)) return undefined
-      source ??= assetsSource(root)
+      const source = sources.get(id) ?? assetsSource(root, id)
+      sources.set(id, source)
       return source
     },
   }
