@@ -35,6 +35,7 @@ let model: PaywallModel = {
   failure: answer.failure,
   showsDetails: false,
   canKeep: true,
+  isSlow: false,
 }
 let shown = ''
 let asking = new AbortController()
@@ -122,6 +123,9 @@ class Stopped extends Error {
 
 let isLeaving = false
 
+/** Milliseconds. A download replaces no page, which cannot know of it. */
+const slowAfter = 8_000
+
 const notReceived: PageFailure = {
   title: 'notReceivedTitle',
   text: 'notReceivedText',
@@ -180,6 +184,7 @@ async function pay(signal: AbortSignal): Promise<void> {
 function leave(): void {
   isLeaving = true
   change({ task: 'sending' })
+  setTimeout(() => change({ isSlow: true }), slowAfter)
   location.reload()
 }
 
