@@ -38,6 +38,7 @@ let model: PaywallModel = {
   failure: answer.failure,
   showsDetails: false,
   canKeep: true,
+  isSlow: false,
 }
 let shown = ''
 let asking = new AbortController()
@@ -125,6 +126,9 @@ class Stopped extends Error {
 
 let isLeaving = false
 
+/** Milliseconds. A download replaces no page, which cannot know of it. */
+const slowAfter = 8_000
+
 const notReceived: PageFailure = {
   reason: 'notReceived',
 }
@@ -182,6 +186,7 @@ async function pay(signal: AbortSignal): Promise<void> {
 function leave(): void {
   isLeaving = true
   change({ task: 'sending' })
+  setTimeout(() => change({ isSlow: true }), slowAfter)
   location.reload()
 }
 

@@ -9,6 +9,7 @@ import {
   button,
   failurePart,
   messageCard,
+  notice,
   type OpenOrder,
   type PayPartParameters,
   payPart,
@@ -24,6 +25,8 @@ export type PaywallModel = Pick<
   chosen: number
   /** False if the browser keeps no cookies of this page. */
   canKeep: boolean
+  /** True if the answer to a payment does not come, or is no page. */
+  isSlow: boolean
 }
 
 type PaywallParameters = PayPartParameters & {
@@ -71,6 +74,8 @@ export function renderPaywall(
     failurePart({ ...model, order }, parameters),
     offersPart(model, parameters),
     model.canKeep ? payPart(model, order, parameters) : keepPart(parameters),
+    model.isSlow &&
+      notice(say('slowText'), button(say('tryAgain'), 'again', actions.reload)),
   )
   const shown = token
     ? detailsPart(model, parameters, actions.toggleDetails)

@@ -136,6 +136,8 @@ export const englishWords = {
   waitTitle: 'The shop is charging you',
   waitText:
     'Do not pay again. This page shows what you paid for as soon as the network has the charge.',
+  slowText:
+    'This takes longer than usual. If a download has begun, you have what you paid for.',
   noCookiesTitle: 'Your browser keeps no cookies here',
   noCookiesText:
     'This page needs one to show what you paid for. Open it in a window of its own, or allow cookies for this site.',

@@ -145,6 +145,8 @@ export const germanWords: PageWords = {
   waitTitle: 'Der Shop bucht gerade ab',
   waitText:
     'Bezahlen Sie nicht noch einmal. Diese Seite zeigt, was Sie bezahlt haben, sobald das Netzwerk die Abbuchung hat.',
+  slowText:
+    'Das dauert länger als sonst. Wenn ein Download begonnen hat, haben Sie, was Sie bezahlt haben.',
   noCookiesTitle: 'Ihr Browser behält hier keine Cookies',
   noCookiesText:
     'Diese Seite braucht eines, um zu zeigen, was Sie bezahlt haben. Öffnen Sie sie in einem eigenen Fenster, oder erlauben Sie Cookies für diese Website.',

@@ -9,8 +9,12 @@ import { type GateShop, openGateShop, signFor } from './x402Desk.js'
 export const openPaywallShop = (
   { name = 'Daily News', ...looks }: Partial<PaywallParameters> = {},
   parameters: Partial<Omit<X402GateParameters, 'orders'>> = {},
+  shop?: Parameters<typeof openGateShop>[1],
 ): Promise<GateShop> =>
-  openGateShop({ paywall: createPaywall({ name, ...looks }), ...parameters })
+  openGateShop(
+    { paywall: createPaywall({ name, ...looks }), ...parameters },
+    shop,
+  )
 
 /** What a browser sends when a person opens an address. */
 export const navigation = {

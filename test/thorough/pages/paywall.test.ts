@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expressPayment, honoPayment } from 'countersign/x402'
 import { Hono } from 'hono'
 import type { Page } from 'playwright-core'
@@ -42,6 +43,11 @@ const hono = new Hono()
 hono.get('/free', (context) => context.html('<h1>Free</h1>'))
 hono.get('/plain/*', honoPayment(gate, 'work'), (context) =>
   context.text(`Text ${++runs}`),
+)
+hono.get('/file', honoPayment(gate, 'work'), (context) =>
+  context.body(`File ${++runs}`, 200, {
+    'content-disposition': 'attachment; filename="file.txt"',
+  }),
 )
 hono.get('/both', honoPayment(gate, ['work', 'long']), (context) =>
   context.html(article()),
@@ -235,5 +241,24 @@ test('what is no HTML is shown by the browser itself', async () => {
   await page.goto(`${urls.Hono}/plain/1`)
   await pay(buyer)
   await page.getByText(/^Text \d+$/).waitFor()
+  await page.context().close()
+})
+
+test('a file is downloaded, again without another payment, and the page says that this may have happened', async () => {
+  const buyer = await openBuyer()
+  const { page, account } = buyer
+  await page.goto(`${urls.Hono}/file`)
+  const read = async (start: () => Promise<unknown>): Promise<string> => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      start(),
+    ])
+    return readFileSync(await download.path(), 'utf8')
+  }
+  const first = await read(() => pay(buyer))
+  await page.getByText('If a download has begun').waitFor()
+  expect(await read(() => button(page, 'Try again').click())).toBe(first)
+  expect(first).toBe(`File ${runs}`)
+  expect(await balanceOf(account.address)).toBe(price)
   await page.context().close()
 })
