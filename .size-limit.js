@@ -41,7 +41,7 @@ export default [
     external: ['zod'],
   }),
   // The whole client of a buyer, viem not left out.
-  check('buyerClient', '{ createBuyerClient }', 7060, {
+  check('buyerClient', '{ createBuyerClient }', 7070, {
     path: 'dist/client.js',
     external: [],
   }),

@@ -1,18 +1,32 @@
+import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
+import type { Inlined } from '../src/pages/paywallAssets.js'
 import { cutViem } from './takeParts.js'
 
-/** The module that is replaced by the files of the page. */
-const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
+/** The modules that are replaced by the files of the pages. */
+const assetsModule =
+  /[\\/]src[\\/](?:pages[\\/](?:assets|paywallAssets)|element[\\/]elementStyles)\.ts$/
 
-/** The module that is replaced by the page's style sheet, for the element. */
-const stylesModule = /[\\/]src[\\/]element[\\/]elementStyles\.ts$/
+/** How both pages are bundled. */
+const browserBuild = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  legalComments: 'none',
+  plugins: [{ name: 'cut viem', setup: cutViem }],
+  write: false,
+  logLevel: 'error',
+} as const satisfies BuildOptions
 
 /** Bundles the payment page for browsers, in all forms that it is sent in. */
 async function bundlePages(root: string): Promise<PageAssets> {
   const { outputFiles, metafile } = await build({
+    ...browserBuild,
     absWorkingDir: root,
     entryPoints: {
       pay: 'src/pages/web/main.ts',
@@ -21,17 +35,8 @@ async function bundlePages(root: string): Promise<PageAssets> {
     outdir: 'dist/pages',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    bundle: true,
     splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    legalComments: 'none',
-    plugins: [{ name: 'cut viem', setup: cutViem }],
     metafile: true,
-    write: false,
-    logLevel: 'error',
   })
   const used = namesUsed(metafile)
   const files = outputFiles
@@ -86,25 +91,43 @@ function assetOf(path: string, text: string): Asset {
   }
 }
 
-/** The source of a module that has files of the page; `undefined` for others. */
-function readSource(root: string): (id: string) => Promise<string> | undefined {
-  let bundling: Promise<PageAssets> | undefined
-  const bundle = () => {
-    bundling ??= bundlePages(root)
-    return bundling
-  }
-  return (id) => {
-    if (assetsModule.test(id))
-      return bundle().then(
-        (assets) => `export const assets = ${JSON.stringify(assets)}\n`,
-      )
-    if (stylesModule.test(id))
-      return bundle().then(({ style, files }) => {
-        const text = files.find(({ name }) => name === style)?.text
-        return `export const elementStyles = ${JSON.stringify(text)}\n`
+/**
+ * Bundles the paywall, whose script and styles stand in the page itself: a gate
+ * serves the addresses that it sells, and no others.
+ */
+async function bundlePaywall(
+  root: string,
+): Promise<Record<'script' | 'style', Inlined>> {
+  const [script, style] = await Promise.all(
+    ['paywall.ts', 'pay.css'].map(async (file): Promise<Inlined> => {
+      const { outputFiles } = await build({
+        ...browserBuild,
+        absWorkingDir: root,
+        entryPoints: [`src/pages/web/${file}`],
       })
-    return undefined
-  }
+      const text = outputFiles[0]?.text.trim() ?? ''
+      if (/<\/(script|style)|<!--/i.test(text))
+        throw new Error(`${file} cannot stand in a page.`)
+      const hash = createHash('sha256').update(text).digest('base64')
+      return { text, hash: `sha256-${hash}` }
+    }),
+  )
+  if (!script || !style) throw new Error('The paywall has no files.')
+  return { script, style }
+}
+
+/** What each of the modules exports, under the name of its file. */
+const bundlers: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
+  assets: bundlePages,
+  paywallAssets: bundlePaywall,
+  elementStyles: async (root) => (await bundlePaywall(root)).style.text,
+}
+
+/** The source of a module that has the files of a page. */
+async function assetsSource(root: string, module: string): Promise<string> {
+  const name = basename(module, '.ts')
+  const assets = await bundlers[name]?.(root)
+  return `export const ${name} = ${JSON.stringify(assets)}\n`
 }
 
 /**
@@ -115,12 +138,10 @@ export function pageAssets(root: string): Plugin {
   return {
     name: 'files of the pages',
     setup: ({ onLoad }) => {
-      const read = readSource(root)
-      for (const filter of [assetsModule, stylesModule])
-        onLoad({ filter }, async ({ path }) => ({
-          contents: (await read(path)) ?? '',
-          loader: 'js',
-        }))
+      onLoad({ filter: assetsModule }, async ({ path }) => ({
+        contents: await assetsSource(root, path),
+        loader: 'js',
+      }))
     },
   }
 }
@@ -130,5 +151,14 @@ export function vitePageAssets(root: string): {
   name: string
   load(id: string): Promise<string> | undefined
 } {
-  return { name: 'files of the pages', load: readSource(root) }
+  const sources = new Map<string, Promise<string>>()
+  return {
+    name: 'files of the pages',
+    load: (id) => {
+      if (!assetsModule.test(id)) return undefined
+      const source = sources.get(id) ?? assetsSource(root, id)
+      sources.set(id, source)
+      return source
+    },
+  }
 }

@@ -5,7 +5,7 @@ import { parseOrderId } from '../core/parseOrderId.js'
 import { contextOf } from '../orders/engine.js'
 import type { Orders } from '../orders/index.js'
 import { type Asset, assets } from './assets.js'
-import { chooseLanguage } from './chooseLanguage.js'
+import { findWords } from './chooseLanguage.js'
 import { chooseReturn } from './chooseReturn.js'
 import { openTokens } from './openTokens.js'
 import { parsePages, type SettledPages } from './parsePages.js'
@@ -135,14 +135,8 @@ function servePage(
   request: Request,
   { settled, theme, tokens, returnUrl }: ServePageParameters,
 ): Response {
-  const { basePath, payments, logo, name, languages, terms } = settled
-  const language =
-    settled.language ??
-    chooseLanguage(request.headers.get('accept-language'), [
-      ...languages.keys(),
-    ])
-  const words = languages.get(language)
-  if (!words) throw new InvalidFieldError('language', shown(language), 'known')
+  const { basePath, payments, logo, name, terms } = settled
+  const { language, words } = findWords(request, settled)
   const from = `${basePath}/pay`
   const html = renderPage({
     data: {

@@ -1,4 +1,4 @@
-import { dataElement, type PageData } from './web/pageData.js'
+import { dataElement, type PageData, type ShopData } from './web/pageData.js'
 
 type RenderPageParameters = {
   data: PageData
@@ -13,6 +13,32 @@ type RenderPageParameters = {
 /** Renders the document of the payment page, which has the data of no order. */
 export function renderPage(parameters: RenderPageParameters): string {
   const { data, script, imports, styles, logo } = parameters
+  return renderDocument({
+    data,
+    logo,
+    styles: styles.map(
+      (path) => `<link rel="stylesheet" href="${escapeHtml(path)}">`,
+    ),
+    scripts: [
+      ...imports.map(
+        (path) => `<link rel="modulepreload" href="${escapeHtml(path)}">`,
+      ),
+      `<script type="module" src="${escapeHtml(script)}"></script>`,
+    ],
+  })
+}
+
+type RenderDocumentParameters = {
+  data: ShopData
+  logo: string | undefined
+  /** Elements, not escaped here. */
+  styles: readonly string[]
+  scripts: readonly string[]
+}
+
+/** Renders what all pages of a shop have in common. */
+export function renderDocument(parameters: RenderDocumentParameters): string {
+  const { data, logo, styles, scripts } = parameters
   const { name, words, language, terms } = data
   const picture = logo && `<img class="logo" src="${escapeHtml(logo)}" alt="">`
   return `<!doctype html>
@@ -24,10 +50,9 @@ export function renderPage(parameters: RenderPageParameters): string {
 <meta name="robots" content="noindex">
 <title>${escapeHtml(words.payTo.replace('{name}', () => name))}</title>
 <link rel="icon" href="data:,">
-${styles.map((path) => `<link rel="stylesheet" href="${escapeHtml(path)}">`).join('\n')}
+${styles.join('\n')}
 <meta name="${dataElement}" content="${escapeHtml(JSON.stringify(data))}">
-${imports.map((path) => `<link rel="modulepreload" href="${escapeHtml(path)}">`).join('\n')}
-<script type="module" src="${escapeHtml(script)}"></script>
+${scripts.join('\n')}
 </head>
 <body>
 <header class="top">${picture ?? ''}<p>${escapeHtml(name)}</p></header>

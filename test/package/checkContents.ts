@@ -35,11 +35,16 @@ export function checkContents({ files, size, unpackedSize }: Consumer): void {
   ok(unpackedSize <= mostUnpacked, `it holds ${unpackedSize} bytes`)
 }
 
-/** Both builds have the script and styles of the payment page inside. */
+/** Both builds have the scripts and styles of the pages inside. */
 export function checkPages({ installed }: Consumer): void {
   for (const build of ['dist/pages.js', 'dist/node/pages.js']) {
     const text = readFileSync(join(installed, build), 'utf8')
-    for (const file of [/"pay-\w{8}\.js"/, /"look-\w{8}\.css"/])
+    for (const file of [
+      /"pay-\w{8}\.js"/,
+      /"look-\w{8}\.css"/,
+      // The paywall, inline.
+      /hash: ?"sha256-[\w+/]{43}="/,
+    ])
       ok(file.test(text), `${build} lacks a file like ${file}`)
   }
 }

@@ -107,6 +107,7 @@ const rows: readonly Row[] = [
       'pages',
       'pages/web',
       'pages/words',
+      'x402/wire',
     ],
   ],
   [
