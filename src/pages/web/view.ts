@@ -205,7 +205,10 @@ export function button(
   text: string,
   key: string,
   click: () => void,
-  { isPrimary = false, isBusy = false } = {},
+  {
+    isPrimary = false,
+    isBusy = false,
+  }: { isPrimary?: boolean; isBusy?: boolean } = {},
 ): HTMLElement {
   return h(
     'button',
