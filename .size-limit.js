@@ -49,6 +49,11 @@ export default [
     path: 'dist/client.js',
     external: [],
   }),
+  // The whole program of the payment page, viem not left out.
+  check('element', '*', 20000, {
+    path: 'dist/element.js',
+    external: [],
+  }),
   check('webhooks', '*', 8885, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
