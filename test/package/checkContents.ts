@@ -10,7 +10,7 @@ const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
 const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
-const mostPacked = 1_400_000
+const mostPacked = 1_440_000
 const mostUnpacked = 5_800_000
 
 /** The build, documents and descriptors, without pictures and sources. */
@@ -43,7 +43,7 @@ export function checkPages({ installed }: Consumer): void {
       /"pay-\w{8}\.js"/,
       /"look-\w{8}\.css"/,
       // The paywall, inline.
-      /hash: ?"sha256-[\w+/]{43}="/,
+      /hash"?: ?"sha256-[\w+/]{43}="/,
     ])
       ok(file.test(text), `${build} lacks a file like ${file}`)
   }
