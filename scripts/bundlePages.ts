@@ -7,7 +7,8 @@ import type { Inlined } from '../src/pages/paywallAssets.js'
 import { cutViem } from './takeParts.js'
 
 /** The modules that are replaced by the files of the pages. */
-const assetsModule = /[\\/]src[\\/]pages[\\/](?:assets|paywallAssets)\.ts$/
+const assetsModule =
+  /[\\/]src[\\/](?:pages[\\/](?:assets|paywallAssets)|element[\\/]elementStyles)\.ts$/
 
 /** How both pages are bundled. */
 const browserBuild = {
@@ -115,11 +116,17 @@ async function bundlePaywall(
   return { script, style }
 }
 
+/** What each of the modules exports, under the name of its file. */
+const bundlers: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
+  assets: bundlePages,
+  paywallAssets: bundlePaywall,
+  elementStyles: async (root) => (await bundlePaywall(root)).style.text,
+}
+
 /** The source of a module that has the files of a page. */
 async function assetsSource(root: string, module: string): Promise<string> {
-  const isPaywall = /paywallAssets\.ts$/.test(module)
-  const name = isPaywall ? 'paywallAssets' : 'assets'
-  const assets = isPaywall ? await bundlePaywall(root) : await bundlePages(root)
+  const name = basename(module, '.ts')
+  const assets = await bundlers[name]?.(root)
   return `export const ${name} = ${JSON.stringify(assets)}\n`
 }
 

@@ -118,7 +118,7 @@ function describe(
   const { required, code } = refusal
   if (payment === undefined) return { required, shown: {} }
   const failure = isAnswered
-    ? ({ title: 'answeredTitle', text: 'answeredText' } as const)
+    ? ({ reason: 'answered' } as const)
     : explainCode(code)
   return { required, shown: { failure, ended: nonceOf(payment) } }
 }

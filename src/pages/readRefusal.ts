@@ -40,45 +40,42 @@ export async function readRefusal(
 const json = 'application/json'
 
 const failed: PaywallAnswer = {
-  failure: { title: 'failedTitle', text: 'failedText' },
+  failure: { reason: 'failed' },
 }
 
 /** By the `error` of the gate's answers. */
 const laters: Readonly<Record<string, PaywallAnswer>> = {
   settlement_pending: {
-    failure: { title: 'waitTitle', text: 'waitText' },
+    failure: { reason: 'wait' },
     seconds: 1,
   },
   unavailable: {
-    failure: { title: 'unreachableTitle', text: 'unreachableText' },
+    failure: { reason: 'unreachable' },
     seconds: 5,
   },
   unexpected_verify_error: {
-    failure: { title: 'unreachableTitle', text: 'unreachableText' },
+    failure: { reason: 'unreachable' },
     seconds: 5,
   },
   too_many_open_payments: {
-    failure: { title: 'tooManyTitle', text: 'tooManyText' },
+    failure: { reason: 'tooMany' },
   },
   work_failed: failed,
   answer_too_long: failed,
 }
 
-const ended: PageFailure = { title: 'endedTitle', text: 'endedText' }
+const ended: PageFailure = { reason: 'ended' }
 const cannotCharge: PageFailure = {
-  title: 'cannotChargeTitle',
-  text: 'cannotChargeText',
+  reason: 'cannotCharge',
 }
 
 /** By the code with which a gate refuses a payment. */
 const failures: Readonly<Record<string, PageFailure>> = {
   invalid_exact_evm_insufficient_balance: {
-    title: 'tooLittleTitle',
-    text: 'tooLittleText',
+    reason: 'tooLittle',
   },
   invalid_exact_evm_signature: {
-    title: 'wrongSignerTitle',
-    text: 'wrongSignerText',
+    reason: 'wrongSigner',
   },
   // These may also be about a payment that was charged long ago.
   invalid_exact_evm_payload_authorization_valid_before: ended,
@@ -92,8 +89,7 @@ export function explainCode(code: string): PageFailure {
   return Object.hasOwn(failures, code) && failures[code]
     ? failures[code]
     : {
-        title: 'refusedTitle',
-        text: 'refusedText',
+        reason: 'refused',
         values: { reason: `${code}.` },
         isSerious: true,
       }

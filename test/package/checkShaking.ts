@@ -111,6 +111,41 @@ const rows: readonly Row[] = [
     ],
   ],
   [
+    'element',
+    '*',
+    ['eventsource-parser'],
+    [
+      'client',
+      ...message,
+      'checkout',
+      'element',
+      'pages',
+      'pages/web',
+      'pages/words',
+      'payments/sign',
+    ],
+  ],
+  [
+    'wagmi',
+    '*',
+    ['@tanstack/react-query', '@wagmi/core', 'eventsource-parser', 'wagmi'],
+    [
+      'client',
+      ...message,
+      'payments/sign',
+      'wagmi/actions',
+      'wagmi/hooks',
+      'wagmi/query',
+    ],
+  ],
+  // Who has no React gets none.
+  [
+    'wagmi',
+    '{ getOrder, signPayment }',
+    ['@wagmi/core', 'eventsource-parser'],
+    ['client', ...message, 'payments/sign', 'wagmi/actions'],
+  ],
+  [
     'webhooks',
     '*',
     [

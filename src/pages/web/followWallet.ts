@@ -1,30 +1,32 @@
 import type { Model } from './model.js'
 import { type FoundWallet, readAccount } from './wallets.js'
 
-const followed = new WeakSet<object>()
-
+/** What shows the wallet that is connected. */
 type Following = {
-  model: () => Pick<Model, 'connection' | 'failure'>
-  change: (changes: Pick<Model, 'connection' | 'failure'>) => void
+  model(): Pick<Model, 'connection' | 'failure'>
+  change(changes: Pick<Model, 'connection' | 'failure'>): void
 }
 
-/** What the user changes in the wallet shows in the page. */
+const followed = new WeakMap<object, WeakSet<Following>>()
+
+/** Shows what the user changes in the wallet. */
 export function followWallet(
+  following: Following,
   { provider, ...wallet }: FoundWallet,
-  { model, change }: Following,
 ): void {
-  if (followed.has(provider)) return
-  followed.add(provider)
+  const known = followed.get(provider) ?? new WeakSet()
+  if (known.has(following)) return
+  followed.set(provider, known.add(following))
   provider.on?.('accountsChanged', (accounts: readonly string[]) => {
-    if (model().connection?.wallet.provider !== provider) return
+    if (following.model().connection?.wallet.provider !== provider) return
     const account = readAccount(accounts)
-    change({
+    following.change({
       connection: account && { wallet: { ...wallet, provider }, account },
       failure: undefined,
     })
   })
   provider.on?.('chainChanged', () => {
-    if (model().failure?.help === 'switchNetwork')
-      change({ failure: undefined })
+    if (following.model().failure?.help === 'switchNetwork')
+      following.change({ failure: undefined })
   })
 }

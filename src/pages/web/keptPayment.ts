@@ -62,7 +62,7 @@ export function canKeep(): boolean {
 }
 
 /** The nonce of a payment that is kept; empty if it has none. */
-export function nonceOf(payment: string): string {
+export function nonceOfKept(payment: string): string {
   try {
     return String(JSON.parse(atob(payment)).payload.authorization.nonce ?? '')
   } catch {

@@ -34,10 +34,34 @@ export type PageData = ShopData & {
   returnUrl: string | undefined
 }
 
-/** What went wrong, as texts of the catalogue, and what helps. */
+/** What went wrong: the catalogue has a title and a text for each. */
+export type FailureReason =
+  | 'answered'
+  | 'busy'
+  | 'cannotCharge'
+  | 'changed'
+  | 'declined'
+  | 'ended'
+  | 'failed'
+  | 'inFlight'
+  | 'notReceived'
+  | 'offline'
+  | 'refused'
+  | 'tooLate'
+  | 'tooLittle'
+  | 'tooMany'
+  | 'unexpected'
+  | 'unknownNetwork'
+  | 'unreachable'
+  | 'wait'
+  | 'wallet'
+  | 'wrongAccount'
+  | 'wrongNetwork'
+  | 'wrongSigner'
+
+/** What went wrong, and what helps. */
 export type PageFailure = {
-  title: keyof PageWords
-  text: keyof PageWords
+  reason: FailureReason
   values?: Readonly<Record<string, string>> | undefined
   help?: 'switchNetwork' | 'changeAccount' | undefined
   isSerious?: boolean | undefined

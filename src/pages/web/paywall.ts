@@ -1,4 +1,4 @@
-import { showParts } from './dom.js'
+import { placeInPage, showParts } from './dom.js'
 import { explainFailure, NotOpen } from './failures.js'
 import { followWallet } from './followWallet.js'
 import { createFormat } from './format.js'
@@ -6,7 +6,7 @@ import {
   canKeep,
   dropKept,
   keepPayment,
-  nonceOf,
+  nonceOfKept,
   readKept,
 } from './keptPayment.js'
 import { looksOf } from './model.js'
@@ -29,6 +29,9 @@ const format = createFormat(data)
 const offers = readOffers(data)
 const ahead = data.now - Math.floor(Date.now() / 1_000)
 
+const place = placeInPage()
+const following = { model: () => model, change }
+
 let model: PaywallModel = {
   chosen: 0,
   wallets: [],
@@ -50,7 +53,7 @@ function change(changes: Partial<PaywallModel>): void {
   const looks = looksOf(model)
   if (looks === shown) return
   shown = looks
-  const { title, parts } = renderPaywall(model, {
+  const parts = renderPaywall(model, {
     format,
     data,
     offers,
@@ -62,7 +65,7 @@ function change(changes: Partial<PaywallModel>): void {
           const connection = await connect(wallet, isAgain)
           if (signal.aborted) return
           isAgain = false
-          followWallet(wallet, { model: () => model, change })
+          followWallet(following, wallet)
           const chosen = await chooseOffer(connection)
           if (!signal.aborted) change({ connection, chosen })
         })
@@ -89,7 +92,7 @@ function change(changes: Partial<PaywallModel>): void {
       reload: () => location.reload(),
     },
   })
-  showParts(title, parts)
+  showParts(place, parts)
 }
 
 /** Runs what the buyer asked for; one thing at a time. */
@@ -116,7 +119,7 @@ class Stopped extends Error {
   readonly failure: PageFailure
 
   constructor(failure: PageFailure) {
-    super(failure.title)
+    super(failure.reason)
     this.failure = failure
   }
 }
@@ -127,11 +130,10 @@ let isLeaving = false
 const slowAfter = 8_000
 
 const notReceived: PageFailure = {
-  title: 'notReceivedTitle',
-  text: 'notReceivedText',
+  reason: 'notReceived',
 }
 
-const tooLate: PageFailure = { title: 'tooLateTitle', text: 'tooLateText' }
+const tooLate: PageFailure = { reason: 'tooLate' }
 
 function current(): { connection: Connection; offer: PageOffer } {
   const { connection, chosen } = model
@@ -195,7 +197,7 @@ function leave(): void {
 function isPaidElsewhere(): boolean {
   const kept = readKept(cookie)
   if (kept === undefined || answer.isLater) return false
-  if (answer.ended !== nonceOf(kept)) {
+  if (answer.ended !== nonceOfKept(kept)) {
     const [entry] = performance.getEntriesByType('navigation')
     if (Object(entry).type !== 'reload') return true
     // The shop does not get the cookies of this browser.
@@ -215,7 +217,8 @@ function start(): void {
     setTimeout(() => location.reload(), seconds * 1_000)
   if (!isLater) {
     model = { ...model, canKeep: canKeep() }
-    findWallets((wallets) => change({ wallets }))
+    const { signal } = new AbortController()
+    findWallets((wallets) => change({ wallets }), signal)
   }
   change({})
 }

@@ -14,7 +14,7 @@ import {
   type PayPartParameters,
   payPart,
 } from './view.js'
-import { money, networkName, type Words } from './words.js'
+import { failureText, money, networkName, type Words } from './words.js'
 
 /** Everything that the page shows. */
 export type PaywallModel = Pick<
@@ -48,8 +48,8 @@ export function renderPaywall(
   const offer = offers[model.chosen]
   const { isLater, failure = unreachable } = data.answer
   if (isLater || !offer) {
-    const title = say(failure.title)
-    const card = messageCard(title, say(failure.text))
+    const { title, text } = failureText(failure, undefined, parameters)
+    const card = messageCard(title, text)
     card.append(button(say('tryAgain'), 'again', actions.reload))
     return { title, parts: [card] }
   }
@@ -84,8 +84,7 @@ export function renderPaywall(
 }
 
 const unreachable = {
-  title: 'unreachableTitle',
-  text: 'unreachableText',
+  reason: 'unreachable',
 } as const
 
 function facts(

@@ -1,13 +1,14 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { detailsPart, factList } from './details.js'
 import { type Child, h } from './dom.js'
-import { formatTimeLeft, shortenAddress } from './format.js'
+import { type Format, formatTimeLeft, shortenAddress } from './format.js'
 import { canCancel, type Model, timeOf } from './model.js'
 import type { PageData } from './pageData.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
 import {
   describePoint,
+  failureText,
   networkName,
   type PricedOrder,
   totalOf,
@@ -24,6 +25,8 @@ export type Actions = {
   switchChain(): void
   sendCall(): void
   toggleDetails(isOpen: boolean): void
+  /** Prints the page; missing if there is more on it than the payment. */
+  print?: (() => void) | undefined
 }
 
 /** What the parts need that choose a wallet and pay. */
@@ -49,10 +52,7 @@ export function renderView(
 ): { title: string; parts: readonly Child[] } {
   const { format, actions } = parameters
   const { order, link } = model
-  if (link === 'notFound') {
-    const title = format.say('notFoundTitle')
-    return { title, parts: [messageCard(title, format.say('notFoundText'))] }
-  }
+  if (link === 'notFound') return renderNotFound(format)
   if (!order) {
     const title = format.say('loading')
     const text = link === 'lost' ? format.say('lost') : ''
@@ -82,6 +82,17 @@ export function renderView(
       detailsPart(model, parameters, actions.toggleDetails),
     ],
   }
+}
+
+/** Renders that there is no such order for who opened the page. */
+export function renderNotFound({ say }: Format): {
+  title: string
+  text: string
+  parts: readonly Node[]
+} {
+  const title = say('notFoundTitle')
+  const text = say('notFoundText')
+  return { title, text, parts: [messageCard(title, text)] }
 }
 
 export function messageCard(title: string, text: string): HTMLElement {
@@ -182,22 +193,21 @@ export function failurePart(
       h('p', {}, say('notUsedText')),
     )
   if (!failure) return undefined
-  const network = networkName(parameters)
-  const values = {
-    network,
-    amount: order ? totalOf(order, parameters) : '',
-    ...failure.values,
-  }
+  const { title, text } = failureText(failure, order, parameters)
   return h(
     'div',
     {
       class: failure.isSerious ? 'notice bad' : 'notice',
       role: 'alert',
     },
-    h('h2', {}, say(failure.title, values)),
-    h('p', {}, say(failure.text, values)),
+    h('h2', {}, title),
+    h('p', {}, text),
     failure.help === 'switchNetwork' &&
-      button(say('switchNetwork', { network }), 'switch', actions.switchChain),
+      button(
+        say('switchNetwork', { network: networkName(parameters) }),
+        'switch',
+        actions.switchChain,
+      ),
   )
 }
 
@@ -371,11 +381,12 @@ function callPart(
 function endPart(
   { task }: Model,
   { state }: BuyerState,
-  { format, data }: ViewParameters,
+  { format, data, actions }: ViewParameters,
 ): Child {
   const { say } = format
   const isPaid = state === 'captured'
-  if (task || (!data.returnUrl && !isPaid)) return undefined
+  const print = isPaid ? actions.print : undefined
+  if (task || (!data.returnUrl && !print)) return undefined
   return h(
     'div',
     { class: 'row' },
@@ -389,6 +400,6 @@ function endPart(
         },
         say('backToShop'),
       ),
-    isPaid && button(say('print'), 'print', () => window.print()),
+    print && button(say('print'), 'print', print),
   )
 }

@@ -2,7 +2,7 @@ import type { BuyerState } from '../../client/BuyerClient.js'
 import { formatAmount, parseAmount } from '../../core/amount.js'
 import type { Format } from './format.js'
 import { type Model, type PagePoint, pointOf, timeOf } from './model.js'
-import type { PageToken, ShopData } from './pageData.js'
+import type { PageFailure, PageToken, ShopData } from './pageData.js'
 
 /** How an order stands, for its buyer. */
 export function describePoint(
@@ -19,6 +19,21 @@ export function describePoint(
     return { title: say('againTitle'), text: say('againText') }
   const title = say(`${point}Title`, { name: data.name })
   return { title, text: say(textOf(model, order, point)) }
+}
+
+/** What went wrong, for the buyer. */
+export function failureText(
+  { reason, values }: PageFailure,
+  order: PricedOrder | undefined,
+  words: Words,
+): { title: string; text: string } {
+  const { say } = words.format
+  const all = {
+    network: networkName(words),
+    amount: order ? totalOf(order, words) : '',
+    ...values,
+  }
+  return { title: say(`${reason}Title`, all), text: say(`${reason}Text`, all) }
 }
 
 export type Words = {

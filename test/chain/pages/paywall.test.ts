@@ -237,18 +237,18 @@ test.each([
     'a payment of nobody with money',
     0n,
     (payment: string) => payment,
-    'tooLittleTitle',
+    'tooLittle',
   ],
   [
     'half a payment',
     price,
     (payment: string) => payment.slice(0, 90),
-    'refusedTitle',
+    'refused',
   ],
-  ['nothing that is a payment', price, () => 'x', 'refusedTitle'],
+  ['nothing that is a payment', price, () => 'x', 'refused'],
 ])(
   'a cookie with %s gets the page again, which says why and which cookie has ended',
-  async (_, funds, spoil, title) => {
+  async (_, funds, spoil, reason) => {
     const account = await fundedAccount(chain, funds)
     const ask = askAt('/refused')
     const { headers, payment } = await keepPaymentFor(account, ask)
@@ -262,7 +262,7 @@ test.each([
     const data = await dataOf(Promise.resolve(page))
     const whole = JSON.parse(atob(payment)).payload.authorization.nonce
     expect(data.answer).toMatchObject({
-      failure: { title },
+      failure: { reason },
       ended: given === payment ? whole : '',
     })
     expect(JSON.stringify(data)).not.toContain(
@@ -283,7 +283,7 @@ test('a payment that bought something else gets the page, and pays for nothing',
   })
   expect(page.status).toBe(402)
   expect((await dataOf(Promise.resolve(page))).answer).toMatchObject({
-    failure: { title: 'endedTitle' },
+    failure: { reason: 'ended' },
   })
   expect(await balanceOf(account.address)).toBe(price)
 })
@@ -304,7 +304,7 @@ test('a stream was sent once: its cookie gets the page, which says so', async ()
   const page = await ask(headers)
   expect(page.status).toBe(402)
   expect((await dataOf(Promise.resolve(page))).answer).toMatchObject({
-    failure: { title: 'answeredTitle' },
+    failure: { reason: 'answered' },
   })
   expect(await balanceOf(account.address)).toBe(price)
 })
@@ -337,7 +337,7 @@ test('a handler that throws gets a page that says to try again with the same pay
   expect(page.status).toBe(500)
   expect((await dataOf(Promise.resolve(page))).answer).toEqual({
     isLater: true,
-    failure: { title: 'failedTitle', text: 'failedText' },
+    failure: { reason: 'failed' },
   })
   expect(await balanceOf(account.address)).toBe(price)
 })
