@@ -357,7 +357,7 @@ test('while a capture takes long, the page says not to pay again, and loads itse
   expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1'])
   expect((await dataOf(Promise.resolve(page))).answer).toEqual({
     isLater: true,
-    failure: { title: 'waitTitle', text: 'waitText' },
+    failure: { reason: 'wait' },
     seconds: 1,
   })
 })
