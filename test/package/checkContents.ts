@@ -11,7 +11,7 @@ const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
 const mostPacked = 1_470_000
-const mostUnpacked = 5_800_000
+const mostUnpacked = 5_850_000
 
 /** The build, documents and descriptors, without pictures and sources. */
 export function checkContents({ files, size, unpackedSize }: Consumer): void {
