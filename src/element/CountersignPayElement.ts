@@ -99,6 +99,12 @@ export class CountersignPayElement extends Base {
 
   /** @internal */
   connectedCallback(): void {
+    // What was set before the element was defined hides the accessors.
+    for (const name of ['tokens', 'words'] as const) {
+      const own = Object.getOwnPropertyDescriptor(this, name)
+      Reflect.deleteProperty(this, name)
+      if (own) Object.assign(this, { [name]: own.value })
+    }
     this.#plan()
   }
 

@@ -18,7 +18,7 @@ export function findWords(
  * Chooses the language that a browser prefers, by its `Accept-Language` header.
  * `de-AT` also takes `de`. Without one, the first language.
  */
-function chooseLanguage(
+export function chooseLanguage(
   header: string | null,
   languages: readonly string[],
 ): string {

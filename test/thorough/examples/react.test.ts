@@ -47,7 +47,7 @@ test('an order is paid in the React example, by a wallet that wagmi found', asyn
   const [url] = site.resolvedUrls?.local ?? []
   await page.goto(`${url}#${orderId}.${buyerToken}`)
   const status = page.getByRole('status')
-  await button(page, 'Test wallet').click()
+  // wagmi connects to a wallet that shows the page an account already.
   await button(page, 'Authorize payment').click()
   await wallet.isAsked()
   await wallet.refuse(4001)

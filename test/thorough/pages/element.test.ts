@@ -187,3 +187,25 @@ test('an order in a token that the page does not take is not signed', async () =
   expect(await button(page, 'Test wallet').count()).toBe(0)
   await page.context().close()
 })
+
+test('tokens that were set before the element was defined count', async () => {
+  const { orderId, buyerToken } = await desk.draft()
+  const page = await browser.open()
+  await page.route('**/element/index.js', async (route) => {
+    await page.locator('main').waitFor({ state: 'attached' })
+    await page.evaluate(
+      ([id, token]) => {
+        const element = document.createElement('countersign-pay')
+        Object.assign(element, { tokens: [] })
+        element.setAttribute('order-id', id ?? '')
+        element.setAttribute('token', token ?? '')
+        document.querySelector('main')?.append(element)
+      },
+      [orderId, buyerToken] as const,
+    )
+    await route.continue()
+  })
+  await page.goto(`${desk.url}/shop`)
+  await page.getByText('different payment than this page shows').waitFor()
+  await page.context().close()
+})
