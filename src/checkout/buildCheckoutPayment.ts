@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseAddress, parseBytes32 } from '../core/fields.js'
@@ -37,19 +37,6 @@ export type CheckoutFields = {
 export type BuildCheckoutPaymentParameters = CheckoutFields &
   Omit<BuildPaymentParameters, 'to' | 'amount' | 'nonce' | 'primaryType'>
 
-const members: MembersOf<BuildCheckoutPaymentParameters> = {
-  domain: true,
-  decimals: true,
-  from: true,
-  to: true,
-  atMost: true,
-  operator: true,
-  salt: true,
-  now: true,
-  validAfter: true,
-  validBefore: true,
-}
-
 /**
  * Builds the message that a payer signs for an order whose total is known
  * later. The payer signs a ceiling; the operator captures an amount up to it,
@@ -84,7 +71,18 @@ const members: MembersOf<BuildCheckoutPaymentParameters> = {
 export function buildCheckoutPayment(
   parameters: BuildCheckoutPaymentParameters,
 ): CheckoutPayment {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'domain',
+    'decimals',
+    'from',
+    'to',
+    'atMost',
+    'operator',
+    'salt',
+    'now',
+    'validAfter',
+    'validBefore',
+  ])
   const { to, atMost, operator, salt, ...fields }: typeof parameters =
     Object(parameters)
   const unbound = buildPayment({

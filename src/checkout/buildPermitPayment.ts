@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { word } from '../core/words.js'
@@ -29,18 +29,6 @@ export type BuildPermitPaymentParameters = Pick<
   operator?: Address | undefined
   /** The payer's next permit nonce, from the token's function `nonces`. */
   nonce: bigint
-}
-
-const members: MembersOf<BuildPermitPaymentParameters> = {
-  domain: true,
-  decimals: true,
-  from: true,
-  to: true,
-  atMost: true,
-  operator: true,
-  nonce: true,
-  now: true,
-  validBefore: true,
 }
 
 /**
@@ -76,7 +64,17 @@ const members: MembersOf<BuildPermitPaymentParameters> = {
 export function buildPermitPayment(
   parameters: BuildPermitPaymentParameters,
 ): PermitPayment {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'domain',
+    'decimals',
+    'from',
+    'to',
+    'atMost',
+    'operator',
+    'nonce',
+    'now',
+    'validBefore',
+  ])
   const {
     to,
     atMost,

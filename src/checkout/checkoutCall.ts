@@ -1,6 +1,6 @@
 import type { Abi } from 'viem'
 import { parseAmount } from '../core/amount.js'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { InvalidAmountError, invalidSignature } from '../core/errors.js'
 import { requireSignature } from '../core/fields.js'
 import { tokenSignature } from '../core/signature.js'
@@ -19,12 +19,6 @@ export type CheckoutCallParameters = {
   amount: string
   /** Decimals of the token. @default 6 */
   decimals?: number | undefined
-}
-
-const members: MembersOf<CheckoutCallParameters> = {
-  payment: true,
-  amount: true,
-  decimals: true,
 }
 
 /**
@@ -46,7 +40,7 @@ const members: MembersOf<CheckoutCallParameters> = {
  * ```
  */
 export function checkoutCall(parameters: CheckoutCallParameters): TokenCall {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payment', 'amount', 'decimals'])
   const { amount, decimals }: CheckoutCallParameters = Object(parameters)
   const payment = requireSignature(
     parseCheckoutPayment(Object(parameters).payment),

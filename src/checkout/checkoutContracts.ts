@@ -1,5 +1,5 @@
 import { type Address, getContractAddress, type Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { word } from '../core/words.js'
 import { checkoutCode } from './contracts/Checkout.generated.js'
@@ -55,11 +55,6 @@ export type PermitCheckoutParameters = {
    * @default the recipient
    */
   operator?: Address | undefined
-}
-
-const members: MembersOf<PermitCheckoutParameters> = {
-  recipient: true,
-  operator: true,
 }
 
 /**
@@ -121,7 +116,7 @@ export function permitCheckoutDeployment(
 }
 
 function creationCode(parameters: PermitCheckoutParameters): Hex {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['recipient', 'operator'])
   const { recipient, operator = recipient } = parameters
   const paid = word(parseCheckedAddress(recipient, 'recipient'))
   const calling = word(parseCheckedAddress(operator, 'operator'))

@@ -3,7 +3,7 @@ import { parseBlock } from '../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../chain/rpc/requestNode.js'
 import { readSpent } from '../chain/state/getAuthorizationState.js'
 import { requireChain } from '../chain/state/getPaymentOutcome.js'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { parsePermitPayment } from './parsePermitPayment.js'
 import {
   capturedSelector,
@@ -20,11 +20,6 @@ export type GetPermitStateParameters = {
   payment: PermitPayment
   /** The block at which to read the state. @default 'latest' */
   block?: BlockSelector | undefined
-}
-
-const members: MembersOf<GetPermitStateParameters> = {
-  payment: true,
-  block: true,
 }
 
 /**
@@ -53,7 +48,7 @@ export async function getPermitState(
   client: Client,
   parameters: GetPermitStateParameters,
 ): Promise<PermitState> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payment', 'block'])
   const payment = parsePermitPayment(Object(parameters).payment)
   const block = parseBlock(parameters.block ?? 'latest')
   const spentCall = permitCheckout.spentCall(payment)

@@ -1,5 +1,5 @@
 import type { Client } from 'viem'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import {
   type PreparePaymentParameters,
@@ -16,18 +16,6 @@ import type { CheckoutPayment } from './types.js'
 /** Token, accounts, ceiling and window for {@link prepareCheckoutPayment}. */
 export type PrepareCheckoutPaymentParameters = CheckoutFields &
   Omit<PreparePaymentParameters, 'to' | 'amount' | 'nonce' | 'primaryType'>
-
-const members: MembersOf<PrepareCheckoutPaymentParameters> = {
-  token: true,
-  from: true,
-  to: true,
-  atMost: true,
-  operator: true,
-  salt: true,
-  now: true,
-  validAfter: true,
-  validBefore: true,
-}
 
 /**
  * Builds a checkout payment with the domain and decimals of the token and the
@@ -57,7 +45,17 @@ export async function prepareCheckoutPayment(
   client: Client,
   parameters: PrepareCheckoutPaymentParameters,
 ): Promise<CheckoutPayment> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'token',
+    'from',
+    'to',
+    'atMost',
+    'operator',
+    'salt',
+    'now',
+    'validAfter',
+    'validBefore',
+  ])
   const { to, atMost, operator, salt, ...fields }: typeof parameters =
     Object(parameters)
   parseCheckedAddress(to, 'to')

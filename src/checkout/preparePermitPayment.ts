@@ -1,6 +1,6 @@
 import type { Address, Client } from 'viem'
 import { getPermitToken } from '../chain/state/getPermitToken.js'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { checkClock, parseTime } from '../core/clock.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import {
@@ -21,16 +21,6 @@ export type PreparePermitPaymentParameters = Omit<
    * @default the wall clock
    */
   now?: bigint | undefined
-}
-
-const members: MembersOf<PreparePermitPaymentParameters> = {
-  token: true,
-  from: true,
-  to: true,
-  atMost: true,
-  operator: true,
-  validBefore: true,
-  now: true,
 }
 
 /**
@@ -67,7 +57,15 @@ export async function preparePermitPayment(
   client: Client,
   parameters: PreparePermitPaymentParameters,
 ): Promise<PermitPayment> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'token',
+    'from',
+    'to',
+    'atMost',
+    'operator',
+    'validBefore',
+    'now',
+  ])
   const { token: given, now, ...fields } = parameters
   const token = parseCheckedAddress(given, 'token')
   const payer = parseCheckedAddress(fields.from, 'from')

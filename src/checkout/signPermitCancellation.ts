@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { signWithWallet, type Wallet } from '../payments/sign/signWithWallet.js'
 import type { DeploymentCall } from './checkoutContracts.js'
 import { encodePermit } from './encodePermit.js'
@@ -18,11 +18,6 @@ export type SignPermitCancellationParameters = {
    * then signs, the signature is dropped.
    */
   signal?: AbortSignal | undefined
-}
-
-const members: MembersOf<SignPermitCancellationParameters> = {
-  payment: true,
-  signal: true,
 }
 
 /**
@@ -62,7 +57,7 @@ export async function signPermitCancellation(
   wallet: Wallet,
   parameters: SignPermitCancellationParameters,
 ): Promise<DeploymentCall> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payment', 'signal'])
   const given: SignPermitCancellationParameters = Object(parameters)
   const payment = parsePermitPayment(given.payment)
   const { from } = payment.message

@@ -33,6 +33,31 @@ test('the name of an unknown member is cut before it could hold a signature', ()
   )
 })
 
+test('a list of the names says the same as an object that has them', () => {
+  const window: Window = { from: 1n }
+  expect(() => checkMembers(window, ['from', 'to'])).not.toThrow()
+  expect(() =>
+    checkMembers({ ...window, till: 2n } as Window, ['from', 'to'], 'window'),
+  ).toThrow(
+    'window must be an object with only the members from, to, not "till".',
+  )
+})
+
+test('the compiler reports a name that is missing or unknown', () => {
+  const window: Window = { from: 1n }
+  const checks = () => {
+    // @ts-expect-error `to` is missing
+    checkMembers(window, ['from'])
+    // @ts-expect-error the type has no `till`
+    checkMembers(window, ['from', 'to', 'till'])
+    // @ts-expect-error `to` is missing
+    checkMembers(window, { from: true })
+    // @ts-expect-error of a union, the names of all its types are known
+    checkMembers(window as Window | { until: bigint }, ['from', 'to'])
+  }
+  expect(checks).not.toThrow()
+})
+
 test('what is no object is left to the readers of its members', () => {
   for (const given of [undefined, null, 'text', 7])
     expect(check(given)).not.toThrow()

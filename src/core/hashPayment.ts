@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexToBytes, keccak256 } from 'viem'
-import { checkMembers, type MembersOf } from './checkMembers.js'
+import { checkMembers } from './checkMembers.js'
 import { parseCancellation, parsePayment } from './fields.js'
 import { hashText } from './hashText.js'
 import { checkKeccak, type Keccak256, viemKeccak256 } from './keccak.js'
@@ -50,10 +50,6 @@ export type HashPaymentOptions = {
   keccak256?: Keccak256 | undefined
 }
 
-const members: MembersOf<HashPaymentOptions> = {
-  keccak256: true,
-}
-
 /**
  * Hashes a payment or a cancellation as its payer signs it (EIP-712).
  *
@@ -82,7 +78,7 @@ export function hashPayment(
   payment: Payment | Cancellation,
   options: HashPaymentOptions = {},
 ): Hex {
-  checkMembers(options, members, 'options')
+  checkMembers(options, ['keccak256'], 'options')
   const { keccak256 = viemKeccak256 } = options
   checkKeccak(keccak256)
   return hashChecked(

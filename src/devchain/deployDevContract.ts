@@ -1,6 +1,6 @@
 import { type Abi, type Address, encodeDeployData, type Hex } from 'viem'
 import { mine, sendTransaction, waitForTransactionReceipt } from 'viem/actions'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { DevCallRevertedError } from './errors.js'
 import type { DevChain } from './types.js'
 
@@ -10,11 +10,6 @@ export type DeployDevContractParameters = {
   contract: { abi: Abi; bytecode: Hex }
   /** Arguments of the constructor. */
   args?: readonly unknown[] | undefined
-}
-
-const members: MembersOf<DeployDevContractParameters> = {
-  contract: true,
-  args: true,
 }
 
 /**
@@ -42,7 +37,7 @@ export async function deployDevContract(
   { clients }: Pick<DevChain, 'clients'>,
   parameters: DeployDevContractParameters,
 ): Promise<Address> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['contract', 'args'])
   const { contract, args } = parameters
   const data = encodeDeployData({ ...contract, args: [...(args ?? [])] })
   const hash = await sendTransaction(clients.relayer, { data, gas: 8_000_000n })

@@ -1,5 +1,5 @@
 import type { Abi, Address, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { deployDevContract } from './deployDevContract.js'
 import { devContracts } from './devContracts.js'
 import { initializeToken } from './initializeToken.js'
@@ -15,13 +15,6 @@ export type DeployDevTokenParameters = {
   symbol?: string | undefined
   /** Decimals of the token. Default: 6. */
   decimals?: number | undefined
-}
-
-const members: MembersOf<DeployDevTokenParameters> = {
-  contract: true,
-  name: true,
-  symbol: true,
-  decimals: true,
 }
 
 /**
@@ -47,7 +40,7 @@ export async function deployDevToken(
   chain: Pick<DevChain, 'clients'>,
   parameters: DeployDevTokenParameters = {},
 ): Promise<Address> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['contract', 'name', 'symbol', 'decimals'])
   const {
     contract = devContracts.fiatTokenV2_2,
     name = 'USD Coin',

@@ -14,11 +14,7 @@ import {
 } from './sequencer/preconfirmationControls.js'
 import { reorgChain } from './sequencer/reorgChain.js'
 import { reorgNode } from './sequencer/reorgNode.js'
-import {
-  type DevChain,
-  reorgMembers,
-  type StartDevChainParameters,
-} from './types.js'
+import type { DevChain, StartDevChainParameters } from './types.js'
 
 type RunningNetwork = {
   port: number
@@ -93,7 +89,7 @@ export function controlNetwork({
       ? controlPreconfirmations(sequencer)
       : refuseControls(),
     reorg: async (parameters) => {
-      checkMembers(parameters, reorgMembers)
+      checkMembers(parameters, ['depth', 'transactions'])
       const { depth, transactions = 'replayed' } = parameters
       const replay = transactions === 'replayed'
       await (sequencer

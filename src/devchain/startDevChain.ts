@@ -15,14 +15,7 @@ import { controlNetwork, launchNetwork } from './launchNetwork.js'
 import { putSpendPermissions } from './putSpendPermissions.js'
 import { putUsdc } from './putUsdc.js'
 import { createLock } from './sequencer/createLock.js'
-import {
-  blockMembers,
-  type DevChain,
-  type DevClients,
-  mintMembers,
-  type StartDevChainParameters,
-  startMembers,
-} from './types.js'
+import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
 
 /**
  * Starts a local chain. It has USDC at the address and with the name of a real
@@ -69,7 +62,20 @@ import {
 export async function startDevChain(
   parameters: StartDevChainParameters = {},
 ): Promise<DevChain> {
-  checkMembers(parameters, startMembers)
+  checkMembers(parameters, [
+    'network',
+    'token',
+    'spendPermissions',
+    'port',
+    'blockTime',
+    'preconfirmations',
+    'tick',
+    'epochBlocks',
+    'policies',
+    'forkUrl',
+    'accounts',
+    'binary',
+  ])
   if (parameters.policies) checkPolicies(parameters.policies)
   const { network = 'base', forkUrl, token } = parameters
   const accounts = devAccounts(parameters.accounts ?? 10)
@@ -139,7 +145,7 @@ function controlChain(
   const sending = { ...clients, lock: createLock() }
   return {
     mint: async (parameters) => {
-      checkMembers(parameters, mintMembers)
+      checkMembers(parameters, ['to', 'value', 'token'])
       await mintTokens(sending, {
         ...parameters,
         token: parameters.token ?? token,
@@ -158,7 +164,7 @@ function controlChain(
     },
     pause: (on = true) => pauseToken(sending, { token, on }),
     block: async (parameters) => {
-      checkMembers(parameters, blockMembers)
+      checkMembers(parameters, ['account', 'blocked'])
       await blockAccount(sending, { ...parameters, token })
     },
   }

@@ -7,7 +7,6 @@ import type {
   TestClient,
   WalletClient,
 } from 'viem'
-import type { MembersOf } from '../core/checkMembers.js'
 import type { DevPolicies } from './emulation/policies.js'
 import type { PreconfirmationControls } from './sequencer/preconfirmationControls.js'
 
@@ -84,21 +83,6 @@ export type StartDevChainParameters = {
   binary?: string | undefined
 }
 
-export const startMembers: MembersOf<StartDevChainParameters> = {
-  network: true,
-  token: true,
-  spendPermissions: true,
-  port: true,
-  blockTime: true,
-  preconfirmations: true,
-  tick: true,
-  epochBlocks: true,
-  policies: true,
-  forkUrl: true,
-  accounts: true,
-  binary: true,
-}
-
 /** A wallet client with a private key of its own. */
 export type DevWalletClient = WalletClient<
   HttpTransport,
@@ -127,22 +111,11 @@ export type MintDevTokensParameters = {
   token?: Address | undefined
 }
 
-export const mintMembers: MembersOf<MintDevTokensParameters> = {
-  to: true,
-  value: true,
-  token: true,
-}
-
 /** Parameters of `block` of {@link DevChain}. */
 export type BlockDevAccountParameters = {
   account: Address
   /** `false` removes the account from the block list. Default: `true`. */
   blocked?: boolean | undefined
-}
-
-export const blockMembers: MembersOf<BlockDevAccountParameters> = {
-  account: true,
-  blocked: true,
 }
 
 /** Parameters of `reorg` of {@link DevChain}. */
@@ -155,11 +128,6 @@ type ReorgDevChainParameters = {
    * `'dropped'`: they are lost. Default: `'replayed'`.
    */
   transactions?: 'replayed' | 'dropped' | undefined
-}
-
-export const reorgMembers: MembersOf<ReorgDevChainParameters> = {
-  depth: true,
-  transactions: true,
 }
 
 /** A running development chain. */

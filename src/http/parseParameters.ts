@@ -1,6 +1,6 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
-import { handlerMembers, type PaymentHandlerParameters } from './types.js'
+import type { PaymentHandlerParameters } from './types.js'
 
 export type SettledParameters = {
   basePath: string
@@ -22,7 +22,13 @@ export type SettledParameters = {
 export function parseParameters(
   parameters: PaymentHandlerParameters,
 ): SettledParameters {
-  checkMembers(parameters, handlerMembers)
+  checkMembers(parameters, [
+    'basePath',
+    'authorize',
+    'cors',
+    'origins',
+    'subscriptions',
+  ])
   const given: PaymentHandlerParameters = Object(parameters)
   const { basePath = '', authorize, cors, origins, subscriptions } = given
   if (cors) checkMembers(cors, { origins: true }, 'cors')

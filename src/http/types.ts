@@ -56,13 +56,5 @@ export type PaymentHandlerParameters = {
   subscriptions?: Subscriptions | undefined
 }
 
-export const handlerMembers: MembersOf<PaymentHandlerParameters> = {
-  basePath: true,
-  authorize: true,
-  cors: true,
-  origins: true,
-  subscriptions: true,
-}
-
 /** Answers a fetch `Request` with a `Response`. Never rejects. */
 export type PaymentHandler = (request: Request) => Promise<Response>

@@ -10,13 +10,11 @@ import { type AnyKind, eip3009 } from '../payments/kind.js'
 import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
-import {
-  type CreateOrdersParameters,
-  type OrdersContext,
-  type OrderToken,
-  type OrderWallet,
-  ordersMembers,
-  tokenMembers,
+import type {
+  CreateOrdersParameters,
+  OrdersContext,
+  OrderToken,
+  OrderWallet,
 } from './context/types.js'
 import { checkRelayed } from './model/checkRelayed.js'
 import { OrdersSetupError } from './model/errors.js'
@@ -163,7 +161,19 @@ function keepFiltered<item>(
  * Checks the parameters at run time, because callers may use plain JavaScript.
  */
 function checkShape(parameters: CreateOrdersParameters): void {
-  checkMembers(parameters, ordersMembers)
+  checkMembers(parameters, [
+    'store',
+    'shop',
+    'tokens',
+    'wallets',
+    'seal',
+    'recipients',
+    'relayers',
+    'policy',
+    'observe',
+    'keccak256',
+    'kinds',
+  ])
   const { store, observe, recipients = [], relayers = [] } = Object(parameters)
   if (!hasMethods(store, ['open', 'read', 'write', 'takeLease']))
     throw new InvalidFieldError(
@@ -250,7 +260,7 @@ function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
       'a list with at least one token',
     )
   const tokens = given.map((one: OrderToken, index) => {
-    checkMembers(one, tokenMembers, `tokens[${index}]`)
+    checkMembers(one, ['client', 'token'], `tokens[${index}]`)
     const { client, token } = Object(one)
     return {
       token: parseCheckedAddress(token, `tokens[${index}].token`),

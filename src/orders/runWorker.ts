@@ -1,5 +1,5 @@
 import { hearHeads } from '../chain/state/hearHeads.js'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { growingPause, keepTrying } from '../core/keepTrying.js'
 import { startLoop } from '../core/loop.js'
@@ -35,11 +35,6 @@ export type RunWorkerParameters = {
   concurrency?: number | undefined
 }
 
-const members: MembersOf<RunWorkerParameters> = {
-  signal: true,
-  concurrency: true,
-}
-
 /**
  * Implements `run` of `Orders`. Tries again if `open` cannot open the store.
  *
@@ -53,7 +48,7 @@ export async function runWorker(
   parameters: RunWorkerParameters,
   open: () => Promise<void> = async () => undefined,
 ): Promise<void> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['signal', 'concurrency'])
   const { signal, concurrency = 4 } = parameters
   if (typeof Object(signal).addEventListener !== 'function')
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')

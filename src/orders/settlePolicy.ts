@@ -2,11 +2,7 @@ import { checkLimit } from '../core/checkLimit.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { defaultMaxCaptureGas } from '../payments/verify/rehearse.js'
-import {
-  mostAtRiskMembers,
-  type OrdersPolicy,
-  type SettledPolicy,
-} from './model/types.js'
+import type { OrdersPolicy, SettledPolicy } from './model/types.js'
 
 const defaults: SettledPolicy = {
   window: 900n,
@@ -130,7 +126,7 @@ function checkField(name: string, value: unknown): void {
   } else if (name === 'mostAtRisk') {
     if (typeof value !== 'object' || !value)
       throw new InvalidFieldError(field, shown(value), 'an object')
-    checkMembers(value, mostAtRiskMembers, field)
+    checkMembers(value, ['total', 'payer'], field)
     const { total, payer } = Object(value)
     checkLimit(`${field}.total`, total)
     if (payer !== undefined) checkLimit(`${field}.payer`, payer)

@@ -12,12 +12,7 @@ import { parsePages, type SettledPages } from './parsePages.js'
 import { renderPage } from './renderPage.js'
 import { isUnchanged, serveAsset } from './serveAsset.js'
 import { themeCss } from './theme.js'
-import {
-  type Pages,
-  type PagesParameters,
-  type PayUrlParameters,
-  payUrlMembers,
-} from './types.js'
+import type { Pages, PagesParameters, PayUrlParameters } from './types.js'
 import type { PageToken } from './web/pageData.js'
 
 /**
@@ -103,7 +98,7 @@ function payUrl(
   { url, returnUrls }: SettledPages,
   parameters: PayUrlParameters,
 ): string {
-  checkMembers(parameters, payUrlMembers)
+  checkMembers(parameters, ['orderId', 'buyerToken', 'returnUrl'])
   const { buyerToken, returnUrl, ...given }: PayUrlParameters =
     Object(parameters)
   const orderId = parseOrderId(given.orderId)

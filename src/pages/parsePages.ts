@@ -1,11 +1,6 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
-import {
-  type PagesParameters,
-  type PaywallParameters,
-  pagesMembers,
-  paywallMembers,
-} from './types.js'
+import type { PagesParameters, PaywallParameters } from './types.js'
 import { englishWords } from './words/englishWords.js'
 import { germanWords } from './words/germanWords.js'
 import type { PageWords } from './words/types.js'
@@ -36,7 +31,19 @@ export type SettledPages = SettledPaywall & {
  * @throws {@link InvalidFieldError}
  */
 export function parsePages(parameters: PagesParameters): SettledPages {
-  checkMembers(parameters, pagesMembers)
+  checkMembers(parameters, [
+    'payments',
+    'name',
+    'basePath',
+    'url',
+    'logo',
+    'accent',
+    'returnUrls',
+    'terms',
+    'language',
+    'languages',
+    'frameAncestors',
+  ])
   const given: PagesParameters = Object(parameters)
   const { payments, basePath = '', url = basePath } = given
   const looks = parseLooks(given)
@@ -75,7 +82,15 @@ export function parsePages(parameters: PagesParameters): SettledPages {
  * @throws {@link InvalidFieldError}
  */
 export function parsePaywall(parameters: PaywallParameters): SettledPaywall {
-  checkMembers(parameters, paywallMembers)
+  checkMembers(parameters, [
+    'name',
+    'logo',
+    'accent',
+    'terms',
+    'language',
+    'languages',
+    'frameAncestors',
+  ])
   return parseLooks(Object(parameters))
 }
 

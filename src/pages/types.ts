@@ -1,4 +1,3 @@
-import type { MembersOf } from '../core/checkMembers.js'
 import type { PageWords } from './words/types.js'
 
 /** Parameters of {@link createPages}. */
@@ -43,20 +42,6 @@ export type PagesParameters = {
   frameAncestors?: readonly string[] | undefined
 }
 
-export const pagesMembers: MembersOf<PagesParameters> = {
-  payments: true,
-  name: true,
-  basePath: true,
-  url: true,
-  logo: true,
-  accent: true,
-  returnUrls: true,
-  terms: true,
-  language: true,
-  languages: true,
-  frameAncestors: true,
-}
-
 /** Parameters of {@link createPaywall}, as {@link createPages} has them. */
 export type PaywallParameters = Pick<
   PagesParameters,
@@ -69,16 +54,6 @@ export type PaywallParameters = Pick<
   | 'frameAncestors'
 >
 
-export const paywallMembers: MembersOf<PaywallParameters> = {
-  name: true,
-  logo: true,
-  accent: true,
-  terms: true,
-  language: true,
-  languages: true,
-  frameAncestors: true,
-}
-
 /** An order to pay. */
 export type PayUrlParameters = {
   orderId: string
@@ -86,12 +61,6 @@ export type PayUrlParameters = {
   buyerToken: string
   /** One of `returnUrls`, to which the page leads back. @default no link back */
   returnUrl?: string | undefined
-}
-
-export const payUrlMembers: MembersOf<PayUrlParameters> = {
-  orderId: true,
-  buyerToken: true,
-  returnUrl: true,
 }
 
 /** What {@link createPages} returns. */

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import type { PaymentStore } from '../store/types.js'
 import { parseSqliteFile } from './engines/parseSqliteFile.js'
 import { requireKysely, storeLater } from './storeLater.js'
@@ -7,10 +7,6 @@ import { requireKysely, storeLater } from './storeLater.js'
 export type SqliteStoreParameters = {
   /** Path of the database file. Created when it does not exist. */
   file: string
-}
-
-const members: MembersOf<SqliteStoreParameters> = {
-  file: true,
 }
 
 /**
@@ -31,7 +27,7 @@ const members: MembersOf<SqliteStoreParameters> = {
  * ```
  */
 export function sqliteStore(parameters: SqliteStoreParameters): PaymentStore {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['file'])
   const file = parseSqliteFile(parameters)
   const load = async (attached?: 'read' | 'write') => {
     await requireKysely()

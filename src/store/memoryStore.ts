@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
 import { StoreError } from './errors.js'
 import { memoryLeases } from './memoryLeases.js'
@@ -21,10 +21,6 @@ export type MemoryStoreParameters = {
   volatile?: true | undefined
 }
 
-const members: MembersOf<MemoryStoreParameters> = {
-  volatile: true,
-}
-
 /**
  * Creates a store that keeps orders in memory, for tests and trials.
  *
@@ -45,7 +41,7 @@ const members: MembersOf<MemoryStoreParameters> = {
 export function memoryStore(
   parameters: MemoryStoreParameters = {},
 ): PaymentStore {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['volatile'])
   if (Object(parameters).volatile !== true && !isTest())
     throw new StoreError(
       'in memory loses every order when the process ends: pass volatile: true to allow this',

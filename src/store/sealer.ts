@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { decodeBase64url, encodeBase64url } from './base64url.js'
 import { encodePlace, isWellFormed } from './encodePlace.js'
@@ -30,12 +30,6 @@ export type SealerParameters = {
   lost?: readonly string[] | undefined
 }
 
-const members: MembersOf<SealerParameters> = {
-  keys: true,
-  current: true,
-  lost: true,
-}
-
 /** Version of the format of sealed text, which is stored in each text. */
 const version = '1'
 
@@ -63,7 +57,7 @@ const nonceLength = 24
  * ```
  */
 export function sealer(parameters: SealerParameters): Sealer {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['keys', 'current', 'lost'])
   const { keys, current, lost = [] } = Object(parameters) as SealerParameters
   const kept = keepKeys(keys)
   const getCurrent = kept.get(current)

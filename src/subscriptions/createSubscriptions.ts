@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { contextOf, type OrdersContext, watchVerb } from '../orders/engine.js'
 import type { Orders } from '../orders/index.js'
@@ -31,16 +31,6 @@ export type CreateSubscriptionsParameters = {
   policy?: SchedulePolicy | undefined
 }
 
-const members: MembersOf<CreateSubscriptionsParameters> = {
-  orders: true,
-  policy: true,
-}
-
-const policyMembers: MembersOf<SchedulePolicy> = {
-  retries: true,
-  retryAfter: true,
-}
-
 /**
  * Charges smart wallets each period: draft a permission, accept its signature,
  * and let `run` charge each period at its time. Each charge is an order, so
@@ -68,7 +58,7 @@ const policyMembers: MembersOf<SchedulePolicy> = {
 export function createSubscriptions(
   parameters: CreateSubscriptionsParameters,
 ): Subscriptions {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orders', 'policy'])
   const { context, instance } = contextOf(parameters.orders)
   const subscriptions: SubscriptionsContext = {
     context,
@@ -123,7 +113,7 @@ function settleSchedule(
   { policy: { safetyMargin: margin } }: OrdersContext,
   given: SchedulePolicy = {},
 ): SettledSchedule {
-  checkMembers(given, policyMembers, 'policy')
+  checkMembers(given, ['retries', 'retryAfter'], 'policy')
   const { retries = 3, retryAfter } = Object(given)
   if (!Number.isInteger(retries) || retries < 0 || retries > 1000)
     throw new InvalidFieldError(

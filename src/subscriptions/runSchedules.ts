@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { endOfTime } from '../core/clock.js'
 import { InvalidFieldError } from '../core/errors.js'
 import { startLoop } from '../core/loop.js'
@@ -37,8 +37,6 @@ export type RunSchedulesParameters = {
   signal: AbortSignal
 }
 
-const members: MembersOf<RunSchedulesParameters> = { signal: true }
-
 /**
  * Milliseconds between two searches of the chain for charges that the database
  * lacks.
@@ -59,7 +57,7 @@ export async function runSchedules(
   subscriptions: SubscriptionsContext,
   parameters: RunSchedulesParameters,
 ): Promise<void> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['signal'])
   const { signal } = parameters
   if (typeof Object(signal).addEventListener !== 'function')
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')

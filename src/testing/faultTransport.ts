@@ -6,7 +6,6 @@ import {
   type Failing,
   type FaultKind,
   type FaultTransportParameters,
-  faultMembers,
   injectFault,
   isPossible,
   type Question,
@@ -70,7 +69,14 @@ export function faultTransport(
   transport: Transport,
   parameters: FaultTransportParameters,
 ): FaultTransport {
-  checkMembers(parameters, faultMembers)
+  checkMembers(parameters, [
+    'seed',
+    'rates',
+    'delay',
+    'retryAfter',
+    'staleBlocks',
+    'replica',
+  ])
   const rates = checkRates(parameters.rates)
   const random = seededRandom(parameters.seed)
   const faults: InjectedFault[] = []

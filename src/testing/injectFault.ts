@@ -4,7 +4,6 @@ import {
   TimeoutError,
   type Transport,
 } from 'viem'
-import type { MembersOf } from '../core/checkMembers.js'
 import { askAtBlock, asksForHead } from './staleHead.js'
 
 /** The ways in which a node or the network can fail. */
@@ -44,15 +43,6 @@ export type FaultTransportParameters = {
    * If absent, this fault does not occur.
    */
   replica?: Transport | undefined
-}
-
-export const faultMembers: MembersOf<FaultTransportParameters> = {
-  seed: true,
-  rates: true,
-  delay: true,
-  retryAfter: true,
-  staleBlocks: true,
-  replica: true,
 }
 
 export type Question = { method: string; params?: unknown }

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import { knownTokens } from '../core/knownTokens.js'
 import type {
   Payment,
@@ -10,24 +10,6 @@ import type {
 export type SamplePaymentParameters = Partial<PaymentAuthorization> & {
   primaryType?: Payment['primaryType'] | undefined
   domain?: Partial<TokenDomain> | undefined
-}
-
-const domainMembers: MembersOf<TokenDomain> = {
-  name: true,
-  version: true,
-  chainId: true,
-  verifyingContract: true,
-}
-
-const members: MembersOf<SamplePaymentParameters> = {
-  primaryType: true,
-  domain: true,
-  from: true,
-  to: true,
-  value: true,
-  validAfter: true,
-  validBefore: true,
-  nonce: true,
 }
 
 /**
@@ -46,9 +28,22 @@ const members: MembersOf<SamplePaymentParameters> = {
 export function samplePayment(
   parameters: SamplePaymentParameters = {},
 ): Payment {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'primaryType',
+    'domain',
+    'from',
+    'to',
+    'value',
+    'validAfter',
+    'validBefore',
+    'nonce',
+  ])
   const { primaryType, domain, ...message } = parameters
-  checkMembers(domain, domainMembers, 'domain')
+  checkMembers(
+    domain,
+    ['name', 'version', 'chainId', 'verifyingContract'],
+    'domain',
+  )
   const usdc = knownTokens.find(({ chainId }) => chainId === 8453)
   return {
     primaryType: primaryType ?? 'ReceiveWithAuthorization',

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../core/checkMembers.js'
+import { checkMembers } from '../core/checkMembers.js'
 import type { OrderEvent, OrderEventType, Orders } from '../orders/index.js'
 import type { PaymentStore } from '../store/types.js'
 import { loadProgress, type Progress } from './progress.js'
@@ -10,11 +10,6 @@ export type GetWebhookLagParameters = {
   store: PaymentStore
   /** `name` of the target in `runWebhooks`. */
   target: string
-}
-
-const members: MembersOf<GetWebhookLagParameters> = {
-  store: true,
-  target: true,
 }
 
 /** How far the deliveries to a target are behind the newest event. */
@@ -80,7 +75,7 @@ export async function getWebhookLag(
   orders: Pick<Orders, 'events'>,
   parameters: GetWebhookLagParameters,
 ): Promise<WebhookLag> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['store', 'target'])
   const { store, target }: GetWebhookLagParameters = Object(parameters)
   const name = parseTargetName(target, 'target')
   await store.open()

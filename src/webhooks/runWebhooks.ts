@@ -5,11 +5,7 @@ import { runTarget } from './runTarget.js'
 import { lookupHost, shareLookups } from './targets/findAddresses.js'
 import { parseTargets } from './targets/parseTargets.js'
 import { retryPause } from './targets/retryPause.js'
-import {
-  type RunWebhooksParameters,
-  type WebhookTools,
-  webhookMembers,
-} from './targets/types.js'
+import type { RunWebhooksParameters, WebhookTools } from './targets/types.js'
 
 /**
  * Delivers every event of the orders to each target until the signal aborts.
@@ -74,7 +70,7 @@ export async function runWebhooksWith(
   parameters: RunWebhooksParameters,
   given: WebhookTools,
 ): Promise<void> {
-  checkMembers(parameters, webhookMembers)
+  checkMembers(parameters, ['store', 'targets', 'signal', 'observe'])
   const { store } = parameters
   const { lost } = store
   const signal = lost

@@ -1,5 +1,5 @@
 import type { BlockTag, Client } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { endOnAbort } from '../../core/onAbort.js'
@@ -44,18 +44,6 @@ export type GetLogsParameters = LogFilter & {
   onProgress?: ((progress: LogProgress) => void) | undefined
 }
 
-const members: MembersOf<GetLogsParameters> = {
-  address: true,
-  topics: true,
-  blockHash: true,
-  fromBlock: true,
-  toBlock: true,
-  maxBlockRange: true,
-  concurrency: true,
-  signal: true,
-  onProgress: true,
-}
-
 /**
  * Reads the logs of a filter, sorted by block, transaction and log index,
  * without duplicates. Replaces tags such as `latest` by numbers at the start.
@@ -88,7 +76,17 @@ export async function getLogs(
   client: Client,
   parameters: GetLogsParameters,
 ): Promise<ReadLog[]> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'address',
+    'topics',
+    'blockHash',
+    'fromBlock',
+    'toBlock',
+    'maxBlockRange',
+    'concurrency',
+    'signal',
+    'onProgress',
+  ])
   const given: GetLogsParameters = Object(parameters)
   const { maxBlockRange = 2000n, concurrency = 4 } = given
   const { signal, onProgress, ...criteria } = given

@@ -1,5 +1,5 @@
 import type { Client } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import { encodeLogFilter, parseBlockSelector } from './encodeLogFilter.js'
@@ -34,16 +34,6 @@ export type StreamLogsParameters = Omit<LogFilter, 'blockHash'> & {
    */
   prefetch?: number | undefined
   signal?: AbortSignal | undefined
-}
-
-const members: MembersOf<StreamLogsParameters> = {
-  address: true,
-  topics: true,
-  fromBlock: true,
-  toBlock: true,
-  maxBlockRange: true,
-  prefetch: true,
-  signal: true,
 }
 
 /**
@@ -84,7 +74,15 @@ export async function* streamLogs(
   client: Client,
   parameters: StreamLogsParameters,
 ): AsyncGenerator<LogChunk, void, undefined> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'address',
+    'topics',
+    'fromBlock',
+    'toBlock',
+    'maxBlockRange',
+    'prefetch',
+    'signal',
+  ])
   const given: StreamLogsParameters = Object(parameters)
   const { maxBlockRange = 2000n, prefetch = 3 } = given
   const { signal, address, topics } = given

@@ -1,5 +1,5 @@
 import type { Client } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { wait } from '../../core/wait.js'
 import { FinalityUnsupportedError } from '../rpc/errors.js'
@@ -52,19 +52,6 @@ export type WatchLogsParameters = Omit<
   overlap?: bigint | undefined
 }
 
-const members: MembersOf<WatchLogsParameters> = {
-  address: true,
-  topics: true,
-  fromBlock: true,
-  finality: true,
-  onEvent: true,
-  onError: true,
-  webSocket: true,
-  preconfirmed: true,
-  pollingInterval: true,
-  overlap: true,
-}
-
 /**
  * Follows the logs of a filter as events: pre-confirmed, included, safe and
  * finalized, and removed or dropped if the chain no longer has the log. Each
@@ -96,7 +83,18 @@ export function watchLogs(
   client: Client,
   parameters: WatchLogsParameters,
 ): () => void {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'address',
+    'topics',
+    'fromBlock',
+    'finality',
+    'onEvent',
+    'onError',
+    'webSocket',
+    'preconfirmed',
+    'pollingInterval',
+    'overlap',
+  ])
   const given: WatchLogsParameters = Object(parameters)
   const { address, topics, finality = 'included', onEvent } = given
   const { overlap = 32n, preconfirmed = false } = given

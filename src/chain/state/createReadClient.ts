@@ -1,5 +1,5 @@
 import { type Chain, type Client, createClient, type Transport } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { getLogs } from '../logs/getLogs.js'
 import { streamLogs } from '../logs/streamLogs.js'
@@ -56,16 +56,6 @@ export type CreateReadClientParameters = {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-const members: MembersOf<CreateReadClientParameters> = {
-  url: true,
-  transport: true,
-  chain: true,
-  batch: true,
-  retry: true,
-  timeout: true,
-  headers: true,
-}
-
 /**
  * Creates a viem client with the chain reads as methods. With `url`, sends the
  * calls of one turn of the event loop as one JSON-RPC batch, and retries only
@@ -92,7 +82,15 @@ const members: MembersOf<CreateReadClientParameters> = {
 export function createReadClient(
   parameters: CreateReadClientParameters,
 ): ReadClient {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'url',
+    'transport',
+    'chain',
+    'batch',
+    'retry',
+    'timeout',
+    'headers',
+  ])
   const given: CreateReadClientParameters = Object(parameters)
   const { url, transport, chain, batch = 100 } = given
   const { retry = 3, timeout = 10_000, headers = {} } = given

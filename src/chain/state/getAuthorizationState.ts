@@ -1,5 +1,5 @@
 import type { Address, Client, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { word } from '../../core/words.js'
@@ -19,13 +19,6 @@ export type GetAuthorizationStateParameters = {
   nonce: Hex
   /** Block at which to read the state. @default 'latest' */
   block?: BlockSelector | undefined
-}
-
-const members: MembersOf<GetAuthorizationStateParameters> = {
-  token: true,
-  payer: true,
-  nonce: true,
-  block: true,
 }
 
 /**
@@ -54,7 +47,7 @@ export async function getAuthorizationState(
   client: Client,
   parameters: GetAuthorizationStateParameters,
 ): Promise<boolean> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['token', 'payer', 'nonce', 'block'])
   return (await getConsumption(client, parameters)).consumed
 }
 

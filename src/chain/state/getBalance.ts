@@ -1,5 +1,5 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseBlockSelector } from '../logs/encodeLogFilter.js'
 import { parseFrom } from '../rpc/endpointHost.js'
@@ -15,11 +15,6 @@ export type GetBalanceParameters = {
    * counts the executable transactions of its pool.
    */
   block: bigint | Hex | BlockTag
-}
-
-const members: MembersOf<GetBalanceParameters> = {
-  address: true,
-  block: true,
 }
 
 /**
@@ -45,7 +40,7 @@ export async function getBalance(
   client: Client,
   parameters: GetBalanceParameters,
 ): Promise<bigint> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['address', 'block'])
   const method = 'eth_getBalance'
   const given: GetBalanceParameters = Object(parameters)
   const address = parseCheckedAddress(given.address, 'address')

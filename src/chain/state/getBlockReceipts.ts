@@ -1,5 +1,5 @@
 import type { BlockTag, Client, Hash, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseBlockSelector } from '../logs/encodeLogFilter.js'
 import { namesBlock, standsInBlock } from '../logs/standsInBlock.js'
 import { parseFrom } from '../rpc/endpointHost.js'
@@ -26,11 +26,6 @@ export type GetBlockReceiptsParameters = {
    * @default 'none'
    */
   fallback?: 'none' | 'perTransaction' | undefined
-}
-
-const members: MembersOf<GetBlockReceiptsParameters> = {
-  block: true,
-  fallback: true,
 }
 
 /** The receipts of a block, and the block they belong to. */
@@ -81,7 +76,7 @@ export async function getBlockReceipts(
   client: Client,
   parameters: GetBlockReceiptsParameters,
 ): Promise<BlockReceipts> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['block', 'fallback'])
   const { fallback, ...given } = Object(parameters)
   const block = encodeBlock(parseBlockSelector(given.block))
   const endpoint: object = client.transport ?? client

@@ -1,6 +1,6 @@
 import type { Client, Hash } from 'viem'
 import { CountersignError } from '../../core/CountersignError.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { checkUnit } from '../../core/clock.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment } from '../../core/fields.js'
@@ -147,15 +147,6 @@ export type GetPaymentOutcomeParameters = {
   maxBlockRange?: bigint | undefined
 }
 
-const members: MembersOf<GetPaymentOutcomeParameters> = {
-  payment: true,
-  kind: true,
-  hash: true,
-  block: true,
-  since: true,
-  maxBlockRange: true,
-}
-
 /**
  * Reads the outcome of a payment from the chain. A receipt with the exact
  * transfer proves `captured`. Without a known transaction, searches the logs
@@ -189,7 +180,14 @@ export async function getPaymentOutcome(
   client: Client,
   parameters: GetPaymentOutcomeParameters,
 ): Promise<PaymentOutcome> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'payment',
+    'kind',
+    'hash',
+    'block',
+    'since',
+    'maxBlockRange',
+  ])
   const { hash, block = 'latest', maxBlockRange } = parameters
   const { kind = eip3009Outcome } = parameters
   if (maxBlockRange !== undefined) rangeLimit(client, maxBlockRange)

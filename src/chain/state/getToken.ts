@@ -1,5 +1,5 @@
 import type { Address, Client } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { TokenDomain } from '../../core/types.js'
 import { UnsupportedTokenError } from '../rpc/errors.js'
@@ -26,10 +26,6 @@ export type Token = {
 export type GetTokenParameters = {
   /** Address of the token contract. */
   token: Address
-}
-
-const members: MembersOf<GetTokenParameters> = {
-  token: true,
 }
 
 /**
@@ -91,7 +87,7 @@ export async function getToken(
   client: Client,
   parameters: GetTokenParameters,
 ): Promise<Token> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['token'])
   const token = parseCheckedAddress(Object(parameters).token, 'token')
   const { domain, decimals, capabilities } =
     cachedToken(client, token) ?? (await getTokenAndHead(client, token)).token

@@ -1,5 +1,5 @@
 import type { Address, BlockTag, Client, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseBlockSelector } from '../logs/encodeLogFilter.js'
 import { parseFrom } from '../rpc/endpointHost.js'
@@ -16,11 +16,6 @@ export type GetTransactionCountParameters = {
    * consecutive transactions in the node's mempool too.
    */
   block: bigint | Hex | BlockTag
-}
-
-const members: MembersOf<GetTransactionCountParameters> = {
-  address: true,
-  block: true,
 }
 
 /**
@@ -46,7 +41,7 @@ export async function getTransactionCount(
   client: Client,
   parameters: GetTransactionCountParameters,
 ): Promise<number> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['address', 'block'])
   const method = 'eth_getTransactionCount'
   const given: GetTransactionCountParameters = Object(parameters)
   const address = parseCheckedAddress(given.address, 'address')

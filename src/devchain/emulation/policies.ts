@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type { NodeConnection } from '../sequencer/connectNode.js'
 import { asJson, type Json, RpcFault } from '../sequencer/devRpc.js'
 import { parseRaw } from '../sequencer/mempool.js'
@@ -74,25 +74,27 @@ export type DevPolicies = {
   flashblockSubscriptions?: 'refused' | undefined
 }
 
-const policyMembers: MembersOf<DevPolicies> = {
-  blockReceipts: true,
-  maxLogRange: true,
-  maxLogResults: true,
-  rateLimit: true,
-  maxPending: true,
-  latency: true,
-  batches: true,
-  pendingFallsBack: true,
-  flashblockSubscriptions: true,
-}
-
 /**
  * Checks the names of policies.
  *
  * @throws {@link InvalidFieldError} for an unknown member.
  */
 export function checkPolicies(policies: DevPolicies): void {
-  checkMembers(policies, policyMembers, 'policies')
+  checkMembers(
+    policies,
+    [
+      'blockReceipts',
+      'maxLogRange',
+      'maxLogResults',
+      'rateLimit',
+      'maxPending',
+      'latency',
+      'batches',
+      'pendingFallsBack',
+      'flashblockSubscriptions',
+    ],
+    'policies',
+  )
 }
 
 /**

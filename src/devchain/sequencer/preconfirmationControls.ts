@@ -1,5 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { seal, tick } from './advanceSequencer.js'
 import { asJsonList } from './devRpc.js'
 import { makePhantom, visiblePending } from './pendingView.js'
@@ -16,13 +16,6 @@ type PhantomLogParameters = {
    * pre-confirmed one, or an invented hash if there is none.
    */
   transactionHash?: Hash | undefined
-}
-
-const members: MembersOf<PhantomLogParameters> = {
-  address: true,
-  topics: true,
-  data: true,
-  transactionHash: true,
 }
 
 /**
@@ -82,7 +75,12 @@ export function controlPreconfirmations(
       lock.exclusive(() => (on ? freeze(sequencer) : thaw(sequencer))),
     phantomLog: (parameters) =>
       lock.exclusive(async () => {
-        checkMembers(parameters, members)
+        checkMembers(parameters, [
+          'address',
+          'topics',
+          'data',
+          'transactionHash',
+        ])
         const phantom = makePhantom(sequencer, parameters)
         sequencer.phantoms.push(phantom)
         const block = visiblePending(sequencer)?.block

@@ -1,5 +1,4 @@
 import type { Account, Address, Client, Hex } from 'viem'
-import type { MembersOf } from '../../core/checkMembers.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Observation } from '../../core/observeFailure.js'
 import type { SignedPayment } from '../../core/types.js'
@@ -21,11 +20,6 @@ import type { OrdersPolicy, SettledPolicy, Shop } from '../model/types.js'
 
 /** A token that you accept as payment, and a client of its chain. */
 export type OrderToken = { client: Client; token: Address }
-
-export const tokenMembers: MembersOf<OrderToken> = {
-  client: true,
-  token: true,
-}
 
 /** Parameters of {@link createOrders}. */
 export type CreateOrdersParameters = {
@@ -76,20 +70,6 @@ export type CreateOrdersParameters = {
    * drafted with `atMost` uses the first kind that its token supports.
    */
   kinds?: readonly AnyKind[] | undefined
-}
-
-export const ordersMembers: MembersOf<CreateOrdersParameters> = {
-  store: true,
-  shop: true,
-  tokens: true,
-  wallets: true,
-  seal: true,
-  recipients: true,
-  relayers: true,
-  policy: true,
-  observe: true,
-  keccak256: true,
-  kinds: true,
 }
 
 export type OrderWallet = {

@@ -14,19 +14,14 @@ import { rowsOfGas } from './rowsOfGas.js'
 import { rowsOfUnpaid } from './rowsOfUnpaid.js'
 import { rowsOnChain } from './rowsOnChain.js'
 import { rowsOnRecord } from './rowsOnRecord.js'
-import {
-  type LedgerParameters,
-  type LedgerRange,
-  type LedgerRow,
-  ledgerMembers,
-} from './types.js'
+import type { LedgerParameters, LedgerRange, LedgerRow } from './types.js'
 
 /** Implements `ledger` of `DestinationOrders`. */
 export async function* readLedger(
   context: OrdersContext,
   parameters: LedgerParameters = {},
 ): AsyncGenerator<LedgerRow> {
-  checkMembers(parameters, ledgerMembers)
+  checkMembers(parameters, ['from', 'to', 'transfers', 'signal'])
   const range = parseRange(parameters)
   const { transfers = false, signal } = parameters
   if (typeof transfers !== 'boolean')

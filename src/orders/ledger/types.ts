@@ -1,5 +1,4 @@
 import type { Address, Hash } from 'viem'
-import type { MembersOf } from '../../core/checkMembers.js'
 import type { Finality } from '../../core/types.js'
 
 /** Parameters of `ledger`: which rows to return. */
@@ -20,13 +19,6 @@ export type LedgerParameters = {
    * reason.
    */
   signal?: AbortSignal | undefined
-}
-
-export const ledgerMembers: MembersOf<LedgerParameters> = {
-  from: true,
-  to: true,
-  transfers: true,
-  signal: true,
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   keccak256,
   stringToHex,
 } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
@@ -22,14 +22,6 @@ export type RefundNonceParameters = {
   nonce: Hex
   /** Position of this refund among the refunds of the payment, from 0. */
   index: number
-}
-
-const members: MembersOf<RefundNonceParameters> = {
-  chainId: true,
-  token: true,
-  payer: true,
-  nonce: true,
-  index: true,
 }
 
 /**
@@ -82,7 +74,7 @@ export function refundNonce(parameters: RefundNonceParameters): Hex {
 export function refundNonces(
   parameters: RefundNonceParameters,
 ): readonly [Hex, ...Hex[]] {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['chainId', 'token', 'payer', 'nonce', 'index'])
   const { chainId, index } = parameters
   const nonce = parseBytes32(parameters.nonce, 'nonce')
   const hash = keccak256(

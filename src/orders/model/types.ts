@@ -1,5 +1,4 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { MembersOf } from '../../core/checkMembers.js'
 import type {
   AnyPayment,
   Cancellation,
@@ -30,11 +29,6 @@ type MostAtRisk = {
   total: string
   /** Limit for each payer. @default total */
   payer?: string | undefined
-}
-
-export const mostAtRiskMembers: MembersOf<MostAtRisk> = {
-  total: true,
-  payer: true,
 }
 
 /** Rules for all orders; each field has a default. */

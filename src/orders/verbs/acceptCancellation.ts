@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseSignedCancellation } from '../../core/fields.js'
 import { hashDomain } from '../../core/hashPayment.js'
 import type { RejectionReason, SignedCancellation } from '../../core/types.js'
@@ -28,17 +28,12 @@ export type AcceptCancellationParameters = {
   cancellation: SignedCancellation
 }
 
-const members: MembersOf<AcceptCancellationParameters> = {
-  orderId: true,
-  cancellation: true,
-}
-
 /** Implements `acceptCancellation` of `DestinationOrders`. */
 export async function acceptCancellation(
   context: OrdersContext,
   parameters: AcceptCancellationParameters,
 ): Promise<CancellationVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'cancellation'])
   const { orderId } = parameters
   const cancellation = parseSignedCancellation(parameters.cancellation)
   const found = await context.store.read((tables) =>

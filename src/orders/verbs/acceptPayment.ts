@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { invalidSignature } from '../../core/errors.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
@@ -23,11 +23,6 @@ export type AcceptPaymentParameters = {
   payment: unknown
 }
 
-const members: MembersOf<AcceptPaymentParameters> = {
-  orderId: true,
-  payment: true,
-}
-
 /**
  * Reasons of refusals that are not the fault of the payment. They do not count
  * against `mostTries`.
@@ -49,7 +44,7 @@ export async function acceptPayment(
   context: OrdersContext,
   parameters: AcceptPaymentParameters,
 ): Promise<AcceptVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'payment'])
   const orderId = parseOrderId(parameters.orderId)
   const found = await loadShown(context, orderId)
   const kind = signedKindOf(context, found.order)

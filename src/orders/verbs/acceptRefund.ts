@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { formatAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { invalidSignature } from '../../core/errors.js'
 import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
@@ -23,18 +23,12 @@ export type AcceptRefundParameters = {
   signature: Hex
 }
 
-const members: MembersOf<AcceptRefundParameters> = {
-  orderId: true,
-  refundId: true,
-  signature: true,
-}
-
 /** Implements `acceptRefund` of `DestinationOrders`. */
 export async function acceptRefund(
   context: OrdersContext,
   parameters: AcceptRefundParameters,
 ): Promise<AcceptRefundVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'refundId', 'signature'])
   const signature = parseSignature(parameters.signature)
   const found = await findRefund(context, parameters)
   const { row, stored } = found

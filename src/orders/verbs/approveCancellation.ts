@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../context/types.js'
 import { loadOrder } from '../model/loadOrders.js'
@@ -9,14 +9,12 @@ import { carryOut, refuseCancel } from './writeCancel.js'
 /** Parameters of `approveCancellation`: the order to cancel. */
 export type ApproveCancellationParameters = { orderId: string }
 
-const members: MembersOf<ApproveCancellationParameters> = { orderId: true }
-
 /** Implements `approveCancellation` of `DestinationOrders`. */
 export async function approveCancellation(
   context: OrdersContext,
   parameters: ApproveCancellationParameters,
 ): Promise<CancellationVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId'])
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)

@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { getHeads } from '../../chain/state/getHeads.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { takeTurns } from '../../core/takeTurns.js'
 import { wait } from '../../core/wait.js'
@@ -39,12 +39,6 @@ export type AuditParameters = {
   signal?: AbortSignal | undefined
 }
 
-const members: MembersOf<AuditParameters> = {
-  fromBlock: true,
-  toBlock: true,
-  signal: true,
-}
-
 /**
  * All transfers to one recipient in one token, compared with the stored
  * payments.
@@ -79,7 +73,7 @@ export async function auditOrders(
   context: OrdersContext,
   parameters: AuditParameters = {},
 ): Promise<AuditReport> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['fromBlock', 'toBlock', 'signal'])
   const range = {
     fromBlock: parseBlockNumber(parameters.fromBlock, 'fromBlock'),
     toBlock: parseBlockNumber(parameters.toBlock, 'toBlock'),

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type { OrdersContext } from '../context/types.js'
 import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { cancellationOf } from '../model/paymentOf.js'
@@ -9,16 +9,12 @@ import { loadShown } from './orderLoader.js'
 /** Parameters of `cancellationToSign`: the order to cancel. */
 export type CancellationToSignParameters = { orderId: string }
 
-const members: MembersOf<CancellationToSignParameters> = {
-  orderId: true,
-}
-
 /** Implements `cancellationToSign` of `DestinationOrders`. */
 export async function cancellationToSign(
   context: OrdersContext,
   parameters: CancellationToSignParameters,
 ): Promise<CancellationToSignVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId'])
   const { orderId } = parameters
   const found = await loadShown(context, orderId)
   const { order, attempt } = found

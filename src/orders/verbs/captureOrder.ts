@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
@@ -46,14 +46,6 @@ export type CaptureOrderParameters = {
   preconfirmedUpTo?: string | undefined
 }
 
-const members: MembersOf<CaptureOrderParameters> = {
-  orderId: true,
-  amount: true,
-  timeout: true,
-  answerAt: true,
-  preconfirmedUpTo: true,
-}
-
 /**
  * The longest time in milliseconds that a timer can wait; with a longer time it
  * would fire at once.
@@ -69,7 +61,13 @@ export async function captureOrder(
   engine: SubmitterEngine,
   parameters: CaptureOrderParameters,
 ): Promise<CaptureResult> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'orderId',
+    'amount',
+    'timeout',
+    'answerAt',
+    'preconfirmedUpTo',
+  ])
   const { orderId, amount, timeout = 60_000 } = parameters
   const id = parseOrderId(orderId)
   if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { RecipientRecord } from '../../store/types.js'
@@ -23,17 +23,12 @@ export type ChangeRecipientsParameters = {
   remove?: readonly Address[] | undefined
 }
 
-const members: MembersOf<ChangeRecipientsParameters> = {
-  add: true,
-  remove: true,
-}
-
 /** Implements `changeRecipients` of `Orders`. */
 export async function changeRecipients(
   context: OrdersContext,
   parameters: ChangeRecipientsParameters,
 ): Promise<void> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['add', 'remove'])
   const { shop, tokens } = context
   const add = parseRecipients(parameters.add, 'add')
   const remove = parseRecipients(parameters.remove, 'remove')

@@ -1,6 +1,5 @@
 import type { Address, Client } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
-import type { MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PrimaryType } from '../../core/types.js'
@@ -61,19 +60,6 @@ export type DraftOrderParameters = {
  * Parameters of `draft` for an exact amount, which an EIP-3009 payment pays.
  */
 export type ExactDraftParameters = DraftOrderParameters & { amount: string }
-
-export const draftMembers: MembersOf<DraftOrderParameters> = {
-  orderId: true,
-  chainId: true,
-  token: true,
-  recipient: true,
-  amount: true,
-  atMost: true,
-  payer: true,
-  window: true,
-  primaryType: true,
-  metadata: true,
-}
 
 /**
  * What a new order is made from: checked parameters, and values read from the

@@ -11,10 +11,9 @@ import { draftedPaymentOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AnyDraftedPayment, DraftedOrder } from '../model/types.js'
-import {
-  type DraftOrderParameters,
-  draftMembers,
-  type ExactDraftParameters,
+import type {
+  DraftOrderParameters,
+  ExactDraftParameters,
 } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'
 import { insertDraft } from './insertOrder.js'
@@ -25,7 +24,18 @@ export async function draftOrder(
   context: OrdersContext,
   parameters: DraftOrderParameters,
 ): Promise<DraftedOrder<AnyDraftedPayment>> {
-  checkMembers(parameters, draftMembers)
+  checkMembers(parameters, [
+    'orderId',
+    'chainId',
+    'token',
+    'recipient',
+    'amount',
+    'atMost',
+    'payer',
+    'window',
+    'primaryType',
+    'metadata',
+  ])
   const id = parseNewId(parameters.orderId ?? drawNonce().slice(2, 34))
   return draftAs(context, id, parameters)
 }

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hash, stringToBytes } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { OrdersContext } from '../context/types.js'
@@ -16,11 +16,6 @@ export type GetForBuyerParameters = {
   buyerToken: string
 }
 
-const members: MembersOf<GetForBuyerParameters> = {
-  orderId: true,
-  buyerToken: true,
-}
-
 /** What a buyer who has the order's token may see. */
 export type OrderForBuyer = {
   order: Order
@@ -33,7 +28,7 @@ export async function getForBuyer(
   context: OrdersContext,
   parameters: GetForBuyerParameters,
 ): Promise<OrderForBuyer> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'buyerToken'])
   const { orderId, buyerToken } = parameters
   // Treat a value that is not a string as a wrong token: it gets the same
   // answer, not another error.

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type { OrdersContext } from '../context/types.js'
 import { showOrder } from '../model/showOrder.js'
 import type { Order } from '../model/types.js'
@@ -7,16 +7,12 @@ import { loadShown } from './orderLoader.js'
 /** Parameters of `get`: the order to load. */
 export type GetOrderParameters = { orderId: string }
 
-const members: MembersOf<GetOrderParameters> = {
-  orderId: true,
-}
-
 /** Implements `get` of `DestinationOrders`. */
 export async function getOrder(
   context: OrdersContext,
   parameters: GetOrderParameters,
 ): Promise<Order> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId'])
   const { orderId } = parameters
   return showOrder(await loadShown(context, orderId))
 }

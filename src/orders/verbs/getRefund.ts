@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type { OrdersContext } from '../context/types.js'
 import { RefundNotFoundError } from '../model/errors.js'
@@ -10,17 +10,12 @@ import { loadShown } from './orderLoader.js'
 /** Parameters of `getRefund`: the order and the refund to load. */
 export type GetRefundParameters = { orderId: string; refundId: string }
 
-const members: MembersOf<GetRefundParameters> = {
-  orderId: true,
-  refundId: true,
-}
-
 /** Implements `getRefund` of `DestinationOrders`. */
 export async function getRefund(
   context: OrdersContext,
   parameters: GetRefundParameters,
 ): Promise<Refund> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'refundId'])
   const { orderId } = parameters
   const refundId = parseOrderId(parameters.refundId, 'refundId')
   const { refunds = [] } = await loadShown(context, orderId)

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
@@ -24,12 +24,6 @@ export type ListEventsParameters = {
   orderId?: string | undefined
 }
 
-const members: MembersOf<ListEventsParameters> = {
-  after: true,
-  limit: true,
-  orderId: true,
-}
-
 /** A page of events, sorted by cursor. */
 export type ListedEvents = {
   events: readonly OrderEvent[]
@@ -44,7 +38,7 @@ export async function listEvents(
   context: OrdersContext,
   parameters: ListEventsParameters = {},
 ): Promise<ListedEvents> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['after', 'limit', 'orderId'])
   const { after = 0n, orderId } = parameters
   if (after !== 'latest') parsePosition(after, 'after')
   const limit = parseLimit(parameters.limit, { usual: 100, most: 1_000 })

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
@@ -24,16 +24,6 @@ export type ListOrdersParameters = {
   limit?: number | undefined
 }
 
-const members: MembersOf<ListOrdersParameters> = {
-  states: true,
-  payer: true,
-  chainId: true,
-  token: true,
-  recipient: true,
-  before: true,
-  limit: true,
-}
-
 /** A page of orders. */
 export type ListedOrders = {
   orders: readonly Order[]
@@ -46,7 +36,15 @@ export async function listOrders(
   context: OrdersContext,
   parameters: ListOrdersParameters = {},
 ): Promise<ListedOrders> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'states',
+    'payer',
+    'chainId',
+    'token',
+    'recipient',
+    'before',
+    'limit',
+  ])
   const limit = parseLimit(parameters.limit, { usual: 50, most: 200 })
   const states = parseStates(parameters.states)
   const before = parsePosition(parameters.before, 'before')

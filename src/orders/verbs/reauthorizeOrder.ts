@@ -1,6 +1,6 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type {
   AttemptRecord,
   OrderRecord,
@@ -40,11 +40,6 @@ export type ReauthorizeOrderParameters = {
   window?: bigint | undefined
 }
 
-const members: MembersOf<ReauthorizeOrderParameters> = {
-  orderId: true,
-  window: true,
-}
-
 type Window = Pick<AttemptRecord, 'validAfter' | 'validBefore'>
 
 /** What the buyer signs again, and which account submits the payment. */
@@ -58,7 +53,7 @@ export async function reauthorizeOrder(
   parameters: ReauthorizeOrderParameters,
 ): Promise<ReauthorizeVerdict> {
   const { orderId } = parameters
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'window'])
   const seconds = parseWindow(context.policy, parameters.window)
   const known = await context.store.read((tables) =>
     loadOrder(tables, context, orderId),

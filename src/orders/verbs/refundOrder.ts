@@ -1,5 +1,5 @@
 import { parseAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type {
@@ -49,13 +49,6 @@ export type RefundOrderParameters = {
   reason?: RefundReason | undefined
 }
 
-const members: MembersOf<RefundOrderParameters> = {
-  orderId: true,
-  refundId: true,
-  amount: true,
-  reason: true,
-}
-
 /**
  * Decides whether a new request may reserve its amount, in the same database
  * transaction. Returns a refusal if it may not.
@@ -102,7 +95,7 @@ export async function requestRefund<refusal extends string>(
   parameters: RefundOrderParameters,
   admit: AdmitRefund<refusal>,
 ): Promise<AdmittedRefundVerdict<refusal>> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'refundId', 'amount', 'reason'])
   const { amount, reason } = parameters
   if (reason !== undefined && !refundReasons.includes(reason))
     throw new InvalidFieldError('reason', shown(reason), refundReasons)

@@ -1,6 +1,6 @@
 import type { Client } from 'viem'
 import { getHeads, isSameBlock } from '../../chain/state/getHeads.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type { OrdersContext } from '../context/types.js'
 import { clientOf } from '../evidence/clientOf.js'
@@ -26,18 +26,12 @@ export type RefundToSignParameters = {
   window?: bigint | undefined
 }
 
-const members: MembersOf<RefundToSignParameters> = {
-  orderId: true,
-  refundId: true,
-  window: true,
-}
-
 /** Implements `refundToSign` of `DestinationOrders`. */
 export async function refundToSign(
   context: OrdersContext,
   parameters: RefundToSignParameters,
 ): Promise<RefundToSignVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId', 'refundId', 'window'])
   const { policy } = context
   const window = parseWindow(policy, parameters.window ?? policy.maxWindow)
   const found = await findRefund(context, parameters)

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import { openSealed } from '../../store/openSealed.js'
 import type {
@@ -29,10 +29,6 @@ export type ResealReport = {
   left: number
 }
 
-const members: MembersOf<ResealParameters> = {
-  signal: true,
-}
-
 /**
  * Number of orders whose secrets are encrypted again in one database
  * transaction.
@@ -44,7 +40,7 @@ export async function resealOrders(
   context: OrdersContext,
   parameters: ResealParameters,
 ): Promise<ResealReport> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['signal'])
   const { store, sealer, destinations, signal } = context
   const total = { resealed: 0, left: 0 }
   let after: string | undefined

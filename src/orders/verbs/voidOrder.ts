@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type { StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../context/types.js'
@@ -12,17 +12,13 @@ import type { VoidVerdict } from '../model/types.js'
 /** Parameters of `void`: the order to give up. */
 export type VoidOrderParameters = { orderId: string }
 
-const members: MembersOf<VoidOrderParameters> = {
-  orderId: true,
-}
-
 /** Implements `void` of `DestinationOrders`. */
 export async function voidOrder(
   context: OrdersContext,
   parameters: VoidOrderParameters,
   options: { endsReview?: boolean } = {},
 ): Promise<VoidVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['orderId'])
   const { orderId } = parameters
   return writeAgain(context, async (tables) => {
     const found = await loadOrder(tables, context, orderId)

@@ -1,6 +1,6 @@
 import { checkChain } from '../../chain/state/checkChain.js'
 import { getHeads } from '../../chain/state/getHeads.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { wait } from '../../core/wait.js'
@@ -44,18 +44,6 @@ export type ReconcileParameters = {
   signal?: AbortSignal | undefined
 }
 
-const destinationMembers: MembersOf<Destination> = {
-  chainId: true,
-  token: true,
-  recipient: true,
-}
-
-const members: MembersOf<ReconcileParameters> = {
-  destination: true,
-  fromBlock: true,
-  signal: true,
-}
-
 /**
  * What `reconcile` found on chain that the store lacked, and wrote, by
  * destination.
@@ -85,7 +73,7 @@ export async function reconcile(
   context: OrdersContext,
   parameters: ReconcileParameters = {},
 ): Promise<ReconciliationReport> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['destination', 'fromBlock', 'signal'])
   const { destination, fromBlock } = parameters
   parseBlockNumber(fromBlock, 'fromBlock')
   const wanted =
@@ -117,7 +105,7 @@ export async function reconcile(
  * may pass any.
  */
 function readDestination(destination: Destination): Destination {
-  checkMembers(destination, destinationMembers, 'destination')
+  checkMembers(destination, ['chainId', 'token', 'recipient'], 'destination')
   const { chainId, token, recipient } = Object(destination)
   return {
     chainId,

@@ -1,5 +1,5 @@
 import type { Client, Hash } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseSignedCancellation } from '../../core/fields.js'
 import type { SignedCancellation } from '../../core/types.js'
 import { encodeCancel } from '../message/encodeCall.js'
@@ -17,17 +17,6 @@ import { sendCall } from './sendCall.js'
 /** The cancellation, and how {@link cancelPayment} sends it. */
 export type CancelPaymentParameters = SendOptions & {
   cancellation: SignedCancellation
-}
-
-const members: MembersOf<CancelPaymentParameters> = {
-  cancellation: true,
-  maxFeePerGas: true,
-  maxPriorityFeePerGas: true,
-  gasPrice: true,
-  account: true,
-  nonce: true,
-  gas: true,
-  maxCaptureGas: true,
 }
 
 /**
@@ -62,7 +51,16 @@ export async function cancelPayment(
   client: Client,
   parameters: CancelPaymentParameters,
 ): Promise<Hash> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'cancellation',
+    'maxFeePerGas',
+    'maxPriorityFeePerGas',
+    'gasPrice',
+    'account',
+    'nonce',
+    'gas',
+    'maxCaptureGas',
+  ])
   const { cancellation: given, ...options }: CancelPaymentParameters =
     Object(parameters)
   const { maxCaptureGas = defaultMaxCaptureGas } = options

@@ -25,7 +25,7 @@ import {
 import { getReceipt } from '../../chain/state/getReceipt.js'
 import { placeReceipt } from '../../chain/state/placeReceipts.js'
 import { CountersignError } from '../../core/CountersignError.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parsePayment, parsePositiveInteger } from '../../core/fields.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
@@ -67,17 +67,6 @@ export type WaitForOutcomeParameters = {
    */
   since?: bigint | undefined
   signal?: AbortSignal | undefined
-}
-
-const members: MembersOf<WaitForOutcomeParameters> = {
-  payment: true,
-  kind: true,
-  hash: true,
-  finality: true,
-  pollingInterval: true,
-  timeout: true,
-  since: true,
-  signal: true,
 }
 
 /**
@@ -122,7 +111,16 @@ export async function waitForOutcome(
   client: Client,
   parameters: WaitForOutcomeParameters,
 ): Promise<PaymentOutcome> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'payment',
+    'kind',
+    'hash',
+    'finality',
+    'pollingInterval',
+    'timeout',
+    'since',
+    'signal',
+  ])
   const { timeout, signal, hash } = parameters
   checkMilliseconds(timeout, 'timeout')
   checkMilliseconds(parameters.pollingInterval, 'pollingInterval')

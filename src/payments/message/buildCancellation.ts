@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parsePayment } from '../../core/fields.js'
 import type { Cancellation, Payment } from '../../core/types.js'
 import type { SigningKind } from './kind.js'
@@ -9,11 +9,6 @@ export type BuildCancellationParameters = {
   payment: Payment
   /** Pass `checkout` for a checkout payment. @default EIP-3009 */
   kind?: Pick<SigningKind, 'parse' | 'primaryType'> | undefined
-}
-
-const members: MembersOf<BuildCancellationParameters> = {
-  payment: true,
-  kind: true,
 }
 
 /**
@@ -35,7 +30,7 @@ const members: MembersOf<BuildCancellationParameters> = {
 export function buildCancellation(
   parameters: BuildCancellationParameters,
 ): Cancellation {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payment', 'kind'])
   const { payment, kind }: BuildCancellationParameters = Object(parameters)
   const { domain, message } = kind ? kind.parse(payment) : parsePayment(payment)
   return {

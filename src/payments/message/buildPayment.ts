@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { checkUnit, parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
@@ -49,19 +49,6 @@ export type BuildPaymentParameters = {
   nonce?: Hex | undefined
 }
 
-const members: MembersOf<BuildPaymentParameters> = {
-  domain: true,
-  decimals: true,
-  from: true,
-  to: true,
-  amount: true,
-  primaryType: true,
-  now: true,
-  validAfter: true,
-  validBefore: true,
-  nonce: true,
-}
-
 /**
  * Builds the message a payer signs for one order.
  *
@@ -92,7 +79,18 @@ const members: MembersOf<BuildPaymentParameters> = {
  * ```
  */
 export function buildPayment(parameters: BuildPaymentParameters): Payment {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'domain',
+    'decimals',
+    'from',
+    'to',
+    'amount',
+    'primaryType',
+    'now',
+    'validAfter',
+    'validBefore',
+    'nonce',
+  ])
   const now = parseTime(parameters.now)
   const {
     domain,

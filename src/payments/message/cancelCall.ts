@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type { SignedCancellation } from '../../core/types.js'
 import { describeCall, type TokenCall } from './captureCall.js'
 import { encodeCancel } from './encodeCall.js'
@@ -6,10 +6,6 @@ import { encodeCancel } from './encodeCall.js'
 /** The signed cancellation that {@link cancelCall} encodes. */
 export type CancelCallParameters = {
   cancellation: SignedCancellation
-}
-
-const members: MembersOf<CancelCallParameters> = {
-  cancellation: true,
 }
 
 /**
@@ -30,7 +26,7 @@ const members: MembersOf<CancelCallParameters> = {
  * ```
  */
 export function cancelCall(parameters: CancelCallParameters): TokenCall {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['cancellation'])
   const call = encodeCancel(Object(parameters).cancellation)
   const { authorizer, nonce } = call.signed.message
   return describeCall(call, {

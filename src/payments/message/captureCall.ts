@@ -1,5 +1,5 @@
 import type { Abi, Address, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { eip3009Abi } from '../../core/tokenAbi.js'
 import type { SignedPayment } from '../../core/types.js'
 import { type EncodedCall, encodeCapture, isPlain } from './encodeCall.js'
@@ -27,10 +27,6 @@ export type CaptureCallParameters = {
   payment: SignedPayment
 }
 
-const members: MembersOf<CaptureCallParameters> = {
-  payment: true,
-}
-
 /**
  * Builds the call that captures a payment. The primary type decides the
  * function. The length of the signature decides the overload (65 bytes: `v`,
@@ -50,7 +46,7 @@ const members: MembersOf<CaptureCallParameters> = {
  * ```
  */
 export function captureCall(parameters: CaptureCallParameters): TokenCall {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payment'])
   const call = encodeCapture(Object(parameters).payment)
   const { primaryType, message } = call.signed
   const { from, to, value, validAfter, validBefore, nonce } = message

@@ -1,7 +1,7 @@
 import type { Address, Client } from 'viem'
 import { UnsupportedTokenError } from '../../chain/rpc/errors.js'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
 import { drawPaymentNonce } from '../../core/drawPaymentNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
@@ -21,18 +21,6 @@ export type PreparePaymentParameters = Omit<
    * @default the wall clock
    */
   now?: bigint | undefined
-}
-
-const members: MembersOf<PreparePaymentParameters> = {
-  token: true,
-  from: true,
-  to: true,
-  amount: true,
-  primaryType: true,
-  now: true,
-  validAfter: true,
-  validBefore: true,
-  nonce: true,
 }
 
 /**
@@ -72,7 +60,17 @@ export async function preparePayment(
   client: Client,
   parameters: PreparePaymentParameters,
 ): Promise<Payment> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'token',
+    'from',
+    'to',
+    'amount',
+    'primaryType',
+    'now',
+    'validAfter',
+    'validBefore',
+    'nonce',
+  ])
   const { token, now: given, ...fields } = parameters
   const now = parseTime(given)
   parseCheckedAddress(fields.from, 'from')

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import {
   parseAddress,
   parseBytes32,
@@ -34,15 +34,6 @@ export type SignCancellationExpectation = {
   nonce?: Hex | undefined
 }
 
-const expectationMembers: MembersOf<SignCancellationExpectation> = {
-  chainId: true,
-  token: true,
-  name: true,
-  version: true,
-  from: true,
-  nonce: true,
-}
-
 /** The cancellation to sign, and what {@link signCancellation} checks first. */
 export type SignCancellationParameters = {
   cancellation: Cancellation
@@ -56,12 +47,6 @@ export type SignCancellationParameters = {
    * then signs, the signature is dropped.
    */
   signal?: AbortSignal | undefined
-}
-
-const members: MembersOf<SignCancellationParameters> = {
-  cancellation: true,
-  expect: true,
-  signal: true,
 }
 
 /**
@@ -100,9 +85,13 @@ export async function signCancellation(
   wallet: Wallet,
   parameters: SignCancellationParameters,
 ): Promise<SignedCancellation> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['cancellation', 'expect', 'signal'])
   const given: SignCancellationParameters = Object(parameters)
-  checkMembers(given.expect, expectationMembers, 'expect')
+  checkMembers(
+    given.expect,
+    ['chainId', 'token', 'name', 'version', 'from', 'nonce'],
+    'expect',
+  )
   const expect: SignCancellationExpectation = Object(given.expect)
   const cancellation = parseCancellation(given.cancellation)
   const { domain, message } = cancellation

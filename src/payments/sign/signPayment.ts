@@ -99,14 +99,6 @@ export type SignPaymentParameters<payment extends AnyPayment = Payment> = {
   signal?: AbortSignal | undefined
 }
 
-const members: MembersOf<SignPaymentParameters> = {
-  payment: true,
-  expect: true,
-  kind: true,
-  now: true,
-  signal: true,
-}
-
 /**
  * Longest accepted time until `validBefore` in seconds, if the page sets no
  * limit: one day.
@@ -153,7 +145,7 @@ export async function signPayment<payment extends AnyPayment>(
   wallet: Wallet,
   parameters: SignPaymentParameters<payment>,
 ): Promise<payment & { signature: Hex }> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payment', 'expect', 'kind', 'now', 'signal'])
   const given: SignPaymentParameters<payment> = Object(parameters)
   const { kind = eip3009Signing } = given
   const expected = { ...expectationMembers, ...expectedOf(kind) }

@@ -2,7 +2,7 @@ import type { Address, Client } from 'viem'
 import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
@@ -41,15 +41,6 @@ export type VerifyPaymentParameters = {
    * @default the wall clock
    */
   now?: bigint | undefined
-}
-
-const members: MembersOf<VerifyPaymentParameters> = {
-  payment: true,
-  expect: true,
-  kind: true,
-  block: true,
-  maxCaptureGas: true,
-  now: true,
 }
 
 /**
@@ -96,7 +87,14 @@ export async function verifyPayment(
   client: Client,
   parameters: VerifyPaymentParameters,
 ): Promise<PaymentVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'payment',
+    'expect',
+    'kind',
+    'block',
+    'maxCaptureGas',
+    'now',
+  ])
   const { block: given = 'latest' } = parameters
   const block = parseBlock(given)
   const now = parseTime(parameters.now)

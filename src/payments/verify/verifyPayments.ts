@@ -2,7 +2,7 @@ import type { Client } from 'viem'
 import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
 import { CountersignError } from '../../core/CountersignError.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseTime } from '../../core/clock.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
@@ -47,18 +47,6 @@ export type ListedVerdict =
   | PaymentVerdict
   | { ok: false; reason: 'notVerified'; error: CountersignError }
 
-const members: MembersOf<VerifyPaymentsParameters> = {
-  payments: true,
-  block: true,
-  maxCaptureGas: true,
-  now: true,
-}
-
-const memberOfList: MembersOf<PaymentToVerify> = {
-  payment: true,
-  expect: true,
-}
-
 /**
  * Verifies many signed payments like {@link verifyPayment}, but simulates them
  * one after another on one state: about 250 payments of a token to one
@@ -99,7 +87,7 @@ export async function verifyPayments(
   client: Client,
   parameters: VerifyPaymentsParameters,
 ): Promise<readonly ListedVerdict[]> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payments', 'block', 'maxCaptureGas', 'now'])
   const { payments, block = 'latest', maxCaptureGas } = parameters
   if (!Array.isArray(payments))
     throw new InvalidFieldError('payments', payments, 'a list')
@@ -127,7 +115,7 @@ type Claim = {
 }
 
 function read(client: Client, given: PaymentToVerify): PaymentVerdict | Claim {
-  checkMembers(given, memberOfList, 'payments')
+  checkMembers(given, ['payment', 'expect'], 'payments')
   const one: PaymentToVerify = Object(given)
   const { payment, expect, refusal } = parseClaim(client, one)
   if (refusal) return { ok: false, ...refusal }

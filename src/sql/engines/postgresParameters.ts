@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { StoreError } from '../../store/errors.js'
 import type { PostgresPool } from './postgresPool.js'
@@ -30,13 +30,6 @@ export type PostgresStoreParameters = (
   listen?: string | undefined
 }
 
-const members: MembersOf<PostgresStoreParameters> = {
-  pool: true,
-  connectionString: true,
-  schema: true,
-  listen: true,
-}
-
 /**
  * Refuses wrong parameters before the driver sees them: without a connection
  * string, the driver would connect to a default server on this machine.
@@ -48,7 +41,7 @@ const members: MembersOf<PostgresStoreParameters> = {
 export function checkPostgresParameters(
   parameters: PostgresStoreParameters,
 ): void {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['pool', 'connectionString', 'schema', 'listen'])
   const { pool, connectionString, schema, listen } = Object(parameters)
   const isThere = pool === undefined ? isText(connectionString) : isPool(pool)
   if (!isThere)

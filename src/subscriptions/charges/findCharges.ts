@@ -5,7 +5,7 @@ import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { requestNode } from '../../chain/rpc/requestNode.js'
 import { getReceipts } from '../../chain/state/getReceipt.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { parseSpendPermission } from '../permission/parseSpendPermission.js'
 import { spendCall } from '../permission/spendCalls.js'
@@ -24,13 +24,6 @@ export type FindChargesParameters = {
   toBlock?: bigint | BlockTag | undefined
   /** Most blocks in one log request. @default 2000n */
   maxBlockRange?: bigint | undefined
-}
-
-const members: MembersOf<FindChargesParameters> = {
-  permission: true,
-  fromBlock: true,
-  toBlock: true,
-  maxBlockRange: true,
 }
 
 /** A charge that was found on the chain. */
@@ -77,7 +70,12 @@ export async function findCharges(
   client: Client,
   parameters: FindChargesParameters,
 ): Promise<FoundCharge[]> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'permission',
+    'fromBlock',
+    'toBlock',
+    'maxBlockRange',
+  ])
   const given: FindChargesParameters = Object(parameters)
   const { fromBlock, toBlock = 'latest', maxBlockRange } = given
   const permission = parseSpendPermission(given.permission)

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { AnyPayment } from '../../core/types.js'
@@ -43,12 +43,6 @@ export type SpendPermissionsParameters = {
   maxChargeGas?: bigint | undefined
 }
 
-const members: MembersOf<SpendPermissionsParameters> = {
-  implementations: true,
-  factories: true,
-  maxChargeGas: true,
-}
-
 /**
  * Name of this payment kind in database rows. It must never change, or stored
  * rows could not be read.
@@ -80,7 +74,7 @@ const defaultMaxChargeGas = 300_000n
 export function spendPermissions(
   parameters: SpendPermissionsParameters = {},
 ): SpendPermissions {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['implementations', 'factories', 'maxChargeGas'])
   const {
     implementations = baseImplementations,
     factories = baseFactories,

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parsePeriod, parseTime } from '../../core/clock.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
@@ -67,23 +67,6 @@ export type BuildSpendPermissionParameters = {
   now?: bigint | undefined
 }
 
-const members: MembersOf<BuildSpendPermissionParameters> = {
-  chainId: true,
-  account: true,
-  spender: true,
-  token: true,
-  allowance: true,
-  decimals: true,
-  period: true,
-  start: true,
-  end: true,
-  periods: true,
-  salt: true,
-  extraData: true,
-  manager: true,
-  now: true,
-}
-
 /**
  * Builds the message that lets a merchant charge a smart wallet each period.
  *
@@ -115,7 +98,22 @@ const members: MembersOf<BuildSpendPermissionParameters> = {
 export function buildSpendPermission(
   parameters: BuildSpendPermissionParameters,
 ): SpendPermission {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'chainId',
+    'account',
+    'spender',
+    'token',
+    'allowance',
+    'decimals',
+    'period',
+    'start',
+    'end',
+    'periods',
+    'salt',
+    'extraData',
+    'manager',
+    'now',
+  ])
   const given: BuildSpendPermissionParameters = Object(parameters)
   const {
     chainId,

@@ -6,7 +6,7 @@ import { isTrue, isWord } from '../../chain/state/executor.js'
 import { runCalls } from '../../chain/state/runCalls.js'
 import { runCreated } from '../../chain/state/runCreated.js'
 import type { Call, CallAnswer } from '../../chain/state/types.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { neutralCaller } from '../../payments/verify/rehearse.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
 import { findPeriod } from './periodAt.js'
@@ -23,11 +23,6 @@ export type GetSpendPermissionParameters = {
   permission: SpendPermission
   /** The block whose state is read. @default 'latest' */
   block?: BlockSelector | undefined
-}
-
-const members: MembersOf<GetSpendPermissionParameters> = {
-  permission: true,
-  block: true,
 }
 
 /**
@@ -79,7 +74,7 @@ export async function getSpendPermission(
   client: Client,
   parameters: GetSpendPermissionParameters,
 ): Promise<SpendPermissionState> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['permission', 'block'])
   const { permission: given, block = 'latest' }: GetSpendPermissionParameters =
     Object(parameters)
   const permission = parseSpendPermission(given)

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { parseAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { parseAddress } from '../../core/fields.js'
 import { typedDataTypes } from '../../core/typedDataTypes.js'
 import {
@@ -40,18 +40,6 @@ export type SignSpendPermissionExpectation = {
   manager?: Address | undefined
 }
 
-const expectationMembers: MembersOf<SignSpendPermissionExpectation> = {
-  chainId: true,
-  spender: true,
-  token: true,
-  allowance: true,
-  decimals: true,
-  period: true,
-  maxEnd: true,
-  extraData: true,
-  manager: true,
-}
-
 /** Parameters of {@link signSpendPermission}. */
 export type SignSpendPermissionParameters = {
   /** The permission to sign, usually drafted by the merchant's server. */
@@ -67,12 +55,6 @@ export type SignSpendPermissionParameters = {
    * then signs, the signature is dropped.
    */
   signal?: AbortSignal | undefined
-}
-
-const members: MembersOf<SignSpendPermissionParameters> = {
-  permission: true,
-  expect: true,
-  signal: true,
 }
 
 /**
@@ -114,9 +96,23 @@ export async function signSpendPermission(
   wallet: Wallet,
   parameters: SignSpendPermissionParameters,
 ): Promise<SignedSpendPermission> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['permission', 'expect', 'signal'])
   const given: SignSpendPermissionParameters = Object(parameters)
-  checkMembers(given.expect, expectationMembers, 'expect')
+  checkMembers(
+    given.expect,
+    [
+      'chainId',
+      'spender',
+      'token',
+      'allowance',
+      'decimals',
+      'period',
+      'maxEnd',
+      'extraData',
+      'manager',
+    ],
+    'expect',
+  )
   const permission = parseSpendPermission(given.permission)
   checkExpectation(permission, Object(given.expect))
   const { types, ...typedData } = spendPermissionTypedData(permission)

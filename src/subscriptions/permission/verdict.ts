@@ -1,5 +1,4 @@
 import type { Address, Hex } from 'viem'
-import type { MembersOf } from '../../core/checkMembers.js'
 import type { VerifiedAt } from '../../core/types.js'
 
 /** Why a permission cannot be charged. */
@@ -120,22 +119,6 @@ export type SpendPermissionExpectation = {
    */
   manager?: Address | undefined
 }
-
-export const permissionExpectationMembers: MembersOf<SpendPermissionExpectation> =
-  {
-    spender: true,
-    token: true,
-    allowance: true,
-    period: true,
-    amount: true,
-    chainId: true,
-    account: true,
-    start: true,
-    minEnd: true,
-    salt: true,
-    extraData: true,
-    manager: true,
-  }
 
 export type SpendPermissionProblem = {
   reason: SpendPermissionRefusal

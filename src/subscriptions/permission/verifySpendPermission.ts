@@ -1,7 +1,7 @@
 import type { Address, Client, Hex } from 'viem'
 import { parseBlock } from '../../chain/logs/encodeLogFilter.js'
 import type { BlockSelector } from '../../chain/rpc/requestNode.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { checkClock, parseTime } from '../../core/clock.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
@@ -11,10 +11,9 @@ import { firstValue, judgePermission } from './judgePermission.js'
 import { parseSpendPermission } from './parseSpendPermission.js'
 import { rehearsePermission } from './rehearsePermission.js'
 import type { SpendPermission } from './types.js'
-import {
-  permissionExpectationMembers,
-  type SpendPermissionExpectation,
-  type SpendPermissionVerdict,
+import type {
+  SpendPermissionExpectation,
+  SpendPermissionVerdict,
 } from './verdict.js'
 import { baseFactories, baseImplementations } from './walletCode.js'
 
@@ -43,17 +42,6 @@ export type VerifySpendPermissionParameters = {
    * wall clock
    */
   now?: bigint | undefined
-}
-
-const members: MembersOf<VerifySpendPermissionParameters> = {
-  permission: true,
-  signature: true,
-  expect: true,
-  block: true,
-  maxChargeGas: true,
-  implementations: true,
-  factories: true,
-  now: true,
 }
 
 /** Most gas that a charge may use, by default. */
@@ -101,9 +89,35 @@ export async function verifySpendPermission(
   client: Client,
   parameters: VerifySpendPermissionParameters,
 ): Promise<SpendPermissionVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'permission',
+    'signature',
+    'expect',
+    'block',
+    'maxChargeGas',
+    'implementations',
+    'factories',
+    'now',
+  ])
   const given: VerifySpendPermissionParameters = Object(parameters)
-  checkMembers(given.expect, permissionExpectationMembers, 'expect')
+  checkMembers(
+    given.expect,
+    [
+      'spender',
+      'token',
+      'allowance',
+      'period',
+      'amount',
+      'chainId',
+      'account',
+      'start',
+      'minEnd',
+      'salt',
+      'extraData',
+      'manager',
+    ],
+    'expect',
+  )
   const { maxChargeGas = defaultMaxChargeGas } = given
   const block = parseBlock(given.block ?? 'latest')
   const now = parseTime(given.now)

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { formatAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { hashHex } from '../../core/keccak.js'
 import { normalizeSignature } from '../../core/signature.js'
 import {
@@ -33,11 +33,6 @@ export type AcceptSubscriptionParameters = {
   signature: Hex
 }
 
-const members: MembersOf<AcceptSubscriptionParameters> = {
-  subscriptionId: true,
-  signature: true,
-}
-
 /** The active subscription, or why the signature was not accepted. */
 export type AcceptSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
@@ -53,7 +48,7 @@ export async function acceptSubscription(
   subscriptions: SubscriptionsContext,
   parameters: AcceptSubscriptionParameters,
 ): Promise<AcceptSubscriptionVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['subscriptionId', 'signature'])
   const { context } = subscriptions
   const id = parseSubscriptionId(parameters.subscriptionId)
   const signature = normalizeSignature(parameters.signature)

@@ -1,7 +1,7 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { parseAmount } from '../../core/amount.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import {
   checkChainClock,
@@ -44,12 +44,6 @@ export type ChargeSubscriptionParameters = {
   chargeId: string
   /** A decimal such as `'9.99'`. @default the amount of the schedule */
   amount?: string | undefined
-}
-
-const members: MembersOf<ChargeSubscriptionParameters> = {
-  subscriptionId: true,
-  chargeId: true,
-  amount: true,
 }
 
 /** Why a charge is not made. */
@@ -95,7 +89,7 @@ export async function chargeSubscription(
   subscriptions: SubscriptionsContext,
   parameters: ChargeSubscriptionParameters,
 ): Promise<ChargeVerdict> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['subscriptionId', 'chargeId', 'amount'])
   const { context, schedule } = subscriptions
   const id = parseSubscriptionId(parameters.subscriptionId)
   const chargeId = parseSubscriptionId(parameters.chargeId, 'chargeId')

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { getTokenAndHead } from '../../chain/state/getToken.js'
 import { parseAmount } from '../../core/amount.js'
 import { canonicalJson } from '../../core/canonicalJson.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseNewId } from '../../core/testOrders.js'
@@ -78,23 +78,6 @@ export type DraftSubscriptionParameters = {
   metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-const members: MembersOf<DraftSubscriptionParameters> = {
-  subscriptionId: true,
-  account: true,
-  amount: true,
-  allowance: true,
-  period: true,
-  start: true,
-  end: true,
-  periods: true,
-  chainId: true,
-  token: true,
-  recipient: true,
-  manager: true,
-  extraData: true,
-  metadata: true,
-}
-
 /** A new subscription, with the permission for its payer to sign. */
 export type DraftedSubscription = {
   subscription: Subscription
@@ -106,7 +89,22 @@ export async function draftSubscription(
   subscriptions: SubscriptionsContext,
   parameters: DraftSubscriptionParameters,
 ): Promise<DraftedSubscription> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, [
+    'subscriptionId',
+    'account',
+    'amount',
+    'allowance',
+    'period',
+    'start',
+    'end',
+    'periods',
+    'chainId',
+    'token',
+    'recipient',
+    'manager',
+    'extraData',
+    'metadata',
+  ])
   const { context } = subscriptions
   const terms = await getFacts(subscriptions, parameters)
   return writeNew(context, (tables) => writeDraft(subscriptions, tables, terms))

@@ -29,12 +29,6 @@ export type ListSubscriptionsParameters = {
   limit?: number | undefined
 }
 
-const members: MembersOf<ListSubscriptionsParameters> = {
-  payer: true,
-  before: true,
-  limit: true,
-}
-
 /** A page of subscriptions. */
 export type ListedSubscriptions = {
   subscriptions: readonly Subscription[]
@@ -79,7 +73,7 @@ export async function listSubscriptions(
   { context }: SubscriptionsContext,
   parameters: ListSubscriptionsParameters,
 ): Promise<ListedSubscriptions> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['payer', 'before', 'limit'])
   const limit = parseLimit(parameters.limit, limits)
   const before = parsePosition(parameters.before, 'before')
   const payer =

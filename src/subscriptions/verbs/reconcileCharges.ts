@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { checkChain } from '../../chain/state/checkChain.js'
 import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { getHeads } from '../../chain/state/getHeads.js'
-import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
+import { checkMembers } from '../../core/checkMembers.js'
 import { onAbort } from '../../core/onAbort.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { wait } from '../../core/wait.js'
@@ -35,8 +35,6 @@ export type ReconcileChargesParameters = {
   fromBlock?: bigint | undefined
 }
 
-const members: MembersOf<ReconcileChargesParameters> = { fromBlock: true }
-
 /**
  * Reads the charges of all subscriptions from the chain, and writes to the
  * database those that it lacks. Finds them by the manager's events and the
@@ -49,7 +47,7 @@ export async function reconcileCharges(
   subscriptions: SubscriptionsContext,
   parameters: ReconcileChargesParameters,
 ): Promise<ReconciledCharges> {
-  checkMembers(parameters, members)
+  checkMembers(parameters, ['fromBlock'])
   const { fromBlock } = parameters
   parseBlockNumber(fromBlock, 'fromBlock')
   const readAll = async (reading: ManagerReading) => {

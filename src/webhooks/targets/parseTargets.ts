@@ -6,11 +6,7 @@ import { WebhookPackageNotFoundError, WebhookTargetError } from './errors.js'
 import { hostnameOf } from './findAddresses.js'
 import { isPublicAddress } from './isPublicAddress.js'
 import { parseTargetName } from './parseTargetName.js'
-import {
-  type CheckedTarget,
-  targetMembers,
-  type WebhookTarget,
-} from './types.js'
+import type { CheckedTarget, WebhookTarget } from './types.js'
 
 /** The part of the package `standardwebhooks` that this library uses. */
 type Signer = { sign(id: string, at: Date, body: string): string }
@@ -37,7 +33,11 @@ export async function parseTargets(
   const names = new Set<string>()
   return targets.map((target: WebhookTarget, index) => {
     const field = `targets[${index}]`
-    checkMembers(target, targetMembers, field)
+    checkMembers(
+      target,
+      ['name', 'url', 'secrets', 'from', 'types', 'privateHosts', 'ca'],
+      field,
+    )
     const name = parseName(target?.name, `${field}.name`, names)
     names.add(name)
     const privateHosts = parseHosts(

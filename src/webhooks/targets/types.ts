@@ -1,5 +1,4 @@
 import type { Address } from 'viem'
-import type { MembersOf } from '../../core/checkMembers.js'
 import type { Observation } from '../../core/observeFailure.js'
 import type {
   OrderEvent,
@@ -48,16 +47,6 @@ export type WebhookTarget = {
   ca?: string | undefined
 }
 
-export const targetMembers: MembersOf<WebhookTarget> = {
-  name: true,
-  url: true,
-  secrets: true,
-  from: true,
-  types: true,
-  privateHosts: true,
-  ca: true,
-}
-
 /** Parameters of {@link runWebhooks}. */
 export type RunWebhooksParameters = {
   /**
@@ -73,13 +62,6 @@ export type RunWebhooksParameters = {
    * body or the path of a URL.
    */
   observe?: ((observation: Observation) => void) | undefined
-}
-
-export const webhookMembers: MembersOf<RunWebhooksParameters> = {
-  store: true,
-  targets: true,
-  signal: true,
-  observe: true,
 }
 
 /**

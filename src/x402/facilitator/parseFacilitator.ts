@@ -10,7 +10,6 @@ import {
   callerMembers,
   type FacilitatorCaller,
   type FacilitatorParameters,
-  facilitatorMembers,
 } from './types.js'
 
 /**
@@ -27,7 +26,17 @@ const longest = 2_147_483_647
 export function parseFacilitator(
   parameters: FacilitatorParameters,
 ): FacilitatorContext {
-  checkMembers(parameters, facilitatorMembers)
+  checkMembers(parameters, [
+    'orders',
+    'authorize',
+    'basePath',
+    'payTo',
+    'assets',
+    'contractPayers',
+    'timeout',
+    'answerAt',
+    'preconfirmedUpTo',
+  ])
   const { orders, authorize, basePath = '' } = parameters
   const { contractPayers = 'refuse', timeout = 30_000 } = parameters
   const { context, instance } = contextOf(orders)

@@ -91,18 +91,6 @@ export type FacilitatorParameters = {
   preconfirmedUpTo?: string | undefined
 }
 
-export const facilitatorMembers: MembersOf<FacilitatorParameters> = {
-  orders: true,
-  authorize: true,
-  basePath: true,
-  payTo: true,
-  assets: true,
-  contractPayers: true,
-  timeout: true,
-  answerAt: true,
-  preconfirmedUpTo: true,
-}
-
 export const callerMembers: MembersOf<FacilitatorCaller> = {
   name: true,
   payTo: true,

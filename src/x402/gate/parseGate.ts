@@ -15,13 +15,11 @@ import { checkAmount } from './checkAmount.js'
 import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
-import {
-  type GateContext,
-  gateMembers,
-  offerMembers,
-  type SettledOffer,
-  type X402GateParameters,
-  type X402Offer,
+import type {
+  GateContext,
+  SettledOffer,
+  X402GateParameters,
+  X402Offer,
 } from './types.js'
 
 /**
@@ -32,7 +30,18 @@ import {
 export function parseGate(parameters: X402GateParameters): GateContext {
   if (typeof parameters !== 'object' || !parameters)
     throw new InvalidFieldError('parameters', parameters, 'an object')
-  checkMembers(parameters, gateMembers)
+  checkMembers(parameters, [
+    'orders',
+    'offers',
+    'resource',
+    'mostOpen',
+    'mostRequestBytes',
+    'mostAnswerBytes',
+    'timeout',
+    'keepFor',
+    'takeOverFrom',
+    'paywall',
+  ])
   const { orders, offers, resource = hrefOf, takeOverFrom } = parameters
   const { context, instance } = contextOf(orders)
   if (typeof resource !== 'function')
@@ -94,7 +103,27 @@ function parseOffer(
   const field = `offers.${name}`
   if (typeof offer !== 'object' || !offer)
     throw new InvalidFieldError(field, offer, 'an object')
-  checkMembers(offer, offerMembers, field)
+  checkMembers(
+    offer,
+    [
+      'amount',
+      'chainId',
+      'token',
+      'recipient',
+      'flow',
+      'answerAt',
+      'preconfirmedUpTo',
+      'mostAtRisk',
+      'maxTimeoutSeconds',
+      'description',
+      'mimeType',
+      'identifier',
+      'afterFailure',
+      'repeatable',
+      'stream',
+    ],
+    field,
+  )
   const { amount, flow = 'authorization', identifier = 'optional' } = offer
   const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
   const { repeatable = false, stream = false } = offer

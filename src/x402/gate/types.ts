@@ -1,7 +1,6 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import type { Address, Hash, Hex } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
-import type { MembersOf } from '../../core/checkMembers.js'
 import type {
   AnswerAt,
   EarlyLimits,
@@ -81,24 +80,6 @@ export type X402Offer = {
   stream?: boolean | undefined
 }
 
-export const offerMembers: MembersOf<X402Offer> = {
-  amount: true,
-  chainId: true,
-  token: true,
-  recipient: true,
-  flow: true,
-  answerAt: true,
-  preconfirmedUpTo: true,
-  mostAtRisk: true,
-  maxTimeoutSeconds: true,
-  description: true,
-  mimeType: true,
-  identifier: true,
-  afterFailure: true,
-  repeatable: true,
-  stream: true,
-}
-
 /**
  * Answers browsers with a page on which people pay. `createPaywall` of
  * `countersign/pages` makes one.
@@ -157,19 +138,6 @@ export type X402GateParameters = {
    * `countersign/pages`. @default false
    */
   paywall?: X402Paywall | false | undefined
-}
-
-export const gateMembers: MembersOf<X402GateParameters> = {
-  orders: true,
-  offers: true,
-  resource: true,
-  mostOpen: true,
-  mostRequestBytes: true,
-  mostAnswerBytes: true,
-  timeout: true,
-  keepFor: true,
-  takeOverFrom: true,
-  paywall: true,
 }
 
 /** The payment for which a handler runs. */
