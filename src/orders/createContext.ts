@@ -10,6 +10,7 @@ import { type AnyKind, eip3009 } from '../payments/kind.js'
 import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
+import { openRehearsalMemory } from './account/rehearsalMemory.js'
 import type {
   CreateOrdersParameters,
   OrdersContext,
@@ -20,7 +21,6 @@ import { checkRelayed } from './model/checkRelayed.js'
 import { OrdersSetupError } from './model/errors.js'
 import { openShop } from './model/openShop.js'
 import { settlePolicy } from './settlePolicy.js'
-import { openRehearsalMemory } from './submitter/rehearsalMemory.js'
 import { orderLoader } from './verbs/orderLoader.js'
 import { nameWatches } from './watcher/watchKeys.js'
 

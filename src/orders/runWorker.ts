@@ -14,7 +14,7 @@ import { endOnTime } from './loop/endOnTime.js'
 import { hearChanges } from './loop/hearChanges.js'
 import { type Limit, limitTo } from './loop/limitTo.js'
 import { OrdersSetupError } from './model/errors.js'
-import { openRefundSigner } from './submitter/signRefunds.js'
+import { openRefundSigner } from './sending/signRefunds.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchChain } from './watcher/watchChain.js'
 

@@ -35,7 +35,8 @@ async function sourcesOfHttp(
   )
 }
 
-const ofSubmitters = (file: string) => file.startsWith('src/orders/submitter/')
+const ofSubmitters = (file: string) =>
+  /^src\/orders\/(account|sending|nonces|submitter)\//.test(file)
 
 test('the routes load nothing of orders that sends', async () => {
   const files = await sourcesOfHttp([openDoors(root)])

@@ -2,19 +2,19 @@ import { startLoop } from '../../core/loop.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { onAbort } from '../../core/onAbort.js'
 import { LeaseLostError } from '../../store/errors.js'
-import type { OrdersContext, OrderWallet } from '../context/types.js'
-import { endingContext, finishOnTime } from '../loop/endingContext.js'
-import { quietIntervalOf } from '../model/quietIntervalOf.js'
-import type { Driver, SharedByDrivers } from './driver.js'
-import { hasDue } from './findDue.js'
 import {
   claimSubmitter,
   dropClaims,
   isClaimed,
   longestTurn,
   openSubmitter,
-} from './openSubmitter.js'
-import type { SubmitterState } from './submitterState.js'
+} from '../account/openSubmitter.js'
+import type { SubmitterState } from '../account/submitterState.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
+import { endingContext, finishOnTime } from '../loop/endingContext.js'
+import { quietIntervalOf } from '../model/quietIntervalOf.js'
+import { hasDue } from '../sending/findDue.js'
+import type { Driver, SharedByDrivers } from './driver.js'
 import {
   type SubmitterLook,
   type SubmitterPauses,

@@ -1,13 +1,13 @@
 import type { Address } from 'viem'
 import type { KeptLease } from '../../store/keepLease.js'
+import type { Joins } from '../account/joins.js'
+import type { Networks } from '../account/networks.js'
+import type { SubmitterState } from '../account/submitterState.js'
+import type { OrderWaits } from '../account/waitForOrders.js'
+import type { WalletAsk } from '../account/walletAsk.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import type { Limit } from '../loop/limitTo.js'
 import type { Aside } from '../loop/putAside.js'
-import type { Joins } from './joins.js'
-import type { Networks } from './networks.js'
-import type { SubmitterState } from './submitterState.js'
-import type { OrderWaits } from './waitForOrders.js'
-import type { WalletAsk } from './walletAsk.js'
 import type { SubmitterLook } from './workSubmitter.js'
 
 /** State that the loops of all submitters of one instance share. */

@@ -1,11 +1,21 @@
 import type { Address } from 'viem'
 import type { OrderRecord, Submitter } from '../../store/types.js'
+import { type JoinedCapture, openJoins } from '../account/joins.js'
+import { watchNetworks } from '../account/networks.js'
+import { submitterKey } from '../account/submitterState.js'
+import { waitForOrders } from '../account/waitForOrders.js'
+import { openWalletAsk } from '../account/walletAsk.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import type { Limit } from '../loop/limitTo.js'
 import { openAside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import type { AnswerAt } from '../model/earlyAnswer.js'
 import type { StoredOrder } from '../model/storedOrder.js'
+import {
+  type CaptureRequest,
+  captureInput,
+  requestCaptures,
+} from '../sending/requestCaptures.js'
 import type { Driver, SharedByDrivers } from './driver.js'
 import {
   finishDriver,
@@ -15,16 +25,6 @@ import {
   noticeChange,
   startDriver,
 } from './driveSubmitter.js'
-import { type JoinedCapture, openJoins } from './joins.js'
-import { watchNetworks } from './networks.js'
-import {
-  type CaptureRequest,
-  captureInput,
-  requestCaptures,
-} from './requestCaptures.js'
-import { submitterKey } from './submitterState.js'
-import { waitForOrders } from './waitForOrders.js'
-import { openWalletAsk } from './walletAsk.js'
 
 /**
  * Runs the submitters of one instance. Each has one loop, which all callers

@@ -12,16 +12,16 @@ import type {
   OrderRecord,
   StoreWriter,
 } from '../../store/types.js'
+import {
+  atRiskLock,
+  type EarlyLimits,
+  reserveEarly,
+} from '../account/reserveEarly.js'
 import type { OrdersContext } from '../context/types.js'
 import { withEvent } from '../model/changes.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict, Order } from '../model/types.js'
-import {
-  atRiskLock,
-  type EarlyLimits,
-  reserveEarly,
-} from '../submitter/reserveEarly.js'
 import { hashSigned } from './checkAccept.js'
 import { takesOrders } from './draftFacts.js'
 import { drawBuyerToken, hashBuyerToken } from './getForBuyer.js'

@@ -2,6 +2,11 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
+import {
+  isAnswerable,
+  isDecided,
+  isPreconfirmed,
+} from '../account/waitForOrders.js'
 import type { OrdersContext } from '../context/types.js'
 import { type AnswerAt, parseAnswerAt } from '../model/earlyAnswer.js'
 import { endsOf } from '../model/endsOf.js'
@@ -9,13 +14,8 @@ import { loadOrder } from '../model/loadOrders.js'
 import { showOrder } from '../model/showOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { CaptureResult } from '../model/types.js'
-import { nameAmount } from '../submitter/nameAmount.js'
+import { nameAmount } from '../sending/nameAmount.js'
 import type { SubmitterEngine } from '../submitter/submitterEngine.js'
-import {
-  isAnswerable,
-  isDecided,
-  isPreconfirmed,
-} from '../submitter/waitForOrders.js'
 
 /** Parameters of `capture`: which order, how much, and when to answer. */
 export type CaptureOrderParameters = {

@@ -10,13 +10,13 @@ import type {
   StoreReader,
   Submitter,
 } from '../../store/types.js'
+import { parseSubmitterValue } from '../account/accountNonces.js'
+import { submitterKey } from '../account/submitterState.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { findAsideKeys, loadAside } from '../loop/putAside.js'
 import { atRisk } from '../model/earlyAnswer.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { storeKey } from '../model/storeState.js'
-import { parseSubmitterValue } from '../submitter/accountNonces.js'
-import { submitterKey } from '../submitter/submitterState.js'
 import {
   loadReconciled,
   type Reconciled,

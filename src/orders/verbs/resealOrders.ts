@@ -10,7 +10,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../context/types.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
-import { sealOf } from '../submitter/signDrafts.js'
+import { sealOf } from '../sending/signDrafts.js'
 
 /** Parameters of `reseal`: when to stop. */
 export type ResealParameters = {

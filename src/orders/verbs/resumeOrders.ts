@@ -1,8 +1,8 @@
 import type { Destination, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { submitterKey } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { storeKey } from '../model/storeState.js'
-import { submitterKey } from '../submitter/submitterState.js'
 
 /**
  * Implements `resume` of `Orders`.

@@ -196,7 +196,7 @@ export function watchChain(
  * 4. `reconcileToken` finds payments that the store lacks, every 10 seconds.
  * 5. `fulfilIncluded` fulfils orders at `included`, if the policy says so.
  * 6. `raiseSettled` updates finality, and fulfils at `safe` and `finalized`.
- * 7. `carryRefunds` has requested refunds signed by the submitter's room.
+ * 7. `carryRefunds` has requested refunds signed by `signRefunds`.
  * Steps 3 and 4 run for all tokens at the same time.
  *
  * If a reorganization moves an order back to `capturing`, its transactions are

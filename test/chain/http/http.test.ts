@@ -2,7 +2,7 @@ import type { SignedCancellation } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
 import type { Hex } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { submitterKey } from '../../../src/orders/submitter/submitterState.js'
+import { submitterKey } from '../../../src/orders/account/submitterState.js'
 import { revoke } from '../support/desk.js'
 import {
   type Drafted,

@@ -1,7 +1,7 @@
 import { sealer } from 'countersign/store'
 import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { sealContextOf } from '../../../src/orders/model/paymentOf.js'
-import { sealOf } from '../../../src/orders/submitter/signDrafts.js'
+import { sealOf } from '../../../src/orders/sending/signDrafts.js'
 import type {
   AttemptRecord,
   OrderRecord,

@@ -3,7 +3,7 @@ import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
 import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { loadOrders } from '../../../src/orders/model/loadOrders.js'
-import { openRefundSigner } from '../../../src/orders/submitter/signRefunds.js'
+import { openRefundSigner } from '../../../src/orders/sending/signRefunds.js'
 import {
   openWatchAsides,
   type WatchAside,

@@ -1,8 +1,8 @@
 import { startDevChain } from 'countersign/devchain'
 import { memoryStore } from 'countersign/store'
 import { afterAll, expect, test } from 'vitest'
+import { submitterKey } from '../../../src/orders/account/submitterState.js'
 import { contextOf } from '../../../src/orders/contextOf.js'
-import { submitterKey } from '../../../src/orders/submitter/submitterState.js'
 import { watchKey } from '../../../src/orders/watcher/watchKeys.js'
 import {
   isFull,

@@ -18,7 +18,7 @@ import { eraseSecrets } from '../../../src/orders/model/eraseSecrets.js'
 import { isDead } from '../../../src/orders/model/refusals.js'
 import type { Evidence } from '../../../src/orders/model/settleOrder.js'
 import type { StoredOrder } from '../../../src/orders/model/storedOrder.js'
-import { judgeSending } from '../../../src/orders/submitter/planSending.js'
+import { judgeSending } from '../../../src/orders/sending/planSending.js'
 import { eip3009 } from '../../../src/payments/kind.js'
 import type {
   AttemptRecord,

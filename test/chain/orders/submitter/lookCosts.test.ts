@@ -1,9 +1,9 @@
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { type Account, type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSubmitter } from '../../../../src/orders/account/openSubmitter.js'
+import { submitterKey } from '../../../../src/orders/account/submitterState.js'
 import { openAside } from '../../../../src/orders/loop/putAside.js'
-import { openSubmitter } from '../../../../src/orders/submitter/openSubmitter.js'
-import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
 import {
   type SubmitterPauses,
   workSubmitter,

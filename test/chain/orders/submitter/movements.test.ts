@@ -4,10 +4,10 @@ import { memoryStore, type PaymentStore, sealer } from 'countersign/store'
 import { encodeFunctionData, type Hex, keccak256 } from 'viem'
 import { getTransactionCount, getTransactionReceipt } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
+import { submitterKey } from '../../../../src/orders/account/submitterState.js'
 import { readLedger } from '../../../../src/orders/ledger/readLedger.js'
 import { runWorker } from '../../../../src/orders/runWorker.js'
-import { sealOf } from '../../../../src/orders/submitter/signDrafts.js'
-import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
+import { sealOf } from '../../../../src/orders/sending/signDrafts.js'
 import { compileSolidity } from '../../support/compileSolidity.js'
 import {
   draft,

@@ -1,11 +1,11 @@
 import { startDevChain } from 'countersign/devchain'
 import type { TransactionSerializable } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { openSubmitter } from '../../../../src/orders/account/openSubmitter.js'
+import { submitterKey } from '../../../../src/orders/account/submitterState.js'
 import { openAside } from '../../../../src/orders/loop/putAside.js'
 import { loadOrder } from '../../../../src/orders/model/loadOrders.js'
-import { openSubmitter } from '../../../../src/orders/submitter/openSubmitter.js'
-import { refuseDue } from '../../../../src/orders/submitter/refuseDue.js'
-import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
+import { refuseDue } from '../../../../src/orders/sending/refuseDue.js'
 import {
   type Asked,
   fakeNode,

@@ -1,7 +1,7 @@
 import { startDevChain } from 'countersign/devchain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { submitterKey } from '../../../../src/orders/account/submitterState.js'
 import { contextOf } from '../../../../src/orders/contextOf.js'
-import { submitterKey } from '../../../../src/orders/submitter/submitterState.js'
 import { openShop, storedOrder } from '../../support/shop.js'
 
 let chain: Awaited<ReturnType<typeof startDevChain>>

@@ -20,7 +20,7 @@ const allowed = [
   'src/subscriptions/schedule/orderRow.ts',
   'src/subscriptions/verbs/reconcileBlock.ts',
   // Asks what a transaction would do now, and writes no order.
-  'src/orders/submitter/replaceTransactions.ts',
+  'src/orders/nonces/replaceTransactions.ts',
 ]
 
 function isOrder(checker: ts.TypeChecker, node: ts.Expression): boolean {

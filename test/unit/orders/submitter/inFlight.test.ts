@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openInFlight } from '../../../../src/orders/submitter/inFlight.js'
+import { openInFlight } from '../../../../src/orders/account/inFlight.js'
 import type { TransactionRecord } from '../../../../src/store/types.js'
 import { word } from '../../support/settlingRows.js'
 import { storedAttempt } from '../../support/storedOrder.js'

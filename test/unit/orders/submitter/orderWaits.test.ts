@@ -1,6 +1,6 @@
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { waitForOrders } from '../../../../src/orders/submitter/waitForOrders.js'
+import { waitForOrders } from '../../../../src/orders/account/waitForOrders.js'
 import type { OrderRecord } from '../../../../src/store/types.js'
 import { contextOver } from '../../support/contextOver.js'
 import { storedAttempt, storedOrder } from '../../support/storedOrder.js'

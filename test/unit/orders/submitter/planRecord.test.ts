@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { planRecord } from '../../../../src/orders/submitter/recordSigned.js'
-import type { DueDraft } from '../../../../src/orders/submitter/rehearseDue.js'
+import { planRecord } from '../../../../src/orders/sending/recordSigned.js'
+import type { DueDraft } from '../../../../src/orders/sending/rehearseDue.js'
 import { cellsOf, roles } from '../../support/everyCell.js'
 
 const rules = {

@@ -1,6 +1,6 @@
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import { expect, test } from 'vitest'
-import { requestCaptures } from '../../../../src/orders/submitter/requestCaptures.js'
+import { requestCaptures } from '../../../../src/orders/sending/requestCaptures.js'
 import { contextOver } from '../../support/contextOver.js'
 import { storedAttempt, storedOrder } from '../../support/storedOrder.js'
 

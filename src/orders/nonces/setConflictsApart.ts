@@ -1,8 +1,8 @@
+import { nonceName, type SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { conflictsOf } from '../model/conflictsOf.js'
 import { findRecorded } from '../model/findStrays.js'
 import type { NonceFate } from './explainNonce.js'
-import { nonceName, type SubmitterState } from './submitterState.js'
 
 /**
  * Finds account nonces whose payment is stored for another order, and makes

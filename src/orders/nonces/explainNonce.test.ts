@@ -2,9 +2,9 @@ import { type Address, createClient, type Hash, http } from 'viem'
 import { expect, test } from 'vitest'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import type { TransactionRecord } from '../../store/types.js'
-import { openAccountNonces } from './accountNonces.js'
+import { openAccountNonces } from '../account/accountNonces.js'
+import { nextBump } from '../account/inFlight.js'
 import { judgeNonces } from './explainNonce.js'
-import { nextBump } from './inFlight.js'
 
 const account: Address = `0x${'a'.repeat(40)}`
 const hashOf = (digit: number): Hash => `0x${String(digit).repeat(64)}`

@@ -1,10 +1,10 @@
 import { checkChain } from '../../chain/state/checkChain.js'
+import type { AccountNonces, NonceClaim } from '../account/accountNonces.js'
+import { fillRestored, type SubmitterCounts } from '../account/fillRestored.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import type { InFlight } from '../account/inFlight.js'
+import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
-import type { AccountNonces, NonceClaim } from './accountNonces.js'
-import { fillRestored, type SubmitterCounts } from './fillRestored.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import type { InFlight } from './inFlight.js'
-import type { SubmitterState } from './submitterState.js'
 
 /**
  * Sets `nonces.value.nextNonce` to the account nonce that follows from the

@@ -5,13 +5,17 @@ import { isInDestinations } from '../../store/isInDestinations.js'
 import { isWorthAlone } from '../../store/isWorthAlone.js'
 import type { OrderRecord, StoreWriter } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import {
+  atRiskLock,
+  type EarlyLimits,
+  reserveEarly,
+} from '../account/reserveEarly.js'
 import type { OrdersContext } from '../context/types.js'
 import { apply, type RowInput, rulesOf } from '../model/apply.js'
 import { noChanges, writeChanges } from '../model/changes.js'
 import { OrderNotFoundError } from '../model/errors.js'
 import { captureValueOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
-import { atRiskLock, type EarlyLimits, reserveEarly } from './reserveEarly.js'
 
 /**
  * Stores the request to capture an order, in one write with other requests.

@@ -10,6 +10,7 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import type { Aside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
@@ -17,7 +18,6 @@ import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SubmitterFees } from './feesOf.js'
 import type { DueDraft } from './rehearseDue.js'
-import type { SubmitterState } from './submitterState.js'
 
 /**
  * Bytes of a signed transaction. Send them only after they are stored:

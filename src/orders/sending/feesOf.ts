@@ -1,7 +1,7 @@
 import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import type { CallFees } from '../../chain/state/types.js'
 import type { DecidedFees } from '../../payments/capture/planTransaction.js'
-import type { SubmitterView } from './getSubmitterView.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
 
 /** Fee fields for sending a transaction, and the fees to store with it. */
 export type SubmitterFees = {

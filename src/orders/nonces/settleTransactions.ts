@@ -2,6 +2,13 @@ import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import {
+  clearNonce,
+  nonceName,
+  type SubmitterState,
+  submitterKey,
+} from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { apply, type Input, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, withEvent, writeChanges } from '../model/changes.js'
@@ -9,6 +16,7 @@ import { type ChangeSet, collectChanges } from '../model/collectChanges.js'
 import { eraseSecrets, loadFinal } from '../model/eraseSecrets.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
+import { againAt } from '../sending/planSending.js'
 import {
   blamesPayer,
   explainNonce,
@@ -17,15 +25,7 @@ import {
   judgeNonces,
   type NonceFate,
 } from './explainNonce.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import { againAt } from './planSending.js'
 import { setConflictsApart } from './setConflictsApart.js'
-import {
-  clearNonce,
-  nonceName,
-  type SubmitterState,
-  submitterKey,
-} from './submitterState.js'
 
 /**
  * Stores what the chain decided about transactions in flight. Returns the

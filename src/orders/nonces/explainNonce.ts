@@ -11,6 +11,14 @@ import type {
   OrderReason,
   TransactionRecord,
 } from '../../store/types.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import { groupByNonce, type InFlight } from '../account/inFlight.js'
+import {
+  choosesNonce,
+  type NonceChoice,
+  nonceName,
+  type SubmitterState,
+} from '../account/submitterState.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { endsOf } from '../model/endsOf.js'
 import { kindOf } from '../model/kindOf.js'
@@ -20,14 +28,6 @@ import { isInFlight } from '../model/rejectOrder.js'
 import { traitsOf } from '../model/roles.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import { groupByNonce, type InFlight } from './inFlight.js'
-import {
-  choosesNonce,
-  type NonceChoice,
-  nonceName,
-  type SubmitterState,
-} from './submitterState.js'
 
 /**
  * An account nonce, our transactions at it, and what the chain shows about

@@ -1,5 +1,13 @@
 import { ordersOf } from '../../store/movements.js'
 import type { OrderReason, TransactionRecord } from '../../store/types.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import { groupByNonce, newestOf } from '../account/inFlight.js'
+import { loadBumps } from '../account/loadBumps.js'
+import {
+  choosesNonce,
+  nonceName,
+  type SubmitterState,
+} from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
@@ -10,20 +18,17 @@ import { loadOrders } from '../model/loadOrders.js'
 import { isGivenUp, isInFlight } from '../model/rejectOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
-import { feesOf, isExcessive, raiseFees, type SubmitterFees } from './feesOf.js'
-import { fillerCall, fillGaps } from './fillGaps.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import { groupByNonce, newestOf } from './inFlight.js'
-import { loadBumps } from './loadBumps.js'
-import { rehearseDue } from './rehearseDue.js'
-import { askToSend } from './sendByWallet.js'
-import { sendRecorded } from './sendRecorded.js'
-import { type RowDraft, rowOf, signRow } from './signDrafts.js'
 import {
-  choosesNonce,
-  nonceName,
-  type SubmitterState,
-} from './submitterState.js'
+  feesOf,
+  isExcessive,
+  raiseFees,
+  type SubmitterFees,
+} from '../sending/feesOf.js'
+import { rehearseDue } from '../sending/rehearseDue.js'
+import { askToSend } from '../sending/sendByWallet.js'
+import { sendRecorded } from '../sending/sendRecorded.js'
+import { type RowDraft, rowOf, signRow } from '../sending/signDrafts.js'
+import { fillerCall, fillGaps } from './fillGaps.js'
 
 type Replacement = {
   last: TransactionRecord

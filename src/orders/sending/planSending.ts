@@ -1,15 +1,15 @@
 import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import type { AttemptRecord, OrderReason } from '../../store/types.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import type { Broadcasts, InFlight } from '../account/inFlight.js'
+import type { OrderMemory } from '../account/orderMemory.js'
+import { choosesNonce, type NonceChoice } from '../account/submitterState.js'
+import type { WalletMemory } from '../account/walletMemory.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import { traitsOf } from '../model/roles.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import type { Broadcasts, InFlight } from './inFlight.js'
-import type { OrderMemory } from './orderMemory.js'
-import { choosesNonce, type NonceChoice } from './submitterState.js'
-import type { WalletMemory } from './walletMemory.js'
 
 /** Returns how many more transactions the submitter may have in flight. */
 export function roomOf(

@@ -1,6 +1,7 @@
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import type { OrderReason } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { findEvidence } from '../evidence/findEvidence.js'
 import { putAside } from '../loop/putAside.js'
@@ -14,7 +15,6 @@ import { loadOrders } from '../model/loadOrders.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { againAt } from './planSending.js'
-import type { SubmitterState } from './submitterState.js'
 
 /**
  * A due order that is not sent, and why. Without a reason, there is nothing

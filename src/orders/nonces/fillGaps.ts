@@ -2,26 +2,26 @@ import type { Address, Hex } from 'viem'
 import { tryRequest } from '../../chain/rpc/requestNode.js'
 import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
+import type { AccountNonces } from '../account/accountNonces.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import { type InFlight, nextBump } from '../account/inFlight.js'
+import {
+  choosesNonce,
+  type NonceChoice,
+  nonceName,
+  type SubmitterState,
+} from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { isVoid } from '../model/rejectOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { AccountNonces } from './accountNonces.js'
+import { feesOf } from '../sending/feesOf.js'
+import { askToSend } from '../sending/sendByWallet.js'
+import { sendRecorded } from '../sending/sendRecorded.js'
+import { type RowDraft, rowOf, signRow } from '../sending/signDrafts.js'
 import { mostForeign } from './continueNonces.js'
-import { feesOf } from './feesOf.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import { type InFlight, nextBump } from './inFlight.js'
-import { askToSend } from './sendByWallet.js'
-import { sendRecorded } from './sendRecorded.js'
-import { type RowDraft, rowOf, signRow } from './signDrafts.js'
-import {
-  choosesNonce,
-  type NonceChoice,
-  nonceName,
-  type SubmitterState,
-} from './submitterState.js'
 
 /**
  * Fills gaps, which are unused account nonces below used ones: later

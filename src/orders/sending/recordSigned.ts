@@ -1,10 +1,11 @@
 import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
+import { writeJoined } from '../account/joins.js'
+import { loadBumps } from '../account/loadBumps.js'
+import { type SubmitterState, submitterKey } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { applyTaken, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, joinChanges, writeChanges } from '../model/changes.js'
-import { writeJoined } from './joins.js'
-import { loadBumps } from './loadBumps.js'
 import type { DueDraft } from './rehearseDue.js'
 import {
   type DraftsLeft,
@@ -12,7 +13,6 @@ import {
   type SignedDrafts,
   signingOf,
 } from './signDrafts.js'
-import { type SubmitterState, submitterKey } from './submitterState.js'
 
 /**
  * Stores signed transactions with their orders, before any is sent. In the same

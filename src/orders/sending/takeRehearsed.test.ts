@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { samplePayment } from '../../testing/samplePayment.js'
-import { openRehearsalMemory } from './rehearsalMemory.js'
+import { openRehearsalMemory } from '../account/rehearsalMemory.js'
 import { takeRehearsed } from './takeRehearsed.js'
 
 type Parameters3 = Parameters<typeof takeRehearsed>

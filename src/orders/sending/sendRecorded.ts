@@ -3,10 +3,10 @@ import {
   type SendOutcome,
   sendRawBatch,
 } from '../../payments/capture/sendRawBatch.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
-import type { SubmitterView } from './getSubmitterView.js'
 import type { SignedBytes } from './signDrafts.js'
-import type { SubmitterState } from './submitterState.js'
 
 /**
  * Most milliseconds of one send. No poll waits for so long (`answered`), and

@@ -1,6 +1,6 @@
+import type { SubmitterView } from '../account/getSubmitterView.js'
 import type { OrdersContext } from '../context/types.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { SubmitterView } from './getSubmitterView.js'
 import { judgeSending } from './planSending.js'
 import type { DueRefusal } from './refuseDue.js'
 

@@ -1,5 +1,7 @@
 import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
+import type { SubmitterView } from '../account/getSubmitterView.js'
+import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { type Changes, noChanges, writeChanges } from '../model/changes.js'
@@ -8,8 +10,6 @@ import { kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { paymentOf } from '../model/paymentOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import type { SubmitterView } from './getSubmitterView.js'
-import type { SubmitterState } from './submitterState.js'
 
 /**
  * Adds an event to orders whose capture the pending block shows. This decides

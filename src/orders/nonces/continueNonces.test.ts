@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TransactionRecord } from '../../store/types.js'
-import type { NonceClaim } from './accountNonces.js'
+import type { NonceClaim } from '../account/accountNonces.js'
 import { judgeNextNonce } from './continueNonces.js'
 
 type Look = { count: number; pendingCount: number }
