@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
   [
     'element',
     '*',
-    ['eventsource-parser'],
+    ['eventsource-parser', 'viem'],
     [
       'client',
       ...message,
