@@ -57,9 +57,9 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
     return get()
   }
 
-  return async (request, { orders, keepFor, sell }) => {
+  return async (request, { orders, resource, keepFor, sell }) => {
     if (!isNavigation(request)) return sell(request)
-    const cookie = nameCookie(request)
+    const cookie = nameCookie(addressOf(request, resource))
     // A `HEAD` request buys nothing.
     const payment =
       request.method === 'GET' ? readCookie(request, cookie) : undefined
@@ -88,6 +88,18 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
         answer: shown,
       },
     })
+  }
+}
+
+/** If `resource` throws, the gate says so when it sells. */
+function addressOf(
+  request: Request,
+  resource: (request: Request) => unknown,
+): string {
+  try {
+    return String(resource(request))
+  } catch {
+    return request.url
   }
 }
 

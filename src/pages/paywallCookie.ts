@@ -2,13 +2,12 @@ import { hashText } from '../core/hashText.js'
 import { decodeHeader, paymentHeader } from '../x402/wire/headers.js'
 
 /**
- * Name of the cookie that holds the payment for an address. Browsers send the
- * cookies of an address to all addresses below it, so that each address needs a
- * name of its own: no payment for `/a` may be taken for one for `/a/b`.
+ * Name of the cookie that holds the payment for a resource. Browsers send the
+ * cookies of an address to all addresses below it, so that each resource needs
+ * a name of its own: no payment for `/a` may be taken for one for `/a/b`.
  */
-export function nameCookie({ url }: Pick<Request, 'url'>): string {
-  const { pathname, search } = new URL(url)
-  return `countersign-${hashText(pathname + search).slice(2, 14)}`
+export function nameCookie(resource: string): string {
+  return `countersign-${hashText(resource).slice(2, 14)}`
 }
 
 /** Finds the value of a cookie. */

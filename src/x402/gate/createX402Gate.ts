@@ -80,7 +80,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     }
   }
   const answer: X402Gate['answer'] = (request, given) => {
-    const { paywall, orders, keepFor } = gate
+    const { paywall, orders, resource, keepFor } = gate
     if (!paywall) return sell(request, given)
     // A paywall may add the payment, but the handler gets the request as it
     // came, with what its server has added to it.
@@ -88,6 +88,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     const own = (_: Request, payment: X402Payment) => handler(request, payment)
     return paywall(request, {
       orders,
+      resource,
       keepFor,
       sell: (asked) => sell(asked, { ...given, handler: own }),
     })

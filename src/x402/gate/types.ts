@@ -107,6 +107,8 @@ export type X402Paywall = (
   request: Request,
   gate: {
     orders: DestinationOrders
+    /** Returns what a payment for a request is bound to. */
+    resource: (request: Request) => string
     /** Seconds after a payment's expiry for which its answer stays stored. */
     keepFor: bigint
     /** Answers as without a paywall. */

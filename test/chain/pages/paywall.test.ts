@@ -181,6 +181,43 @@ test.each([
   },
 )
 
+test('a payment opens every address of its resource', async () => {
+  const { gate } = await openPaywallShop(
+    {},
+    { resource: ({ url }) => url.replace(/[?].*/, '') },
+  )
+  const sold = gate.protect('work', () => new Response('goods'))
+  const at =
+    (path: string): Ask =>
+    (headers = {}) =>
+      sold(new Request(`https://news.example${path}`, { headers }))
+  const account = await fundedAccount(chain, 2n * price)
+  const { headers } = await keepPaymentFor(account, at('/a?from=mail'))
+  const answers = [await at('/a?from=feed')(headers), await at('/b')(headers)]
+  expect(answers.map(({ status }) => status)).toEqual([200, 402])
+  expect(await balanceOf(account.address)).toBe(price)
+})
+
+test('a policy that Express sets on all answers is on the content, and not on the page', async () => {
+  const policy = "default-src 'self'"
+  const url = await serveExpress((app) => {
+    app.use((_, response, next) => {
+      response.set('content-security-policy', policy)
+      next()
+    })
+    app.get('/work', expressPayment(gate, 'work'), (_, response) => {
+      response.send('goods')
+    })
+  })
+  const ask = askUrl(`${url}/work`)
+  const own = (await ask(navigation)).headers.get('content-security-policy')
+  expect(own).toMatch(/^default-src 'none'; script-src 'sha256-/)
+  const account = await fundedAccount(chain, price)
+  const { headers } = await keepPaymentFor(account, ask)
+  const content = await ask(headers)
+  expect(content.headers.get('content-security-policy')).toBe(policy)
+})
+
 test('two payments for two addresses stand in one request, and each buys its own', async () => {
   const account = await fundedAccount(chain, 2n * price)
   const above = await keepPaymentFor(account, askAt('/two'))
@@ -320,7 +357,7 @@ test('while a capture takes long, the page says not to pay again, and loads itse
   expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1'])
   expect((await dataOf(Promise.resolve(page))).answer).toEqual({
     isLater: true,
-    failure: { title: 'waitTitle', text: 'waitText' },
+    failure: { reason: 'wait' },
     seconds: 1,
   })
 })

@@ -1,5 +1,6 @@
 import process from 'node:process'
 import { createOrders } from 'countersign/orders'
+import { createPaywall } from 'countersign/pages'
 import { memoryStore } from 'countersign/store'
 import { createX402Gate, nextPayment } from 'countersign/x402'
 import { notFound, redirect } from 'next/navigation.js'
@@ -32,7 +33,11 @@ const orders = createOrders({
   tokens: [{ client: wallet, token: token as Address }],
   wallets: [wallet],
 })
-const gate = createX402Gate({ orders, offers: { weather: { amount: '0.01' } } })
+const gate = createX402Gate({
+  orders,
+  offers: { weather: { amount: '0.01' } },
+  paywall: createPaywall({ name: 'Weather' }),
+})
 
 let runs = 0
 

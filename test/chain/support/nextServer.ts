@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { pageAssets } from '../../../scripts/bundlePages.js'
 import { entryFiles, importPathOf } from '../../../scripts/entryFiles.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -79,6 +80,7 @@ async function bundleRoute(outfile: string): Promise<void> {
     bundle: true,
     // What Next catches must be its own.
     external: ['next/*'],
+    plugins: [pageAssets(root)],
     platform: 'node',
     format: 'esm',
     target: 'node20',

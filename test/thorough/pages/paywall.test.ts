@@ -262,3 +262,17 @@ test('a file is downloaded, again without another payment, and the page says tha
   expect(await balanceOf(account.address)).toBe(price)
   await page.context().close()
 })
+
+test.each(['/', '/odd;v=1/ü%20x', '/odd;v=1', '/slash/'])(
+  'an address such as %s is paid once',
+  async (path) => {
+    const buyer = await openBuyer()
+    const { page, account } = buyer
+    await page.goto(urls.Hono + path)
+    await pay(buyer)
+    await page.getByRole('heading', { name: /^Article/ }).waitFor()
+    expect((await page.reload())?.status()).toBe(200)
+    expect(await balanceOf(account.address)).toBe(price)
+    await page.context().close()
+  },
+)

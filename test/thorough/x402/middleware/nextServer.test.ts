@@ -3,6 +3,11 @@ import { afterAll, expect, test } from 'vitest'
 import { fundedAccount } from '../../../chain/support/desk.js'
 import { startNextServer } from '../../../chain/support/nextServer.js'
 import {
+  askUrl,
+  keepPaymentFor,
+  navigation,
+} from '../../../chain/support/paywallDesk.js'
+import {
   balanceOf,
   chain,
   payingFetch,
@@ -65,3 +70,17 @@ test.each([
     expect(await balanceOf(account.address)).toBe(price)
   },
 )
+
+test('a running Next server shows browsers the page, and with its cookie what was paid for', async () => {
+  const ask = askUrl(`${server.url}/weather/ulm?day=3`)
+  const account = await fundedAccount(chain, 2n * price)
+  const page = await ask(navigation)
+  expect(page.status).toBe(402)
+  expect(await page.text()).toMatch(/<script type="module">.{1000}/)
+  const { headers } = await keepPaymentFor(account, ask)
+  const first = await ask(headers)
+  const text = await first.text()
+  expect(JSON.parse(text)).toMatchObject({ city: 'ulm', day: '3' })
+  expect(await (await ask(headers)).text()).toBe(text)
+  expect(await balanceOf(account.address)).toBe(price)
+})
