@@ -97,7 +97,7 @@ export class CountersignPayElement extends Base {
     this.#plan()
   }
 
-  /** @internal */
+  /** The browser calls it when the element is put into a document. */
   connectedCallback(): void {
     // What was set before the element was defined hides the accessors.
     for (const name of ['tokens', 'words'] as const) {
@@ -108,26 +108,29 @@ export class CountersignPayElement extends Base {
     this.#plan()
   }
 
-  /** @internal */
+  /** The browser calls it when the element is taken out of a document. */
   disconnectedCallback(): void {
     this.#running?.abort()
   }
 
-  /** @internal */
+  /** The browser calls it when an attribute changes. */
   attributeChangedCallback(): void {
     this.#plan()
   }
 
+  /** Listens to an event of the payment. */
   override addEventListener<type extends keyof CountersignPayEventMap>(
     type: type,
     listener: Listener<type>,
     options?: boolean | AddEventListenerOptions,
   ): void
+  /** Listens to an event of every element. */
   override addEventListener<type extends keyof HTMLElementEventMap>(
     type: type,
     listener: (this: HTMLElement, event: HTMLElementEventMap[type]) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void
+  /** Listens to any other event. */
   override addEventListener(
     type: string,
     listener: EventListenerOrEventListenerObject,
@@ -141,16 +144,19 @@ export class CountersignPayElement extends Base {
     super.addEventListener(type, listener as EventListener, options)
   }
 
+  /** Stops listening to an event of the payment. */
   override removeEventListener<type extends keyof CountersignPayEventMap>(
     type: type,
     listener: Listener<type>,
     options?: boolean | EventListenerOptions,
   ): void
+  /** Stops listening to an event of every element. */
   override removeEventListener<type extends keyof HTMLElementEventMap>(
     type: type,
     listener: (this: HTMLElement, event: HTMLElementEventMap[type]) => unknown,
     options?: boolean | EventListenerOptions,
   ): void
+  /** Stops listening to any other event. */
   override removeEventListener(
     type: string,
     listener: EventListenerOrEventListenerObject,

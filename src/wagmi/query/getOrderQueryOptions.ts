@@ -48,6 +48,7 @@ export type GetOrderQueryOptions<selectData = BuyerState> = Omit<
   'queryKey' | 'queryFn'
 > & {
   queryKey: GetOrderQueryKey
+  /** Reads the order. */
   queryFn: (context: { signal: AbortSignal }) => Promise<BuyerState>
 }
 

@@ -11,29 +11,32 @@ import {
   signOrderPayment,
 } from '../actions/signOrderPayment.js'
 
-type Options<data, variables, context> = {
+/** Options of {@link signPaymentMutationOptions}. */
+export type SignPaymentOptions<context = unknown> = {
   /** Options of the mutation itself. */
   mutation?:
     | Omit<
-        MutationOptions<data, Error, variables, context>,
+        MutationOptions<BuyerState, Error, SignOrderPaymentParameters, context>,
         'mutationFn' | 'mutationKey'
       >
     | undefined
 }
 
-/** Options of {@link signPaymentMutationOptions}. */
-export type SignPaymentOptions<context = unknown> = Options<
-  BuyerState,
-  SignOrderPaymentParameters,
-  context
->
-
 /** Options of {@link cancelPaymentMutationOptions}. */
-export type CancelPaymentOptions<context = unknown> = Options<
-  CanceledOrder,
-  CancelOrderPaymentParameters,
-  context
->
+export type CancelPaymentOptions<context = unknown> = {
+  /** Options of the mutation itself. */
+  mutation?:
+    | Omit<
+        MutationOptions<
+          CanceledOrder,
+          Error,
+          CancelOrderPaymentParameters,
+          context
+        >,
+        'mutationFn' | 'mutationKey'
+      >
+    | undefined
+}
 
 /**
  * Returns the options of a mutation that signs the payment of an order and hands
