@@ -12,7 +12,7 @@ export default defineConfig({
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
   external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
-  esbuildPlugins: [pageAssets(process.cwd()), openDoors(process.cwd())],
+  esbuildPlugins: [pageAssets('./'), openDoors(process.cwd())],
   dts: true,
   sourcemap: true,
   clean: true,

@@ -1,20 +1,44 @@
-import { basename } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { register } from 'node:module'
+import { basename, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
 import { cutViem } from './takeParts.js'
 
-/** The module that is replaced by the files of the page. */
-const assetsModule = /[\\/]src[\\/]pages[\\/]assets\.ts$/
+type Bundle = {
+  /** Name of the constant that the module exports. */
+  name: string
+  script: string
+  style: string
+}
 
-/** Bundles the payment page for browsers, in all forms that it is sent in. */
-async function bundlePages(root: string): Promise<PageAssets> {
+/** The modules beside `createPages` that are replaced by files of pages. */
+const bundles: Readonly<Record<string, Bundle>> = {
+  payAssets: {
+    name: 'pay',
+    script: 'src/pages/web/main.ts',
+    style: 'src/pages/web/pay.css',
+  },
+  merchantAssets: {
+    name: 'merchant',
+    script: 'src/pages/merchant/main.tsx',
+    style: 'src/pages/merchant/look.css',
+  },
+}
+
+const assetsModule = /[\\/]src[\\/]pages[\\/](\w+Assets)\.ts$/
+
+type Bundled = { assets: PageAssets; metafile: Metafile }
+
+/** Bundles pages for browsers, in all forms that they are sent in. */
+async function bundlePages(
+  root: string,
+  { name, script, style }: Bundle,
+): Promise<Bundled> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: {
-      pay: 'src/pages/web/main.ts',
-      look: 'src/pages/web/pay.css',
-    },
+    entryPoints: { [name]: script, look: style },
     outdir: 'dist/pages',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -24,13 +48,15 @@ async function bundlePages(root: string): Promise<PageAssets> {
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
     plugins: [{ name: 'cut viem', setup: cutViem }],
     metafile: true,
     write: false,
     logLevel: 'error',
   })
-  const used = namesUsed(metafile)
+  const used = namesUsed(metafile, [script, style])
   const files = outputFiles
     .filter(({ path }) => used.has(basename(path)))
     .map(({ path, text }) => assetOf(path, text))
@@ -41,31 +67,37 @@ async function bundlePages(root: string): Promise<PageAssets> {
     if (!found) throw new Error(`The page has no file of ${entry}.`)
     return basename(found[0])
   }
-  const script = nameOf('src/pages/web/main.ts')
-  const imports = metafile.outputs[`dist/pages/${script}`]?.imports ?? []
+  const first = nameOf(script)
+  const imports = metafile.outputs[`dist/pages/${first}`]?.imports ?? []
   return {
-    script,
-    style: nameOf('src/pages/web/pay.css'),
-    imports: imports
-      .filter(({ kind }) => kind === 'import-statement')
-      .map(({ path }) => basename(path)),
-    files,
+    assets: {
+      script: first,
+      style: nameOf(style),
+      imports: imports
+        .filter(({ kind }) => kind === 'import-statement')
+        .map(({ path }) => basename(path)),
+      files,
+    },
+    metafile,
   }
 }
 
 /**
- * The names of all files that the page can load. esbuild also makes files of
- * code that it then finds to be unused.
+ * The names of all files that a page can load. esbuild also makes files of code
+ * that it then finds to be unused.
  */
-function namesUsed({ outputs }: Metafile): ReadonlySet<string> {
+function namesUsed(
+  { outputs }: Metafile,
+  entries: readonly string[],
+): ReadonlySet<string> {
   const used = new Set<string>()
   const add = (path: string): void => {
     if (used.has(path)) return
     used.add(path)
     for (const { path: next } of outputs[path]?.imports ?? []) add(next)
   }
-  for (const [path, { entryPoint }] of Object.entries(outputs))
-    if (entryPoint?.startsWith('src/pages/web/')) add(path)
+  for (const [path, { entryPoint = '' }] of Object.entries(outputs))
+    if (entries.includes(entryPoint)) add(path)
   return new Set([...used].map((path) => basename(path)))
 }
 
@@ -77,46 +109,91 @@ function assetOf(path: string, text: string): Asset {
   return {
     name: basename(path),
     type: `${path.endsWith('.css') ? 'text/css' : 'text/javascript'}; charset=utf-8`,
-    text,
     brotli: brotli.toString('base64'),
     gzip: gzipSync(bytes, { level: 9 }).toString('base64'),
   }
 }
 
-/** The source of the module that has the files of the page. */
-async function assetsSource(root: string): Promise<string> {
-  const assets = await bundlePages(root)
-  return `export const assets = ${JSON.stringify(assets)}\n`
+/** The source of a module that has the files of pages, and what is inside. */
+async function bundleModule(
+  root: string,
+  module: string,
+): Promise<{ source: string; metafile: Metafile }> {
+  const bundle = bundles[module]
+  if (!bundle) throw new Error(`No pages are bundled for ${module}.`)
+  const { assets, metafile } = await bundlePages(root, bundle)
+  const source = `export const ${module} = ${JSON.stringify(assets)}\n`
+  return { source, metafile }
 }
 
+const moduleOf = (path: string) => assetsModule.exec(path)?.[1]
+
 /**
- * Puts the files of the page into the build. Stands before all plugins that
- * load sources: the first one that does so wins.
+ * Leaves the files of pages out of a build, as modules of their own in `dist`,
+ * which both builds load. Stands before all plugins that resolve or load.
  */
-export function pageAssets(root: string): Plugin {
+export function pageAssets(from: './' | '../'): Plugin {
   return {
     name: 'files of the pages',
-    setup: ({ onLoad }) => {
-      onLoad({ filter: assetsModule }, async () => ({
-        contents: await assetsSource(root),
-        loader: 'js',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /^\.\/\w+Assets\.js$/ }, ({ path }) => ({
+        path: from + basename(path),
+        external: true,
       }))
     },
   }
 }
 
-/** The same for tests, which run the sources. */
+/** Writes the modules that `pageAssets` left out; returns what is inside. */
+export async function writePageAssets(root: string): Promise<Metafile[]> {
+  return Promise.all(
+    Object.keys(bundles).map(async (module) => {
+      const { source, metafile } = await bundleModule(root, module)
+      writeFileSync(join(root, `dist/${module}.js`), source)
+      return metafile
+    }),
+  )
+}
+
+/** Puts the files of pages into the modules for tests, which run the sources. */
 export function vitePageAssets(root: string): {
   name: string
   load(id: string): Promise<string> | undefined
 } {
-  let source: Promise<string> | undefined
+  const sources = new Map<string, Promise<string>>()
   return {
     name: 'files of the pages',
     load: (id) => {
-      if (!assetsModule.test(id)) return undefined
-      source ??= assetsSource(root)
+      const module = moduleOf(id)
+      if (!module) return undefined
+      const source =
+        sources.get(module) ??
+        bundleModule(root, module).then((bundled) => bundled.source)
+      sources.set(module, source)
       return source
     },
   }
+}
+
+/** The same for programs that run the sources, such as the example shop. */
+export async function registerPageAssets(root: string): Promise<void> {
+  const modules = Object.keys(bundles)
+  const sources = await Promise.all(
+    modules.map(async (module) => [
+      `/src/pages/${module}.ts`,
+      (await bundleModule(root, module)).source,
+    ]),
+  )
+  const hooks = `
+    let sources
+    export const initialize = (given) => { sources = given }
+    export const load = (url, context, next) => {
+      const found = sources.find(([end]) => url.split('?')[0].endsWith(end))
+      return found
+        ? { format: 'module', source: found[1], shortCircuit: true }
+        : next(url, context)
+    }`
+  register(`data:text/javascript,${encodeURIComponent(hooks)}`, {
+    data: sources,
+  })
 }

@@ -1,5 +1,10 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
+import { parseParameters } from '../http/parseParameters.js'
+import {
+  type MerchantPagesParameters,
+  merchantMembers,
+} from './merchantTypes.js'
 import { type PagesParameters, pagesMembers } from './types.js'
 import { englishWords } from './words/englishWords.js'
 import { germanWords } from './words/germanWords.js'
@@ -19,6 +24,7 @@ export type SettledPages = {
   language: string | undefined
   languages: ReadonlyMap<string, PageWords>
   frameAncestors: readonly string[]
+  merchant: MerchantPagesParameters | undefined
 }
 
 /**
@@ -74,6 +80,7 @@ export function parsePages(parameters: PagesParameters): SettledPages {
     throw new InvalidFieldError('language', shown(language), [
       ...languages.keys(),
     ])
+  const merchant = parseMerchant(given.merchant)
   return {
     payments: trimSite(payments),
     name,
@@ -90,7 +97,20 @@ export function parsePages(parameters: PagesParameters): SettledPages {
     frameAncestors: parseList(given.frameAncestors, 'frameAncestors', (text) =>
       parseSite(text)?.origin === text ? text : undefined,
     ),
+    merchant,
   }
+}
+
+function parseMerchant(
+  merchant: PagesParameters['merchant'],
+): PagesParameters['merchant'] {
+  if (merchant === undefined) return undefined
+  checkMembers(merchant, merchantMembers, 'merchant')
+  const { write = false, ...access } = merchant
+  parseParameters(access)
+  if (typeof write !== 'boolean')
+    throw new InvalidFieldError('merchant.write', write, 'true or false')
+  return merchant
 }
 
 /** True for an empty path, or one in the spelling that a URL has. */

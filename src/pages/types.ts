@@ -1,4 +1,5 @@
 import type { MembersOf } from '../core/checkMembers.js'
+import type { MerchantPagesParameters } from './merchantTypes.js'
 import type { PageWords } from './words/types.js'
 
 /** Parameters of {@link createPages}. */
@@ -41,6 +42,8 @@ export type PagesParameters = {
    * @default none
    */
   frameAncestors?: readonly string[] | undefined
+  /** Who may see the merchant's pages. @default nobody: they are not served */
+  merchant?: MerchantPagesParameters | undefined
 }
 
 export const pagesMembers: MembersOf<PagesParameters> = {
@@ -55,6 +58,7 @@ export const pagesMembers: MembersOf<PagesParameters> = {
   language: true,
   languages: true,
   frameAncestors: true,
+  merchant: true,
 }
 
 /** An order to pay. */
