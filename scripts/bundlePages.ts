@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { basename, join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
 import { cutViem } from './takeParts.js'
@@ -31,7 +31,7 @@ const assetsModule = /[\\/]src[\\/]pages[\\/](\w+Assets)\.ts$/
 
 type Bundled = { assets: PageAssets; metafile: Metafile }
 
-/** Bundles pages for browsers, in all forms that they are sent in. */
+/** Bundles pages for browsers. */
 async function bundlePages(
   root: string,
   { name, script, style }: Bundle,
@@ -110,7 +110,6 @@ function assetOf(path: string, text: string): Asset {
     name: basename(path),
     type: `${path.endsWith('.css') ? 'text/css' : 'text/javascript'}; charset=utf-8`,
     brotli: brotli.toString('base64'),
-    gzip: gzipSync(bytes, { level: 9 }).toString('base64'),
   }
 }
 

@@ -1,11 +1,10 @@
-/** A file of the pages, in the forms that it is sent in. */
+/** A file of the pages. */
 export type Asset = {
   /** With a hash of the content, such as `pay-1a2b3c4d.js`. */
   name: string
   type: string
-  /** Compressed, in base64. A browser that takes neither gets what `gzip` holds. */
+  /** Compressed, in base64: the package has this form alone, for its size. */
   brotli: string
-  gzip: string
 }
 
 export type PageAssets = {

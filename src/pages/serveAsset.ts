@@ -1,3 +1,4 @@
+import { text } from './answers.js'
 import type { Asset } from './assets.js'
 
 /** Names contain a hash of the content, so no copy ever gets old. */
@@ -11,11 +12,18 @@ export function serveAsset(
   request: Request,
   asset: Asset | TextAsset,
 ): Response {
-  const encoding =
-    'text' in asset
-      ? undefined
-      : chooseEncoding(request.headers.get('accept-encoding'))
-  const etag = `"${asset.name}${encoding ? `-${encoding}` : ''}"`
+  const { name, type } = asset
+  const forms =
+    'text' in asset ? { identity: () => asset.text } : formsOf(asset)
+  const encoding = chooseEncoding(
+    request.headers.get('accept-encoding'),
+    Object.keys(forms),
+  )
+  const form = encoding && forms[encoding]
+  if (!form)
+    return text(406, 'This file is sent to browsers that accept brotli.')
+  const isPlain = encoding === 'identity'
+  const etag = `"${name}${isPlain ? '' : `-${encoding}`}"`
   const headers = new Headers({
     'cache-control': forever,
     vary: 'accept-encoding',
@@ -23,10 +31,9 @@ export function serveAsset(
   })
   if (isUnchanged(request, etag))
     return new Response(null, { status: 304, headers })
-  headers.set('content-type', asset.type)
-  if (encoding) headers.set('content-encoding', encoding)
-  const isHead = request.method === 'HEAD'
-  return new Response(isHead ? null : bodyOf(asset, encoding), { headers })
+  headers.set('content-type', type)
+  if (!isPlain) headers.set('content-encoding', encoding)
+  return new Response(request.method === 'HEAD' ? null : form(), { headers })
 }
 
 /** True if the browser has this version already. */
@@ -39,34 +46,57 @@ export function isUnchanged({ headers }: Request, etag: string): boolean {
     )
 }
 
-type Encoding = 'br' | 'gzip'
+type Forms = Readonly<Record<string, () => BodyInit>>
 
-function chooseEncoding(header: string | null): Encoding | undefined {
+const formsMade = new WeakMap<Asset, Forms>()
+
+/**
+ * The forms of a file, the shortest first. Only runtimes with `node:zlib` have
+ * more than one: Node, Deno, Bun, and workers with `nodejs_compat`.
+ */
+function formsOf(asset: Asset): Forms {
+  const made = formsMade.get(asset)
+  if (made) return made
+  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib')
+  const br = once(() => decodeBase64(asset.brotli))
+  const identity =
+    zlib && once(() => new Uint8Array(zlib.brotliDecompressSync(br())))
+  const forms: Forms = {
+    br,
+    ...(identity && {
+      gzip: once(() => new Uint8Array(zlib.gzipSync(identity()))),
+      identity,
+    }),
+  }
+  formsMade.set(asset, forms)
+  return forms
+}
+
+function once<value>(make: () => value): () => value {
+  let made: value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** Chooses the first form that a browser accepts. */
+function chooseEncoding(
+  header: string | null,
+  forms: readonly string[],
+): string | undefined {
   const accepted = (header ?? '').toLowerCase().split(',').map(parseCoding)
-  const takes = (coding: string): boolean =>
-    (
-      accepted.find(({ name }) => name === coding) ??
-      accepted.find(({ name }) => name === '*')
-    )?.isWanted ?? false
-  if (takes('br')) return 'br'
-  return takes('gzip') ? 'gzip' : undefined
+  const takes = (coding: string): boolean => {
+    const named = accepted.find(({ name }) => name === coding)
+    const any = accepted.find(({ name }) => name === '*')
+    return (named ?? any)?.isWanted ?? coding === 'identity'
+  }
+  return forms.find(takes)
 }
 
 function parseCoding(part: string): { name: string; isWanted: boolean } {
   const [name = '', ...parameters] = part.trim().split(/\s*;\s*/)
   return { name, isWanted: !parameters.some((one) => /^q=0(\.0*)?$/.test(one)) }
-}
-
-function bodyOf(
-  asset: Asset | TextAsset,
-  encoding: Encoding | undefined,
-): BodyInit {
-  if ('text' in asset) return asset.text
-  if (encoding === 'br') return decodeBase64(asset.brotli)
-  const zipped = decodeBase64(asset.gzip)
-  return encoding === 'gzip'
-    ? zipped
-    : new Blob([zipped]).stream().pipeThrough(new DecompressionStream('gzip'))
 }
 
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {

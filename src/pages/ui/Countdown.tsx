@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { classNames } from './classNames.js'
 import { useNow } from './clock.js'
-import { formatTimeLeft } from './format.js'
+import { spanWords } from './format.js'
 
 export type CountdownProps = {
   /** Unix seconds. */
@@ -31,7 +31,7 @@ export function Countdown({
         left > 0 && left <= near && 'countdown-near',
       )}
     >
-      {left > 0 ? formatTimeLeft(left) : over}
+      {left > 0 ? spanWords(left) : over}
     </time>
   )
 }

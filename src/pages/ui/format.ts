@@ -11,7 +11,7 @@ export function shortHex(hex: string): string {
 }
 
 /** A span of seconds in at most two units, such as `4 min 05 s`. */
-export function formatTimeLeft(seconds: number): string {
+export function spanWords(seconds: number): string {
   const pad = (value: number) => String(value).padStart(2, '0')
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)
