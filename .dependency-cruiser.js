@@ -204,6 +204,12 @@ export default {
       },
     },
     {
+      name: 'the watcher signs nothing',
+      severity: 'error',
+      from: { path: '^src/orders/watcher/', pathNot: isTest },
+      to: { path: '^src/payments/(?:sign/|capture/sign)' },
+    },
+    {
       name: 'the client takes of http the types of its schemas alone',
       severity: 'error',
       from: { path: '^src/client/', pathNot: isTest },

@@ -9,6 +9,7 @@ import type { PaymentStore } from 'countersign/store'
 import { createClient, custom, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createContext } from '../src/orders/createContext.js'
+import { openRefundSigner } from '../src/orders/submitter/signRefunds.js'
 import { watchChain } from '../src/orders/watcher/watchChain.js'
 import { startDatabase } from '../test/chain/support/database.js'
 import { nextMessage } from './childMessages.js'
@@ -233,7 +234,10 @@ function startLooks(
   const [destination] = context.destinations
   if (!destination) throw new Error('There is no destination.')
   const { chainId } = destination
-  const watcher = watchChain(context, chainId, { reconcileEvery: 0 })
+  const watcher = watchChain(context, chainId, {
+    signer: openRefundSigner(context),
+    reconcileEvery: 0,
+  })
   return { once: watcher.look, end: store.close }
 }
 

@@ -14,6 +14,7 @@ import { endOnTime } from './loop/endOnTime.js'
 import { hearChanges } from './loop/hearChanges.js'
 import { type Limit, limitTo } from './loop/limitTo.js'
 import { OrdersSetupError } from './model/errors.js'
+import { openRefundSigner } from './submitter/signRefunds.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
 import { watchChain } from './watcher/watchChain.js'
 
@@ -194,7 +195,9 @@ function startWatcher(
   const caughtUp = new Promise<void>((resolve) => {
     tellCaughtUp = resolve
   })
-  const watcher = watchChain(context, chainId)
+  const watcher = watchChain(context, chainId, {
+    signer: openRefundSigner(context),
+  })
   const { asides, kept } = watcher
   const aside = asides.chain
   let mood: 'busy' | 'quiet' | 'failed' = 'busy'

@@ -28,7 +28,7 @@ export function checkCommands({ project, installed }: Consumer): void {
   const folder = mkdtempSync(join(project, 'init-'))
   call('init', folder)
   deepEqual(
-    ['countersign.config.ts', 'package.json', 'public', 'server.ts'].filter(
+    ['countersign.config.ts', 'package.json', 'server.ts'].filter(
       (wanted) => !readdirSync(folder).includes(wanted),
     ),
     [],

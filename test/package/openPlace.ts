@@ -39,6 +39,8 @@ export type Place = {
   /** Starts the next command of the guide, and waits for a line it prints. */
   start(guide: Guide, command: string, line: RegExp): Promise<string>
   startCommand(command: string, line: RegExp): Promise<string>
+  /** Ends what was started last. */
+  endLast(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -71,6 +73,12 @@ export async function openPlace(): Promise<Place> {
       for (const name of names.split(' ')) install(folder, name)
       return ''
     }
+    const [, below] = /^(?:cd (\S+) && )?npm install$/.exec(command) ?? []
+    if (below) {
+      folder = join(folder, below)
+      for (const name of packagesOf(folder)) install(folder, name)
+      return ''
+    }
     const { printed, end } = await runToEnd(present(folder, command), {
       cwd: folder,
       env,
@@ -79,7 +87,12 @@ export async function openPlace(): Promise<Place> {
     return printed
   }
   const startCommand = (command: string, line: RegExp): Promise<string> => {
-    const child = spawn('bash', ['-c', command], {
+    // It takes the port that the other files of the guide got.
+    const moved = command.replace(
+      /^npx countersign dev$/,
+      `$& --port ${chainPort}`,
+    )
+    const child = spawn('bash', ['-c', moved], {
       cwd: folder,
       env,
       detached: true,
@@ -106,6 +119,10 @@ export async function openPlace(): Promise<Place> {
     runCommand,
     start: (guide, command, line) => startCommand(guide.take(command), line),
     startCommand,
+    endLast: async () => {
+      const last = running.pop()
+      if (last) await end(last)
+    },
     stop: async () => {
       for (const child of running.reverse()) await end(child)
       rmSync(home, { recursive: true, force: true })
@@ -133,6 +150,18 @@ function environment(home: string): NodeJS.ProcessEnv {
     npm_config_offline: 'true',
     npm_config_update_notifier: 'false',
   }
+}
+
+/** The packages that a project names. */
+function packagesOf(project: string): string[] {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(project, 'package.json'), 'utf8'),
+  )
+  return Object.keys({
+    ...dependencies,
+    ...devDependencies,
+    ...optionalDependencies,
+  })
 }
 
 /** Links a package of this repository, and its commands, into a folder. */

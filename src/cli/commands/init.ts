@@ -1,21 +1,18 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { UsageError } from '../terminal/errors.js'
 import { jsonOption } from '../terminal/options.js'
 import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
 /**
- * The guides whose code blocks `init` writes as files. The code exists only in
- * the guides, so that guide and files cannot differ.
+ * The guide with the code that `init` writes. It exists only there, so that
+ * guide and files cannot differ.
  */
-const guides = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
+const guide = 'docs/quickstart-backend.md'
 
-/**
- * Matches a code block whose first line is a comment with the name of its file.
- */
-const namedBlock =
-  /```\w+\n(?:\/\/|<!--) ([\w./-]+\.(?:ts|html))(?: -->)?\n([\s\S]*?)\n```/g
+/** The code blocks that `init` writes. The others are for later steps. */
+const written = ['countersign.config.ts', 'server.ts']
 
 const installed = /^npm install (--save-dev )?(.+)$/gm
 
@@ -35,14 +32,13 @@ export const initCommand: Command = {
     const folder = resolve(io.cwd, name)
     await assertEmpty(folder)
     const files = await planFiles(io.packageFolder)
-    for (const { file, text } of files) {
-      await mkdir(dirname(join(folder, file)), { recursive: true })
+    await mkdir(folder, { recursive: true })
+    for (const { file, text } of files)
       await writeFile(join(folder, file), text)
-    }
     const go = name === '.' ? '' : `cd ${name} && `
     const commands = [
       `${go}npm install`,
-      'npx tsx chain.ts',
+      'npx countersign dev',
       'npx tsx server.ts',
     ]
     if (flag('json'))
@@ -53,7 +49,7 @@ export const initCommand: Command = {
       )
       for (const command of commands) print.line(`  ${command}`)
       print.line(
-        'node_modules/countersign/docs/quickstart-backend.md explains them, from step 4 on.',
+        `The server prints the link to a payment page. node_modules/countersign/${guide} goes on from there, with step 4.`,
       )
     }
     return 0
@@ -72,29 +68,24 @@ async function assertEmpty(folder: string): Promise<void> {
 type PlannedFile = { file: string; text: string }
 
 async function planFiles(packageFolder: string): Promise<PlannedFile[]> {
-  const pages = await Promise.all(
-    guides.map((guide) => readFile(join(packageFolder, guide), 'utf8')),
-  )
-  const [backend = ''] = pages
+  const page = await readFile(join(packageFolder, guide), 'utf8')
   const manifest: unknown = JSON.parse(
     await readFile(join(packageFolder, 'package.json'), 'utf8'),
   )
-  const blocks = pages.flatMap((page) => [...page.matchAll(namedBlock)])
   return [
-    { file: 'package.json', text: packageOf(backend, manifest) },
-    { file: 'tsconfig.json', text: `${settingsIn(backend)}\n` },
+    { file: 'package.json', text: packageOf(page, manifest) },
+    { file: 'tsconfig.json', text: `${settingsIn(page)}\n` },
     { file: '.gitignore', text: 'node_modules\norders.db*\n' },
-    ...blocks
-      .map(([, file = '', text = '']) => ({ file, text: `${text}\n` }))
-      .filter(({ file }) => file !== otherBundler),
+    ...written.map((file) => ({ file, text: `${blockOf(page, file)}\n` })),
   ]
 }
 
-/**
- * A file in the guide that `init` does not write. It is only for projects that
- * use Vite as bundler.
- */
-const otherBundler = 'vite.config.ts'
+/** Returns the code block whose first line is a comment with the file's name. */
+function blockOf(page: string, file: string): string {
+  const [, after] = page.split(`\`\`\`ts\n// ${file}\n`)
+  if (after === undefined) throw new Error(`${guide} has no ${file}.`)
+  return after.slice(0, after.indexOf('\n```'))
+}
 
 /** Returns the JSON of the compiler settings in the guide. */
 function settingsIn(page: string): string {

@@ -6,6 +6,7 @@ const hash = `0x${'ab'.repeat(32)}` as const
 const other = `0x${'cd'.repeat(32)}` as const
 const shown = {
   amount: '12.5',
+  chainId: 1,
   token: `0x${'01'.repeat(20)}`,
   recipient: `0x${'02'.repeat(20)}`,
 } as const
@@ -14,7 +15,6 @@ const shown = {
 function orderOf(changes: Partial<Order>): Order {
   const secrets = {
     id: 'one',
-    chainId: 1,
     nonce: other,
     payer: shown.token,
     needsReview: true,

@@ -5,7 +5,7 @@ import type { Order, Refund, RefundState } from '../../orders/index.js'
 /** All that a buyer sees of an order. */
 export type BuyerOrder = Pick<
   Order,
-  'amount' | 'atMost' | 'token' | 'recipient' | 'state'
+  'amount' | 'atMost' | 'chainId' | 'token' | 'recipient' | 'state'
 > & {
   /** Unix seconds between which the payment is valid, both excluded. */
   window: { validAfter: bigint; validBefore: bigint }
@@ -29,11 +29,12 @@ export type BuyerRefund = {
 
 /** Returns the part of an order that its buyer may see. */
 export function buyerOrder(order: Order): BuyerOrder {
-  const { amount, atMost, token, recipient, state } = order
+  const { amount, atMost, chainId, token, recipient, state } = order
   const { validAfter, validBefore } = order
   return {
     amount,
     atMost,
+    chainId,
     token,
     recipient,
     window: { validAfter, validBefore },

@@ -46,6 +46,7 @@ export function createOrderSchemas(): Readonly<OrderSchemas> {
     BuyerOrder: z.strictObject({
       amount: z.string(),
       atMost: z.string().optional(),
+      chainId: z.int(),
       token: address,
       recipient: address,
       window: z.strictObject({ validAfter: seconds, validBefore: seconds }),

@@ -6,12 +6,17 @@ import type { SignedPayment } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import type {
   Destination,
+  Lease,
   PaymentStore,
   Sealer,
   Submitter,
 } from '../../store/types.js'
 import type { OrderKinds } from '../model/kindOf.js'
-import type { OrderLoader } from '../model/storedOrder.js'
+import type {
+  OrderLoader,
+  RefundRow,
+  StoredRefund,
+} from '../model/storedOrder.js'
 import type { OrdersPolicy, SettledPolicy, Shop } from '../model/types.js'
 
 /** A token that you accept as payment, and a client of its chain. */
@@ -113,6 +118,36 @@ export type RehearsalMemory = {
   remember(orderId: string, rehearsed: RehearsedPayment): void
   /** Returns the simulation of an order's payment, and forgets it. */
   take(orderId: string): RehearsedPayment | undefined
+}
+
+/**
+ * Has refunds signed by the wallets of their recipients. The watcher of a chain
+ * decides which ones and when; it signs nothing itself.
+ */
+export type RefundSigner = {
+  /** Ids of refunds whose signatures are being encrypted and stored. */
+  storing: ReadonlySet<string>
+  /**
+   * Starts to sign the refunds whose wallet is not signing others. Resolves when
+   * their signatures are stored, but after a second at the latest: a signer may
+   * hang, and a person who signs may take minutes.
+   */
+  sign(
+    refunds: readonly RefundRow[],
+    by: {
+      /** The lease under which the signatures are stored. */
+      lease: Lease | undefined
+      /**
+       * Stores the nonce and window of a refund just before it is signed.
+       * Resolves to `undefined` if it cannot be signed now.
+       */
+      prepare(refund: RefundRow): Promise<StoredRefund | undefined>
+      /** Makes a refund wait for its next try. */
+      put(id: string, error: unknown, at: { destination: Destination }): void
+      /** Removes the failure of a refund that is signed. */
+      clear(id: string): void
+    },
+  ): Promise<void>
 }
 
 /**

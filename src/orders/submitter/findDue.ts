@@ -1,6 +1,5 @@
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
-import { wait } from '../../core/wait.js'
 import { ordersOf } from '../../store/movements.js'
 import type { OrderRecord, StoreReader } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
@@ -13,10 +12,8 @@ import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { isSuspended } from '../model/storeState.js'
 import { parseSubmitterValue } from './accountNonces.js'
-import { groupByPayer } from './groupByPayer.js'
-import { isOpening, openBeside, openSeals } from './openSeals.js'
+import { isOpening, openBeside } from './openSeals.js'
 import { isClaimed } from './openSubmitter.js'
-import { roomOf } from './planSending.js'
 import { isResting } from './signDrafts.js'
 import { type SubmitterState, submitterKey } from './submitterState.js'
 
@@ -123,22 +120,14 @@ type SubmitterWork = {
    */
   due: bigint | undefined
   /**
-   * True when so many orders are due that they are loaded while we wait for the
-   * chain.
-   */
-  isMuch: boolean
-  /**
    * True when another shop, whose orders we do not send, waits for this
    * submitter.
    */
   isClaimed: boolean
 }
 
-/**
- * Number of due orders from which `peekDue` loads them in parallel with
- * requests to the chain.
- */
-const much = 16
+/** Most due orders to read to learn when the first one is due. */
+const mostRead = 16
 
 /** Milliseconds after which the transactions in flight are loaded again. */
 const maxAge = 2000
@@ -160,7 +149,6 @@ export async function findWork(
       suspended: false,
       isBusy: false,
       due: undefined,
-      isMuch: false,
       isClaimed: await isClaimed(tables, { recipients: own }, wallet.submitter),
     }
     if (await isSuspended(tables)) return { ...nothing, suspended: true }
@@ -171,14 +159,13 @@ export async function findWork(
       sendDue: wallet.submitter,
       recipients,
       until: endOfTime,
-      limit: much,
+      limit: mostRead,
     })
-    const isMuch = due.length === much
     const times = due.flatMap(({ sendDue }) => sendDue ?? [])
     const [first] = times.sort((one, other) => (one < other ? -1 : 1))
     // Orders are sorted by deadline, so one that was not read may be due
     // earlier.
-    return { ...nothing, due: isMuch ? 0n : first, isMuch }
+    return { ...nothing, due: due.length === mostRead ? 0n : first }
   })
 }
 
@@ -217,63 +204,19 @@ async function loadSubmitter(
 /** Most orders to send in one poll. */
 export const mostDue = 500
 
-export type PeekedDue = {
-  storedOrders: readonly StoredOrder[]
-  /** True when more orders may be due than were loaded. */
-  isCut: boolean
-}
-
-/**
- * Loads the orders that a submitter with nothing in flight will send, before
- * the chain's time is known. Ignores failures, because `findDue` loads the
- * orders again.
- */
-export async function peekDue(
-  context: OrdersContext,
-  submitter: SubmitterState,
-): Promise<PeekedDue | undefined> {
-  const limit = Math.min(roomOf(submitter, context.policy), mostDue)
-  if (limit === 0) return undefined
-  // Let the requests to the chain be sent first, because they take longest.
-  await wait(1)
-  const storedOrders = await loadSendDue(
-    context,
-    submitter,
-    endOfTime,
-    limit,
-  ).catch(() => undefined)
-  if (!storedOrders) return undefined
-  const [first = []] = groupByPayer(
-    storedOrders.filter((stored) => isReady(submitter, stored)),
-  )
-  void openSeals(context, submitter, first)
-  return { storedOrders, isCut: storedOrders.length === limit }
-}
-
 /**
  * Finds the orders that are due by the chain's time, the soonest deadline
- * first. Uses those that `peekDue` loaded, if they are enough. Adds the orders
- * in `joins`, whose capture was requested just now.
+ * first. Adds the orders in `joins`, whose capture was requested just now.
  */
 export async function findDue(
   context: OrdersContext,
   submitter: SubmitterState,
-  {
-    until,
-    most,
-    peeked,
-  }: { until: bigint; most: number; peeked: PeekedDue | undefined },
+  { until, most }: { until: bigint; most: number },
 ): Promise<readonly StoredOrder[]> {
   // Load more than needed, because orders that wait for their next try are left
   // out.
   const limit = most + submitter.aside.size() + submitter.openings.late()
-  const due = peeked?.storedOrders.filter(
-    ({ order: { sendDue } }) => sendDue !== undefined && sendDue <= until,
-  )
-  const isAll = peeked && due && (!peeked.isCut || due.length >= limit)
-  const storedOrders = isAll
-    ? due.slice(0, limit)
-    : await loadSendDue(context, submitter, until, limit)
+  const storedOrders = await loadSendDue(context, submitter, until, limit)
   const all = [...storedOrders, ...submitter.joins.offered()]
   submitter.orders.rememberDue(all)
   return all

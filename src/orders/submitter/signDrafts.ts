@@ -262,7 +262,7 @@ export async function signRow(
   return { row: { ...row, hash, raw: sealed }, bytes: { nonce, hash, raw } }
 }
 
-function lateSigner(milliseconds: number): SendError {
+export function lateSigner(milliseconds: number): SendError {
   const words = `the signer did not answer within ${milliseconds} ms`
   return new SendError({ words, retryable: true, maybeSent: false })
 }

@@ -8,14 +8,7 @@ import { putAside } from '../loop/putAside.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { continueNonces } from './continueNonces.js'
 import { feesOf, type SubmitterFees } from './feesOf.js'
-import {
-  adoptOrders,
-  findDue,
-  findWork,
-  mostDue,
-  type PeekedDue,
-  peekDue,
-} from './findDue.js'
+import { adoptOrders, findDue, findWork, mostDue } from './findDue.js'
 import {
   getSubmitterView,
   isMany,
@@ -169,9 +162,7 @@ export async function workSubmitter(
   const isSending = work.due !== undefined || submitter.joins.isAwaited
   const { isBlockwise } = pauses
   const asking = { isSending, isBlockwise }
-  const looking = getSubmitterView(context, submitter, asking)
-  const peeking = work.isMuch ? peekDue(context, submitter) : undefined
-  const view = await looking.finally(() => peeking)
+  const view = await getSubmitterView(context, submitter, asking)
   const now = context.now() / 1000n
   if (pace.isFarAhead(view.head, now))
     await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
@@ -194,10 +185,7 @@ export async function workSubmitter(
   )
   await step('resending', () => resendTransactions(context, submitter, view))
   const isFull = roomOf(submitter, context.policy) === 0
-  const peeked = await peeking
-  const sent = await step('sending', () =>
-    sendDue(context, submitter, view, peeked),
-  )
+  const sent = await step('sending', () => sendDue(context, submitter, view))
   const looked = await sent?.looked
   const first = looked && (await settle(looked))
   pace.rememberQuick(first !== undefined)
@@ -286,7 +274,6 @@ async function sendDue(
   context: OrdersContext,
   submitter: SubmitterState,
   view: SubmitterView,
-  peeked: PeekedDue | undefined,
 ): Promise<SentDue> {
   const { policy } = context
   const done: SentDue = { sent: 0, refused: 0, next: never }
@@ -296,7 +283,6 @@ async function sendDue(
   const storedOrders = await findDue(context, submitter, {
     until: now,
     most,
-    peeked,
   })
   if (storedOrders.length === 0) {
     await endSending(submitter)

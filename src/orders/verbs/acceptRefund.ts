@@ -12,7 +12,7 @@ import { hasNonce } from '../model/refundRow.js'
 import type { AcceptRefundVerdict } from '../model/refundVerdicts.js'
 import { refundFailure, showRefund } from '../model/showRefund.js'
 import type { StoredRefund } from '../model/storedOrder.js'
-import { storeSigned } from '../model/storeSigned.js'
+import { storeSigned } from '../model/writeRefund.js'
 import { findRefund } from './refundToSign.js'
 
 /** Parameters of `acceptRefund`: a refund and its signature. */

@@ -7,7 +7,7 @@ import { clientOf } from '../evidence/clientOf.js'
 import { RefundNotFoundError } from '../model/errors.js'
 import { loadRefund } from '../model/loadRefund.js'
 import { refundPaymentOf } from '../model/paymentOf.js'
-import { hasNonce, refundIdOf } from '../model/refundRow.js'
+import { refundIdOf } from '../model/refundRow.js'
 import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
 import { showRefund } from '../model/showRefund.js'
 import type { StoredRefund } from '../model/storedOrder.js'
@@ -46,13 +46,6 @@ export async function refundToSign(
     return refused(found, 'notOpen')
   if (await context.store.read(isSuspended)) return refused(found, 'suspended')
   const view = await viewChain(context, clientOf(context, row))
-  const end = found.stored.attempt.validBefore
-  // Return the same payment until its window has ended, so that two calls do
-  // not produce two payments.
-  if (hasNonce(found.stored.attempt))
-    return view.time + policy.safetyMargin < end
-      ? toSign(found)
-      : refused(found, 'notOpen')
   const offer = await prepareRefund(context, view, { row, window })
   if (offer.ok) return toSign(offer.refund)
   return refused(await findRefund(context, parameters), offer.reason)
@@ -98,7 +91,6 @@ async function viewChain(
     finalized: isSure ? finalized.number : undefined,
     time: latest.timestamp,
     lease: undefined,
-    suspended: false,
   }
 }
 

@@ -14,10 +14,13 @@ import { applyTaken, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { loadRefund, loadRefunded } from '../model/loadRefund.js'
+import { hasNonce } from '../model/refundRow.js'
+import type { RefundToSignVerdict } from '../model/refundVerdicts.js'
 import { drawSender } from '../model/sendersOf.js'
 import type { RefundRow, StoredRefund } from '../model/storedOrder.js'
+import { isSuspended } from '../model/storeState.js'
+import { giveUpRefund } from '../model/writeRefund.js'
 import { adoptRefund } from './adoptRefund.js'
-import { giveUpRefund } from './giveUpRefund.js'
 import {
   fits,
   nextNonce,
@@ -35,11 +38,6 @@ export type RefundView = {
   /** Time of the newest block in Unix seconds. */
   time: bigint
   lease: Lease | undefined
-  /**
-   * True while sending is suspended, until `resume`. Then nothing is signed;
-   * only refunds that the chain shows and the store lacks are written.
-   */
-  suspended: boolean
 }
 
 /**
@@ -49,19 +47,16 @@ export type Offer =
   | { ok: true; refund: StoredRefund }
   | {
       ok: false
-      reason:
-        | 'notFinal'
-        | 'otherRefund'
-        | 'exceedsCaptured'
-        | 'notOpen'
-        | 'suspended'
+      reason: Extract<RefundToSignVerdict, { ok: false }>['reason']
     }
 
 /**
  * Gives a requested refund a window and the lowest unused refund nonce of its
  * payment. All lower nonces were used or canceled in final blocks. If the chain
  * shows that a transfer unknown to the store used the nonce, writes that
- * transfer first, and returns nothing to sign.
+ * transfer first, and returns nothing to sign; so also while sending is
+ * suspended, until `resume`. A refund that has both keeps them until its window
+ * has ended, so that two calls do not produce two payments.
  *
  * Stores the nonce before anything is signed, so that no other refund can use
  * it.
@@ -82,7 +77,13 @@ export async function prepareRefund(
   const { store } = context
   const loaded = await store.read((tables) => loadPayment(tables, id, parentId))
   if (!loaded) return { ok: false, reason: 'notOpen' }
-  const { payment, refund, holders } = loaded
+  const { payment, refund, holders, suspended } = loaded
+  const { attempt } = refund.stored
+  if (hasNonce(attempt)) {
+    if (suspended) return { ok: false, reason: 'suspended' }
+    const isOpen = view.time + context.policy.safetyMargin < attempt.validBefore
+    return isOpen ? { ok: true, refund } : { ok: false, reason: 'notOpen' }
+  }
   if (!payment || !(await isFinal(view, payment.proof)))
     return { ok: false, reason: 'notFinal' }
   const next = nextNonce(payment, refund.row, holders)
@@ -106,11 +107,11 @@ export async function prepareRefund(
     await adoptRefund(context, view, { payment, next: used.held })
     return { ok: false, reason: 'otherRefund' }
   }
-  if (view.suspended) return { ok: false, reason: 'suspended' }
+  if (suspended) return { ok: false, reason: 'suspended' }
   if (!fits(payment.found, refund.row)) {
     // A refund that the store did not know before left too little of the
     // payment.
-    await giveUpRefund(context, refund.row, {
+    await giveUpRefund(context, refund, {
       reason: 'otherPayment',
       lease: view.lease,
     })
@@ -135,15 +136,18 @@ async function loadPayment(
       refund: StoredRefund
       payment: RefundedPayment | undefined
       holders: readonly AttemptRecord[]
+      suspended: boolean
     }
   | undefined
 > {
   const refund = await loadRefund(tables, id)
   const found = await loadRefunded(tables, orderId)
-  if (!refund || !found || refund.row.state !== 'drafted') return undefined
+  if (!refund || !found) return undefined
+  const { state, reason } = refund.row
+  if (state !== 'drafted' || reason !== undefined) return undefined
   const payment = refundedPayment(found, refund.row)
   const holders = payment ? await findHolders(tables, payment) : []
-  return { refund, payment, holders }
+  return { refund, payment, holders, suspended: await isSuspended(tables) }
 }
 
 /** Finds the attempts that were planned with refund nonces of a payment. */

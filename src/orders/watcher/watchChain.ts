@@ -4,7 +4,7 @@ import { type ChainHeads, getHeads } from '../../chain/state/getHeads.js'
 import { LeaseLostError } from '../../store/errors.js'
 import { type KeptLease, keepLease } from '../../store/keepLease.js'
 import type { Destination, Lease } from '../../store/types.js'
-import type { OrdersContext } from '../context/types.js'
+import type { OrdersContext, RefundSigner } from '../context/types.js'
 import { clientOf, readerOf } from '../evidence/clientOf.js'
 import type { SeenBlock } from '../evidence/findCanonical.js'
 import {
@@ -78,10 +78,12 @@ export function watchChain(
   context: OrdersContext,
   chainId: number,
   {
+    signer,
     asides = openWatchAsides(context, chainId),
     reconcileEvery,
     mostOpen,
   }: {
+    signer: RefundSigner
     asides?: WatchAsides | undefined
     /**
      * Milliseconds between two periodic reconciliations.
@@ -91,7 +93,7 @@ export function watchChain(
     reconcileEvery?: number | undefined
     /** Most open orders that one reconciliation asks about. */
     mostOpen?: number | undefined
-  } = {},
+  },
 ): ChainWatcher {
   const { store, policy, owner } = context
   const client = readerOf(context, chainId)
@@ -154,7 +156,13 @@ export function watchChain(
         const watch = { ...seen, destinations: all, aside, apart }
         const every = reconcileEvery ?? reconcileEveryOf(pace, memory)
         const reading = { reconcileEvery: every, mostOpen }
-        await lookOnce(context, { ...watch, tokens, asides, ...reading })
+        await lookOnce(context, {
+          ...watch,
+          tokens,
+          asides,
+          signer,
+          ...reading,
+        })
         const { timestamp: time } = heads.latest
         last = { time, at: performance.now(), calledBy: memory.freshTo ?? 0n }
       })
@@ -188,7 +196,7 @@ export function watchChain(
  * 4. `reconcileToken` finds payments that the store lacks, every 10 seconds.
  * 5. `fulfilIncluded` fulfils orders at `included`, if the policy says so.
  * 6. `raiseSettled` updates finality, and fulfils at `safe` and `finalized`.
- * 7. `carryRefunds` has requested refunds signed.
+ * 7. `carryRefunds` has requested refunds signed by the submitter's room.
  * Steps 3 and 4 run for all tokens at the same time.
  *
  * If a reorganization moves an order back to `capturing`, its transactions are
@@ -222,7 +230,9 @@ async function lookOnce(
   if (context.policy.fulfilAt === 'included' && verdict !== undefined)
     await tryStep(watch, 'fulfilment', () => fulfilIncluded(context, watch))
   await tryStep(watch, finalityStep, () => raiseSettled(context, sureWatch))
-  await tryStep(watch, refundsStep, () => carryRefunds(context, sureWatch))
+  await tryStep(watch, refundsStep, () =>
+    carryRefunds(context, sureWatch, watch.signer),
+  )
 }
 
 /** Milliseconds between two reconciliations, unless the chain is quiet. */
@@ -272,7 +282,10 @@ function groupByToken(
 }
 
 type Looking = Reconciling &
-  Pick<ChainDestinations, 'tokens'> & { asides: WatchAsides }
+  Pick<ChainDestinations, 'tokens'> & {
+    asides: WatchAsides
+    signer: RefundSigner
+  }
 
 /**
  * Builds, for each token of the chain, the input of this poll: its

@@ -147,16 +147,6 @@ export type WatchMemory = {
    */
   finality?: { safe: SeenFinality; finalized: SeenFinality } | undefined
   /**
-   * Recipients whose wallets are signing refunds now. Changed by
-   * `carryRefunds`.
-   */
-  signing: Map<Address, Promise<unknown>>
-  /**
-   * Ids of refunds whose signatures are being encrypted and stored. Changed by
-   * `carryRefunds`.
-   */
-  storing: Set<string>
-  /**
    * How far the events of captures were read, each to write a `fulfil` event
    * for its order. Changed by `fulfilIncluded`.
    */
@@ -230,8 +220,6 @@ export function newMemory(): WatchMemory {
     fresh: new Map(),
     due: unknownDue,
     held: new Set(),
-    signing: new Map(),
-    storing: new Set(),
   }
 }
 

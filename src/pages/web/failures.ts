@@ -7,7 +7,6 @@ import {
   WrongWalletError,
 } from '../../payments/sign/errors.js'
 import { isDeclined } from '../../payments/sign/isDeclined.js'
-import type { PageWords } from '../words/types.js'
 import { shortenAddress } from './format.js'
 
 /** The wallet is on another chain than the payment. */
@@ -29,10 +28,27 @@ export class WrongAccount extends Error {
   }
 }
 
-/** What went wrong, as texts of the catalogue, and what helps. */
+/** What went wrong: the catalogue has a title and a text for each. */
+export type FailureReason =
+  | 'busy'
+  | 'changed'
+  | 'declined'
+  | 'inFlight'
+  | 'offline'
+  | 'refused'
+  | 'tooLate'
+  | 'tooLittle'
+  | 'unexpected'
+  | 'unknownNetwork'
+  | 'unreachable'
+  | 'wallet'
+  | 'wrongAccount'
+  | 'wrongNetwork'
+  | 'wrongSigner'
+
+/** What went wrong, and what helps. */
 export type PageFailure = {
-  title: keyof PageWords
-  text: keyof PageWords
+  reason: FailureReason
   values?: Readonly<Record<string, string>> | undefined
   help?: 'switchNetwork' | 'changeAccount' | undefined
   isSerious?: boolean | undefined
@@ -40,12 +56,11 @@ export type PageFailure = {
 
 export function explainFailure(error: unknown): PageFailure {
   if (error instanceof WrongNetwork) return wrongNetwork
-  if (error instanceof UnknownNetwork)
-    return { title: 'unknownNetworkTitle', text: 'unknownNetworkText' }
+  if (error instanceof UnknownNetwork) return { reason: 'unknownNetwork' }
   if (error instanceof WrongAccount) return wrongAccount(error.account)
   if (error instanceof NotOpen) return changed
   if (error instanceof SigningDeclinedError || isDeclined(error))
-    return { title: 'declinedTitle', text: 'declinedText' }
+    return { reason: 'declined' }
   if (error instanceof WrongWalletError)
     return error.details.field === 'chainId'
       ? wrongNetwork
@@ -55,31 +70,27 @@ export function explainFailure(error: unknown): PageFailure {
     error instanceof InvalidFieldError ||
     error instanceof InvalidAmountError
   )
-    return { title: 'unexpectedTitle', text: 'unexpectedText', isSerious: true }
+    return { reason: 'unexpected', isSerious: true }
   if (error instanceof ProblemError) return explainProblem(error)
-  if (navigator.onLine === false)
-    return { title: 'offlineTitle', text: 'offlineText' }
-  if (error instanceof ServerError)
-    return { title: 'unreachableTitle', text: 'unreachableText' }
+  if (navigator.onLine === false) return { reason: 'offline' }
+  if (error instanceof ServerError) return { reason: 'unreachable' }
   const code =
     error instanceof WalletError ? error.details.code : Object(error).code
   return code === -32_002
-    ? { title: 'busyTitle', text: 'busyText' }
-    : { title: 'walletTitle', text: 'walletText', help: 'changeAccount' }
+    ? { reason: 'busy' }
+    : { reason: 'wallet', help: 'changeAccount' }
 }
 
 const wrongNetwork: PageFailure = {
-  title: 'wrongNetworkTitle',
-  text: 'wrongNetworkText',
+  reason: 'wrongNetwork',
   help: 'switchNetwork',
 }
 
-const changed: PageFailure = { title: 'changedTitle', text: 'changedText' }
+const changed: PageFailure = { reason: 'changed' }
 
 function wrongAccount(account: string): PageFailure {
   return {
-    title: 'wrongAccountTitle',
-    text: 'wrongAccountText',
+    reason: 'wrongAccount',
     values: { account: shortenAddress(account) },
     help: 'changeAccount',
   }
@@ -90,29 +101,26 @@ function explainProblem({ reason, message }: ProblemError): PageFailure {
     case 'insufficientFunds':
     case 'exposureTooHigh':
       return {
-        title: 'tooLittleTitle',
-        text: 'tooLittleText',
+        reason: 'tooLittle',
         help: 'changeAccount',
       }
     case 'wrongSigner':
       return {
-        title: 'wrongSignerTitle',
-        text: 'wrongSignerText',
+        reason: 'wrongSigner',
         help: 'changeAccount',
       }
     case 'expired':
     case 'expiresTooSoon':
     case 'deadlinePassed':
-      return { title: 'tooLateTitle', text: 'tooLateText' }
+      return { reason: 'tooLate' }
     case 'captureInFlight':
-      return { title: 'inFlightTitle', text: 'inFlightText' }
+      return { reason: 'inFlight' }
     case 'notOpen':
     case 'consumed':
       return changed
     default:
       return {
-        title: 'refusedTitle',
-        text: 'refusedText',
+        reason: 'refused',
         values: { reason: message },
         isSerious: true,
       }

@@ -1,9 +1,11 @@
 import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
 import { ProblemError } from '../../client/errors.js'
+import { wait } from '../../core/wait.js'
 
 type FollowOrderParameters = {
   onNews: (news: { type: string; at: number; order: BuyerState }) => void
   onReachable: (isReachable: boolean) => void
+  signal: AbortSignal
 }
 
 /** Milliseconds at most until an order that is almost final is read again. */
@@ -14,22 +16,23 @@ const refundCheck = 30_000
 
 /**
  * Tells everything that happened to an order and happens, from its beginning,
- * through lost connections.
+ * through lost connections, until the signal aborts.
  *
  * @throws {@link ProblemError} when there is no such order for this buyer.
  */
 export async function followOrder(
   buyer: BuyerClient,
-  { onNews, onReachable }: FollowOrderParameters,
-): Promise<never> {
+  { onNews, onReachable, signal }: FollowOrderParameters,
+): Promise<void> {
   const onOpen = () => onReachable(true)
   let after = '0'
-  for (let looks = 0; ; looks++) {
+  for (let looks = 0; !signal.aborted; looks++) {
     let isOver = false
     try {
       for await (const { id, type, at, order } of buyer.follow({
         after,
         onOpen,
+        signal,
       })) {
         after = id
         if (type !== 'status') looks = 0
@@ -40,12 +43,13 @@ export async function followOrder(
     } catch (error) {
       // Anything else may pass; an order that is not there stays so.
       if (error instanceof ProblemError && error.status === 404) throw error
+      if (signal.aborted) return
       onReachable(false)
     }
     // The stream ends at the finality the shop fulfils at; the last comes later,
     // and refunds much later.
     const pause = isOver ? refundCheck : Math.min(slowest, 700 * 2 ** looks)
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    await wait(pause, signal)
   }
 }
 

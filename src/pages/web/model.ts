@@ -71,13 +71,10 @@ export function canCancel(model: Model): boolean {
 
 /** Finds the token of the order among those that the shop takes. */
 export function tokenOf(
-  { order, draft }: Model,
+  { order }: Model,
   tokens: readonly PageToken[],
 ): PageToken | undefined {
-  const chainId = draft?.domain.chainId
   return tokens.find(
-    (one) =>
-      one.token === order?.token &&
-      (chainId === undefined || one.chainId === Number(chainId)),
+    ({ chainId, token }) => token === order?.token && chainId === order.chainId,
   )
 }

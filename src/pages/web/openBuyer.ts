@@ -1,7 +1,8 @@
 import type { BuyerClient } from '../../client/BuyerClient.js'
 import { createBuyerClient } from '../../client/createBuyerClient.js'
-import type { PageData } from './pageData.js'
-import { readLink } from './readPageData.js'
+
+/** An order, and the secret token of its buyer. */
+export type OrderLink = { orderId: string; buyerToken: string }
 
 /** The routes of the order, and the time of the server. */
 export type OpenedBuyer = {
@@ -10,14 +11,22 @@ export type OpenedBuyer = {
   now: () => number
 }
 
-export function openBuyer(
-  { payments }: PageData,
-  onRetry: () => void,
-): OpenedBuyer {
+type OpenBuyerParameters = {
+  link: OrderLink
+  /** Where the routes of buyers are: relative to the page, or absolute. */
+  payments: string
+  onRetry: () => void
+}
+
+export function openBuyer({
+  link,
+  payments,
+  onRetry,
+}: OpenBuyerParameters): OpenedBuyer {
   let ahead = 0
   const buyer = createBuyerClient({
     url: new URL(payments, location.href).href,
-    ...readLink(),
+    ...link,
     onRetry,
     fetch: async (request) => {
       const response = await fetch(request)

@@ -1,3 +1,4 @@
+import type { OrderLink } from './openBuyer.js'
 import { dataElement, type PageData } from './pageData.js'
 
 /** The data that the server put into the document. */
@@ -9,7 +10,7 @@ export function readPageData(): PageData {
 }
 
 /** The order that the address names, and its token behind the `#`. */
-export function readLink(): { orderId: string; buyerToken: string } {
+export function readLink(): OrderLink {
   const segment = location.pathname.split('/').at(-1) ?? ''
   return {
     orderId: decodeURIComponent(segment),

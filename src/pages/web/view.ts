@@ -1,11 +1,17 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { detailsPart, factList } from './details.js'
 import { type Child, h } from './dom.js'
-import { formatTimeLeft, shortenAddress } from './format.js'
+import { type Format, formatTimeLeft, shortenAddress } from './format.js'
 import { canCancel, type Model, timeOf } from './model.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
-import { describePoint, networkName, totalOf, type Words } from './words.js'
+import {
+  describePoint,
+  failureText,
+  networkName,
+  totalOf,
+  type Words,
+} from './words.js'
 
 /** What the buyer can do on the page. */
 export type Actions = {
@@ -17,6 +23,8 @@ export type Actions = {
   switchChain(): void
   sendCall(): void
   toggleDetails(isOpen: boolean): void
+  /** Prints the page; missing if there is more on it than the payment. */
+  print?: (() => void) | undefined
 }
 
 export type ViewParameters = Words & {
@@ -33,10 +41,7 @@ export function renderView(
 ): { title: string; parts: readonly Child[] } {
   const { format, actions } = parameters
   const { order, link } = model
-  if (link === 'notFound') {
-    const title = format.say('notFoundTitle')
-    return { title, parts: [messageCard(title, format.say('notFoundText'))] }
-  }
+  if (link === 'notFound') return renderNotFound(format)
   if (!order) {
     const title = format.say('loading')
     const text = link === 'lost' ? format.say('lost') : ''
@@ -66,6 +71,17 @@ export function renderView(
       detailsPart(model, parameters, actions.toggleDetails),
     ],
   }
+}
+
+/** Renders that there is no such order for who opened the page. */
+export function renderNotFound({ say }: Format): {
+  title: string
+  text: string
+  parts: readonly Node[]
+} {
+  const title = say('notFoundTitle')
+  const text = say('notFoundText')
+  return { title, text, parts: [messageCard(title, text)] }
 }
 
 function messageCard(title: string, text: string): HTMLElement {
@@ -160,22 +176,21 @@ function failurePart(
       h('p', {}, say('notUsedText')),
     )
   if (!failure) return undefined
-  const network = networkName(parameters)
-  const values = {
-    network,
-    amount: order ? totalOf(order, parameters) : '',
-    ...failure.values,
-  }
+  const { title, text } = failureText(failure, order, parameters)
   return h(
     'div',
     {
       class: failure.isSerious ? 'notice bad' : 'notice',
       role: 'alert',
     },
-    h('h2', {}, say(failure.title, values)),
-    h('p', {}, say(failure.text, values)),
+    h('h2', {}, title),
+    h('p', {}, text),
     failure.help === 'switchNetwork' &&
-      button(say('switchNetwork', { network }), 'switch', actions.switchChain),
+      button(
+        say('switchNetwork', { network: networkName(parameters) }),
+        'switch',
+        actions.switchChain,
+      ),
   )
 }
 
@@ -339,11 +354,12 @@ function callPart(
 function endPart(
   { task }: Model,
   { state }: BuyerState,
-  { format, data }: ViewParameters,
+  { format, data, actions }: ViewParameters,
 ): Child {
   const { say } = format
   const isPaid = state === 'captured'
-  if (task || (!data.returnUrl && !isPaid)) return undefined
+  const print = isPaid ? actions.print : undefined
+  if (task || (!data.returnUrl && !print)) return undefined
   return h(
     'div',
     { class: 'row' },
@@ -357,6 +373,6 @@ function endPart(
         },
         say('backToShop'),
       ),
-    isPaid && button(say('print'), 'print', () => window.print()),
+    print && button(say('print'), 'print', print),
   )
 }

@@ -22,6 +22,7 @@ export type Connection = { wallet: FoundWallet; account: `0x${string}` }
  */
 export function findWallets(
   onChange: (wallets: readonly FoundWallet[]) => void,
+  signal: AbortSignal,
 ): void {
   let announced: readonly FoundWallet[] = []
   const tell = () => {
@@ -36,14 +37,15 @@ export function findWallets(
         : announced,
     )
   }
-  addEventListener('eip6963:announceProvider', (event) => {
+  const hear = (event: Event) => {
     const found = parseWallet((event as CustomEvent).detail)
     if (!found) return
     announced = [...announced.filter(({ id }) => id !== found.id), found]
     tell()
-  })
+  }
+  addEventListener('eip6963:announceProvider', hear, { signal })
   // Wallets of apps put themselves here after the page has begun.
-  addEventListener('ethereum#initialized', tell)
+  addEventListener('ethereum#initialized', tell, { signal })
   dispatchEvent(new Event('eip6963:requestProvider'))
   tell()
 }

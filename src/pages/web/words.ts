@@ -1,5 +1,6 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { formatAmount, parseAmount } from '../../core/amount.js'
+import type { PageFailure } from './failures.js'
 import type { Format } from './format.js'
 import { type Model, type PagePoint, pointOf, timeOf } from './model.js'
 import type { PageData, PageToken } from './pageData.js'
@@ -19,6 +20,21 @@ export function describePoint(
     return { title: say('againTitle'), text: say('againText') }
   const title = say(`${point}Title`, { name: data.name })
   return { title, text: say(textOf(model, order, point)) }
+}
+
+/** What went wrong, for the buyer. */
+export function failureText(
+  { reason, values }: PageFailure,
+  order: BuyerState | undefined,
+  words: Words,
+): { title: string; text: string } {
+  const { say } = words.format
+  const all = {
+    network: networkName(words),
+    amount: order ? totalOf(order, words) : '',
+    ...values,
+  }
+  return { title: say(`${reason}Title`, all), text: say(`${reason}Text`, all) }
 }
 
 export type Words = {

@@ -31,6 +31,7 @@ test('an order goes from draft to capture over HTTP', async () => {
   secrets.push(signed.signature)
   const view = {
     amount: '12.5',
+    chainId: chain.chain.id,
     token: chain.token.toLowerCase(),
     recipient: desk.seller,
     window: {

@@ -117,6 +117,7 @@ test('a buyer sees a payment from its signature to its fulfilment, live', async 
     order: {
       amount: '12.5',
       token: chain.token,
+      chainId: chain.chain.id,
       recipient: shop.seller,
       window: {
         validAfter: String(order.validAfter),

@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -22,18 +21,30 @@ const pages = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
 const named =
   /```\w+\n(?:\/\/|<!--) ([\w./-]+\.(?:ts|html))(?: -->)?\n[\s\S]*?\n```/g
 
+/** What a reader who has a page of his own adds to the server. */
+export const servePage = (server: string): string =>
+  server
+    .replace(
+      "import { serve } from '@hono/node-server'\n",
+      "$&import { serveStatic } from '@hono/node-server/serve-static'\n",
+    )
+    .replace(
+      /^const server = /m,
+      "app.use('/*', serveStatic({ root: './public' }))\n$&",
+    )
+
 export type QuickStart = {
   /** Where the server and the chain are. */
   shop: string
   node: string
   /** Runs a program to its end and gives what it printed. */
   run(file: string, ...args: readonly string[]): Promise<string>
-  /** Starts a program, and waits until it answers at an address. */
-  start(file: string, url: string): Promise<void>
+  /** Starts the chain, and waits until it answers. */
+  startChain(): Promise<void>
+  /** Starts the server, and gives the link that it prints. */
+  startServer(): Promise<string>
   /** Starts a program, and waits for a line of its errors and warnings. */
   startAndRead(file: string, line: RegExp): Promise<string>
-  /** Imports one of the files. */
-  load<module>(file: string): Promise<module>
   /** Bundles a file for the page, and gives what came of it. */
   bundle(file: string): Promise<Uint8Array>
   stop(): Promise<void>
@@ -45,7 +56,7 @@ export async function writeQuickStart(): Promise<QuickStart> {
   const [chainPort, shopPort] = await freePorts()
   for (const { file, text } of pages.flatMap(readFiles)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
-    const moved = text
+    const moved = (file === 'server.ts' ? servePage(text) : text)
       .replace(/(?<=:\s?)8545/g, `${chainPort}`)
       .replace(/(?<=:\s?)3000/g, `${shopPort}`)
     writeFileSync(join(folder, file), moved)
@@ -56,27 +67,40 @@ export async function writeQuickStart(): Promise<QuickStart> {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
 
   const running: ChildProcess[] = []
+  const start = (
+    args: readonly string[],
+    output: 'stdout' | 'stderr',
+    line: RegExp,
+  ): Promise<string> => {
+    const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    running.push(child)
+    child.stderr.pipe(process.stderr)
+    const read = child[output]
+    // What it prints later must find a reader, or it would stop at a full pipe.
+    return findLine(createInterface({ input: read }), line).finally(() =>
+      child.stdout.resume(),
+    )
+  }
   return {
     shop: `http://127.0.0.1:${shopPort}`,
     node: `http://127.0.0.1:${chainPort}`,
     run: (file, ...args) => runToEnd(folder, [file, ...args]),
-    start: (file, url) => {
-      const child = spawn(process.execPath, ['--import', 'tsx', file], {
-        cwd: folder,
-        stdio: ['ignore', 'ignore', 'inherit'],
-      })
-      running.push(child)
-      return waitFor(url, child)
+    startChain: async () => {
+      const command = join(root, 'src/cli/bin.ts')
+      await start(
+        [command, 'dev', '--port', `${chainPort}`],
+        'stdout',
+        /^chain/,
+      )
     },
-    startAndRead: (file, line) => {
-      const child = spawn(process.execPath, ['--import', 'tsx', file], {
-        cwd: folder,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
-      running.push(child)
-      return findLine(createInterface({ input: child.stderr }), line)
+    startServer: async () => {
+      const printed = await start(['server.ts'], 'stdout', /^pay at /)
+      return printed.replace('pay at ', '')
     },
-    load: (file) => import(join(folder, file)),
+    startAndRead: (file, line) => start([file], 'stderr', line),
     bundle: (file) => bundle(folder, file),
     stop: async () => {
       for (const child of running.reverse()) await end(child)
@@ -115,19 +139,6 @@ async function bundle(folder: string, file: string): Promise<Uint8Array> {
     logLevel: 'silent',
   })
   return readFileSync(outfile)
-}
-
-/** Any answer will do. */
-async function waitFor(url: string, child: ChildProcess): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`)
-    try {
-      await fetch(url, { method: 'POST' })
-      return
-    } catch {
-      await setTimeout(50)
-    }
-  }
 }
 
 async function findLine(

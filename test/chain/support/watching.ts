@@ -3,6 +3,7 @@ import type { Hash, TransactionReceipt } from 'viem'
 import { mine, waitForTransactionReceipt } from 'viem/actions'
 import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { loadOrders } from '../../../src/orders/model/loadOrders.js'
+import { openRefundSigner } from '../../../src/orders/submitter/signRefunds.js'
 import {
   openWatchAsides,
   type WatchAside,
@@ -28,9 +29,11 @@ export function destinationOf({ destinations }: OrdersContext): Destination {
 /** Watches the chain of a context's first destination. */
 export function watchOf(
   context: OrdersContext,
-  options: Parameters<typeof watchChain>[2] = {},
+  options: Partial<Parameters<typeof watchChain>[2]> = {},
 ): ChainWatcher {
-  return watchChain(context, destinationOf(context).chainId, options)
+  const signer = openRefundSigner(context)
+  const { chainId } = destinationOf(context)
+  return watchChain(context, chainId, { signer, ...options })
 }
 
 /**

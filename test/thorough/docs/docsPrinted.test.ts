@@ -2,11 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
+import { createMerchantClient } from 'countersign/client'
 import type { Page } from 'playwright-core'
 import { type Address, createClient, erc20Abi, http } from 'viem'
 import { readContract } from 'viem/actions'
 import { expect, test } from 'vitest'
 import { launch } from '../../chain/support/openPage.js'
+import { servePage } from '../../chain/support/quickStart.js'
+import { button } from '../../chain/support/shopPage.js'
 import { root } from '../../package/installPackage.js'
 import { openGuide } from '../../package/openGuide.js'
 import { openPlace, type Place } from '../../package/openPlace.js'
@@ -14,9 +17,9 @@ import { openPlace, type Place } from '../../package/openPlace.js'
 // With the packed package: run `npm run build` first.
 
 const usdc: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const merchant: Address = '0x1563915e194D8CfBA1943570603F7606A3115508'
+const merchant: Address = '0xB37d4F496a98A661FB34fD1824e90cE460871D6B'
 
-test('all that both quick starts print works in the order printed, from an empty folder to a page that pays, served by the backend and by Vite', async ({
+test('all that both quick starts print works in the order printed, from an empty folder to a page that pays, the shop’s, and one’s own by the backend and by Vite', async ({
   onTestFinished,
 }) => {
   const backend = openGuide(root, 'docs/quickstart-backend.md')
@@ -25,52 +28,55 @@ test('all that both quick starts print works in the order printed, from an empty
   onTestFinished(() => place.stop())
   const other = await openPlace()
   onTestFinished(() => other.stop())
+  const newPage = await openBrowser(onTestFinished)
 
-  await other.run(backend, 'npx countersign init my-shop')
+  await place.run(backend, 'npx countersign init my-shop')
+  await place.run(backend, 'cd my-shop && npm install')
+  const initialized = readWritten(place.folder())
+  // The same by hand, in a project of one's own.
+  await other.runCommand('npm init -y && npm pkg set type=module')
   for (const command of [
-    'mkdir -p my-shop/public && cd my-shop && npm init -y && npm pkg set type=module',
     'npm install countersign viem kysely libsql zod hono @hono/node-server',
-    'npm install --save-dev typescript @types/node tsx esbuild @viem/anvil @foundry-rs/anvil-linux-amd64',
+    'npm install --save-dev typescript @types/node tsx @viem/anvil @foundry-rs/anvil-linux-amd64',
   ])
-    await place.run(backend, command)
+    await other.run(backend, command)
   // Printed before the files that it checks.
   const checkTypes = backend.take('npx tsc')
-  place.writeFile('tsconfig.json', backend.take('json'))
-  place.write(backend, 'secrets.ts', 'chain.ts')
-  await place.start(backend, 'npx tsx chain.ts', /^chain 31337 at /)
+  other.writeFile('tsconfig.json', backend.take('json'))
+  await place.start(backend, 'npx countersign dev', /^chain 31337 at /)
+  other.write(backend, 'countersign.config.ts', 'server.ts')
+  await other.runCommand(checkTypes)
+  expect(initialized).toEqual(Object.fromEntries(other.written))
+  // As they are, but with ports that nobody uses.
+  for (const [name, text] of other.written) place.writeFile(name, text)
 
-  place.write(backend, 'countersign.config.ts', 'orders.ts')
-  // The guide says: once the server has created the database.
-  const health = backend.take(
+  const started = await place.start(backend, 'npx tsx server.ts', /^pay at /)
+  const health = await place.run(
+    backend,
     'NODE_OPTIONS="--import tsx" npx countersign health',
   )
-  place.write(backend, 'server.ts')
-  await place.start(backend, 'npx tsx server.ts', /^shop at /)
-  expect(await place.runCommand(health)).toContain('31337')
-
-  place.write(backend, 'merchant.ts', 'order.ts')
-  const first = await place.run(backend, 'npx tsx order.ts order-1')
-  expect(first).toMatch(/^order-1 \S+\n$/)
+  expect(health).toContain('31337')
+  await payAtLink(place, await newPage(), started.replace('pay at ', ''))
   place.write(backend, 'buy.ts')
-  const buyFirst = 'npx tsx buy.ts order-1 <token>'
-  expect(await place.run(backend, buyFirst, tokenIn(first))).toBe('stored\n')
+  const { id, buyerToken } = await draft(place)
+  const shop = `http://127.0.0.1:${place.shopPort}`
+  const link = `${shop}/pay/${id}#${buyerToken}`
+  const buying = "npx tsx buy.ts '<link>'"
+  expect(await place.run(backend, buying, link)).toBe('stored\n')
   expect(await balanceOf(place, merchant)).toBe(0n)
 
-  place.write(backend, 'capture.ts')
-  const captured = await place.run(backend, 'npx tsx capture.ts order-1')
-  expect(captured).toMatch(/^captured 0x[\da-f]{64}\n$/)
-  expect(await place.runCommand('npx tsx capture.ts order-1')).toBe(captured)
-  expect(await balanceOf(place, merchant)).toBe(12_500_000n)
+  place.write(backend, 'merchant.ts', 'capture.ts')
+  const captured = await place.run(backend, 'npx tsx capture.ts')
+  expect(captured).toMatch(/^(\S+ captured 0x[\da-f]{64}\n){2}$/)
+  expect(captured).toContain(id)
+  expect(await place.runCommand('npx tsx capture.ts')).toBe('')
+  expect(await balanceOf(place, merchant)).toBe(25_000_000n)
   place.write(backend, 'ship.ts')
   const shipped = await place.run(backend, 'npx tsx ship.ts')
-  const [, hash] = captured.trim().split(' ')
-  expect(shipped.split('\n')).toContain(`ship order-1/${hash}`)
+  expect(shipped).toMatch(/\nship \S+\/0x[\da-f]{64}\n$/)
+  backend.end()
+  await place.runCommand(checkTypes)
 
-  // Step 8 sends its reader to the other guide, and goes on with its page.
-  dapp.leave(
-    'npx countersign init my-shop',
-    'The guide for a backend prints it too, where it runs.',
-  )
   await place.run(dapp, 'npm install countersign viem')
   await place.run(dapp, 'npm install --save-dev typescript esbuild')
   // It pays on the real chain: here it is compiled.
@@ -85,22 +91,9 @@ test('all that both quick starts print works in the order printed, from an empty
   expect(brotliCompressSync(script).length).toBeLessThan(
     (await budgetOf('buyerClient')) + own,
   )
-
-  const shop = `http://127.0.0.1:${place.shopPort}`
-  const newPage = await openBrowser(onTestFinished)
-  const second = await place.run(backend, 'npx tsx order.ts order-2')
-  const page = await newPage()
-  await page.goto(`${shop}/#order-2.${tokenIn(second)}`)
-  await waitForText(page, ['drafted'])
-  const buySecond = 'npx tsx buy.ts order-2 <token>'
-  expect(await place.run(backend, buySecond, tokenIn(second))).toBe('stored\n')
-  await waitForText(page, ['stored'])
-  place.write(backend, 'fund.ts')
-  const to: Address = `0x${'0'.repeat(38)}aa`
-  const funded = await place.run(backend, 'npx tsx fund.ts <your address>', to)
-  expect(funded).toBe(`sent 100 USDC to ${to}\n`)
-  await expect.poll(() => balanceOf(place, to)).toBe(100_000_000n)
-  backend.end()
+  await place.endLast()
+  place.writeFile('server.ts', servePage(place.written.get('server.ts') ?? ''))
+  await place.startCommand('npx tsx server.ts', /^pay at /)
   await payOnPage(place, await newPage(), shop)
   await place.runCommand(checkTypes)
 
@@ -116,15 +109,31 @@ test('all that both quick starts print works in the order printed, from an empty
   const local = await place.startCommand('npx vite', /Local:/)
   const [vite = ''] = /http:\S+(?=\/)/.exec(local) ?? []
   await payOnPage(place, await newPage(), vite)
-
-  // Init writes what the guides print, but what is for the real chain or Vite.
-  const {
-    'pay.ts': _,
-    'vite.config.ts': __,
-    ...files
-  } = Object.fromEntries(place.written)
-  expect(readWritten(join(other.folder(), 'my-shop'))).toEqual(files)
 })
+
+/** Drafts an order as the shop of the guide. */
+async function draft({
+  shopPort,
+}: Place): Promise<{ id: string; buyerToken: string }> {
+  const { order, buyerToken } = await createMerchantClient({
+    url: `http://127.0.0.1:${shopPort}/payments`,
+    key: 'development',
+  }).draft({ amount: '12.50' })
+  return { id: order.id, buyerToken }
+}
+
+/** Pays at the link that the server printed. */
+async function payAtLink(
+  place: Place,
+  page: Page,
+  link: string,
+): Promise<void> {
+  await giveWallet(page, `http://127.0.0.1:${place.chainPort}`)
+  await page.goto(link)
+  await button(page, 'Wallet of this browser').click()
+  await button(page, 'Sign payment of 12.50 USDC').click()
+  await page.getByRole('heading', { name: 'Payment authorized' }).waitFor()
+}
 
 /** Bytes that a part of the package may take in a page. */
 async function budgetOf(name: string): Promise<number> {
@@ -149,12 +158,9 @@ const balanceOf = ({ chainPort }: Place, account: Address): Promise<bigint> =>
     },
   )
 
-/** The buyer's token, behind the order's id. */
-const tokenIn = (printed: string): string => printed.trim().split(' ')[1] ?? ''
-
 /** Code and settings of a folder, by name. */
 function readWritten(folder: string): Record<string, string> {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = readdirSync(folder)
   return Object.fromEntries(
     files
       .filter((file) => /\.(ts|html)$|^tsconfig/.test(file))
@@ -168,18 +174,17 @@ async function payOnPage(
   page: Page,
   origin: string,
 ): Promise<void> {
-  const id = `order-at-${new URL(origin).port}`
-  const token = tokenIn(await place.runCommand(`npx tsx order.ts ${id}`))
+  const { id, buyerToken } = await draft(place)
   await giveWallet(page, `http://127.0.0.1:${place.chainPort}`)
   let streams = 0
   page.on('request', (request) => {
     if (request.url().endsWith('/events')) streams += 1
   })
-  await page.goto(`${origin}/#${id}.${token}`)
+  await page.goto(`${origin}/#${id}.${buyerToken}`)
   await waitForText(page, ['drafted'])
   await page.getByRole('button', { name: 'Authorize payment' }).click()
   await waitForText(page, ['stored'])
-  await place.runCommand(`npx tsx capture.ts ${id}`)
+  await place.runCommand('npx tsx capture.ts')
   await waitForText(page, ['safe', 'finalized'])
   expect(streams).toBe(1)
 }

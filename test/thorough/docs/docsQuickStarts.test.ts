@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Wallet } from 'countersign'
-import { type BuyerClient, createBuyerClient } from 'countersign/client'
+import {
+  type BuyerClient,
+  createBuyerClient,
+  createMerchantClient,
+} from 'countersign/client'
 import type { Page } from 'playwright-core'
 import { type Address, createClient, http } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,24 +17,27 @@ import {
 } from '../../chain/support/quickStart.js'
 
 const token: Address = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const merchant: Address = '0x1563915e194D8CfBA1943570603F7606A3115508'
+const merchant: Address = '0xB37d4F496a98A661FB34fD1824e90cE460871D6B'
 const offer = { chainId: 31337, token, to: merchant, amount: '12.50' }
 
 let guide: QuickStart
 beforeAll(async () => {
   guide = await writeQuickStart()
-  await guide.start('chain.ts', guide.node)
-  await guide.start('server.ts', guide.shop)
+  await guide.startChain()
+  await guide.startServer()
 })
 afterAll(() => guide?.stop())
 
 type Sold = { orderId: string; buyerToken: string; buyer: BuyerClient }
 
-async function order(id: string): Promise<Sold> {
-  const [orderId = '', buyerToken = ''] = (await guide.run('order.ts', id))
-    .trim()
-    .split(' ')
+async function order(idempotencyKey: string): Promise<Sold> {
   const url = `${guide.shop}/payments`
+  const shop = createMerchantClient({ url, key: 'development' })
+  const { order, buyerToken } = await shop.draft({
+    idempotencyKey,
+    amount: '12.50',
+  })
+  const orderId = order.id
   const buyer = createBuyerClient({ url, orderId, buyerToken })
   return { orderId, buyerToken, buyer }
 }
@@ -81,7 +88,7 @@ test('a page without a wallet, and one with a wrong link, says so', async ({
 test('a program of the guide’s buyer follows its order to the end', async () => {
   const { buyer } = await order('order-3')
   await buyer.pay(wallet(), { expect: offer })
-  await guide.run('capture.ts', 'order-3')
+  expect(await guide.run('capture.ts')).toMatch(/^order-3 captured 0x/)
   const states: string[] = []
   for await (const { order } of buyer.follow()) states.push(order.state)
   expect(states.at(-1)).toBe('captured')

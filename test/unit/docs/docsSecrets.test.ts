@@ -1,38 +1,39 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { pathToFileURL } from 'node:url'
-import ts from 'typescript'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { readExamples } from '../support/docExamples.js'
 
 const page = 'docs/quickstart-backend.md'
 
-/** Imports the guide's file of secrets, for a chain of this id. */
-async function loadSecrets(chainId: number): Promise<object> {
+const folder = mkdtempSync(join(tmpdir(), 'countersign-secrets-'))
+symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Imports the guide's configuration, for a chain of this id. */
+async function loadConfig(chainId: number): Promise<object> {
   const example = readExamples(page, readFileSync(page, 'utf8')).find(
-    ({ code }) => code.includes('// secrets.ts'),
+    ({ code }) => code.includes('// countersign.config.ts'),
   )
   const moved = (example?.code ?? '').replace(
     'chain: Chain = anvil',
     `chain: Chain = { ...anvil, id: ${chainId} }`,
   )
-  const { outputText } = ts.transpileModule(moved, {
-    compilerOptions: {
-      module: ts.ModuleKind.ESNext,
-      target: ts.ScriptTarget.ES2022,
-    },
-  })
-  const folder = join(process.cwd(), 'node_modules', '.countersign')
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, `secrets-${chainId}.mjs`)
-  writeFileSync(path, outputText)
-  return import(pathToFileURL(path).href)
+  const file = join(folder, `config-${chainId}.ts`)
+  writeFileSync(file, moved)
+  return import(file)
 }
 
 test('the quick start takes public keys on the local chain only', async () => {
-  expect(await loadSecrets(31337)).toMatchObject({ apiKey: 'development' })
-  await expect(loadSecrets(8453)).rejects.toThrow('Set MERCHANT_KEY')
+  expect(await loadConfig(31337)).toMatchObject({ apiKey: 'development' })
+  await expect(loadConfig(8453)).rejects.toThrow('Set MERCHANT_KEY')
 })
 
 test('a vulnerability can be reported by whoever has nothing but the package', () => {

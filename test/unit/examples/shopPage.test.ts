@@ -26,6 +26,7 @@ afterEach(() => {
 
 const order: BuyerOrder = {
   amount: '12.5',
+  chainId: 31337,
   token: '0x00000000000000000000000000000000000000a1',
   recipient: '0x00000000000000000000000000000000000000b2',
   window: { validAfter: '100', validBefore: '1000' },

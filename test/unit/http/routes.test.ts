@@ -16,6 +16,7 @@ test('an order is read at one address', async () => {
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({
     amount: '12.5',
+    chainId: 31337,
     token: order.token,
     recipient: order.recipient,
     window: { validAfter: '100', validBefore: '1000' },
