@@ -35,13 +35,16 @@ export function checkContents({ files, size, unpackedSize }: Consumer): void {
   ok(unpackedSize <= mostUnpacked, `it holds ${unpackedSize} bytes`)
 }
 
-/** Both builds have the script and styles of the payment page inside. */
+/** Scripts and styles of pages are inside, once, and the licences of React. */
 export function checkPages({ installed }: Consumer): void {
-  for (const build of ['dist/pages.js', 'dist/node/pages.js']) {
-    const text = readFileSync(join(installed, build), 'utf8')
-    for (const file of [/"pay-\w{8}\.js"/, /"look-\w{8}\.css"/])
-      ok(file.test(text), `${build} lacks a file like ${file}`)
+  for (const name of ['pay', 'merchant']) {
+    const text = readFileSync(join(installed, `dist/${name}Assets.js`), 'utf8')
+    for (const file of [`"${name}-\\w{8}\\.js"`, '"look-\\w{8}\\.css"'])
+      ok(new RegExp(file).test(text), `${name}Assets lacks a file like ${file}`)
   }
+  const notice = readFileSync(join(installed, 'dist/node/NOTICE.txt'), 'utf8')
+  for (const name of ['react', 'react-dom', 'scheduler'])
+    ok(notice.includes(`\n${name} `), `the notice lacks ${name}`)
 }
 
 /** Links of a page to pages that the package lacks. */
