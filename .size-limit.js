@@ -41,12 +41,18 @@ export default [
     external: ['zod'],
   }),
   // The whole client of a buyer, viem not left out.
-  check('buyerClient', '{ createBuyerClient }', 7060, {
+  check('buyerClient', '{ createBuyerClient }', 7080, {
     path: 'dist/client.js',
     external: [],
   }),
   check('merchantClient', '{ createMerchantClient }', 5125, {
     path: 'dist/client.js',
+    external: [],
+  }),
+  // The whole program of the payment page, with viem, and with what only
+  // payments with a ceiling load, which is a third.
+  check('element', '*', 30300, {
+    path: 'dist/element.js',
     external: [],
   }),
   check('webhooks', '*', 8885, {

@@ -2,6 +2,7 @@ import process from 'node:process'
 import { defineConfig } from 'tsup'
 import { pageAssets } from './scripts/bundlePages.js'
 import { entryFiles } from './scripts/entryFiles.js'
+import { gatherEntries } from './scripts/gatherEntries.js'
 import { openDoors } from './scripts/openDoors.js'
 
 export default defineConfig({
@@ -12,8 +13,8 @@ export default defineConfig({
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
   external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
-  esbuildPlugins: [pageAssets('./'), openDoors(process.cwd())],
-  dts: true,
+  esbuildPlugins: [pageAssets(process.cwd(), './'), openDoors(process.cwd())],
+  dts: { entry: gatherEntries(process.cwd()) },
   sourcemap: true,
   clean: true,
   treeshake: true,

@@ -49,7 +49,7 @@ async function buildForNode(): Promise<void> {
     ...nodeBuild,
     plugins: [
       shareOneFile(root),
-      pageAssets('../'),
+      pageAssets(root, '../'),
       openDoors(root),
       takeParts,
     ],

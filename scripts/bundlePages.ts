@@ -1,60 +1,56 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import type { Asset, PageAssets } from '../src/pages/assets.js'
+import type { Inlined } from '../src/pages/paywallAssets.js'
 import { cutViem } from './takeParts.js'
 
-type Bundle = {
-  /** Name of the constant that the module exports. */
+/** The modules that are replaced by the files of pages. */
+const assetsModule =
+  /[\\/]src[\\/](?:pages[\\/]\w+Assets|element[\\/]elementStyles)\.ts$/
+
+/** How all pages are bundled. */
+const browserBuild = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  jsx: 'automatic',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  legalComments: 'none',
+  plugins: [{ name: 'cut viem', setup: cutViem }],
+  metafile: true,
+  write: false,
+  logLevel: 'error',
+} as const satisfies BuildOptions
+
+/** What a module exports, and what that is made of. */
+type Bundled = { value: unknown; metafiles: readonly Metafile[] }
+
+type Entries = {
+  /** Beginning of the script's name. */
   name: string
   script: string
   style: string
 }
 
-/** The modules beside `createPages` that are replaced by files of pages. */
-const bundles: Readonly<Record<string, Bundle>> = {
-  payAssets: {
-    name: 'pay',
-    script: 'src/pages/web/main.ts',
-    style: 'src/pages/web/pay.css',
-  },
-  merchantAssets: {
-    name: 'merchant',
-    script: 'src/pages/merchant/main.tsx',
-    style: 'src/pages/merchant/look.css',
-  },
-}
-
-const assetsModule = /[\\/]src[\\/]pages[\\/](\w+Assets)\.ts$/
-
-type Bundled = { assets: PageAssets; metafile: Metafile }
-
-/** Bundles pages for browsers. */
-async function bundlePages(
+/** Bundles a page for browsers, with files of its own. */
+async function bundlePage(
   root: string,
-  { name, script, style }: Bundle,
+  { name, script, style }: Entries,
 ): Promise<Bundled> {
   const { outputFiles, metafile } = await build({
+    ...browserBuild,
     absWorkingDir: root,
     entryPoints: { [name]: script, look: style },
     outdir: 'dist/pages',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    bundle: true,
     splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    legalComments: 'none',
-    plugins: [{ name: 'cut viem', setup: cutViem }],
-    metafile: true,
-    write: false,
-    logLevel: 'error',
   })
   const used = namesUsed(metafile, [script, style])
   const files = outputFiles
@@ -69,17 +65,15 @@ async function bundlePages(
   }
   const first = nameOf(script)
   const imports = metafile.outputs[`dist/pages/${first}`]?.imports ?? []
-  return {
-    assets: {
-      script: first,
-      style: nameOf(style),
-      imports: imports
-        .filter(({ kind }) => kind === 'import-statement')
-        .map(({ path }) => basename(path)),
-      files,
-    },
-    metafile,
+  const value: PageAssets = {
+    script: first,
+    style: nameOf(style),
+    imports: imports
+      .filter(({ kind }) => kind === 'import-statement')
+      .map(({ path }) => basename(path)),
+    files,
   }
+  return { value, metafiles: [metafile] }
 }
 
 /**
@@ -113,31 +107,83 @@ function assetOf(path: string, text: string): Asset {
   }
 }
 
+/** Bundles a script or a style sheet that stands in the page itself. */
+async function bundleInline(
+  root: string,
+  file: string,
+): Promise<{ inlined: Inlined; metafile: Metafile }> {
+  const { outputFiles, metafile } = await build({
+    ...browserBuild,
+    absWorkingDir: root,
+    entryPoints: [`src/pages/web/${file}`],
+  })
+  const text = outputFiles[0]?.text.trim() ?? ''
+  if (/<\/(script|style)|<!--/i.test(text))
+    throw new Error(`${file} cannot stand in a page.`)
+  const hash = createHash('sha256').update(text).digest('base64')
+  return { inlined: { text, hash: `sha256-${hash}` }, metafile }
+}
+
+/** What each of the modules exports, under the name of its file. */
+const bundlers: Readonly<Record<string, (root: string) => Promise<Bundled>>> = {
+  payAssets: (root) =>
+    bundlePage(root, {
+      name: 'pay',
+      script: 'src/pages/web/main.ts',
+      style: 'src/pages/web/pay.css',
+    }),
+  merchantAssets: (root) =>
+    bundlePage(root, {
+      name: 'merchant',
+      script: 'src/pages/merchant/main.tsx',
+      style: 'src/pages/merchant/look.css',
+    }),
+  // A gate serves the addresses that it sells, and no others.
+  paywallAssets: async (root) => {
+    const script = await bundleInline(root, 'paywall.ts')
+    const style = await bundleInline(root, 'pay.css')
+    return {
+      value: { script: script.inlined, style: style.inlined },
+      metafiles: [script.metafile, style.metafile],
+    }
+  },
+  elementStyles: async (root) => {
+    const { inlined, metafile } = await bundleInline(root, 'pay.css')
+    return { value: inlined.text, metafiles: [metafile] }
+  },
+}
+
 /** The source of a module that has the files of pages, and what is inside. */
 async function bundleModule(
   root: string,
   module: string,
-): Promise<{ source: string; metafile: Metafile }> {
-  const bundle = bundles[module]
-  if (!bundle) throw new Error(`No pages are bundled for ${module}.`)
-  const { assets, metafile } = await bundlePages(root, bundle)
-  const source = `export const ${module} = ${JSON.stringify(assets)}\n`
-  return { source, metafile }
+): Promise<{ source: string; metafiles: readonly Metafile[] }> {
+  const name = basename(module, '.ts')
+  const bundler = bundlers[name]
+  if (!bundler) throw new Error(`No files of pages are made for ${module}.`)
+  const { value, metafiles } = await bundler(root)
+  const source = `export const ${name} = ${JSON.stringify(value)}\n`
+  return { source, metafiles }
 }
 
-const moduleOf = (path: string) => assetsModule.exec(path)?.[1]
+/** Modules that both builds load from one file, because they are large. */
+const shared = /^\.\/\w+Assets\.js$/
 
 /**
- * Leaves the files of pages out of a build, as modules of their own in `dist`,
- * which both builds load. Stands before all plugins that resolve or load.
+ * Puts the files of pages into the build, or leaves them to `writePageAssets`.
+ * Stands before all plugins that resolve or load.
  */
-export function pageAssets(from: './' | '../'): Plugin {
+export function pageAssets(root: string, dist: './' | '../'): Plugin {
   return {
     name: 'files of the pages',
-    setup: ({ onResolve }) => {
-      onResolve({ filter: /^\.\/\w+Assets\.js$/ }, ({ path }) => ({
-        path: from + basename(path),
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: shared }, ({ path }) => ({
+        path: dist + basename(path),
         external: true,
+      }))
+      onLoad({ filter: assetsModule }, async ({ path }) => ({
+        contents: (await bundleModule(root, path)).source,
+        loader: 'js',
       }))
     },
   }
@@ -145,13 +191,17 @@ export function pageAssets(from: './' | '../'): Plugin {
 
 /** Writes the modules that `pageAssets` left out; returns what is inside. */
 export async function writePageAssets(root: string): Promise<Metafile[]> {
-  return Promise.all(
-    Object.keys(bundles).map(async (module) => {
-      const { source, metafile } = await bundleModule(root, module)
-      writeFileSync(join(root, `dist/${module}.js`), source)
-      return metafile
+  const names = Object.keys(bundlers).filter((name) =>
+    shared.test(`./${name}.js`),
+  )
+  const all = await Promise.all(
+    names.map(async (name) => {
+      const { source, metafiles } = await bundleModule(root, name)
+      writeFileSync(join(root, `dist/${name}.js`), source)
+      return metafiles
     }),
   )
+  return all.flat()
 }
 
 /** Puts the files of pages into the modules for tests, which run the sources. */
@@ -163,12 +213,10 @@ export function vitePageAssets(root: string): {
   return {
     name: 'files of the pages',
     load: (id) => {
-      const module = moduleOf(id)
-      if (!module) return undefined
+      if (!assetsModule.test(id)) return undefined
       const source =
-        sources.get(module) ??
-        bundleModule(root, module).then((bundled) => bundled.source)
-      sources.set(module, source)
+        sources.get(id) ?? bundleModule(root, id).then((made) => made.source)
+      sources.set(id, source)
       return source
     },
   }
@@ -176,11 +224,10 @@ export function vitePageAssets(root: string): {
 
 /** The same for programs that run the sources, such as the example shop. */
 export async function registerPageAssets(root: string): Promise<void> {
-  const modules = Object.keys(bundles)
   const sources = await Promise.all(
-    modules.map(async (module) => [
-      `/src/pages/${module}.ts`,
-      (await bundleModule(root, module)).source,
+    Object.keys(bundlers).map(async (name) => [
+      `/${name}.ts`,
+      (await bundleModule(root, name)).source,
     ]),
   )
   const hooks = `

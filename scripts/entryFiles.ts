@@ -9,6 +9,8 @@ export const entryFiles = {
   http: 'src/http/index.ts',
   client: 'src/client/index.ts',
   pages: 'src/pages/index.ts',
+  element: 'src/element/index.ts',
+  wagmi: 'src/wagmi/index.ts',
   webhooks: 'src/webhooks/index.ts',
   accelerate: 'src/accelerate/index.ts',
   x402: 'src/x402/index.ts',

@@ -6,16 +6,11 @@ import {
 import { drawNonce } from '../core/drawNonce.js'
 import { hashChecked } from '../core/hashPayment.js'
 import type { PaymentKind, StoredFields } from '../payments/kind.js'
-import { addTypes } from '../payments/message/paymentTypedData.js'
 import { encodeCheckoutCapture } from './checkoutCall.js'
 import { checkoutAddress } from './checkoutContracts.js'
-import { decodeCheckoutPayment } from './codec.js'
-import {
-  hashTerms,
-  parseCheckoutPayment,
-  parseTerms,
-} from './parseCheckoutPayment.js'
+import { hashTerms, parseTerms } from './parseCheckoutPayment.js'
 import { proveCheckout } from './proveCheckout.js'
+import { checkoutSigning, type PageKind } from './signingKinds.js'
 import type { CheckoutPayment } from './types.js'
 
 /**
@@ -40,26 +35,20 @@ import type { CheckoutPayment } from './types.js'
  *   })
  * ```
  */
-export const checkout: PaymentKind = {
-  total: 'atMost',
-  primaryType: 'ReceiveWithAuthorization',
-  expected: { atMost: true, operator: true },
-  parse: parseCheckoutPayment,
-  accounts: ({ checkout }: CheckoutPayment) => checkout,
-  typedData: (payment: CheckoutPayment) => addTypes(payment),
-  hash: (payment: CheckoutPayment) => hashChecked(payment),
-  encodeCapture: encodeCheckoutCapture,
-  spentCall: authorizationCall,
-  spentLogs: authorizationLogs,
-  prove: proveCheckout,
-  end: endOfAuthorization,
-  name: 'checkout',
-  hasOwnNonce: true,
-  token: 'receive',
-  decode: decodeCheckoutPayment,
-  drawTerms: ({ operator }) => ({ operator, salt: drawNonce() }),
-  build: buildStored,
-}
+export const checkout: PaymentKind = /* @__PURE__ */ Object.assign(
+  {
+    name: 'checkout',
+    hash: (payment: CheckoutPayment) => hashChecked(payment),
+    encodeCapture: encodeCheckoutCapture,
+    spentCall: authorizationCall,
+    spentLogs: authorizationLogs,
+    prove: proveCheckout,
+    end: endOfAuthorization,
+    drawTerms: ({ operator }) => ({ operator, salt: drawNonce() }),
+    build: buildStored,
+  } satisfies Omit<PaymentKind, keyof PageKind>,
+  checkoutSigning,
+)
 
 function buildStored(fields: StoredFields): CheckoutPayment {
   const { domain, payer, recipient, value, terms } = fields

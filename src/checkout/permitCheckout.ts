@@ -17,15 +17,13 @@ import { bytesWords, word } from '../core/words.js'
 import type { PaymentKind, StoredFields } from '../payments/kind.js'
 import type { EncodedCall } from '../payments/message/encodeCall.js'
 import { permitCheckoutAddress } from './checkoutContracts.js'
-import { decodePermitPayment } from './codec.js'
 import { encodePermit } from './encodePermit.js'
 import {
   hashPermit,
-  parsePermitPayment,
   parsePermitTerms,
   permitMessage,
-  permitTypedData,
 } from './parsePermitPayment.js'
+import { type PageKind, permitSigning } from './signingKinds.js'
 import type { PermitPayment, SignedPermitPayment } from './types.js'
 
 /**
@@ -35,35 +33,30 @@ import type { PermitPayment, SignedPermitPayment } from './types.js'
  * Canceling a permit leaves no event: then `getPaymentOutcome` returns
  * `unknown`, and `getPermitState` returns `canceled`.
  */
-export const permitCheckout: PaymentKind = {
-  total: 'atMost',
-  primaryType: 'Permit',
-  expected: { atMost: true, operator: true },
-  parse: parsePermitPayment,
-  accounts: ({ checkout }: PermitPayment) => checkout,
-  typedData: (payment: PermitPayment) =>
-    permitTypedData(payment, permitMessage(payment)),
-  hash: hashPermit,
-  encodeCapture: encodePermitCapture,
-  approvalCall,
-  spentCall: ({ domain, message }: PermitPayment) =>
-    contractCall(selectors.isSpent, { domain, message }),
-  spentLogs: capturedLogs,
-  prove: provePermit,
-  end: (receipt: ProofReceipt, payment: PermitPayment) =>
-    findCaptured(receipt, payment) ? 'consumed' : undefined,
-  name: 'permitCheckout',
-  hasOwnNonce: false,
-  capturedCall: ({ domain, message }: PermitPayment) =>
-    contractCall(selectors.captured, { domain, message }),
-  token: 'permit',
-  decode: decodePermitPayment,
-  drawTerms: ({ operator, permitNonce = 0n }) => ({
-    operator,
-    nonce: `0x${word(permitNonce)}`,
-  }),
-  build: buildStored,
-}
+export const permitCheckout: PaymentKind = /* @__PURE__ */ Object.assign(
+  {
+    name: 'permitCheckout',
+    hash: hashPermit,
+    encodeCapture: encodePermitCapture,
+    spentCall: ({ domain, message }: PermitPayment) =>
+      contractCall(selectors.isSpent, { domain, message }),
+    spentLogs: capturedLogs,
+    prove: provePermit,
+    end: (receipt: ProofReceipt, payment: PermitPayment) =>
+      findCaptured(receipt, payment) ? 'consumed' : undefined,
+    permit: {
+      approvalCall,
+      capturedCall: ({ domain, message }: PermitPayment) =>
+        contractCall(selectors.captured, { domain, message }),
+    },
+    drawTerms: ({ operator, permitNonce = 0n }) => ({
+      operator,
+      nonce: `0x${word(permitNonce)}`,
+    }),
+    build: buildStored,
+  } satisfies Omit<PaymentKind, keyof PageKind>,
+  permitSigning,
+)
 
 function buildStored(fields: StoredFields): PermitPayment {
   const { domain, payer, recipient, value, terms } = fields

@@ -10,17 +10,12 @@ import {
 } from './parsePermitPayment.js'
 import type { CheckoutPayment, PermitPayment } from './types.js'
 
-/**
- * What a page needs of a kind: it decodes and signs, and asks no node. The kinds
- * themselves repeat these members, because bundlers keep an object that spreads
- * another one, used or not.
- */
-type PageKind = SigningKind & Pick<PaymentKind, 'decode'>
+/** What a page needs of a kind: it decodes and signs, and asks no node. */
+export type PageKind = SigningKind & Pick<PaymentKind, 'decode'>
 
 export const checkoutSigning: PageKind = {
   total: 'atMost',
   primaryType: 'ReceiveWithAuthorization',
-  expected: { atMost: true, operator: true },
   parse: parseCheckoutPayment,
   accounts: ({ checkout }: CheckoutPayment) => checkout,
   typedData: (payment: CheckoutPayment) => addTypes(payment),
@@ -30,7 +25,6 @@ export const checkoutSigning: PageKind = {
 export const permitSigning: PageKind = {
   total: 'atMost',
   primaryType: 'Permit',
-  expected: { atMost: true, operator: true },
   parse: parsePermitPayment,
   accounts: ({ checkout }: PermitPayment) => checkout,
   typedData: (payment: PermitPayment) =>

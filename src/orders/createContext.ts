@@ -6,7 +6,7 @@ import { InvalidFieldError, shown } from '../core/errors.js'
 import { checkKeccak, viemKeccak256 } from '../core/keccak.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { parseAccount } from '../payments/capture/planTransaction.js'
-import { eip3009 } from '../payments/kind.js'
+import { type AnyKind, eip3009 } from '../payments/kind.js'
 import { limitSealer } from '../store/limitSealer.js'
 import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
@@ -225,7 +225,7 @@ function parseKinds(
 ): OrdersContext['kinds'] {
   if (!Array.isArray(given))
     throw new InvalidFieldError('kinds', given, 'a list such as [checkout]')
-  const kinds = new Map([[eip3009.name, eip3009]])
+  const kinds = new Map<string, AnyKind>([[eip3009.name, eip3009]])
   for (const [index, kind] of given.entries()) {
     const field = `kinds[${index}]`
     const { name } = Object(kind)

@@ -1,5 +1,4 @@
 import { hashText } from '../core/hashText.js'
-import { isUnchanged } from './serveAsset.js'
 
 /** Answers with a document, unless the browser has it already. */
 export function html(
@@ -13,6 +12,16 @@ export function html(
     return new Response(null, { status: 304, headers })
   headers.set('content-type', 'text/html; charset=utf-8')
   return new Response(request.method === 'HEAD' ? null : text, { headers })
+}
+
+/** True if the browser has this version already. */
+export function isUnchanged({ headers }: Request, etag: string): boolean {
+  const known = headers.get('if-none-match') ?? ''
+  return known
+    .split(',')
+    .some(
+      (one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*',
+    )
 }
 
 /** Answers that no token could be described in time, or that the page failed. */

@@ -1,3 +1,19 @@
+import { InvalidFieldError, shown } from '../core/errors.js'
+import type { SettledPaywall } from './parsePages.js'
+import type { PageWords } from './words/types.js'
+
+/** The language of an answer, and its texts. */
+export function findWords(
+  { headers }: Pick<Request, 'headers'>,
+  { language: only, languages }: SettledPaywall,
+): { language: string; words: PageWords } {
+  const accepted = headers.get('accept-language')
+  const language = only ?? chooseLanguage(accepted, [...languages.keys()])
+  const words = languages.get(language)
+  if (!words) throw new InvalidFieldError('language', shown(language), 'known')
+  return { language, words }
+}
+
 /**
  * Chooses the language that a browser prefers, by its `Accept-Language` header.
  * `de-AT` also takes `de`. Without one, the first language.

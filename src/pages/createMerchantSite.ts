@@ -8,7 +8,7 @@ import type { MerchantData } from './merchant/merchantData.js'
 import { merchantAssets } from './merchantAssets.js'
 import type { MerchantPagesParameters } from './merchantTypes.js'
 import { openTokens } from './openTokens.js'
-import { renderDocument } from './renderDocument.js'
+import { linkFiles, renderDocument } from './renderDocument.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset } from './serveAsset.js'
 import { serveReceipt } from './serveReceipt.js'
@@ -63,9 +63,13 @@ export function createMerchantSite(
         language: 'en',
         title: name,
         data,
-        script: `${root}assets/${merchantAssets.script}`,
-        imports: merchantAssets.imports.map((file) => `${root}assets/${file}`),
-        styles: [`${root}assets/${merchantAssets.style}`],
+        ...linkFiles({
+          script: `${root}assets/${merchantAssets.script}`,
+          imports: merchantAssets.imports.map(
+            (file) => `${root}assets/${file}`,
+          ),
+          styles: [`${root}assets/${merchantAssets.style}`],
+        }),
         body: '<div id="root"></div><noscript>These pages need JavaScript.</noscript>',
       }),
       { 'cache-control': 'private, no-cache' },

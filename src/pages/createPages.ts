@@ -6,12 +6,13 @@ import { contextOf } from '../orders/engine.js'
 import type { Orders } from '../orders/index.js'
 import { html, later, text } from './answers.js'
 import type { Asset } from './assets.js'
-import { chooseLanguage } from './chooseLanguage.js'
+import { findWords } from './chooseLanguage.js'
 import { chooseReturn } from './chooseReturn.js'
 import type { MerchantPagesParameters } from './merchantTypes.js'
 import { openTokens } from './openTokens.js'
 import { parsePages, type SettledPages } from './parsePages.js'
 import { payAssets } from './payAssets.js'
+import { linkFiles } from './renderDocument.js'
 import { renderPage } from './renderPage.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset, type TextAsset } from './serveAsset.js'
@@ -22,7 +23,7 @@ import {
   type PayUrlParameters,
   payUrlMembers,
 } from './types.js'
-import type { PageToken } from './web/pageData.js'
+import type { PageData, PageToken } from './web/pageData.js'
 
 /**
  * Serves the payment page of each order, at `/pay/{orderId}#{buyerToken}`, and
@@ -172,28 +173,25 @@ function servePage(
   request: Request,
   { settled, theme, tokens, returnUrl }: ServePageParameters,
 ): Response {
-  const { basePath, payments, logo, name, languages, terms } = settled
-  const language =
-    settled.language ??
-    chooseLanguage(request.headers.get('accept-language'), [
-      ...languages.keys(),
-    ])
-  const words = languages.get(language)
-  if (!words) throw new InvalidFieldError('language', shown(language), 'known')
+  const { basePath, payments, logo, name, terms } = settled
+  const { language, words } = findWords(request, settled)
   const from = `${basePath}/pay`
+  const data: PageData = {
+    payments: relativeTo(from, payments),
+    name,
+    tokens,
+    returnUrl,
+    terms: terms && relativeTo(from, terms),
+    language,
+    words,
+  }
   const document = renderPage({
-    data: {
-      payments: relativeTo(from, payments),
-      name,
-      tokens,
-      returnUrl,
-      terms: terms && relativeTo(from, terms),
-      language,
-      words,
-    },
-    script: `assets/${payAssets.script}`,
-    imports: payAssets.imports.map((file) => `assets/${file}`),
-    styles: [`assets/${payAssets.style}`, `assets/${theme.name}`],
+    data,
+    ...linkFiles({
+      script: `assets/${payAssets.script}`,
+      imports: payAssets.imports.map((file) => `assets/${file}`),
+      styles: [`assets/${payAssets.style}`, `assets/${theme.name}`],
+    }),
     logo: logo && relativeTo(from, logo),
   })
   return html(request, document, {

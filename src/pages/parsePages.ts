@@ -5,25 +5,34 @@ import {
   type MerchantPagesParameters,
   merchantMembers,
 } from './merchantTypes.js'
-import { type PagesParameters, pagesMembers } from './types.js'
+import {
+  type PagesParameters,
+  type PaywallParameters,
+  pagesMembers,
+  paywallMembers,
+} from './types.js'
 import { englishWords } from './words/englishWords.js'
 import { germanWords } from './words/germanWords.js'
 import type { PageWords } from './words/types.js'
 
-/** The checked parameters of `createPages`. */
-export type SettledPages = {
-  payments: string
+/** How pages look, and for whom. */
+export type SettledPaywall = {
   name: string
-  basePath: string
-  url: string
   logo: string | undefined
   accent: string
-  returnUrls: readonly URL[]
   terms: string | undefined
   /** The only language, if one is set. */
   language: string | undefined
   languages: ReadonlyMap<string, PageWords>
   frameAncestors: readonly string[]
+}
+
+/** The checked parameters of `createPages`. */
+export type SettledPages = SettledPaywall & {
+  payments: string
+  basePath: string
+  url: string
+  returnUrls: readonly URL[]
   merchant: MerchantPagesParameters | undefined
 }
 
@@ -35,10 +44,8 @@ export type SettledPages = {
 export function parsePages(parameters: PagesParameters): SettledPages {
   checkMembers(parameters, pagesMembers)
   const given: PagesParameters = Object(parameters)
-  const { payments, name, basePath = '', url = basePath } = given
-  const { logo, accent = '#3b3fc2', terms, language } = given
-  if (typeof name !== 'string' || !name.trim())
-    throw new InvalidFieldError('name', name, 'a text that is not empty')
+  const { payments, basePath = '', url = basePath } = given
+  const looks = parseLooks(given)
   if (!isPath(basePath))
     throw new InvalidFieldError(
       'basePath',
@@ -57,6 +64,32 @@ export function parsePages(parameters: PagesParameters): SettledPages {
       url,
       'an address such as https://shop.example/checkout',
     )
+  return {
+    ...looks,
+    payments: trimSite(payments),
+    basePath,
+    url: trimSite(url),
+    returnUrls: parseList(given.returnUrls, 'returnUrls', (text) =>
+      parseSite(text),
+    ),
+    merchant: parseMerchant(given.merchant),
+  }
+}
+
+/**
+ * Checks the parameters of `createPaywall`.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function parsePaywall(parameters: PaywallParameters): SettledPaywall {
+  checkMembers(parameters, paywallMembers)
+  return parseLooks(Object(parameters))
+}
+
+function parseLooks(given: PaywallParameters): SettledPaywall {
+  const { name, logo, accent = '#3b3fc2', terms, language } = given
+  if (typeof name !== 'string' || !name.trim())
+    throw new InvalidFieldError('name', name, 'a text that is not empty')
   if (logo !== undefined && !isLogo(logo))
     throw new InvalidFieldError(
       'logo',
@@ -80,24 +113,16 @@ export function parsePages(parameters: PagesParameters): SettledPages {
     throw new InvalidFieldError('language', shown(language), [
       ...languages.keys(),
     ])
-  const merchant = parseMerchant(given.merchant)
   return {
-    payments: trimSite(payments),
     name,
-    basePath,
-    url: trimSite(url),
     logo,
     accent,
     terms,
     language,
     languages,
-    returnUrls: parseList(given.returnUrls, 'returnUrls', (text) =>
-      parseSite(text),
-    ),
     frameAncestors: parseList(given.frameAncestors, 'frameAncestors', (text) =>
       parseSite(text)?.origin === text ? text : undefined,
     ),
-    merchant,
   }
 }
 

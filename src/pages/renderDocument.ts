@@ -5,18 +5,15 @@ type RenderDocumentParameters = {
   title: string
   /** What the script of the page is told. */
   data: object
-  /** Paths relative to the page. */
-  script: string
-  /** What the script imports at once, to be loaded beside it. */
-  imports: readonly string[]
+  /** Elements, not escaped here. */
   styles: readonly string[]
-  /** HTML. */
+  scripts: readonly string[]
   body: string
 }
 
-/** Renders the document of a page, which has the data of no order. */
+/** Renders what all pages have in common. */
 export function renderDocument(parameters: RenderDocumentParameters): string {
-  const { language, title, data, script, imports, styles, body } = parameters
+  const { language, title, data, styles, scripts, body } = parameters
   return `<!doctype html>
 <html lang="${escapeHtml(language)}">
 <head>
@@ -26,16 +23,42 @@ export function renderDocument(parameters: RenderDocumentParameters): string {
 <meta name="robots" content="noindex">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
-${styles.map((path) => `<link rel="stylesheet" href="${escapeHtml(path)}">`).join('\n')}
+${styles.join('\n')}
 <meta name="${dataElement}" content="${escapeHtml(JSON.stringify(data))}">
-${imports.map((path) => `<link rel="modulepreload" href="${escapeHtml(path)}">`).join('\n')}
-<script type="module" src="${escapeHtml(script)}"></script>
+${scripts.join('\n')}
 </head>
 <body>
 ${body}
 </body>
 </html>
 `
+}
+
+type FilesOfPage = {
+  /** Paths relative to the page. */
+  script: string
+  /** What the script imports at once, to be loaded beside it. */
+  imports: readonly string[]
+  styles: readonly string[]
+}
+
+/** The elements that load the files of a page. */
+export function linkFiles({
+  script,
+  imports,
+  styles,
+}: FilesOfPage): Pick<RenderDocumentParameters, 'styles' | 'scripts'> {
+  return {
+    styles: styles.map(
+      (path) => `<link rel="stylesheet" href="${escapeHtml(path)}">`,
+    ),
+    scripts: [
+      ...imports.map(
+        (path) => `<link rel="modulepreload" href="${escapeHtml(path)}">`,
+      ),
+      `<script type="module" src="${escapeHtml(script)}"></script>`,
+    ],
+  }
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -1,15 +1,15 @@
 import { escapeHtml, renderDocument } from './renderDocument.js'
-import type { PageData } from './web/pageData.js'
+import type { ShopData } from './web/pageData.js'
 
 type RenderPageParameters = {
-  data: PageData
-  script: string
-  imports: readonly string[]
-  styles: readonly string[]
+  data: ShopData
   logo: string | undefined
+  /** Elements, not escaped here. */
+  styles: readonly string[]
+  scripts: readonly string[]
 }
 
-/** Renders the document of the payment page. */
+/** Renders the document of a page for buyers, which has the data of no order. */
 export function renderPage(parameters: RenderPageParameters): string {
   const { data, logo, ...files } = parameters
   const { name, words, language, terms } = data

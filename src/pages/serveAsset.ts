@@ -1,4 +1,4 @@
-import { text } from './answers.js'
+import { isUnchanged, text } from './answers.js'
 import type { Asset } from './assets.js'
 
 /** Names contain a hash of the content, so no copy ever gets old. */
@@ -34,16 +34,6 @@ export function serveAsset(
   headers.set('content-type', type)
   if (!isPlain) headers.set('content-encoding', encoding)
   return new Response(request.method === 'HEAD' ? null : form(), { headers })
-}
-
-/** True if the browser has this version already. */
-export function isUnchanged({ headers }: Request, etag: string): boolean {
-  const known = headers.get('if-none-match') ?? ''
-  return known
-    .split(',')
-    .some(
-      (one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*',
-    )
 }
 
 type Forms = Readonly<Record<string, () => BodyInit>>

@@ -6,7 +6,8 @@ export function themeCss(accent: string): string {
   return `:root{--accent:${accent};--on-accent:${contrastOf(accent)}}\n`
 }
 
-function contrastOf(colour: string): '#000' | '#fff' {
+/** The colour of text on another colour. */
+export function contrastOf(colour: string): '#000' | '#fff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4

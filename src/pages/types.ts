@@ -61,6 +61,28 @@ export const pagesMembers: MembersOf<PagesParameters> = {
   merchant: true,
 }
 
+/** Parameters of {@link createPaywall}, as {@link createPages} has them. */
+export type PaywallParameters = Pick<
+  PagesParameters,
+  | 'name'
+  | 'logo'
+  | 'accent'
+  | 'terms'
+  | 'language'
+  | 'languages'
+  | 'frameAncestors'
+>
+
+export const paywallMembers: MembersOf<PaywallParameters> = {
+  name: true,
+  logo: true,
+  accent: true,
+  terms: true,
+  language: true,
+  languages: true,
+  frameAncestors: true,
+}
+
 /** An order to pay. */
 export type PayUrlParameters = {
   orderId: string

@@ -1,15 +1,14 @@
 import type { Address, Client, Hash, Hex } from 'viem'
 import {
   authorizationCall,
-  authorizationLogs,
-  endOfAuthorization,
+  eip3009Outcome,
   type OutcomeKind,
 } from '../chain/state/getPaymentOutcome.js'
 import type { Call } from '../chain/state/types.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { parsePayment } from '../core/fields.js'
 import { hashChecked } from '../core/hashPayment.js'
-import { type ProofReceipt, proveCapture } from '../core/receiptProof.js'
+import type { ProofReceipt } from '../core/receiptProof.js'
 import type {
   AnyPayment,
   AnySignedPayment,
@@ -20,8 +19,7 @@ import type {
 } from '../core/types.js'
 import { decodePayment } from './message/codec.js'
 import { type EncodedCall, encodeCapture } from './message/encodeCall.js'
-import { accountsOf, type SigningKind } from './message/kind.js'
-import { addTypes } from './message/paymentTypedData.js'
+import { accountsOf, eip3009Signing, type SigningKind } from './message/kind.js'
 
 /** The part of a payment kind that sending a capture needs. */
 export type CaptureKind = Omit<SigningKind, 'typedData'> &
@@ -35,19 +33,28 @@ export type CaptureKind = Omit<SigningKind, 'typedData'> &
       payment: AnySignedPayment,
       amount: bigint,
     ): EncodedCall<unknown>
-    /**
-     * Builds the call that lets the called contract take the tokens, if that
-     * contract makes such a call and ignores its failure. The failure then
-     * explains why a capture is refused.
-     */
-    approvalCall?(payment: AnySignedPayment): Call
+    /** Set if the payer signs a permit (EIP-2612) of the token. */
+    readonly permit?: PermitCalls | undefined
   }
+
+/** What is asked about payments that are permits. */
+type PermitCalls = {
+  /**
+   * Builds the call of `permit` that the contract makes, ignoring its failure.
+   * The failure then explains why a capture is refused.
+   */
+  approvalCall(payment: AnySignedPayment): Call
+  /**
+   * Builds the call that asks whether the payment was captured, because the
+   * payer can end a permit without an event.
+   */
+  capturedCall(payment: AnyPayment): Call
+}
 
 /** EIP-3009: the token's own function moves the exact amount. */
 export const eip3009Capture: CaptureKind = {
   total: 'amount',
   primaryType: 'ReceiveWithAuthorization',
-  expected: { amount: true },
   parse: parsePayment,
   accounts: accountsOf,
   hash: (payment: Payment) => hashChecked(payment),
@@ -57,7 +64,8 @@ export const eip3009Capture: CaptureKind = {
 
 /** The fields of a payment as an order stores them. */
 export type StoredFields = {
-  primaryType: AnyPayment['primaryType']
+  /** Absent if the payer signs no message for each payment. */
+  primaryType: AnyPayment['primaryType'] | undefined
   domain: TokenDomain
   payer: Address
   recipient: Address
@@ -70,29 +78,25 @@ export type StoredFields = {
   terms: PaymentTerms | undefined
 }
 
-/**
- * The part of a payment kind that orders need, to store and recover payments.
- */
-type OrderKind = {
-  /**
-   * Name of the kind in stored orders, such as `eip3009`. It must never change.
-   */
-  readonly name: string
-  /** Type of the messages that `draft` builds, unless the caller names one. */
-  readonly primaryType: AnyPayment['primaryType']
-  /**
-   * True if each payment has a payment nonce of its own, and the token's events
-   * name this nonce. If false, the worker asks the chain about each payment
-   * separately, unless `carried` is set.
-   */
-  readonly hasOwnNonce: boolean
-  /**
-   * Builds the call that asks whether the payment was captured. Needed only by
-   * kinds whose payments can be canceled without an event.
-   */
-  capturedCall?(payment: AnyPayment): Call
-  /** What the token must support: `receiveWithAuthorization`, or permits. */
-  readonly token: 'receive' | 'permit'
+/** What every kind of payment can do: be stored, and be proven. */
+type StoredKind = Pick<SigningKind, 'accounts'> &
+  Pick<OutcomeKind, 'prove' | 'end'> & {
+    /**
+     * Name of the kind in stored orders, such as `eip3009`. It must never
+     * change.
+     */
+    readonly name: string
+    /**
+     * Builds a payment from its fields. Ignores `nonce` if the terms decide the
+     * payment nonce.
+     *
+     * @throws {@link InvalidFieldError} when the terms are malformed.
+     */
+    build(fields: StoredFields): AnyPayment
+  }
+
+/** What orders need of kinds whose payments are drafted for a payer to sign. */
+type DraftedKind = {
   /**
    * Decodes a payment of this kind, signed or not, from JSON text or its parsed
    * value.
@@ -109,28 +113,20 @@ type OrderKind = {
     /** The payer's next permit nonce, if the token has permits. */
     permitNonce: bigint | undefined
   }): PaymentTerms | undefined
-  /**
-   * Builds a payment from its fields. Ignores `nonce` if the terms decide the
-   * payment nonce.
-   *
-   * @throws {@link InvalidFieldError} when the terms are malformed.
-   */
-  build(fields: StoredFields): AnyPayment
 }
 
 /**
  * The next transaction that a payment needs, or the reason why none is sent.
  */
-export type CarriedCall =
+export type SettlingCall =
   | { ok: true; call: { to: Address; data: Hex }; gas: bigint }
   | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
 
 /**
- * The part of a payment kind that orders need if its payments have no nonce on
- * the chain. Only the transactions themselves then show which payments were
- * made.
+ * How payments are made that have no nonce on the chain. Only the transactions
+ * themselves then show which payments were made.
  */
-type CarriedKind = {
+export type Settling = {
   /**
    * Simulates a payment or its cancellation, and returns its next transaction.
    * A payment may need several transactions, one after the other.
@@ -146,7 +142,7 @@ type CarriedKind = {
        */
       getKnown(): Promise<bigint>
     },
-  ): Promise<CarriedCall>
+  ): Promise<SettlingCall>
   /** Finds the transaction that captured or canceled a payment. */
   find(
     client: Client,
@@ -168,23 +164,31 @@ type CarriedKind = {
     client: Client,
     payment: AnyPayment,
     receipt: { transactionHash: Hash; blockNumber: bigint },
-  ): Promise<Extract<CarriedCall, { ok: false }>['reason']>
+  ): Promise<Extract<SettlingCall, { ok: false }>['reason']>
 }
 
 /**
- * A kind of payment: the message that the payer signs, the call that captures,
- * the proof of the capture, and the fields that an order stores.
+ * A kind of payment that payers sign: the message, the call that captures, the
+ * proof of the capture, and the fields that an order stores.
  */
-export type PaymentKind = SigningKind &
+export type PaymentKind = StoredKind &
+  SigningKind &
   CaptureKind &
   OutcomeKind &
-  OrderKind & {
-    /** Set if payments of this kind leave no nonce on the chain. */
-    readonly carried?: CarriedKind | undefined
-  }
+  DraftedKind & { readonly settling?: undefined }
+
+/** A kind whose payments nobody signs one by one, such as charges. */
+export type SettlingKind = StoredKind & {
+  readonly settling: Settling
+  readonly permit?: undefined
+}
+
+/** Any kind of payment: ask whether it has `settling`. */
+export type AnyKind = PaymentKind | SettlingKind
 
 export function buildAuthorization(fields: StoredFields): Payment {
-  const { primaryType, domain, payer, recipient, value } = fields
+  const { primaryType = eip3009Signing.primaryType } = fields
+  const { domain, payer, recipient, value } = fields
   const { validAfter, validBefore, nonce } = fields
   const message = {
     from: payer,
@@ -211,23 +215,14 @@ export function buildAuthorization(fields: StoredFields): Payment {
  *   'checkout' in payment ? checkout : eip3009
  * ```
  */
-export const eip3009: PaymentKind = {
-  total: 'amount',
-  primaryType: 'ReceiveWithAuthorization',
-  expected: { amount: true },
-  parse: parsePayment,
-  accounts: accountsOf,
-  typedData: (payment: Payment) => addTypes(payment),
-  hash: (payment: Payment) => hashChecked(payment),
-  encodeCapture,
-  spentCall: authorizationCall,
-  spentLogs: authorizationLogs,
-  prove: proveCapture,
-  end: endOfAuthorization,
-  name: 'eip3009',
-  hasOwnNonce: true,
-  token: 'receive',
-  decode: decodePayment,
-  drawTerms: () => undefined,
-  build: buildAuthorization,
-}
+export const eip3009: PaymentKind = /* @__PURE__ */ Object.assign(
+  {
+    name: 'eip3009',
+    decode: decodePayment,
+    drawTerms: () => undefined,
+    build: buildAuthorization,
+  },
+  eip3009Signing,
+  eip3009Capture,
+  eip3009Outcome,
+)

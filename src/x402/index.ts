@@ -13,6 +13,7 @@ export type {
   X402Handler,
   X402Offer,
   X402Payment,
+  X402Paywall,
 } from './gate/types.js'
 export { expressPayment } from './middleware/expressPayment.js'
 export { honoPayment, type X402Variables } from './middleware/honoPayment.js'

@@ -77,5 +77,7 @@ export function checkX402Guide(consumer: Consumer): Promise<void> {
       await place.run(guide, 'npx tsx weather.ts'),
       "200 { sky: 'clear' }\n",
     )
+    place.write(guide, 'news.ts')
+    equal(await place.runCommand('npx tsx news.ts'), '')
   })
 }

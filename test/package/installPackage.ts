@@ -32,7 +32,13 @@ export type Consumer = {
 export const dependencies = ['@noble/ciphers', 'eventsource-parser']
 
 /** What the entries import at once. They ask for the other peers when needed. */
-const peersAtOnce = ['viem', 'zod']
+const peersAtOnce = [
+  'viem',
+  'zod',
+  '@wagmi/core',
+  'wagmi',
+  '@tanstack/react-query',
+]
 
 /**
  * Packs what would be published and unpacks it where an installation would

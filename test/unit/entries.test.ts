@@ -4,6 +4,7 @@ import * as accelerate from 'countersign/accelerate'
 import * as checkout from 'countersign/checkout'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
+import * as element from 'countersign/element'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
 import * as pages from 'countersign/pages'
@@ -12,6 +13,7 @@ import * as sql from 'countersign/sql'
 import * as store from 'countersign/store'
 import * as subscriptions from 'countersign/subscriptions'
 import * as testing from 'countersign/testing'
+import * as wagmi from 'countersign/wagmi'
 import * as webhooks from 'countersign/webhooks'
 import * as x402 from 'countersign/x402'
 import { expect, test } from 'vitest'
@@ -22,6 +24,7 @@ const entries: Record<string, Record<string, unknown>> = {
   checkout,
   client,
   devchain,
+  element,
   http,
   index: main,
   orders,
@@ -31,6 +34,7 @@ const entries: Record<string, Record<string, unknown>> = {
   store,
   subscriptions,
   testing,
+  wagmi,
   webhooks,
   x402,
 }
@@ -44,7 +48,7 @@ const namesOf = (text: string): string[] =>
   [...text.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = '']) =>
     list
       .split(',')
-      .map((name) => name.replace(/^\s*type\s+/, '').trim())
+      .map((name) => name.replace(/^\s*type\s+|\w+ as /, '').trim())
       .filter(Boolean),
   )
 
@@ -258,6 +262,31 @@ test('countersign/http exports these names', () => {
   `)
 })
 
+test('countersign/element exports these names', () => {
+  expect(Object.keys(element).sort()).toMatchInlineSnapshot(`
+    [
+      "payElementName",
+    ]
+  `)
+})
+
+test('countersign/wagmi exports these names', () => {
+  expect(Object.keys(wagmi).sort()).toMatchInlineSnapshot(`
+    [
+      "cancelPayment",
+      "cancelPaymentMutationOptions",
+      "getOrder",
+      "getOrderQueryKey",
+      "getOrderQueryOptions",
+      "signPayment",
+      "signPaymentMutationOptions",
+      "useCancelPayment",
+      "useOrder",
+      "useSignPayment",
+    ]
+  `)
+})
+
 test('countersign/webhooks exports these names', () => {
   expect(Object.keys(webhooks).sort()).toMatchInlineSnapshot(`
     [
@@ -310,7 +339,8 @@ test('every name, of a type too, has one path', () => {
   const names = sources.flatMap(({ text }) => namesOf(text))
   const twice = names.filter((name, index) => names.indexOf(name) !== index)
   expect(names).toContain('SignedPayment')
-  expect(twice).toEqual([])
+  // As wagmi's own actions, these have the names of viem's and take a config.
+  expect(twice).toEqual(['cancelPayment', 'signPayment'])
 })
 
 test('what the sources export is what the modules hold', () => {

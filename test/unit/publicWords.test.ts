@@ -18,6 +18,7 @@ const exceptions: Record<string, string> = {
   requestedByCustomer:
     "the reason of Stripe's refunds, for books that have both",
   WebhookPayload: 'as Standard Webhooks names the body',
+  scopeKey: 'as wagmi names it: a part of the key of a query',
   'PaymentStore.open': 'opens a database',
   "PermitState 'open'": 'of a permit, as the glossary says',
   'Sealer.open': 'opens what `seal` closed',

@@ -88,7 +88,7 @@ export type OutcomeKind = {
  * EIP-3009: the proof is the exact transfer, after the event that the payment
  * nonce was used.
  */
-const eip3009Outcome: OutcomeKind = {
+export const eip3009Outcome: OutcomeKind = {
   parse: parsePayment,
   spentCall: authorizationCall,
   spentLogs: authorizationLogs,

@@ -3,7 +3,7 @@ import type { MembersOf } from '../../core/checkMembers.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Observation } from '../../core/observeFailure.js'
 import type { SignedPayment } from '../../core/types.js'
-import type { PaymentKind } from '../../payments/kind.js'
+import type { AnyKind } from '../../payments/kind.js'
 import type {
   Destination,
   Lease,
@@ -75,7 +75,7 @@ export type CreateOrdersParameters = {
    * Kinds of payments besides EIP-3009, such as `checkout`. An order that is
    * drafted with `atMost` uses the first kind that its token supports.
    */
-  kinds?: readonly PaymentKind[] | undefined
+  kinds?: readonly AnyKind[] | undefined
 }
 
 export const ordersMembers: MembersOf<CreateOrdersParameters> = {

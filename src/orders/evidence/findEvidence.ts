@@ -8,6 +8,7 @@ import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { getPaymentOutcome } from '../../chain/state/getPaymentOutcome.js'
 import type { Call } from '../../chain/state/types.js'
 import { CountersignError } from '../../core/CountersignError.js'
+import type { Settling } from '../../payments/kind.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { type HasKinds, kindOf } from '../model/kindOf.js'
 import { paymentOf } from '../model/paymentOf.js'
@@ -51,12 +52,15 @@ export async function findEvidence(
   const kind = kindOf(parameters, order)
   const payment = paymentOf(parameters, order, attempt)
   const number = await pinBlock(client, block)
-  if (kind.carried)
-    return findCarried(client, parameters, { block: number, final })
+  if (kind.settling)
+    return findSettled(client, parameters, kind.settling, {
+      block: number,
+      final,
+    })
   // Payments of this kind take their nonces from a counter of the payer.
   // Without a stored signature, another payment of the payer could be taken for
   // this one.
-  if (!kind.hasOwnNonce && attempt.signatureHash === undefined) {
+  if (kind.permit && attempt.signatureHash === undefined) {
     const head = await getBlockHead(client, number)
     return head && findEnd(attempt, head, final)
   }
@@ -76,7 +80,7 @@ export async function findEvidence(
     const { transactionHash } = outcome.proof
     const evidence = await getProof(client, parameters, transactionHash)
     const isLater =
-      !kind.hasOwnNonce &&
+      kind.permit !== undefined &&
       evidence?.kind === 'capture' &&
       evidence.proof.blockTime >= lastSecondOf(attempt)
     // The capture that was found is a later payment of the payer with the same
@@ -85,8 +89,8 @@ export async function findEvidence(
   }
   if (outcome.status === 'canceled')
     return getProof(client, parameters, outcome.transactionHash)
-  if (outcome.status === 'unknown' && kind.capturedCall) {
-    const capturedCall = kind.capturedCall(payment)
+  if (outcome.status === 'unknown' && kind.permit) {
+    const capturedCall = kind.permit.capturedCall(payment)
     const captured = await readSpent(client, capturedCall, number)
     if (!captured.consumed)
       return findWithdrawn(client, { attempt, spentCall, judged, final })
@@ -108,19 +112,17 @@ export async function findEvidence(
  * of subscriptions. While its transaction is in flight, such a payment does not
  * expire, because it could still be mined.
  */
-async function findCarried(
+async function findSettled(
   client: Client,
   parameters: Pick<StoredOrder, 'order' | 'attempt'> & HasKinds,
+  settling: Settling,
   { block: toBlock, final }: { block: bigint; final: boolean },
 ): Promise<Evidence | undefined> {
   const { order, attempt } = parameters
   const payment = paymentOf(parameters, order, attempt)
   const { validAfter } = attempt
   const since = validAfter < order.createdAt ? validAfter : order.createdAt
-  const hash = await kindOf(parameters, order).carried?.find(client, payment, {
-    since,
-    toBlock,
-  })
+  const hash = await settling.find(client, payment, { since, toBlock })
   if (hash !== undefined) return getProof(client, parameters, hash)
   const isSent = order.state === 'capturing' || order.state === 'canceling'
   const head = isSent ? undefined : await getBlockHead(client, toBlock)

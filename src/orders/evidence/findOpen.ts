@@ -43,9 +43,9 @@ export async function findOpen(
 }> {
   const asked = storedOrders.flatMap(({ order, attempt }) => {
     const payer = attempt.payer ?? order.payer
-    if (!payer || kindOf(context, order).carried) return []
-    const payment = paymentOf(context, order, attempt)
-    const call = kindOf(context, order).spentCall(payment)
+    const kind = kindOf(context, order)
+    if (!payer || kind.settling) return []
+    const call = kind.spentCall(paymentOf(context, order, attempt))
     return [{ nonce: attempt.nonce, call }]
   })
   const chunks = Array.from(

@@ -1,8 +1,8 @@
-import type { PaymentKind } from '../../payments/kind.js'
+import type { AnyKind, PaymentKind } from '../../payments/kind.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from './errors.js'
 
-export type OrderKinds = ReadonlyMap<string, PaymentKind>
+export type OrderKinds = ReadonlyMap<string, AnyKind>
 
 export type HasKinds = { kinds: OrderKinds }
 
@@ -24,10 +24,37 @@ export function knowsKind(
 export function kindOf(
   { kinds }: HasKinds,
   { kind, id }: Pick<OrderRecord, 'kind' | 'id'>,
-): PaymentKind {
+): AnyKind {
   const found = kinds.get(kind)
   if (found) return found
   throw unknownKind({ kind, id })
+}
+
+/**
+ * Like {@link kindOf}, for an order that a buyer signs.
+ * @throws {@link OrdersSetupError} when payers do not sign payments of this
+ * kind.
+ */
+export function signedKindOf(
+  context: HasKinds,
+  order: Pick<OrderRecord, 'kind' | 'id'>,
+): PaymentKind {
+  const kind = kindOf(context, order)
+  if (!kind.settling) return kind
+  const { kind: name, id: orderId } = order
+  throw new OrdersSetupError(`sign no payments of the kind "${name}"`, {
+    orderId,
+    kind: name,
+  })
+}
+
+/**
+ * True when the token keeps a payment nonce for each payment of this kind, and
+ * its events name that nonce. The chain is asked about each other payment
+ * separately.
+ */
+export function hasTokenNonce(kind: AnyKind): boolean {
+  return !kind.settling && !kind.permit
 }
 
 export function unknownKind({

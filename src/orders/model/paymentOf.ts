@@ -99,19 +99,17 @@ function buildOf(
   attempt: AttemptFields,
   signed: Signed,
 ): AnyPayment {
-  const kind = kindOf(context, order)
-  // A charge has no `primaryType`: use that of its kind.
-  const primaryType = order.primaryType ?? kind.primaryType
-  return kind.build({ ...fieldsOf(order, attempt, signed), primaryType })
+  return kindOf(context, order).build(fieldsOf(order, attempt, signed))
 }
 
 function fieldsOf(
   order: OrderFields,
   { nonce, terms }: AttemptFields,
   signed: Signed,
-): Omit<StoredFields, 'primaryType'> {
+): StoredFields {
   return {
     ...signed,
+    primaryType: order.primaryType,
     domain: {
       name: order.tokenName,
       version: order.tokenVersion,

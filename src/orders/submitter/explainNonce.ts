@@ -208,21 +208,21 @@ async function explainMined(
     }
   }
   const kind = kindOf(submitter, stored.order)
-  const { carried } = kind
   const isSuccess = receipt.status === 'success'
   // Without the time of its block, it is not clear yet what the receipt proves.
-  if (carried && isSuccess && time === undefined) return undefined
+  if (kind.settling && isSuccess && time === undefined) return undefined
   const payment = paymentOf(submitter, stored.order, stored.attempt)
   // A charge of a subscription can need several transactions, such as an
   // approval first. Send the next one. An approval also succeeds without effect
   // if the permission is approved or revoked already.
-  if (carried && isSuccess) {
-    const approval = carried.approves(receipt, payment) ? receipt : undefined
+  if (kind.settling && isSuccess) {
+    const isApproved = kind.settling.approves(receipt, payment)
+    const approval = isApproved ? receipt : undefined
     return { judged, stored, isFree: true, approval, isOver: true }
   }
   const about = { nonce: judged.nonce, orderId: stored.order.id }
-  const explaining = carried
-    ? carried.explain(submitter.reader, payment, receipt)
+  const explaining = kind.settling
+    ? kind.settling.explain(submitter.reader, payment, receipt)
     : explainRevert(submitter.reader, receipt, { payment, kind }).then(
         (error) => error.reason,
       )
@@ -392,7 +392,7 @@ async function isUnused(
   const kind = kindOf(submitter, order)
   // A charge has no payment nonce on chain. `findEvidence` has just searched
   // for the charge up to the newest block, and found none.
-  if (kind.carried) return true
+  if (kind.settling) return true
   const spentCall = kind.spentCall(payment)
   const { consumed, head } = await readSpent(
     submitter.reader,

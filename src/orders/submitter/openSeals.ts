@@ -127,7 +127,7 @@ function secretOf(
   if (sealed === undefined) return undefined
   // To cancel a subscription, the spender revokes the spend permission. That
   // takes no signature of the payer.
-  if (isCancel && kindOf(context, order).carried) return undefined
+  if (isCancel && kindOf(context, order).settling) return undefined
   const kind = isCancel ? 'cancellation' : 'payment'
   return { sealed, place: sealContextOf(kind, order, attempt) }
 }

@@ -70,7 +70,7 @@ async function explainRefusal(
     if (evidence) return { ...refusal, evidence }
     // The payer of a permit can end it without a log. Until a final block shows
     // that, there is no evidence.
-    if (kindOf({ kinds }, stored.order).capturedCall) return refusal
+    if (kindOf({ kinds }, stored.order).permit) return refusal
     throw new NodeAnswerError({
       method: 'eth_call',
       problem: 'contradicts an earlier answer about a payment nonce',

@@ -13,7 +13,7 @@ import type { Rehearsal } from '../../payments/verify/types.js'
 import { isKeyAway } from '../../store/isKeyAway.js'
 import type { OrderReason } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
-import { kindOf, requireCaptureValue } from '../model/kindOf.js'
+import { kindOf, requireCaptureValue, signedKindOf } from '../model/kindOf.js'
 import { cancellationOf, paymentOf, sealContextOf } from '../model/paymentOf.js'
 import { traitsOf } from '../model/roles.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -64,9 +64,9 @@ export async function* rehearseGroups(
   storedOrders: readonly StoredOrder[],
   fees: SubmitterFees,
 ): AsyncGenerator<RehearsedGroup> {
-  const [carried, others] = splitCarried(context, storedOrders)
+  const [charges, others] = splitCharges(context, storedOrders)
   const quick = groupByPayer(others)
-  const groups = [...quick, ...groupByPayer(carried)]
+  const groups = [...quick, ...groupByPayer(charges)]
   const coming: Promise<RehearsedDue[]>[] = []
   await openSeals(context, submitter, groups[0] ?? [])
   for (const group of groups) {
@@ -97,15 +97,15 @@ export async function* rehearseGroups(
  * Separates charges of subscriptions, whose kind has its own simulation. It may
  * read many old blocks, and captures must not wait for that.
  */
-function splitCarried(
+function splitCharges(
   context: OrdersContext,
   storedOrders: readonly StoredOrder[],
-): [carried: StoredOrder[], others: StoredOrder[]] {
-  const isCarried = ({ order }: StoredOrder) =>
-    kindOf(context, order).carried !== undefined
+): [charges: StoredOrder[], others: StoredOrder[]] {
+  const isCharge = ({ order }: StoredOrder) =>
+    kindOf(context, order).settling !== undefined
   return [
-    storedOrders.filter(isCarried),
-    storedOrders.filter((stored) => !isCarried(stored)),
+    storedOrders.filter(isCharge),
+    storedOrders.filter((stored) => !isCharge(stored)),
   ]
 }
 
@@ -160,12 +160,12 @@ export async function rehearseDue(
   fees: SubmitterFees,
 ): Promise<RehearsedDue[]> {
   const isCancel = ({ order }: StoredOrder) => order.requested === 'cancel'
-  const [carried, others] = splitCarried(context, storedOrders)
+  const [charges, others] = splitCharges(context, storedOrders)
   const captures = groupByKind(others.filter((stored) => !isCancel(stored)))
   const done: TakenDue[][] = await Promise.all([
-    ...carried.map((stored) =>
+    ...charges.map((stored) =>
       inTime(
-        rehearseCarried(context, submitter, stored),
+        rehearseCharge(context, submitter, stored),
         context.policy.lease / 3,
         throwLate,
       )
@@ -277,7 +277,7 @@ async function rehearseCaptures(
   const origin = submitter.wallet.submitter.account
   const [first] = storedOrders
   if (!first) return []
-  const kind = kindOf(context, first.order)
+  const kind = signedKindOf(context, first.order)
   const sendable = storedOrders.filter((stored) =>
     isSender(context, stored, origin),
   )
@@ -398,7 +398,7 @@ async function rehearseCancellation(
 }
 
 /** Simulates a charge of a subscription, whose kind has its own simulation. */
-async function rehearseCarried(
+async function rehearseCharge(
   context: OrdersContext,
   submitter: SubmitterState,
   stored: StoredOrder,
@@ -416,8 +416,8 @@ async function rehearseCarried(
       : await openOrWait(takePayment(context, submitter, stored))
   if (payment === undefined) return { stored, reason: 'sealBroken' }
   if (payment instanceof CountersignError) return { stored, failure: payment }
-  const kind = kindOf(context, order)
-  const rehearsed = await kind.carried?.rehearse(submitter.reader, {
+  const { settling } = kindOf(context, order)
+  const rehearsed = await settling?.rehearse(submitter.reader, {
     payment,
     action,
     getKnown: () => loadPaidInWindow(context, stored),

@@ -10,7 +10,7 @@ import type { OrdersContext } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
-import { kindOf } from '../model/kindOf.js'
+import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { cancellationOf, sealContextOf } from '../model/paymentOf.js'
 import { refuseCancellation } from '../model/refusals.js'
@@ -76,7 +76,7 @@ function checkMatch(
   { order, attempt }: StoredOrder,
   { domain, message }: SignedCancellation,
 ): CancelRefusal | undefined {
-  if (!kindOf(context, order).hasOwnNonce) return 'unsupportedToken'
+  if (!hasTokenNonce(kindOf(context, order))) return 'unsupportedToken'
   const expected = cancellationOf(context, order, attempt)
   const matches =
     message.authorizer === expected.message.authorizer &&

@@ -5,7 +5,7 @@ import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../context/types.js'
-import { kindOf } from '../model/kindOf.js'
+import { signedKindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { AcceptVerdict } from '../model/types.js'
@@ -52,7 +52,7 @@ export async function acceptPayment(
   checkMembers(parameters, members)
   const orderId = parseOrderId(parameters.orderId)
   const found = await loadShown(context, orderId)
-  const kind = kindOf(context, found.order)
+  const kind = signedKindOf(context, found.order)
   const payment = parseSignedPayment(kind, parameters.payment)
   const known = await checkRecord(context, found, payment)
   if (known) return known

@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import type { OrdersContext } from '../context/types.js'
-import { kindOf } from '../model/kindOf.js'
+import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { cancellationOf } from '../model/paymentOf.js'
 import { showOrder } from '../model/showOrder.js'
 import type { CancellationToSignVerdict } from '../model/types.js'
@@ -27,7 +27,7 @@ export async function cancellationToSign(
     ['stored', 'capturing', 'canceling', 'voided'].includes(order.state) &&
     attempt.spendable
   if (!isSpendable) return { ok: false, reason: 'notOpen', order: shown }
-  if (!kindOf(context, order).hasOwnNonce)
+  if (!hasTokenNonce(kindOf(context, order)))
     return { ok: false, reason: 'unsupportedToken', order: shown }
   const cancellation = cancellationOf(context, order, attempt)
   return { ok: true, order: shown, cancellation }

@@ -23,7 +23,7 @@ export async function getCeilingFacts(
 ): Promise<DraftFacts> {
   const { atMost, primaryType } = parameters
   const kinds = [...context.kinds.values()].filter(
-    ({ total }) => total === 'atMost',
+    (kind): kind is PaymentKind => !kind.settling && kind.total === 'atMost',
   )
   if (kinds.length === 0)
     throw new InvalidFieldError(
@@ -109,7 +109,7 @@ export async function getKindToken(
   kind: PaymentKind,
   { token: address, payer }: Holding,
 ): Promise<KindToken> {
-  if (kind.token === 'permit') {
+  if (kind.permit) {
     const { head, ...token } = await getPermitToken(client, address, payer)
     return { token, permitNonce: token.permitNonce, head }
   }

@@ -9,7 +9,7 @@ import type { OrderRecord } from '../../store/types.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { OrdersSetupError } from '../model/errors.js'
-import { kindOf } from '../model/kindOf.js'
+import { signedKindOf } from '../model/kindOf.js'
 import { senderOf } from '../model/sendersOf.js'
 import type { AcceptVerdict } from '../model/types.js'
 import type { rehearseGathered } from './rehearseGathered.js'
@@ -59,7 +59,7 @@ export async function judgeAccept(
   const [rehearsed, , isContract] = await Promise.all([
     rehearse(client, {
       payments: [payment],
-      kind: kindOf(context, order),
+      kind: signedKindOf(context, order),
       origin: wallet.submitter.account,
       maxGas: policy.maxCaptureGas,
     }),

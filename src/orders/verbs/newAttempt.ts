@@ -2,7 +2,7 @@ import { drawPaymentNonce } from '../../core/drawPaymentNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import type { AttemptRecord } from '../../store/types.js'
 import { unsignedAttempt } from '../model/draftedRows.js'
-import { type HasKinds, kindOf } from '../model/kindOf.js'
+import { type HasKinds, hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import type { SettledPolicy } from '../model/types.js'
 
@@ -40,7 +40,7 @@ export function withOwnNonce<attempt extends Omit<AttemptRecord, 'version'>>(
   order: Parameters<typeof draftedPaymentOf>[1],
   attempt: attempt,
 ): attempt {
-  if (!kindOf(context, order).hasOwnNonce) return attempt
+  if (!hasTokenNonce(kindOf(context, order))) return attempt
   const { nonce } = draftedPaymentOf(context, order, attempt).message
   return { ...attempt, nonce }
 }

@@ -14,7 +14,7 @@ import { writeChanges } from '../model/changes.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { OrdersSetupError } from '../model/errors.js'
-import { kindOf } from '../model/kindOf.js'
+import { signedKindOf } from '../model/kindOf.js'
 import { loadOrder } from '../model/loadOrders.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { isDead, mayRenew } from '../model/refusals.js'
@@ -82,7 +82,7 @@ async function getNewTerms(
   context: OrdersContext,
   order: OrderRecord,
 ): Promise<Omit<Renewal, keyof Window>> {
-  const kind = kindOf(context, order)
+  const kind = signedKindOf(context, order)
   const { total, token, payer } = order
   if (total === 'amount' || !payer) return { terms: undefined }
   const client = clientOf(context, order)

@@ -154,7 +154,7 @@ async function addRefund<refusal extends string>(
   const payment = choosePayment(found, refundId)
   const paid = found.attempts.find(({ number }) => number === payment?.attempt)
   if (!payment || !paid) return 'notCaptured'
-  if (kindOf(context, found.order).token === 'permit') return 'unsupportedToken'
+  if (kindOf(context, found.order).permit) return 'unsupportedToken'
   const rows = (found.refunds ?? []).map(({ row }) => row)
   const { refundable } = sumRefunds(found, rows, paid.number)
   const wanted = value ?? refundable

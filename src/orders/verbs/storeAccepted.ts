@@ -233,7 +233,7 @@ async function isNonceTaken(
   others: readonly AttemptRecord[],
   time: bigint,
 ): Promise<boolean> {
-  if (kindOf(context, order).token !== 'permit') return false
+  if (!kindOf(context, order).permit) return false
   const open = others.filter(
     ({ spendableUntil }) => (spendableUntil ?? 0n) > time,
   )

@@ -6,7 +6,7 @@ import { findOpen } from '../evidence/findOpen.js'
 import { mostOpen } from '../evidence/getPaymentLogs.js'
 import { putAside } from '../loop/putAside.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
-import { kindOf, knowsKind } from '../model/kindOf.js'
+import { hasTokenNonce, kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { Finding } from './settleFindings.js'
@@ -32,8 +32,7 @@ export async function askSeparately(
   watch: TokenWatch,
   { after: start, most = mostOpen }: Part,
 ): Promise<Changes> {
-  const kinds = [...context.kinds.values()]
-  if (kinds.every(({ hasOwnNonce }) => hasOwnNonce)) return noChanges()
+  if ([...context.kinds.values()].every(hasTokenNonce)) return noChanges()
   const written: Changes[] = []
   let after = start
   for (let left = most; left > 0; left -= pageSize) {
@@ -61,7 +60,7 @@ function loadPage(
 ): Promise<{ asked: StoredOrder[]; after: bigint | undefined }> {
   const isAsked = (order: OrderRecord) =>
     knowsKind(context, order) &&
-    !kindOf(context, order).hasOwnNonce &&
+    !hasTokenNonce(kindOf(context, order)) &&
     !aside.isWaiting(order.id)
   return context.store.read(async (tables) => {
     const query = { unsettled: destinations, after, limit }

@@ -7,6 +7,7 @@ import { findOpen } from '../evidence/findOpen.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import {
   type HasKinds,
+  hasTokenNonce,
   kindOf,
   knowsKind,
   unknownKind,
@@ -82,18 +83,18 @@ export async function judgeExpiry(
     finalized !== undefined && isOver(stored, finalized.timestamp)
   const explain = async (
     stored: StoredOrder,
-    isCarried = false,
+    isCharge = false,
   ): Promise<Evidence | undefined> => {
     try {
       const block = latest.number
       const asked = { ...stored, kinds: context.kinds, block }
-      const evidence = await (isCarried
+      const evidence = await (isCharge
         ? askBeside(tokenMemory, stored, () => findEvidence(client, asked))
         : findEvidence(client, asked))
       if (evidence?.kind !== 'expired') return evidence
       // The node's answers contradict each other: one shows the nonce as used,
       // the next as unused. A later poll decides.
-      if (!isCarried && kindOf(context, stored.order).hasOwnNonce)
+      if (!isCharge && hasTokenNonce(kindOf(context, stored.order)))
         return undefined
       // A long search may have checked a block below the one that is final now.
       // Then it does not show that the nonce is unused at the final block.
@@ -110,7 +111,7 @@ export async function judgeExpiry(
   }
   const judge = async (stored: StoredOrder): Promise<Evidence | undefined> => {
     const { order, attempt } = stored
-    if (kindOf(context, order).carried) {
+    if (kindOf(context, order).settling) {
       // A search reads all blocks of the order's lifetime. For an order that
       // has ended, search again only once its end is final.
       const waits = ended.includes(order.state) && !isFinallyOver(stored)

@@ -18,7 +18,7 @@ import {
   type TimedReceipt,
 } from '../evidence/getTimedReceipts.js'
 import { type Changes, joinChanges, noChanges } from '../model/changes.js'
-import { kindOf, knowsKind } from '../model/kindOf.js'
+import { hasTokenNonce, kindOf, knowsKind } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import type { Evidence } from '../model/settleOrder.js'
@@ -176,8 +176,7 @@ async function matchSent(
   { chainId, destinations }: TokenDestinations,
   receipts: readonly TimedReceipt[],
 ): Promise<Finding[]> {
-  const kinds = [...context.kinds.values()]
-  if (kinds.every(({ hasOwnNonce }) => hasOwnNonce)) return []
+  if ([...context.kinds.values()].every(hasTokenNonce)) return []
   const hashes = receipts.map(({ receipt }) => receipt.transactionHash)
   if (hashes.length === 0) return []
   const { sent, stored } = await context.store.read(async (tables) => {
@@ -198,7 +197,7 @@ async function matchSent(
       ({ receipt }) => receipt.transactionHash === hash,
     )
     if (!found || !timed || !knowsKind(context, found.order)) return []
-    if (kindOf(context, found.order).hasOwnNonce) return []
+    if (hasTokenNonce(kindOf(context, found.order))) return []
     const proof = proofRecordOf(context, timed.receipt, found, timed.blockTime)
     if (proof?.kind !== 'capture') return []
     const evidence = { kind: 'capture', proof } as const

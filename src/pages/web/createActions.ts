@@ -1,20 +1,15 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { cancel, sendCancellation } from './cancel.js'
-import { explainFailure, NotOpen, UnknownNetwork } from './failures.js'
+import { explainFailure, NotOpen } from './failures.js'
+import { followWallet } from './followWallet.js'
 import { type Model, tokenOf } from './model.js'
 import type { OpenedBuyer } from './openBuyer.js'
 import type { PageToken } from './pageData.js'
-import { pay } from './pay.js'
+import { pay, switchNetwork } from './pay.js'
 import type { Reporter } from './reportEvents.js'
 import type { Screen } from './screen.js'
 import type { Actions } from './view.js'
-import {
-  type Connection,
-  connect,
-  type FoundWallet,
-  readAccount,
-  switchChain,
-} from './wallets.js'
+import { type Connection, connect } from './wallets.js'
 import { failureText } from './words.js'
 
 type CreateActionsParameters = {
@@ -137,14 +132,7 @@ export function createActions(parameters: CreateActionsParameters): Actions {
     switchChain: () => {
       run('connecting', async () => {
         const { connection, token } = current()
-        await switchChain(connection.wallet, token.chainId).catch(
-          (error: unknown) => {
-            const { code, data: inner } = Object(error)
-            // Some wallets put the code of an unknown chain deeper.
-            const inside = Object(Object(inner).originalError).code
-            throw [code, inside].includes(4902) ? new UnknownNetwork() : error
-          },
-        )
+        await switchNetwork(connection, token)
       })
     },
     sendCall: () => {
@@ -160,28 +148,4 @@ export function createActions(parameters: CreateActionsParameters): Actions {
     print,
   }
   return actions
-}
-
-const followed = new WeakMap<object, WeakSet<Screen>>()
-
-/** Shows what the user changes in the wallet. */
-function followWallet(
-  screen: Screen,
-  { provider, ...wallet }: FoundWallet,
-): void {
-  const screens = followed.get(provider) ?? new WeakSet()
-  if (screens.has(screen)) return
-  followed.set(provider, screens.add(screen))
-  provider.on?.('accountsChanged', (accounts: readonly string[]) => {
-    if (screen.model().connection?.wallet.provider !== provider) return
-    const account = readAccount(accounts)
-    screen.change({
-      connection: account && { wallet: { ...wallet, provider }, account },
-      failure: undefined,
-    })
-  })
-  provider.on?.('chainChanged', () => {
-    if (screen.model().failure?.help === 'switchNetwork')
-      screen.change({ failure: undefined })
-  })
 }

@@ -4,11 +4,13 @@ import { h } from './dom.js'
 import type { Model } from './model.js'
 import { money, networkName, type Words } from './words.js'
 
+type SignedModel = Pick<Model, 'draft' | 'connection' | 'showsDetails'>
+
 type Row = readonly [label: keyof PageWords, value: string | undefined]
 
 /** Everything that the wallet is asked to sign, in words. */
 export function detailsPart(
-  model: Model,
+  model: SignedModel,
   words: Words,
   onToggle: (isOpen: boolean) => void,
 ): HTMLElement | undefined {
@@ -46,7 +48,7 @@ export function factList(
   )
 }
 
-function rowsOf({ draft, connection }: Model, words: Words): Row[] {
+function rowsOf({ draft, connection }: SignedModel, words: Words): Row[] {
   if (!draft) return []
   const { say, time } = words.format
   const { primaryType, domain, message, checkout } = draft

@@ -24,3 +24,34 @@ function append(element: HTMLElement, children: readonly Child[]): void {
     if (Array.isArray(child)) append(element, child)
     else if (child) element.append(child as Node | string)
 }
+
+/** Where a page shows its parts. */
+export type Place = {
+  /** The parts go here. */
+  main: HTMLElement
+  /** Its text is read aloud when it changes. */
+  status: HTMLElement
+}
+
+/** Replaces what is shown. The focus stays on what has the same key. */
+export function showParts(
+  { main, status }: Place,
+  { title, parts }: { title: string; parts: readonly Child[] },
+): void {
+  const { activeElement } = main.getRootNode() as Document | ShadowRoot
+  const { key } = (activeElement as HTMLElement | null)?.dataset ?? {}
+  main.replaceChildren(
+    ...parts.flat().filter((part): part is Node => part instanceof Node),
+  )
+  if (key)
+    main.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus()
+  if (status.textContent !== title) status.textContent = title
+}
+
+/** The place in the document that the server rendered. */
+export function placeInPage(): Place {
+  return {
+    main: document.querySelector('main') as HTMLElement,
+    status: document.querySelector('#status') as HTMLElement,
+  }
+}

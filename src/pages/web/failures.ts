@@ -8,6 +8,7 @@ import {
 } from '../../payments/sign/errors.js'
 import { isDeclined } from '../../payments/sign/isDeclined.js'
 import { shortenAddress } from './format.js'
+import type { PageFailure } from './pageData.js'
 
 /** The wallet is on another chain than the payment. */
 export class WrongNetwork extends Error {}
@@ -26,32 +27,6 @@ export class WrongAccount extends Error {
     super(`The payment belongs to ${account}.`)
     this.account = account
   }
-}
-
-/** What went wrong: the catalogue has a title and a text for each. */
-export type FailureReason =
-  | 'busy'
-  | 'changed'
-  | 'declined'
-  | 'inFlight'
-  | 'offline'
-  | 'refused'
-  | 'tooLate'
-  | 'tooLittle'
-  | 'unexpected'
-  | 'unknownNetwork'
-  | 'unreachable'
-  | 'wallet'
-  | 'wrongAccount'
-  | 'wrongNetwork'
-  | 'wrongSigner'
-
-/** What went wrong, and what helps. */
-export type PageFailure = {
-  reason: FailureReason
-  values?: Readonly<Record<string, string>> | undefined
-  help?: 'switchNetwork' | 'changeAccount' | undefined
-  isSerious?: boolean | undefined
 }
 
 export function explainFailure(error: unknown): PageFailure {

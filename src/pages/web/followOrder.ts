@@ -1,5 +1,6 @@
 import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
 import { ProblemError } from '../../client/errors.js'
+import { isSettled } from '../../client/isSettled.js'
 import { wait } from '../../core/wait.js'
 
 type FollowOrderParameters = {
@@ -51,18 +52,4 @@ export async function followOrder(
     const pause = isOver ? refundCheck : Math.min(slowest, 700 * 2 ** looks)
     await wait(pause, signal)
   }
-}
-
-/** True when all that the chain shows of the order is final. */
-function isSettled({ state, transaction, refunds }: BuyerState): boolean {
-  return (
-    (state === 'captured' || state === 'canceled') &&
-    transaction?.finality === 'finalized' &&
-    refunds.every(
-      (refund) =>
-        refund.state === 'failed' ||
-        refund.state === 'canceled' ||
-        refund.transaction?.finality === 'finalized',
-    )
-  )
 }

@@ -1,5 +1,5 @@
 import type { PageWords } from '../words/types.js'
-import type { PageData } from './pageData.js'
+import type { ShopData } from './pageData.js'
 
 /** How values look in the language of the page. */
 export type Format = {
@@ -11,7 +11,10 @@ export type Format = {
   say(word: keyof PageWords, values?: Readonly<Record<string, string>>): string
 }
 
-export function createFormat({ language, words }: PageData): Format {
+export function createFormat({
+  language,
+  words,
+}: Pick<ShopData, 'language' | 'words'>): Format {
   const number = new Intl.NumberFormat(language, { minimumFractionDigits: 1 })
   const point =
     number.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ??

@@ -1,14 +1,12 @@
+import { placeInPage } from './dom.js'
 import type { OrderLink } from './openBuyer.js'
 import { readLink, readPageData } from './readPageData.js'
 import { showPayment } from './showPayment.js'
 
-const main = document.querySelector('main') as HTMLElement
-const status = document.querySelector('#status') as HTMLElement
-
 showPayment({
   data: readPageData(),
   link: linkOfPage(),
-  place: { main, status },
+  place: placeInPage(),
   print: () => window.print(),
   signal: new AbortController().signal,
 })

@@ -1,7 +1,6 @@
 import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
 import type { PageDraft } from './draft.js'
-import type { PageFailure } from './failures.js'
-import type { PageToken } from './pageData.js'
+import type { PageFailure, PageToken } from './pageData.js'
 import type { PayPhase } from './pay.js'
 import type { Connection, FoundWallet } from './wallets.js'
 
@@ -31,6 +30,13 @@ export type Model = {
   call?: Awaited<ReturnType<BuyerClient['sendCancellation']>>['call']
   isCallSent: boolean
   showsDetails: boolean
+}
+
+/** A text that changes when anything that a page shows of its model does. */
+export function looksOf(model: object): string {
+  return JSON.stringify(model, (name, value) =>
+    name === 'provider' || name === 'showsDetails' ? undefined : value,
+  )
 }
 
 /** Where an order is on its way, in one word. */

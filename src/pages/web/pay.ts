@@ -1,10 +1,15 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { signPayment } from '../../payments/sign/signPayment.js'
 import { loadKind, type PageDraft, requestDraft } from './draft.js'
-import { NotOpen, WrongAccount, WrongNetwork } from './failures.js'
+import {
+  NotOpen,
+  UnknownNetwork,
+  WrongAccount,
+  WrongNetwork,
+} from './failures.js'
 import type { OpenedBuyer } from './openBuyer.js'
 import type { PageToken } from './pageData.js'
-import type { Connection } from './wallets.js'
+import { type Connection, switchChain } from './wallets.js'
 
 export type PayPhase = 'checking' | 'signing' | 'sending'
 
@@ -83,4 +88,21 @@ export async function checkWalletChain(
 ): Promise<void> {
   const found = Number(await wallet.provider.request({ method: 'eth_chainId' }))
   if (found !== chainId) throw new WrongNetwork()
+}
+
+/**
+ * Asks the wallet to go to the chain of the payment.
+ *
+ * @throws {@link UnknownNetwork} when the wallet does not know it.
+ */
+export async function switchNetwork(
+  { wallet }: Connection,
+  { chainId }: PageToken,
+): Promise<void> {
+  await switchChain(wallet, chainId).catch((error: unknown) => {
+    const { code, data: inner } = Object(error)
+    // Some wallets put the code of an unknown chain deeper.
+    const inside = Object(Object(inner).originalError).code
+    throw [code, inside].includes(4902) ? new UnknownNetwork() : error
+  })
 }

@@ -1,8 +1,8 @@
 import type { OrderLink } from './openBuyer.js'
-import { dataElement, type PageData } from './pageData.js'
+import { dataElement, type ShopData } from './pageData.js'
 
 /** The data that the server put into the document. */
-export function readPageData(): PageData {
+export function readPageData<data extends ShopData>(): data {
   const element = document.querySelector<HTMLMetaElement>(
     `meta[name="${dataElement}"]`,
   )

@@ -1,5 +1,5 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
-import type { FailureReason } from './failures.js'
+import type { FailureReason } from './pageData.js'
 
 /** How an order can end unpaid. */
 type UnpaidState = Extract<

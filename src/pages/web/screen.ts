@@ -1,16 +1,9 @@
+import { type Place, showParts } from './dom.js'
 import { createFormat, formatTimeLeft } from './format.js'
-import { type Model, tokenOf } from './model.js'
+import { looksOf, type Model, tokenOf } from './model.js'
 import type { PageData } from './pageData.js'
 import { type Actions, renderView } from './view.js'
 import type { Words } from './words.js'
-
-/** Where a payment is shown: the page, or what is inside an element. */
-export type Place = {
-  /** The parts go here. */
-  main: HTMLElement
-  /** Its text is read aloud when it changes. */
-  status: HTMLElement
-}
 
 /** What is shown, and the way to change it. */
 export type Screen = {
@@ -34,7 +27,6 @@ type CreateScreenParameters = {
 /** Shows a model at a place, and again whenever it changes. */
 export function createScreen(parameters: CreateScreenParameters): Screen {
   const { data, orderId, place, now, createActions, signal } = parameters
-  const { main, status } = place
   const format = createFormat(data)
   let model: Model = {
     link: 'live',
@@ -45,35 +37,27 @@ export function createScreen(parameters: CreateScreenParameters): Screen {
     isCallSent: false,
     showsDetails: false,
   }
-  let shown = ''
+  let rendered = ''
 
   /** Renders again if anything that the page shows has changed. */
   const render = (isForced = false): void => {
-    const looks = JSON.stringify(model, (name, value) =>
-      name === 'provider' || name === 'showsDetails' ? undefined : value,
-    )
-    if (looks === shown && !isForced) return
-    shown = looks
-    const { title, parts } = renderView(model, {
+    const looks = looksOf(model)
+    if (looks === rendered && !isForced) return
+    rendered = looks
+    const shown = renderView(model, {
       ...screen.words(),
+      data,
       orderId,
       actions,
       now: now(),
     })
-    const { activeElement } = main.getRootNode() as Document | ShadowRoot
-    const { key } = (activeElement as HTMLElement | null)?.dataset ?? {}
-    main.replaceChildren(
-      ...parts.flat().filter((part): part is Node => part instanceof Node),
-    )
-    if (key)
-      main
-        .querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)
-        ?.focus()
-    if (status.textContent !== title) status.textContent = title
+    showParts(place, shown)
   }
 
   const count = (): void => {
-    for (const element of main.querySelectorAll<HTMLElement>('[data-until]')) {
+    for (const element of place.main.querySelectorAll<HTMLElement>(
+      '[data-until]',
+    )) {
       const left = Number(element.dataset.until) - now()
       const text = left > 0 ? formatTimeLeft(left) : format.say('over')
       if (element.textContent === text) continue

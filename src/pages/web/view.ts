@@ -3,12 +3,14 @@ import { detailsPart, factList } from './details.js'
 import { type Child, h } from './dom.js'
 import { type Format, formatTimeLeft, shortenAddress } from './format.js'
 import { canCancel, type Model, timeOf } from './model.js'
+import type { PageData } from './pageData.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
 import {
   describePoint,
   failureText,
   networkName,
+  type PricedOrder,
   totalOf,
   type Words,
 } from './words.js'
@@ -27,11 +29,20 @@ export type Actions = {
   print?: (() => void) | undefined
 }
 
-export type ViewParameters = Words & {
-  orderId: string
-  actions: Actions
+/** What the parts need that choose a wallet and pay. */
+export type PayPartParameters = Words & {
+  actions: Pick<
+    Actions,
+    'choose' | 'changeAccount' | 'pay' | 'stop' | 'switchChain'
+  >
   /** Unix seconds. */
   now: number
+}
+
+export type ViewParameters = PayPartParameters & {
+  data: PageData
+  orderId: string
+  actions: Actions
 }
 
 /** Renders all parts of the main element. */
@@ -84,7 +95,7 @@ export function renderNotFound({ say }: Format): {
   return { title, text, parts: [messageCard(title, text)] }
 }
 
-function messageCard(title: string, text: string): HTMLElement {
+export function messageCard(title: string, text: string): HTMLElement {
   return h(
     'section',
     { class: 'card loading' },
@@ -158,13 +169,19 @@ function hash(text: string, explorer: string | undefined): HTMLElement {
     : h('span', { class: 'hex' }, text)
 }
 
-function notice(text: string, ...more: readonly Child[]): HTMLElement {
+export function notice(text: string, ...more: readonly Child[]): HTMLElement {
   return h('div', { class: 'notice' }, h('p', {}, text), more)
 }
 
-function failurePart(
-  { failure, isUnneeded, order }: Model,
-  parameters: ViewParameters,
+export function failurePart(
+  {
+    failure,
+    isUnneeded,
+    order,
+  }: Partial<Pick<Model, 'failure' | 'isUnneeded'>> & {
+    order?: PricedOrder | undefined
+  },
+  parameters: PayPartParameters,
 ): HTMLElement | undefined {
   const { format, actions } = parameters
   const { say } = format
@@ -194,11 +211,14 @@ function failurePart(
   )
 }
 
-function button(
+export function button(
   text: string,
   key: string,
   click: () => void,
-  { isPrimary = false, isBusy = false } = {},
+  {
+    isPrimary = false,
+    isBusy = false,
+  }: { isPrimary?: boolean; isBusy?: boolean } = {},
 ): HTMLElement {
   return h(
     'button',
@@ -216,10 +236,10 @@ function button(
   )
 }
 
-function payPart(
-  model: Model,
-  order: BuyerState,
-  parameters: ViewParameters,
+export function payPart(
+  model: WalletModel,
+  order: OpenOrder,
+  parameters: PayPartParameters,
 ): Child {
   const { format, actions, now, token } = parameters
   const { say } = format
@@ -243,9 +263,16 @@ function payPart(
   ]
 }
 
+/** What can be paid, and until when. */
+export type OpenOrder = PricedOrder & {
+  window: Pick<BuyerState['window'], 'validBefore'>
+}
+
+type WalletModel = Pick<Model, 'connection' | 'task' | 'wallets'>
+
 function accountPart(
-  { connection, task }: Model,
-  { format, actions }: ViewParameters,
+  { connection, task }: WalletModel,
+  { format, actions }: PayPartParameters,
 ): Child {
   if (!connection) return undefined
   const { wallet, account } = connection
@@ -264,8 +291,8 @@ function accountPart(
 }
 
 function walletPart(
-  { wallets, task }: Model,
-  { format, actions }: ViewParameters,
+  { wallets, task }: WalletModel,
+  { format, actions }: PayPartParameters,
   text: 'walletsText' | 'walletsToCancel',
 ): HTMLElement {
   const { say } = format

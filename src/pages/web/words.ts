@@ -1,9 +1,8 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { formatAmount, parseAmount } from '../../core/amount.js'
-import type { PageFailure } from './failures.js'
 import type { Format } from './format.js'
 import { type Model, type PagePoint, pointOf, timeOf } from './model.js'
-import type { PageData, PageToken } from './pageData.js'
+import type { PageFailure, PageToken, ShopData } from './pageData.js'
 
 /** How an order stands, for its buyer. */
 export function describePoint(
@@ -25,7 +24,7 @@ export function describePoint(
 /** What went wrong, for the buyer. */
 export function failureText(
   { reason, values }: PageFailure,
-  order: BuyerState | undefined,
+  order: PricedOrder | undefined,
   words: Words,
 ): { title: string; text: string } {
   const { say } = words.format
@@ -39,7 +38,7 @@ export function failureText(
 
 export type Words = {
   format: Format
-  data: PageData
+  data: Pick<ShopData, 'name'>
   token: PageToken | undefined
 }
 
@@ -94,9 +93,12 @@ export function money(amount: string, { format, token }: Words): string {
   return `${format.amount(amount)}\u00a0${token?.symbol ?? ''}`
 }
 
+/** The part of an order that says what it costs. */
+export type PricedOrder = Pick<BuyerState, 'amount' | 'atMost' | 'state'>
+
 /** What the order costs, such as `up to 50.00 USDC`. */
 export function totalOf(
-  { amount, atMost, state }: BuyerState,
+  { amount, atMost, state }: PricedOrder,
   words: Words,
 ): string {
   const isOpen = atMost !== undefined && state !== 'captured'

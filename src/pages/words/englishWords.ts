@@ -13,6 +13,8 @@ export const englishWords = {
   draftedTitle: 'Pay {name}',
   draftedText:
     'You sign now. The shop can charge exactly this amount, once. Signing costs no fee and moves no money.',
+  paywallText:
+    'You sign now, and then see what you paid for. The shop can charge exactly this amount, once. Signing costs no fee.',
   ceilingText:
     'You sign a maximum now. The shop can charge up to this amount, once, and never more. Signing costs no fee and moves no money.',
   againTitle: 'Please sign again',
@@ -61,6 +63,9 @@ export const englishWords = {
   account: 'Account',
   network: 'Network',
   order: 'Order',
+  paidFor: 'For',
+  validFor: 'Can be charged for',
+  validForText: '{time} minutes after you sign',
   signUntil: 'Sign until',
   chargeUntil: 'Can be charged until',
   timeLeft: 'Time left',
@@ -89,6 +94,9 @@ export const englishWords = {
   cancel: 'Cancel payment',
   canceling: 'Canceling',
   backToShop: 'Back to the shop',
+  tryAgain: 'Try again',
+  offers: 'Choose how to pay',
+  offer: '{amount} on {network}',
   print: 'Print receipt',
   receipt: 'Receipt',
   terms: 'Terms',
@@ -125,6 +133,31 @@ export const englishWords = {
   changedText: 'This is not possible any more. The page shows the new state.',
   refusedTitle: 'The shop refused your request',
   refusedText: '{reason} No money moved.',
+  waitTitle: 'The shop is charging you',
+  waitText:
+    'Do not pay again. This page shows what you paid for as soon as the network has the charge.',
+  slowText:
+    'This takes longer than usual. If a download has begun, you have what you paid for.',
+  noCookiesTitle: 'Your browser keeps no cookies here',
+  noCookiesText:
+    'This page needs one to show what you paid for. Open it in a window of its own, or allow cookies for this site.',
+  openAlone: 'Open in a window of its own',
+  notReceivedTitle: 'The shop did not receive your payment',
+  notReceivedText: 'The cookie with your payment did not reach it.',
+  endedTitle: 'Your earlier payment has ended',
+  endedText:
+    'It does not open this page any more. If it was charged and you saw nothing, ask the shop for a refund.',
+  answeredTitle: 'This was shown to you already',
+  answeredText:
+    'What you paid for is sent once and not kept. You can pay for it again.',
+  cannotChargeTitle: 'The shop cannot charge this account',
+  cannotChargeText:
+    'The network refused the payment. No money moved. Choose another account.',
+  tooManyTitle: 'You have too many open payments',
+  tooManyText: 'Wait until they are charged or have expired, then try again.',
+  failedTitle: 'The shop could not deliver',
+  failedText:
+    'Do not pay again. Try again with the payment that you signed, or contact the shop.',
   busyTitle: 'Your wallet is waiting for an answer',
   busyText: 'Open your wallet, answer its open request, then try again.',
   walletTitle: 'Your wallet did not sign',

@@ -15,6 +15,8 @@ export const germanWords: PageWords = {
   draftedTitle: '{name} bezahlen',
   draftedText:
     'Sie unterschreiben jetzt. Der Shop kann genau diesen Betrag einmal abbuchen. Unterschreiben kostet keine Gebühr und bewegt kein Geld.',
+  paywallText:
+    'Sie unterschreiben jetzt und sehen dann, was Sie bezahlt haben. Der Shop kann genau diesen Betrag einmal abbuchen. Unterschreiben kostet keine Gebühr.',
   ceilingText:
     'Sie unterschreiben jetzt einen Höchstbetrag. Der Shop kann bis zu diesem Betrag einmal abbuchen, nie mehr. Unterschreiben kostet keine Gebühr und bewegt kein Geld.',
   againTitle: 'Bitte unterschreiben Sie noch einmal',
@@ -66,6 +68,9 @@ export const germanWords: PageWords = {
   account: 'Konto',
   network: 'Netzwerk',
   order: 'Bestellung',
+  paidFor: 'Für',
+  validFor: 'Abbuchung möglich',
+  validForText: '{time} Minuten, nachdem Sie unterschrieben haben',
   signUntil: 'Unterschreiben bis',
   chargeUntil: 'Abbuchung möglich bis',
   timeLeft: 'Verbleibende Zeit',
@@ -96,6 +101,9 @@ export const germanWords: PageWords = {
   cancel: 'Zahlung widerrufen',
   canceling: 'Wird widerrufen',
   backToShop: 'Zurück zum Shop',
+  tryAgain: 'Noch einmal versuchen',
+  offers: 'Wählen Sie, wie Sie bezahlen',
+  offer: '{amount} in {network}',
   print: 'Beleg drucken',
   receipt: 'Beleg',
   terms: 'Bedingungen',
@@ -134,6 +142,32 @@ export const germanWords: PageWords = {
   changedText: 'Das ist nicht mehr möglich. Die Seite zeigt den neuen Stand.',
   refusedTitle: 'Der Shop hat Ihre Anfrage abgelehnt',
   refusedText: '{reason} Es ist kein Geld geflossen.',
+  waitTitle: 'Der Shop bucht gerade ab',
+  waitText:
+    'Bezahlen Sie nicht noch einmal. Diese Seite zeigt, was Sie bezahlt haben, sobald das Netzwerk die Abbuchung hat.',
+  slowText:
+    'Das dauert länger als sonst. Wenn ein Download begonnen hat, haben Sie, was Sie bezahlt haben.',
+  noCookiesTitle: 'Ihr Browser behält hier keine Cookies',
+  noCookiesText:
+    'Diese Seite braucht eines, um zu zeigen, was Sie bezahlt haben. Öffnen Sie sie in einem eigenen Fenster, oder erlauben Sie Cookies für diese Website.',
+  openAlone: 'In eigenem Fenster öffnen',
+  notReceivedTitle: 'Der Shop hat Ihre Zahlung nicht erhalten',
+  notReceivedText: 'Das Cookie mit Ihrer Zahlung ist nicht angekommen.',
+  endedTitle: 'Ihre frühere Zahlung ist beendet',
+  endedText:
+    'Sie öffnet diese Seite nicht mehr. Wenn sie abgebucht wurde und Sie nichts gesehen haben, bitten Sie den Shop um Erstattung.',
+  answeredTitle: 'Das wurde Ihnen schon gezeigt',
+  answeredText:
+    'Was Sie bezahlt haben, wird einmal gesendet und nicht aufbewahrt. Sie können noch einmal dafür bezahlen.',
+  cannotChargeTitle: 'Der Shop kann von diesem Konto nicht abbuchen',
+  cannotChargeText:
+    'Das Netzwerk hat die Zahlung abgelehnt. Es ist kein Geld geflossen. Wählen Sie ein anderes Konto.',
+  tooManyTitle: 'Sie haben zu viele offene Zahlungen',
+  tooManyText:
+    'Warten Sie, bis sie abgebucht oder abgelaufen sind, und versuchen Sie es noch einmal.',
+  failedTitle: 'Der Shop konnte nicht liefern',
+  failedText:
+    'Bezahlen Sie nicht noch einmal. Versuchen Sie es noch einmal mit der unterschriebenen Zahlung, oder wenden Sie sich an den Shop.',
   busyTitle: 'Ihre Wallet wartet auf eine Antwort',
   busyText:
     'Öffnen Sie Ihre Wallet, beantworten Sie die offene Frage, und versuchen Sie es noch einmal.',

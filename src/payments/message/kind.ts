@@ -20,8 +20,6 @@ export type SigningKind = {
   readonly total: 'amount' | 'atMost'
   /** The primary type that is expected if `expect` names none. */
   readonly primaryType: AnyPayment['primaryType']
-  /** Names of the members that `expect` may have for this kind only. */
-  readonly expected: Readonly<Record<string, unknown>>
   /**
    * Parses a payment of this kind, signed or not.
    *
@@ -37,10 +35,14 @@ export type SigningKind = {
 export const eip3009Signing: SigningKind = {
   total: 'amount',
   primaryType: 'ReceiveWithAuthorization',
-  expected: { amount: true },
   parse: parsePayment,
   accounts: accountsOf,
   typedData: (payment: Payment) => addTypes(payment),
+}
+
+/** Members that `expect` has for this kind, beside those for every kind. */
+export function expectedOf({ total }: Pick<SigningKind, 'total'>): object {
+  return { [total]: true, ...(total === 'atMost' && { operator: true }) }
 }
 
 /** Returns the accounts of a payment whose message names the recipient. */

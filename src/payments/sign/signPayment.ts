@@ -4,7 +4,11 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { parseTime } from '../../core/clock.js'
 import { parseAddress } from '../../core/fields.js'
 import type { AnyPayment, Payment, PrimaryType } from '../../core/types.js'
-import { eip3009Signing, type SigningKind } from '../message/kind.js'
+import {
+  eip3009Signing,
+  expectedOf,
+  type SigningKind,
+} from '../message/kind.js'
 import { checkExpected, domainChecks } from './checkExpected.js'
 import { UnexpectedPaymentError } from './errors.js'
 import { signWithWallet, type Wallet } from './signWithWallet.js'
@@ -152,7 +156,7 @@ export async function signPayment<payment extends AnyPayment>(
   checkMembers(parameters, members)
   const given: SignPaymentParameters<payment> = Object(parameters)
   const { kind = eip3009Signing } = given
-  const expected = { ...expectationMembers, ...kind.expected }
+  const expected = { ...expectationMembers, ...expectedOf(kind) }
   checkMembers<object>(given.expect, expected, 'expect')
   const expect: SignPaymentExpectation & SignCeilingExpectation = Object(
     given.expect,

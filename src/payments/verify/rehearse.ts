@@ -82,7 +82,7 @@ export function captureCallOf(
     hash: () => kind.hash(payment),
     payer: message.from,
     spentCall: kind.spentCall(payment),
-    approvalCall: kind.approvalCall?.(payment),
+    approvalCall: kind.permit?.approvalCall(payment),
     operator,
     returnsWord: kind.total === 'atMost',
     signature,

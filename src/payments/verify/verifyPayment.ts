@@ -8,6 +8,7 @@ import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { AnyPayment, AnySignedPayment } from '../../core/types.js'
 import { type CaptureKind, eip3009Capture, type PaymentKind } from '../kind.js'
+import { expectedOf } from '../message/kind.js'
 import { checkMessage } from './checkMessage.js'
 import { rehearseCapture } from './rehearse.js'
 import {
@@ -219,7 +220,7 @@ function parseExpectation(
 } {
   checkMembers<object>(
     given,
-    { ...expectationMembers, ...kind.expected },
+    { ...expectationMembers, ...expectedOf(kind) },
     'expect',
   )
   const expect: AnyExpectation = Object(given)

@@ -4,7 +4,7 @@ import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
 import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
 import { isWord, readWord } from '../../chain/state/executor.js'
 import { formatAmount } from '../../core/amount.js'
-import type { CarriedCall } from '../../payments/kind.js'
+import type { SettlingCall } from '../../payments/kind.js'
 import { currentPeriod } from '../permission/getSpendPermission.js'
 import { judgePermission } from '../permission/judgePermission.js'
 import {
@@ -30,7 +30,7 @@ export type WalletLimits = {
   maxGas: bigint
 }
 
-export type ChargeReason = Extract<CarriedCall, { ok: false }>['reason']
+export type ChargeReason = Extract<SettlingCall, { ok: false }>['reason']
 
 type RehearseChargeOptions = {
   signature: Hex
@@ -58,7 +58,7 @@ export async function rehearseCharge(
   client: Client,
   payment: ChargePayment,
   { signature, limits, searches, getKnown }: RehearseChargeOptions,
-): Promise<CarriedCall> {
+): Promise<SettlingCall> {
   const { permission, chargeId } = payment
   const { message } = permission
   const { value, validAfter } = payment.message
@@ -117,7 +117,7 @@ export function rehearseRevocation(
   client: Client,
   permission: SpendPermission,
   maxGas: bigint,
-): Promise<CarriedCall> {
+): Promise<SettlingCall> {
   return withGas(client, permission.message.spender, {
     call: revokeCall(permission),
     most: maxGas,
@@ -128,7 +128,7 @@ async function withGas(
   client: Client,
   from: Address,
   { call, most }: { call: ManagerCall; most: bigint },
-): Promise<CarriedCall> {
+): Promise<SettlingCall> {
   const method = 'eth_estimateGas'
   const { result, failure } = await tryRequest(client, method, [
     { from, ...call },
@@ -168,7 +168,7 @@ const sameNames: readonly ChargeReason[] = [
   'gasTooHigh',
 ]
 
-function refuse(reason: SpendPermissionRefusal): CarriedCall {
+function refuse(reason: SpendPermissionRefusal): SettlingCall {
   // The chain id of the permission was checked when it was signed, so the node
   // must be on another chain. Throws a retryable error instead of refusing the
   // charge.

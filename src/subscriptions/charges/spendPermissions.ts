@@ -3,7 +3,7 @@ import { checkMembers, type MembersOf } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { AnyPayment } from '../../core/types.js'
-import { buildAuthorization, type PaymentKind } from '../../payments/kind.js'
+import { buildAuthorization, type SettlingKind } from '../../payments/kind.js'
 import { accountsOf } from '../../payments/message/kind.js'
 import { baseFactories, baseImplementations } from '../permission/walletCode.js'
 import {
@@ -56,7 +56,7 @@ const members: MembersOf<SpendPermissionsParameters> = {
 export const spendPermissionName = 'spendPermission'
 
 /** The payment kind of subscription charges, for `kinds` of `createOrders`. */
-export type SpendPermissions = PaymentKind & {
+export type SpendPermissions = SettlingKind & {
   readonly limits: WalletLimits
 }
 
@@ -101,19 +101,6 @@ export function spendPermissions(
   return {
     name: spendPermissionName,
     limits,
-    total: 'amount',
-    primaryType: 'ReceiveWithAuthorization',
-    expected: {},
-    hasOwnNonce: false,
-    token: 'receive',
-    parse: refuse,
-    typedData: refuse,
-    hash: refuse,
-    encodeCapture: refuse,
-    spentCall: refuse,
-    spentLogs: refuse,
-    decode: refuse,
-    drawTerms: refuse,
     accounts: accountsOf,
     build: (fields): ChargePayment => ({
       ...buildAuthorization(fields),
@@ -126,7 +113,7 @@ export function spendPermissions(
         chargeId === undefined && provesRevocation(receipt, permission)
       return isOver ? 'canceled' : undefined
     },
-    carried: {
+    settling: {
       rehearse: (client, { payment, action, getKnown }) => {
         const charge = chargeOf(payment)
         return action === 'cancel'
@@ -153,15 +140,6 @@ export function spendPermissions(
         explainCharge(client, chargeOf(payment), receipt),
     },
   }
-}
-
-/** Refuses to draft or sign a charge: the payer signs only the permission. */
-function refuse(): never {
-  throw new InvalidFieldError(
-    'kind',
-    shown(spendPermissionName),
-    'a kind of payments that payers sign',
-  )
 }
 
 function chargeOf(payment: AnyPayment): ChargePayment {

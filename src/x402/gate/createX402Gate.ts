@@ -8,7 +8,12 @@ import { createLiveness } from './liveness.js'
 import { openGate } from './openGate.js'
 import { parseGate } from './parseGate.js'
 import { startCleaning } from './removeOld.js'
-import type { AnswerParameters, X402Gate, X402GateParameters } from './types.js'
+import type {
+  AnswerParameters,
+  X402Gate,
+  X402GateParameters,
+  X402Payment,
+} from './types.js'
 
 /**
  * Stands in front of fetch handlers and sells each answer over x402 (version 2,
@@ -49,7 +54,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     })
     return opened
   }
-  const answer = async (
+  const sell = async (
     request: Request,
     given: AnswerParameters,
   ): Promise<Response> => {
@@ -73,6 +78,19 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
         attributes: { ok: fault === undefined, ...fault },
       })
     }
+  }
+  const answer: X402Gate['answer'] = (request, given) => {
+    const { paywall, orders, keepFor } = gate
+    if (!paywall) return sell(request, given)
+    // A paywall may add the payment, but the handler gets the request as it
+    // came, with what its server has added to it.
+    const { handler } = given
+    const own = (_: Request, payment: X402Payment) => handler(request, payment)
+    return paywall(request, {
+      orders,
+      keepFor,
+      sell: (asked) => sell(asked, { ...given, handler: own }),
+    })
   }
   return {
     mostAnswerBytes: gate.mostAnswerBytes,

@@ -37,6 +37,13 @@ export function parseGate(parameters: X402GateParameters): GateContext {
   const { context, instance } = contextOf(orders)
   if (typeof resource !== 'function')
     throw new InvalidFieldError('resource', resource, 'a function')
+  const { paywall = false } = parameters
+  if (paywall !== false && typeof paywall !== 'function')
+    throw new InvalidFieldError(
+      'paywall',
+      paywall,
+      'false, or what createPaywall of countersign/pages returns',
+    )
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
   if (typeof offers !== 'object' || !offers)
     throw new InvalidFieldError('offers', offers, 'an object')
@@ -68,6 +75,7 @@ export function parseGate(parameters: X402GateParameters): GateContext {
     timeout: count('timeout', 30_000),
     keepFor,
     takeOverFrom,
+    paywall,
     owner: drawNonce().slice(2, 34),
     keepAnswer: keepAnswers({ context, instance }),
     loadKnown: loadKnown(context),

@@ -99,6 +99,21 @@ export const offerMembers: MembersOf<X402Offer> = {
   stream: true,
 }
 
+/**
+ * Answers browsers with a page on which people pay. `createPaywall` of
+ * `countersign/pages` makes one.
+ */
+export type X402Paywall = (
+  request: Request,
+  gate: {
+    orders: DestinationOrders
+    /** Seconds after a payment's expiry for which its answer stays stored. */
+    keepFor: bigint
+    /** Answers as without a paywall. */
+    sell: (request: Request) => Promise<Response>
+  },
+) => Promise<Response>
+
 /** Parameters of {@link createX402Gate}. */
 export type X402GateParameters = {
   /** Orders from `createOrders`, or from its `within`. */
@@ -135,6 +150,11 @@ export type X402GateParameters = {
    * payment.
    */
   takeOverFrom?: string | undefined
+  /**
+   * The page that browsers get with a 402 answer, from `createPaywall` of
+   * `countersign/pages`. @default false
+   */
+  paywall?: X402Paywall | false | undefined
 }
 
 export const gateMembers: MembersOf<X402GateParameters> = {
@@ -147,6 +167,7 @@ export const gateMembers: MembersOf<X402GateParameters> = {
   timeout: true,
   keepFor: true,
   takeOverFrom: true,
+  paywall: true,
 }
 
 /** The payment for which a handler runs. */
@@ -267,6 +288,7 @@ export type GateContext = {
   timeout: number
   keepFor: bigint
   takeOverFrom: string | undefined
+  paywall: X402Paywall | false
   /**
    * Random name of this gate. It marks the gate's records and its lease in the
    * store.

@@ -41,7 +41,7 @@ export function encodeHeader(value: object): string {
 /**
  * Decodes the JSON value of a header. Returns `undefined` if it is malformed.
  */
-function decodeHeader(header: string): unknown {
+export function decodeHeader(header: string): unknown {
   if (header.length > longestHeader) return undefined
   try {
     const bytes = Uint8Array.from(atob(header), (one) => one.charCodeAt(0))

@@ -46,12 +46,14 @@ type OpenPagesParameters = Partial<PagesParameters> & {
   prefix?: string | undefined
   /** Deploys the token of the shop. @default the chain's own */
   openToken?: ((chain: DevChain) => Promise<Address>) | undefined
+  /** Answers for other pages of the shop's site. */
+  site?: ((path: string) => Response | undefined) | undefined
 }
 
 export async function openPagesDesk(
   parameters: OpenPagesParameters = {},
 ): Promise<PagesDesk> {
-  const { policy, prefix = '', openToken, ...given } = parameters
+  const { policy, prefix = '', openToken, site, ...given } = parameters
   const chain = await startDevChain()
   await deployCheckout(chain)
   const token = (await openToken?.(chain)) ?? chain.token
@@ -76,6 +78,8 @@ export async function openPagesDesk(
   })
   const listener = getRequestListener(async (request) => {
     const url = new URL(request.url)
+    const own = site?.(url.pathname)
+    if (own) return own
     if (!url.pathname.startsWith(`${prefix}/`))
       return new Response('Not of this shop', { status: 404 })
     url.pathname = url.pathname.slice(prefix.length)

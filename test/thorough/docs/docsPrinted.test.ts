@@ -210,7 +210,7 @@ async function openBrowser(
   onFinished: OnFinished,
 ): Promise<() => Promise<Page>> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
-  const browser = await launch(folder)
+  const browser = await launch(folder, { hasFonts: true })
   onFinished(async () => {
     await browser.close()
     rmSync(folder, { recursive: true, force: true })

@@ -55,6 +55,10 @@ const silent = [
   'decodeTokenLog',
   'redactHeaders',
   'expressPayment',
+  'cancelPaymentMutationOptions',
+  'getOrderQueryKey',
+  'getOrderQueryOptions',
+  'signPaymentMutationOptions',
 ]
 
 test.each(functions.filter(([, name]) => !silent.includes(name)))(

@@ -1,5 +1,10 @@
 import { InvalidFieldError } from 'countersign'
-import { createPages, type PagesParameters } from 'countersign/pages'
+import {
+  createPages,
+  createPaywall,
+  type PagesParameters,
+  type PaywallParameters,
+} from 'countersign/pages'
 import { expect, test } from 'vitest'
 import {
   baseOrders,
@@ -55,6 +60,28 @@ test.each([
   expect(thrown).toBeInstanceOf(InvalidFieldError)
   expect(Object(thrown).details.field).toBe(field)
 })
+
+test.each([
+  ['name', undefined],
+  ['logo', 'https://elsewhere.example/logo.svg'],
+  ['accent', 'red'],
+  ['terms', 'javascript:alert(1)'],
+  ['language', 'fr'],
+  ['frameAncestors[0]', ['*'], 'frameAncestors'],
+  ['languages.fr.payTo', { fr: {} }, 'languages'],
+  ['parameters', '/payments', 'payments'],
+])(
+  'a paywall whose %s is %j is refused by its name',
+  (field, value, name = field) => {
+    const given = { name: 'Daily News', [name]: value } as PaywallParameters
+    expect(() => createPaywall(given)).toThrow(
+      expect.objectContaining({
+        name: 'InvalidFieldError',
+        details: expect.objectContaining({ field }),
+      }),
+    )
+  },
+)
 
 test('orders that createOrders did not make are refused', () => {
   const stranger = {} as typeof orders

@@ -99,9 +99,12 @@ export function publicNames(): PublicName[] {
     for (const it of parse(file).statements)
       if (ts.isExportDeclaration(it) && it.exportClause)
         ts.forEachChild(it.exportClause, (specifier) => {
-          const name = specifier.getText().replace('type ', '')
+          const [declared = '', name = declared] = specifier
+            .getText()
+            .replace('type ', '')
+            .split(' as ')
           found.push({ name, place: name })
-          enter(exported.get(name))
+          enter(exported.get(declared))
         })
   return found
 }

@@ -95,3 +95,21 @@ test('an offer leaves room for the signature of a smart wallet', () => {
   }
   expect(decodePaymentHeader(encodeHeader(payload)).ok).toBe(true)
 })
+
+test.each([true, null, {}, 'Daily News'])(
+  'a paywall that is %j is refused, and false is none',
+  (paywall) => {
+    const offers = { work: { amount: '0.01' } }
+    expect(() =>
+      createX402Gate({ orders, offers, paywall: paywall as never }),
+    ).toThrow(
+      expect.objectContaining({
+        name: 'InvalidFieldError',
+        message: expect.stringContaining('paywall'),
+      }),
+    )
+    expect(() =>
+      createX402Gate({ orders, offers, paywall: false }),
+    ).not.toThrow()
+  },
+)

@@ -1,0 +1,247 @@
+import { chooseLanguage } from '../pages/chooseLanguage.js'
+import type { PageToken } from '../pages/web/pageData.js'
+import type { PaymentEvents } from '../pages/web/reportEvents.js'
+import { showPayment } from '../pages/web/showPayment.js'
+import { englishWords } from '../pages/words/englishWords.js'
+import { germanWords } from '../pages/words/germanWords.js'
+import type { PageWords } from '../pages/words/types.js'
+import { elementStyles } from './elementStyles.js'
+import { knownPageTokens } from './knownPageTokens.js'
+
+/** The events of {@link CountersignPayElement}. They bubble. */
+export type CountersignPayEventMap = {
+  [type in keyof PaymentEvents]: CustomEvent<PaymentEvents[type]>
+}
+
+type Listener<type extends keyof CountersignPayEventMap> = (
+  this: CountersignPayElement,
+  event: CountersignPayEventMap[type],
+) => unknown
+
+/** Servers that render pages have no elements. */
+const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement
+
+const languages: Readonly<Record<string, PageWords>> = {
+  en: englishWords,
+  de: germanWords,
+}
+
+let sheet: CSSStyleSheet | undefined
+
+/**
+ * `<countersign-pay>` shows an order to its buyer, as the payment page does: the
+ * buyer chooses a wallet, sees everything that is signed, signs, follows the
+ * payment, and cancels it. Importing `countersign/element` defines it.
+ *
+ * Attributes: `order-id`; `token`, the buyer's token from the result of `draft`;
+ * `payments`, the address of the routes of `createPaymentHandler`, by default
+ * `/payments`; `name`, the name of the shop; `language`, by default that of the
+ * page; `return-url`, where a link leads back to. It shows nothing while it has
+ * no `order-id` or no `token`, and begins again if an attribute changes.
+ *
+ * It lives in a shadow root with a style sheet that a Content-Security-Policy
+ * without `unsafe-inline` allows. CSS variables set its colours: `--accent`,
+ * `--on-accent`, `--surface`, `--text`, `--quiet`, `--line`, `--strong`,
+ * `--warn`, `--bad`.
+ *
+ * @example
+ * ```ts
+ * import 'countersign/element'
+ *
+ * export function showOrder(orderId: string, buyerToken: string) {
+ *   const element = document.createElement('countersign-pay')
+ *   element.setAttribute('order-id', orderId)
+ *   element.setAttribute('token', buyerToken)
+ *   element.addEventListener('captured', ({ detail }) => {
+ *     console.log(detail.orderId, detail.order.transaction?.hash)
+ *   })
+ *   document.body.append(element)
+ * }
+ * ```
+ */
+export class CountersignPayElement extends Base {
+  static readonly observedAttributes: readonly string[] = [
+    'order-id',
+    'token',
+    'payments',
+    'name',
+    'language',
+    'return-url',
+  ]
+
+  #tokens: readonly PageToken[] = knownPageTokens()
+  #words: PageWords | undefined
+  #running: AbortController | undefined
+  #isPlanned = false
+
+  /**
+   * The tokens that the page takes: an order in another one is not signed. By
+   * default USDC where Circle issues it, and on development chains.
+   */
+  get tokens(): readonly PageToken[] {
+    return this.#tokens
+  }
+
+  set tokens(tokens: readonly PageToken[]) {
+    this.#tokens = tokens
+    this.#plan()
+  }
+
+  /** Texts in place of those of the language. */
+  get words(): PageWords | undefined {
+    return this.#words
+  }
+
+  set words(words: PageWords | undefined) {
+    this.#words = words
+    this.#plan()
+  }
+
+  /** @internal */
+  connectedCallback(): void {
+    // What was set before the element was defined hides the accessors.
+    for (const name of ['tokens', 'words'] as const) {
+      const own = Object.getOwnPropertyDescriptor(this, name)
+      Reflect.deleteProperty(this, name)
+      if (own) Object.assign(this, { [name]: own.value })
+    }
+    this.#plan()
+  }
+
+  /** @internal */
+  disconnectedCallback(): void {
+    this.#running?.abort()
+  }
+
+  /** @internal */
+  attributeChangedCallback(): void {
+    this.#plan()
+  }
+
+  override addEventListener<type extends keyof CountersignPayEventMap>(
+    type: type,
+    listener: Listener<type>,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  override addEventListener<type extends keyof HTMLElementEventMap>(
+    type: type,
+    listener: (this: HTMLElement, event: HTMLElementEventMap[type]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  override addEventListener(
+    type: string,
+    listener: unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void {
+    super.addEventListener(type, listener as EventListener, options)
+  }
+
+  override removeEventListener<type extends keyof CountersignPayEventMap>(
+    type: type,
+    listener: Listener<type>,
+    options?: boolean | EventListenerOptions,
+  ): void
+  override removeEventListener<type extends keyof HTMLElementEventMap>(
+    type: type,
+    listener: (this: HTMLElement, event: HTMLElementEventMap[type]) => unknown,
+    options?: boolean | EventListenerOptions,
+  ): void
+  override removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | EventListenerOptions,
+  ): void
+  override removeEventListener(
+    type: string,
+    listener: unknown,
+    options?: boolean | EventListenerOptions,
+  ): void {
+    super.removeEventListener(type, listener as EventListener, options)
+  }
+
+  /** Begins once, however many attributes are set now. */
+  #plan(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    queueMicrotask(() => {
+      this.#isPlanned = false
+      this.#begin()
+    })
+  }
+
+  #begin(): void {
+    this.#running?.abort()
+    const orderId = this.getAttribute('order-id')
+    const buyerToken = this.getAttribute('token')
+    const root = this.shadowRoot ?? openRoot(this)
+    root.replaceChildren()
+    if (!this.isConnected || !orderId || !buyerToken) return
+    const running = new AbortController()
+    this.#running = running
+    const main = document.createElement('div')
+    main.className = 'parts'
+    const status = document.createElement('p')
+    status.className = 'unseen'
+    status.setAttribute('role', 'status')
+    root.append(main, status)
+    const language = this.#chooseLanguage()
+    showPayment({
+      data: {
+        payments: this.getAttribute('payments') ?? '/payments',
+        name: this.getAttribute('name') ?? location.host,
+        tokens: this.#tokens,
+        returnUrl: this.getAttribute('return-url') ?? undefined,
+        terms: undefined,
+        language,
+        words: this.#words ?? languages[language] ?? englishWords,
+      },
+      link: { orderId, buyerToken },
+      place: { main, status },
+      signal: running.signal,
+      onEvent: (type, detail) => {
+        this.dispatchEvent(
+          new CustomEvent(type, { detail, bubbles: true, composed: true }),
+        )
+      },
+    })
+  }
+
+  #chooseLanguage(): string {
+    const wanted = [
+      this.getAttribute('language'),
+      this.closest('[lang]')?.getAttribute('lang'),
+      ...navigator.languages,
+    ]
+    return chooseLanguage(
+      wanted.filter(Boolean).join(','),
+      Object.keys(languages),
+    )
+  }
+}
+
+function openRoot(element: HTMLElement): ShadowRoot {
+  if (!sheet) {
+    sheet = new CSSStyleSheet()
+    sheet.replaceSync(elementStyles)
+  }
+  const root = element.attachShadow({ mode: 'open' })
+  root.adoptedStyleSheets = [sheet]
+  return root
+}
+
+/** Name of the element, for `customElements.whenDefined`. */
+export const payElementName = 'countersign-pay'
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'countersign-pay': CountersignPayElement
+  }
+}
+
+if (globalThis.customElements && !customElements.get(payElementName))
+  customElements.define(payElementName, CountersignPayElement)

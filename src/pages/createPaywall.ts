@@ -1,0 +1,177 @@
+import type { PaymentRequired } from '@x402/core/types'
+import { contextOf, type OrdersContext } from '../orders/engine.js'
+import type { X402Paywall } from '../x402/gate/types.js'
+import { findWords } from './chooseLanguage.js'
+import { isNavigation } from './isNavigation.js'
+import { openTokens } from './openTokens.js'
+import { parsePaywall, type SettledPaywall } from './parsePages.js'
+import { paywallAssets } from './paywallAssets.js'
+import {
+  nameCookie,
+  nonceOf,
+  readCookie,
+  withPayment,
+} from './paywallCookie.js'
+import { explainCode, type GateRefusal, readRefusal } from './readRefusal.js'
+import { renderPage } from './renderPage.js'
+import { contrastOf } from './theme.js'
+import type { PaywallParameters } from './types.js'
+import type { PageToken, PaywallAnswer, PaywallData } from './web/pageData.js'
+
+/**
+ * Makes the page on which people pay for what an x402 gate sells. Give it to
+ * `createX402Gate` as `paywall`.
+ *
+ * A browser that opens an address of the gate gets the page with the 402 answer.
+ * The buyer pays with a wallet of the browser, which then shows the answer of
+ * your handler, once for this payment; when it is loaded again, the kept answer.
+ * Programs see no difference: headers are the same, and programs that do not ask
+ * for HTML get the same body.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ *
+ * @example
+ * ```ts
+ * import type { Orders } from 'countersign/orders'
+ * import { createPaywall } from 'countersign/pages'
+ * import { createX402Gate } from 'countersign/x402'
+ *
+ * export const openGate = (orders: Orders) =>
+ *   createX402Gate({
+ *     orders,
+ *     offers: { article: { amount: '0.10', description: 'One article' } },
+ *     paywall: createPaywall({ name: 'Daily News' }),
+ *   })
+ * ```
+ */
+export function createPaywall(parameters: PaywallParameters): X402Paywall {
+  const settled = parsePaywall(parameters)
+  const security = securityHeaders(settled)
+  const opened = new WeakMap<
+    OrdersContext,
+    () => Promise<readonly PageToken[]>
+  >()
+  const getTokens = (context: OrdersContext) => {
+    const get = opened.get(context) ?? openTokens(context)
+    opened.set(context, get)
+    return get()
+  }
+
+  return async (request, { orders, keepFor, sell }) => {
+    if (!isNavigation(request)) return sell(request)
+    const cookie = nameCookie(request)
+    // A `HEAD` request buys nothing.
+    const payment =
+      request.method === 'GET' ? readCookie(request, cookie) : undefined
+    const pays = payment === undefined ? request : withPayment(request, payment)
+    const first = await sell(pays)
+    const refused = await readRefusal(first)
+    if (!refused) return first
+    // What was sent already is on sale again.
+    const isAnswered = refused.kind === 'answered'
+    const answer = isAnswered ? await sell(request) : first
+    const refusal = isAnswered ? await readRefusal(answer) : refused
+    if (!refusal || refusal.kind === 'answered') return answer
+    const { required, shown } = describe(refusal, { payment, isAnswered })
+    const { context } = contextOf(orders)
+    return showPage(request, answer, {
+      settled,
+      security,
+      data: {
+        tokens: required ? await getTokens(context) : [],
+        accepts: required?.accepts ?? [],
+        description: required?.resource.description,
+        needsIdentifier: isIdentifierRequired(required),
+        cookie,
+        keepFor: Number(keepFor),
+        now: Math.floor(Date.now() / 1_000),
+        answer: shown,
+      },
+    })
+  }
+}
+
+type Described = {
+  required: PaymentRequired | undefined
+  shown: PaywallAnswer
+}
+
+/** Says what the page is to show of an answer. */
+function describe(
+  refusal: Exclude<GateRefusal, { kind: 'answered' }>,
+  { payment, isAnswered }: { payment: string | undefined; isAnswered: boolean },
+): Described {
+  if (refusal.kind === 'later')
+    return { required: undefined, shown: refusal.answer }
+  const { required, code } = refusal
+  if (payment === undefined) return { required, shown: {} }
+  const failure = isAnswered
+    ? ({ reason: 'answered' } as const)
+    : explainCode(code)
+  return { required, shown: { failure, ended: nonceOf(payment) } }
+}
+
+function isIdentifierRequired(required: PaymentRequired | undefined): boolean {
+  const declared = Object(required?.extensions?.['payment-identifier'])
+  return Object(declared.info).required === true
+}
+
+type Shown = {
+  settled: SettledPaywall
+  security: readonly (readonly [name: string, value: string])[]
+  data: Omit<
+    PaywallData,
+    'name' | 'terms' | 'language' | 'words' | 'accent' | 'onAccent'
+  >
+}
+
+/** Puts the page into an answer, whose status and headers stay. */
+function showPage(
+  request: Request,
+  { status, headers: given }: Response,
+  { settled, security, data }: Shown,
+): Response {
+  const { name, logo, accent, terms } = settled
+  const { language, words } = findWords(request, settled)
+  const { script, style } = paywallAssets
+  const told: PaywallData = {
+    ...data,
+    name,
+    terms,
+    language,
+    words,
+    accent,
+    onAccent: contrastOf(accent),
+  }
+  const html = renderPage({
+    data: told,
+    logo,
+    styles: [`<style>${style.text}</style>`],
+    scripts: [`<script type="module">${script.text}</script>`],
+  })
+  const headers = new Headers(given)
+  headers.set('content-type', 'text/html; charset=utf-8')
+  headers.set('content-language', language)
+  for (const [field, value] of security) headers.set(field, value)
+  return new Response(html, { status, headers })
+}
+
+function securityHeaders({
+  frameAncestors,
+}: SettledPaywall): Shown['security'] {
+  const { script, style } = paywallAssets
+  const policy = [
+    "default-src 'none'",
+    `script-src '${script.hash}'`,
+    `style-src '${style.hash}'`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
+  ]
+  return [
+    ['content-security-policy', policy.join('; ')],
+    ['referrer-policy', 'no-referrer'],
+    ['x-content-type-options', 'nosniff'],
+  ]
+}

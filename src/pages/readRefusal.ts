@@ -1,0 +1,96 @@
+import type { PaymentRequired } from '@x402/core/types'
+import { decodeHeader, requiredHeader } from '../x402/wire/headers.js'
+import type { PageFailure, PaywallAnswer } from './web/pageData.js'
+
+/** What a gate answered instead of what it sells. */
+export type GateRefusal =
+  /** It asks for a payment. `code` says why it refused the one that it got. */
+  | { kind: 'offer'; required: PaymentRequired; code: string }
+  /** It sent the answer to this payment already, and did not keep it. */
+  | { kind: 'answered' }
+  /** Nothing is to be paid now. */
+  | { kind: 'later'; answer: PaywallAnswer }
+
+/**
+ * Reads an answer of a gate. Returns `undefined` if it is what the handler made,
+ * which people see as it is.
+ */
+export async function readRefusal(
+  answer: Response,
+): Promise<GateRefusal | undefined> {
+  const { status, headers } = answer
+  if (status < 400 || !headers.get('content-type')?.startsWith(json))
+    return undefined
+  const body: unknown = await answer
+    .clone()
+    .json()
+    .catch(() => undefined)
+  const { error = '' } = Object(body)
+  // A handler's answer is private: it may be the 402 of another gate.
+  if (status === 402 && headers.get('cache-control') === 'no-store') {
+    const required = decodeHeader(headers.get(requiredHeader) ?? '')
+    return { kind: 'offer', required: required as PaymentRequired, code: error }
+  }
+  if (Object.keys(Object(body)).join() !== 'error') return undefined
+  if (status === 409 && error === 'answered') return { kind: 'answered' }
+  const later = Object.hasOwn(laters, error) ? laters[error] : undefined
+  return later && { kind: 'later', answer: { isLater: true, ...later } }
+}
+
+const json = 'application/json'
+
+const failed: PaywallAnswer = {
+  failure: { reason: 'failed' },
+}
+
+/** By the `error` of the gate's answers. */
+const laters: Readonly<Record<string, PaywallAnswer>> = {
+  settlement_pending: {
+    failure: { reason: 'wait' },
+    seconds: 1,
+  },
+  unavailable: {
+    failure: { reason: 'unreachable' },
+    seconds: 5,
+  },
+  unexpected_verify_error: {
+    failure: { reason: 'unreachable' },
+    seconds: 5,
+  },
+  too_many_open_payments: {
+    failure: { reason: 'tooMany' },
+  },
+  work_failed: failed,
+  answer_too_long: failed,
+}
+
+const ended: PageFailure = { reason: 'ended' }
+const cannotCharge: PageFailure = {
+  reason: 'cannotCharge',
+}
+
+/** By the code with which a gate refuses a payment. */
+const failures: Readonly<Record<string, PageFailure>> = {
+  invalid_exact_evm_insufficient_balance: {
+    reason: 'tooLittle',
+  },
+  invalid_exact_evm_signature: {
+    reason: 'wrongSigner',
+  },
+  // These may also be about a payment that was charged long ago.
+  invalid_exact_evm_payload_authorization_valid_before: ended,
+  invalid_exact_evm_nonce_already_used: ended,
+  invalid_transaction_state: ended,
+  invalid_exact_evm_transaction_simulation_failed: cannotCharge,
+}
+
+/** Says in words why a gate refused a payment. */
+export function explainCode(code: string): PageFailure {
+  return Object.hasOwn(failures, code) && failures[code]
+    ? failures[code]
+    : {
+        reason: 'refused',
+        values: { reason: `${code}.` },
+        isSerious: true,
+      }
+}

@@ -1,0 +1,118 @@
+/**
+ * A payment is kept in a cookie that the browser sends with its next request for
+ * the same address, so that the browser itself shows what was paid for.
+ */
+
+const prefix = 'countersign-'
+
+/**
+ * Most characters of all payments at one address. Servers refuse requests whose
+ * headers are long: some a line of 8 kB, some 16 kB together.
+ */
+const mostKept = 5_000
+
+/**
+ * A page of its own, then one in a frame of another site, where browsers that
+ * allow it keep cookies apart for each such site.
+ */
+const places = ['samesite=lax', 'samesite=none;secure;partitioned'] as const
+
+/** Finds the cookie of this name. */
+export function readKept(name: string): string | undefined {
+  return listCookies().find(([one]) => one === name)?.[1]
+}
+
+/** Keeps a payment. Returns false if the browser does not. */
+export function keepPayment(
+  name: string,
+  payment: string,
+  seconds: number,
+): boolean {
+  dropOldest(payment.length)
+  return keep(name, payment, seconds)
+}
+
+function keep(name: string, value: string, seconds: number): boolean {
+  const path = cookiePath(location.pathname)
+  return places.some((place) => {
+    write(`${name}=${value};path=${path};max-age=${seconds};${place}`)
+    return readKept(name) === value
+  })
+}
+
+/** Removes a cookie, whichever part of this address it is kept for. */
+export function dropKept(name: string): void {
+  const { pathname } = location
+  const paths = [...pathname].flatMap((character, at) =>
+    character === '/'
+      ? [pathname.slice(0, at) || '/', pathname.slice(0, at + 1)]
+      : [],
+  )
+  for (const path of new Set([...paths, cookiePath(pathname)]))
+    for (const place of places)
+      write(`${name}=;path=${path};max-age=0;${place}`)
+}
+
+/** True if the browser keeps cookies of this page. */
+export function canKeep(): boolean {
+  const name = `${prefix}try`
+  const isKept = keep(name, '1', 60)
+  dropKept(name)
+  return isKept
+}
+
+/** The nonce of a payment that is kept; empty if it has none. */
+export function nonceOfKept(payment: string): string {
+  try {
+    return String(JSON.parse(atob(payment)).payload.authorization.nonce ?? '')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * A cookie's path cannot contain a semicolon: such an address gets the folder
+ * that it is in.
+ */
+function cookiePath(pathname: string): string {
+  const [before = '', ...more] = pathname.split(';')
+  return more.length > 0 ? before.slice(0, before.lastIndexOf('/') + 1) : before
+}
+
+function write(cookie: string): void {
+  const isSecure = location.protocol === 'https:' && !cookie.includes(';secure')
+  try {
+    // biome-ignore lint/suspicious/noDocumentCookie: other ways are asynchronous or of few browsers
+    document.cookie = isSecure ? `${cookie};secure` : cookie
+  } catch {
+    // The page finds out when it reads the cookie.
+  }
+}
+
+function listCookies(): [name: string, value: string][] {
+  return readAll()
+    .split('; ')
+    .map((one) => {
+      const at = one.indexOf('=')
+      return [one.slice(0, at), one.slice(at + 1)]
+    })
+}
+
+function readAll(): string {
+  try {
+    return document.cookie
+  } catch {
+    // A frame in a sandbox has none, and may not ask.
+    return ''
+  }
+}
+
+function dropOldest(added: number): void {
+  const own = listCookies().filter(([name]) => name.startsWith(prefix))
+  let length = added + own.reduce((sum, [, value]) => sum + value.length, 0)
+  for (const [name, value] of own) {
+    if (length <= mostKept) return
+    dropKept(name)
+    length -= value.length
+  }
+}

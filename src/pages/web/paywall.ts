@@ -1,0 +1,241 @@
+import { placeInPage, showParts } from './dom.js'
+import { explainFailure, NotOpen } from './failures.js'
+import { followWallet } from './followWallet.js'
+import { createFormat } from './format.js'
+import {
+  canKeep,
+  dropKept,
+  keepPayment,
+  nonceOfKept,
+  readKept,
+} from './keptPayment.js'
+import { looksOf } from './model.js'
+import type { PageFailure, PaywallData } from './pageData.js'
+import { checkWalletChain, switchNetwork } from './pay.js'
+import { type PaywallModel, renderPaywall } from './paywallView.js'
+import { readPageData } from './readPageData.js'
+import {
+  buildOfferPayment,
+  describePayment,
+  type PageOffer,
+  readOffers,
+  signOffer,
+} from './signOffer.js'
+import { type Connection, connect, findWallets } from './wallets.js'
+
+const data = readPageData<PaywallData>()
+const { answer, cookie } = data
+const format = createFormat(data)
+const offers = readOffers(data)
+const ahead = data.now - Math.floor(Date.now() / 1_000)
+
+const place = placeInPage()
+const following = { model: () => model, change }
+
+let model: PaywallModel = {
+  chosen: 0,
+  wallets: [],
+  failure: answer.failure,
+  showsDetails: false,
+  canKeep: true,
+  isSlow: false,
+}
+let shown = ''
+let asking = new AbortController()
+let isAgain = false
+
+function now(): number {
+  return Math.floor(Date.now() / 1_000) + ahead
+}
+
+function change(changes: Partial<PaywallModel>): void {
+  model = { ...model, ...changes }
+  const looks = looksOf(model)
+  if (looks === shown) return
+  shown = looks
+  const parts = renderPaywall(model, {
+    format,
+    data,
+    offers,
+    token: offers[model.chosen]?.token,
+    now: now(),
+    actions: {
+      choose: (wallet) => {
+        run('connecting', async (signal) => {
+          const connection = await connect(wallet, isAgain)
+          if (signal.aborted) return
+          isAgain = false
+          followWallet(following, wallet)
+          const chosen = await chooseOffer(connection)
+          if (!signal.aborted) change({ connection, chosen })
+        })
+      },
+      changeAccount: () => {
+        isAgain = true
+        change({ connection: undefined, draft: undefined, failure: undefined })
+      },
+      pick: (chosen) =>
+        change({ chosen, draft: undefined, failure: undefined }),
+      pay: () => run('checking', pay),
+      stop: () => {
+        asking.abort()
+        asking = new AbortController()
+        change({ task: undefined })
+      },
+      switchChain: () => {
+        run('connecting', async () => {
+          const { connection, offer } = current()
+          await switchNetwork(connection, offer.token)
+        })
+      },
+      toggleDetails: (showsDetails) => change({ showsDetails }),
+      reload: () => location.reload(),
+    },
+  })
+  showParts(place, parts)
+}
+
+/** Runs what the buyer asked for; one thing at a time. */
+async function run(
+  task: PaywallModel['task'],
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (model.task) return
+  const { signal } = asking
+  change({ task, failure: undefined })
+  let failure: PageFailure | undefined
+  try {
+    await work(signal)
+  } catch (error) {
+    failure = error instanceof Stopped ? error.failure : explainFailure(error)
+  }
+  // Else the buyer stopped it, and may wait for something else by now. A page
+  // that is about to be replaced keeps its words.
+  if (!signal.aborted && !isLeaving) change({ task: undefined, failure })
+}
+
+/** The payment that was signed is not sent. */
+class Stopped extends Error {
+  readonly failure: PageFailure
+
+  constructor(failure: PageFailure) {
+    super(failure.reason)
+    this.failure = failure
+  }
+}
+
+let isLeaving = false
+
+/** Milliseconds. A download replaces no page, which cannot know of it. */
+const slowAfter = 8_000
+
+const notReceived: PageFailure = {
+  reason: 'notReceived',
+}
+
+const tooLate: PageFailure = { reason: 'tooLate' }
+
+function current(): { connection: Connection; offer: PageOffer } {
+  const { connection, chosen } = model
+  const offer = offers[chosen]
+  if (!connection || !offer) throw new NotOpen()
+  return { connection, offer }
+}
+
+/** The offer on the network that the wallet is on, if the chosen one is not. */
+async function chooseOffer({ wallet }: Connection): Promise<number> {
+  const { chosen } = model
+  const found = Number(await wallet.provider.request({ method: 'eth_chainId' }))
+  if (offers[chosen]?.token.chainId === found) return chosen
+  const other = offers.findIndex(({ token }) => token.chainId === found)
+  return other < 0 ? chosen : other
+}
+
+/**
+ * Has the wallet sign what the page shows, keeps it, and asks the shop again
+ * for the same address. A payment that another window of this browser has kept
+ * meanwhile is used instead: nobody pays twice.
+ */
+async function pay(signal: AbortSignal): Promise<void> {
+  const { connection, offer } = current()
+  if (readKept(cookie) !== undefined) return leave()
+  await checkWalletChain(connection, offer.token)
+  const began = now()
+  const from = connection.account
+  const payment = buildOfferPayment({ ...offer, from, now: began })
+  change({ draft: describePayment(payment), task: 'signing' })
+  const { needsIdentifier, keepFor } = data
+  const header = await signOffer({
+    ...offer,
+    payment,
+    connection,
+    needsIdentifier,
+    now: began,
+    signal,
+  })
+  signal.throwIfAborted()
+  if (readKept(cookie) !== undefined) return leave()
+  const left = Number(payment.message.validBefore) - now()
+  if (left <= 0) throw new Stopped(tooLate)
+  if (!keepPayment(cookie, header, left + keepFor))
+    throw new Stopped(notReceived)
+  leave()
+}
+
+/** Asks the shop again, which now gets the payment. */
+function leave(): void {
+  isLeaving = true
+  change({ task: 'sending' })
+  setTimeout(() => change({ isSlow: true }), slowAfter)
+  location.reload()
+}
+
+/**
+ * Removes a payment that the shop refused. Returns true if another window kept
+ * one after this page was asked for, which the shop has not got yet.
+ */
+function isPaidElsewhere(): boolean {
+  const kept = readKept(cookie)
+  if (kept === undefined || answer.isLater) return false
+  if (answer.ended !== nonceOfKept(kept)) {
+    const [entry] = performance.getEntriesByType('navigation')
+    if (Object(entry).type !== 'reload') return true
+    // The shop does not get the cookies of this browser.
+    model = { ...model, failure: notReceived }
+  }
+  dropKept(cookie)
+  return false
+}
+
+function start(): void {
+  if (isPaidElsewhere()) {
+    leave()
+    return
+  }
+  const { seconds, isLater } = answer
+  if (seconds !== undefined)
+    setTimeout(() => location.reload(), seconds * 1_000)
+  if (!isLater) {
+    model = { ...model, canKeep: canKeep() }
+    const { signal } = new AbortController()
+    findWallets((wallets) => change({ wallets }), signal)
+  }
+  change({})
+}
+
+const { style } = document.documentElement
+style.setProperty('--accent', data.accent)
+style.setProperty('--on-accent', data.onAccent)
+
+// A page that the browser kept while another was shown may be out of date.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload()
+})
+
+// Another window has paid meanwhile.
+addEventListener('visibilitychange', () => {
+  const isSeen = document.visibilityState === 'visible'
+  if (isSeen && !model.task && !answer.isLater && readKept(cookie)) leave()
+})
+
+start()

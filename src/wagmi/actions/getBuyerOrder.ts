@@ -1,0 +1,36 @@
+import type { Config } from '@wagmi/core'
+import type { AbortOptions, BuyerState } from '../../client/BuyerClient.js'
+import {
+  type CreateBuyerClientParameters,
+  createBuyerClient,
+} from '../../client/createBuyerClient.js'
+
+/** Parameters of the action `getOrder`. */
+export type GetBuyerOrderParameters = CreateBuyerClientParameters & AbortOptions
+
+/**
+ * Reads an order as its buyer sees it. Takes the configuration of wagmi only as
+ * its other actions do, and asks no wallet.
+ *
+ * @throws {@link ProblemError} when the server refuses it.
+ * @throws {@link ServerError} when the server gives no answer.
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ * @throws the reason of `signal` when that aborts.
+ *
+ * @example
+ * ```ts
+ * import { getOrder } from 'countersign/wagmi'
+ * import type { Config } from '@wagmi/core'
+ *
+ * export async function stateOf(config: Config, orderId: string, buyerToken: string) {
+ *   const { state } = await getOrder(config, { url: '/payments', orderId, buyerToken })
+ *   return state
+ * }
+ * ```
+ */
+export async function getBuyerOrder(
+  _config: Config,
+  { signal, ...connection }: GetBuyerOrderParameters,
+): Promise<BuyerState> {
+  return createBuyerClient(connection).get({ signal })
+}
