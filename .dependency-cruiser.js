@@ -20,6 +20,7 @@ const parts = {
     'checkout',
     'store',
     'orders',
+    'http',
     'client',
     'x402',
   ],
@@ -46,6 +47,7 @@ const parts = {
     'devchain',
     'testing',
     'client',
+    'pages',
   ],
 }
 
@@ -124,6 +126,8 @@ const rooms = {
   'webhooks/targets': [],
   'pages/words': [],
   'pages/web': ['pages/words'],
+  'pages/ui': [],
+  'pages/merchant': ['pages/ui', 'pages/web'],
   'wagmi/actions': [],
   'wagmi/query': ['wagmi/actions'],
   'wagmi/hooks': ['wagmi/actions', 'wagmi/query'],

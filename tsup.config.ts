@@ -13,7 +13,7 @@ export default defineConfig({
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
   external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
-  esbuildPlugins: [pageAssets(process.cwd()), openDoors(process.cwd())],
+  esbuildPlugins: [pageAssets(process.cwd(), './'), openDoors(process.cwd())],
   dts: { entry: gatherEntries(process.cwd()) },
   sourcemap: true,
   clean: true,

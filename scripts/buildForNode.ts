@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { pageAssets } from './bundlePages.js'
+import { pageAssets, writePageAssets } from './bundlePages.js'
 import { commandFile, entryFiles } from './entryFiles.js'
 import { openDoors } from './openDoors.js'
 import { shareOneFile } from './shareOneFile.js'
@@ -47,7 +47,12 @@ const namesOfSources = /^\/\/ (?:src|test|node_modules)\/.*\n/gm
 async function buildForNode(): Promise<void> {
   const { outputFiles, metafile } = await build({
     ...nodeBuild,
-    plugins: [shareOneFile(root), pageAssets(root), openDoors(root), takeParts],
+    plugins: [
+      shareOneFile(root),
+      pageAssets(root, '../'),
+      openDoors(root),
+      takeParts,
+    ],
     entryPoints: { ...entryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,
@@ -59,7 +64,8 @@ async function buildForNode(): Promise<void> {
     const code = text.replaceAll(namesOfSources, '')
     writeFileSync(path, isCommand(path) ? `#!/usr/bin/env node\n${code}` : code)
   }
-  writeFileSync(join(folder, 'NOTICE.txt'), noticeOf(metafile))
+  const inside = [metafile, ...(await writePageAssets(root))]
+  writeFileSync(join(folder, 'NOTICE.txt'), noticeOf(inside))
   dropMapLinks()
 }
 
@@ -83,10 +89,10 @@ function dropMapLinks(): void {
 }
 
 /** The licences of the packages of which a part is inside. */
-function noticeOf({ outputs }: Metafile): string {
-  const inputs = Object.values(outputs).flatMap((output) =>
-    Object.entries(output.inputs),
-  )
+function noticeOf(metafiles: readonly Metafile[]): string {
+  const inputs = metafiles
+    .flatMap(({ outputs }) => Object.values(outputs))
+    .flatMap((output) => Object.entries(output.inputs))
   const folders = inputs
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
     .flatMap(([path]) => path.match(packageFolder)?.[0] ?? [])
@@ -97,7 +103,8 @@ function noticeOf({ outputs }: Metafile): string {
     const license = readFileSync(join(root, path, 'LICENSE'), 'utf8').trim()
     return `${name} ${version}\n\n${license}\n`
   })
-  const title = 'The files in this folder contain parts of these packages.\n'
+  const title =
+    'The files in this folder, and those beside it whose names end with Assets.js,\ncontain parts of these packages.\n'
   return [title, ...notices].join(`\n${'-'.repeat(72)}\n\n`)
 }
 

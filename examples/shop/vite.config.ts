@@ -1,31 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import type { InlineConfig, Plugin } from 'vite'
+import type { InlineConfig } from 'vite'
 import type { ShopTerms } from './web/api/terms.js'
 
 const pathOf = (path: string): string =>
   fileURLToPath(new URL(path, import.meta.url))
-
-/** Fonts are asked for beside the styles, not after them. */
-const preloadFonts: Plugin = {
-  name: 'preload-fonts',
-  transformIndexHtml: {
-    order: 'post',
-    handler: (_html, { bundle = {} }) =>
-      Object.keys(bundle)
-        .filter((file) => file.endsWith('.woff2'))
-        .map((file) => ({
-          tag: 'link',
-          attrs: {
-            rel: 'preload',
-            as: 'font',
-            type: 'font/woff2',
-            href: `/${file}`,
-            crossorigin: true,
-          },
-        })),
-  },
-}
 
 /** How the page is built: from the library's source, as this repository has it. */
 export function pageConfig({
@@ -40,7 +19,7 @@ export function pageConfig({
     configFile: false,
     root: pathOf('web'),
     logLevel: 'warn',
-    plugins: [react(), preloadFonts],
+    plugins: [react()],
     define: { shopTerms: JSON.stringify(terms) },
     resolve: {
       alias: [
@@ -53,8 +32,8 @@ export function pageConfig({
           replacement: pathOf('../../src/checkout/index.ts'),
         },
         {
-          find: /^countersign\/reads$/,
-          replacement: pathOf('../../src/chain/index.ts'),
+          find: /^countersign\/client$/,
+          replacement: pathOf('../../src/client/index.ts'),
         },
       ],
     },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditCommand } from './commands/audit.js'
+import { dashboardCommand } from './commands/dashboard.js'
 import { devCommand } from './commands/dev.js'
 import { doctorCommand } from './commands/doctor.js'
 import { eventsCommand } from './commands/events.js'
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   initCommand,
   devCommand,
   doctorCommand,
+  dashboardCommand,
   healthCommand,
   inspectCommand,
   explainCommand,

@@ -4,22 +4,31 @@ import { hashText } from '../core/hashText.js'
 import { parseOrderId } from '../core/parseOrderId.js'
 import { contextOf } from '../orders/engine.js'
 import type { Orders } from '../orders/index.js'
-import { type Asset, assets } from './assets.js'
+import { html, later, text } from './answers.js'
+import type { Asset } from './assets.js'
 import { findWords } from './chooseLanguage.js'
 import { chooseReturn } from './chooseReturn.js'
+import type { MerchantPagesParameters } from './merchantTypes.js'
 import { openTokens } from './openTokens.js'
 import { parsePages, type SettledPages } from './parsePages.js'
+import { payAssets } from './payAssets.js'
+import { linkFiles } from './renderDocument.js'
 import { renderPage } from './renderPage.js'
-import { isUnchanged, serveAsset } from './serveAsset.js'
+import { securityHeaders } from './securityHeaders.js'
+import { serveAsset, type TextAsset } from './serveAsset.js'
 import { themeCss } from './theme.js'
 import type { Pages, PagesParameters, PayUrlParameters } from './types.js'
-import type { PageToken } from './web/pageData.js'
+import type { PageData, PageToken } from './web/pageData.js'
 
 /**
  * Serves the payment page of each order, at `/pay/{orderId}#{buyerToken}`, and
  * its script and styles. In it a buyer chooses a wallet, sees everything that
- * is signed, signs, follows the payment, and cancels it. Other addresses get a
- * 404. The pages use the routes of `createPaymentHandler`, which you serve too.
+ * is signed, signs, follows the payment, and cancels it. The page uses the
+ * routes of `createPaymentHandler`, which you serve too.
+ *
+ * With `merchant`, also serves the merchant's pages below `/merchant/`, with
+ * the routes that they use: orders with their proofs, captures, refunds, books
+ * and health. These need `zod`. Other addresses get a 404.
  *
  * The link is a secret: it gives all rights of the buyer. Its token stands
  * behind the `#`, so that servers and their logs never see it.
@@ -48,15 +57,20 @@ export function createPages(
   const { context } = contextOf(orders)
   const settled = parsePages(parameters)
   const theme = themeAsset(settled)
-  const files = new Map(
-    [...assets.files, theme].map((file) => [file.name, file]),
+  const files = new Map<string, Asset | TextAsset>(
+    [...payAssets.files, theme].map((file) => [file.name, file]),
   )
-  const security = securityHeaders(settled)
+  const { payments, frameAncestors, basePath, merchant } = settled
+  const security = securityHeaders({
+    connect: payments.startsWith('http') ? [new URL(payments).origin] : [],
+    frameAncestors,
+  })
   const getTokens = openTokens(context)
+  const merchantPath = `${basePath}/merchant`
+  const serveMerchant = merchant && openMerchantSite(orders, settled, merchant)
 
   const answer = async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url)
-    const { basePath } = settled
     const place = `${basePath}/pay/`
     const [first = '', second, ...rest] = pathname.startsWith(place)
       ? pathname.slice(place.length).split('/')
@@ -85,6 +99,9 @@ export function createPages(
   }
 
   const handle = async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url)
+    if (serveMerchant && `${pathname}/`.startsWith(`${merchantPath}/`))
+      return serveMerchant(request).catch(later)
     const response = await answer(request).catch(later)
     for (const [name, value] of security) response.headers.set(name, value)
     return response
@@ -92,6 +109,27 @@ export function createPages(
   return Object.assign(handle, {
     payUrl: (order: PayUrlParameters) => payUrl(settled, order),
   })
+}
+
+/** Loads the merchant's pages at their first request. */
+function openMerchantSite(
+  orders: Orders,
+  { basePath, name }: SettledPages,
+  merchant: MerchantPagesParameters,
+): (request: Request) => Promise<Response> {
+  let loading: Promise<(request: Request) => Promise<Response>> | undefined
+  const load = async () => {
+    const { createMerchantSite } = await import('./createMerchantSite.js')
+    return createMerchantSite(orders, {
+      ...merchant,
+      basePath: `${basePath}/merchant`,
+      name,
+    })
+  }
+  return async (request) => {
+    loading ??= load()
+    return (await loading)(request)
+  }
 }
 
 function payUrl(
@@ -121,7 +159,7 @@ function payUrl(
 
 type ServePageParameters = {
   settled: SettledPages
-  theme: Asset
+  theme: TextAsset
   tokens: readonly PageToken[]
   returnUrl: string | undefined
 }
@@ -133,32 +171,29 @@ function servePage(
   const { basePath, payments, logo, name, terms } = settled
   const { language, words } = findWords(request, settled)
   const from = `${basePath}/pay`
-  const html = renderPage({
-    data: {
-      payments: relativeTo(from, payments),
-      name,
-      tokens,
-      returnUrl,
-      terms: terms && relativeTo(from, terms),
-      language,
-      words,
-    },
-    script: `assets/${assets.script}`,
-    imports: assets.imports.map((file) => `assets/${file}`),
-    styles: [`assets/${assets.style}`, `assets/${theme.name}`],
+  const data: PageData = {
+    payments: relativeTo(from, payments),
+    name,
+    tokens,
+    returnUrl,
+    terms: terms && relativeTo(from, terms),
+    language,
+    words,
+  }
+  const document = renderPage({
+    data,
+    ...linkFiles({
+      script: `assets/${payAssets.script}`,
+      imports: payAssets.imports.map((file) => `assets/${file}`),
+      styles: [`assets/${payAssets.style}`, `assets/${theme.name}`],
+    }),
     logo: logo && relativeTo(from, logo),
   })
-  const etag = `"${hashText(html).slice(2, 18)}"`
-  const headers = new Headers({
+  return html(request, document, {
     'cache-control': 'no-cache',
     vary: 'accept-language',
-    etag,
+    'content-language': language,
   })
-  if (isUnchanged(request, etag))
-    return new Response(null, { status: 304, headers })
-  headers.set('content-type', 'text/html; charset=utf-8')
-  headers.set('content-language', language)
-  return new Response(request.method === 'HEAD' ? null : html, { headers })
 }
 
 /**
@@ -178,57 +213,11 @@ function isOrderId(segment: string): boolean {
   }
 }
 
-function themeAsset({ accent }: SettledPages): Asset {
+function themeAsset({ accent }: SettledPages): TextAsset {
   const css = themeCss(accent)
   return {
     name: `theme-${hashText(css).slice(2, 10)}.css`,
     type: 'text/css; charset=utf-8',
     text: css,
-    brotli: '',
-    gzip: '',
   }
-}
-
-function securityHeaders({
-  payments,
-  frameAncestors,
-}: SettledPages): readonly (readonly [name: string, value: string])[] {
-  const routes = payments.startsWith('http')
-    ? ` ${new URL(payments).origin}`
-    : ''
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    `connect-src 'self'${routes}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
-  ]
-  return [
-    ['content-security-policy', policy.join('; ')],
-    ['referrer-policy', 'no-referrer'],
-    ['x-content-type-options', 'nosniff'],
-  ]
-}
-
-/** Answers that no token could be described in time, or that the page failed. */
-function later(): Response {
-  return text(503, 'Please try again in a moment.', { 'retry-after': '2' })
-}
-
-function text(
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): Response {
-  return new Response(body, {
-    status,
-    headers: {
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': 'no-store',
-      ...headers,
-    },
-  })
 }

@@ -13,7 +13,7 @@ import {
   withPayment,
 } from './paywallCookie.js'
 import { explainCode, type GateRefusal, readRefusal } from './readRefusal.js'
-import { renderDocument } from './renderPage.js'
+import { renderPage } from './renderPage.js'
 import { contrastOf } from './theme.js'
 import type { PaywallParameters } from './types.js'
 import type { PageToken, PaywallAnswer, PaywallData } from './web/pageData.js'
@@ -155,7 +155,7 @@ function showPage(
     accent,
     onAccent: contrastOf(accent),
   }
-  const html = renderDocument({
+  const html = renderPage({
     data: told,
     logo,
     styles: [`<style>${style.text}</style>`],

@@ -1,5 +1,7 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
+import { parseParameters } from '../http/parseParameters.js'
+import type { MerchantPagesParameters } from './merchantTypes.js'
 import type { PagesParameters, PaywallParameters } from './types.js'
 import { englishWords } from './words/englishWords.js'
 import { germanWords } from './words/germanWords.js'
@@ -23,6 +25,7 @@ export type SettledPages = SettledPaywall & {
   basePath: string
   url: string
   returnUrls: readonly URL[]
+  merchant: MerchantPagesParameters | undefined
 }
 
 /**
@@ -43,6 +46,7 @@ export function parsePages(parameters: PagesParameters): SettledPages {
     'language',
     'languages',
     'frameAncestors',
+    'merchant',
   ])
   const given: PagesParameters = Object(parameters)
   const { payments, basePath = '', url = basePath } = given
@@ -73,6 +77,7 @@ export function parsePages(parameters: PagesParameters): SettledPages {
     returnUrls: parseList(given.returnUrls, 'returnUrls', (text) =>
       parseSite(text),
     ),
+    merchant: parseMerchant(given.merchant),
   }
 }
 
@@ -132,6 +137,22 @@ function parseLooks(given: PaywallParameters): SettledPaywall {
       parseSite(text)?.origin === text ? text : undefined,
     ),
   }
+}
+
+function parseMerchant(
+  merchant: PagesParameters['merchant'],
+): PagesParameters['merchant'] {
+  if (merchant === undefined) return undefined
+  checkMembers(
+    merchant,
+    ['authorize', 'origins', 'subscriptions', 'write'],
+    'merchant',
+  )
+  const { write = false, ...access } = merchant
+  parseParameters(access)
+  if (typeof write !== 'boolean')
+    throw new InvalidFieldError('merchant.write', write, 'true or false')
+  return merchant
 }
 
 /** True for an empty path, or one in the spelling that a URL has. */

@@ -1,12 +1,29 @@
+import { isUnchanged, text } from './answers.js'
 import type { Asset } from './assets.js'
 
 /** Names contain a hash of the content, so no copy ever gets old. */
 const forever = 'public, max-age=31536000, immutable'
 
-/** Answers with a file of the page, in the form that the browser prefers. */
-export function serveAsset(request: Request, asset: Asset): Response {
-  const encoding = chooseEncoding(request.headers.get('accept-encoding'), asset)
-  const etag = `"${asset.name}${encoding ? `-${encoding}` : ''}"`
+/** A file that is made for one shop, and sent as it is. */
+export type TextAsset = Pick<Asset, 'name' | 'type'> & { text: string }
+
+/** Answers with a file of the pages, in the form that the browser prefers. */
+export function serveAsset(
+  request: Request,
+  asset: Asset | TextAsset,
+): Response {
+  const { name, type } = asset
+  const forms =
+    'text' in asset ? { identity: () => asset.text } : formsOf(asset)
+  const encoding = chooseEncoding(
+    request.headers.get('accept-encoding'),
+    Object.keys(forms),
+  )
+  const form = encoding && forms[encoding]
+  if (!form)
+    return text(406, 'This file is sent to browsers that accept brotli.')
+  const isPlain = encoding === 'identity'
+  const etag = `"${name}${isPlain ? '' : `-${encoding}`}"`
   const headers = new Headers({
     'cache-control': forever,
     vary: 'accept-encoding',
@@ -14,36 +31,57 @@ export function serveAsset(request: Request, asset: Asset): Response {
   })
   if (isUnchanged(request, etag))
     return new Response(null, { status: 304, headers })
-  headers.set('content-type', asset.type)
-  if (encoding) headers.set('content-encoding', encoding)
-  const body = encoding
-    ? decodeBase64(encoding === 'br' ? asset.brotli : asset.gzip)
-    : asset.text
-  return new Response(request.method === 'HEAD' ? null : body, { headers })
+  headers.set('content-type', type)
+  if (!isPlain) headers.set('content-encoding', encoding)
+  return new Response(request.method === 'HEAD' ? null : form(), { headers })
 }
 
-/** True if the browser has this version already. */
-export function isUnchanged({ headers }: Request, etag: string): boolean {
-  const known = headers.get('if-none-match') ?? ''
-  return known
-    .split(',')
-    .some(
-      (one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*',
-    )
+type Forms = Readonly<Record<string, () => BodyInit>>
+
+const formsMade = new WeakMap<Asset, Forms>()
+
+/**
+ * The forms of a file, the shortest first. Only runtimes with `node:zlib` have
+ * more than one: Node, Deno, Bun, and workers with `nodejs_compat`.
+ */
+function formsOf(asset: Asset): Forms {
+  const made = formsMade.get(asset)
+  if (made) return made
+  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib')
+  const br = once(() => decodeBase64(asset.brotli))
+  const identity =
+    zlib && once(() => new Uint8Array(zlib.brotliDecompressSync(br())))
+  const forms: Forms = {
+    br,
+    ...(identity && {
+      gzip: once(() => new Uint8Array(zlib.gzipSync(identity()))),
+      identity,
+    }),
+  }
+  formsMade.set(asset, forms)
+  return forms
 }
 
+function once<value>(make: () => value): () => value {
+  let made: value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** Chooses the first form that a browser accepts. */
 function chooseEncoding(
   header: string | null,
-  { brotli, gzip }: Asset,
-): 'br' | 'gzip' | undefined {
+  forms: readonly string[],
+): string | undefined {
   const accepted = (header ?? '').toLowerCase().split(',').map(parseCoding)
-  const takes = (coding: string): boolean =>
-    (
-      accepted.find(({ name }) => name === coding) ??
-      accepted.find(({ name }) => name === '*')
-    )?.isWanted ?? false
-  if (brotli && takes('br')) return 'br'
-  return gzip && takes('gzip') ? 'gzip' : undefined
+  const takes = (coding: string): boolean => {
+    const named = accepted.find(({ name }) => name === coding)
+    const any = accepted.find(({ name }) => name === '*')
+    return (named ?? any)?.isWanted ?? coding === 'identity'
+  }
+  return forms.find(takes)
 }
 
 function parseCoding(part: string): { name: string; isWanted: boolean } {

@@ -1,3 +1,4 @@
+import type { MerchantPagesParameters } from './merchantTypes.js'
 import type { PageWords } from './words/types.js'
 
 /** Parameters of {@link createPages}. */
@@ -40,6 +41,8 @@ export type PagesParameters = {
    * @default none
    */
   frameAncestors?: readonly string[] | undefined
+  /** Who may see the merchant's pages. @default nobody: they are not served */
+  merchant?: MerchantPagesParameters | undefined
 }
 
 /** Parameters of {@link createPaywall}, as {@link createPages} has them. */

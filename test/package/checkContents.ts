@@ -35,17 +35,17 @@ export function checkContents({ files, size, unpackedSize }: Consumer): void {
   ok(unpackedSize <= mostUnpacked, `it holds ${unpackedSize} bytes`)
 }
 
-/** Both builds have the scripts and styles of the pages inside. */
+/** Scripts and styles of the pages are inside, once for both builds. */
 export function checkPages({ installed }: Consumer): void {
-  for (const build of ['dist/pages.js', 'dist/node/pages.js']) {
-    const text = readFileSync(join(installed, build), 'utf8')
-    for (const file of [
-      /"pay-\w{8}\.js"/,
-      /"look-\w{8}\.css"/,
-      // The paywall, inline.
-      /hash"?: ?"sha256-[\w+/]{43}="/,
-    ])
-      ok(file.test(text), `${build} lacks a file like ${file}`)
+  const forms: Readonly<Record<string, readonly RegExp[]>> = {
+    payAssets: [/"pay-\w{8}\.js"/, /"look-\w{8}\.css"/],
+    merchantAssets: [/"merchant-\w{8}\.js"/, /"look-\w{8}\.css"/],
+    // The paywall, inline.
+    paywallAssets: [/hash"?: ?"sha256-[\w+/]{43}="/],
+  }
+  for (const [name, expected] of Object.entries(forms)) {
+    const text = readFileSync(join(installed, `dist/${name}.js`), 'utf8')
+    for (const form of expected) ok(form.test(text), `${name} lacks ${form}`)
   }
 }
 

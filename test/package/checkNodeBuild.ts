@@ -110,6 +110,10 @@ export function checkNotice({ installed }: Consumer): void {
     '@noble/curves',
     '@noble/hashes',
     'abitype',
+    'eventsource-parser',
+    'react',
+    'react-dom',
+    'scheduler',
     'viem',
     'zod',
   ])

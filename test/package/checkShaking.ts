@@ -101,16 +101,22 @@ const rows: readonly Row[] = [
   [
     'pages',
     '*',
-    ['viem'],
+    // The routes of the merchant's pages are loaded when these are asked for.
+    ['viem', 'zod'],
     [
       'chain/rpc',
       'chain/state',
       'core',
       'orders',
+      'orders/ledger',
+      'orders/model',
       'pages',
       'pages/web',
       'pages/words',
+      'store',
+      'subscriptions/verbs',
       'x402/wire',
+      ...handler,
     ],
   ],
   [

@@ -1,8 +1,10 @@
 import type { DevChain } from 'countersign/devchain'
 import { createPaymentHandler } from 'countersign/http'
 import type { Orders } from 'countersign/orders'
+import { createPages } from 'countersign/pages'
 import { Hono } from 'hono'
 import type { ShopTerms } from '../web/api/terms.js'
+import { brand } from '../web/brand.js'
 import { authorizeMerchant } from './authorizeMerchant.js'
 import { guardPage, refuseCrossSite } from './guardPage.js'
 import { rpcRoute } from './rpcRoute.js'
@@ -21,15 +23,24 @@ export type CreateAppParameters = {
 /** Everything the shop answers under its one origin. */
 export function createApp(parameters: CreateAppParameters): Hono {
   const { orders, chain, merchantKey, page } = parameters
+  const authorize = authorizeMerchant(merchantKey, [
+    chain.clients.merchant.account.address,
+  ])
   const handlePayments = createPaymentHandler(orders, {
     basePath: '/payments',
-    authorize: authorizeMerchant(merchantKey, [
-      chain.clients.merchant.account.address,
-    ]),
+    authorize,
+  })
+  const pages = createPages(orders, {
+    payments: '/payments',
+    name: brand.name,
+    merchant: { authorize, write: true },
   })
   const app = new Hono()
   app.use(guardPage)
   app.all('/payments/*', (context) => handlePayments(context.req.raw))
+  app.on(['GET', 'POST', 'HEAD'], ['/merchant', '/merchant/*'], (context) =>
+    pages(context.req.raw),
+  )
   app.use('/shop/*', refuseCrossSite)
   app.route('/shop', shopRoutes(parameters))
   app.use('/rpc', refuseCrossSite)

@@ -7,7 +7,6 @@ const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
 }
 
 /** Serves the built page from memory; every route of it is its one document. */

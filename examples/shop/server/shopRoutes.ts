@@ -28,8 +28,8 @@ export function shopRoutes(parameters: ShopRoutesParameters): Hono {
     const { product: id, payer } = Object(await readJson(context.req.raw))
     const product = products.find((one) => one.id === id)
     if (!product) return context.json({ reason: 'unknownProduct' }, 404)
-    const { amount, atMost, capture } = product
-    const metadata = { product: product.id, capture }
+    const { amount, atMost, capture, name } = product
+    const metadata = { description: name, product: product.id, capture }
     // The terms of a ceiling name the payer.
     if (atMost !== undefined && !isPayer(payer))
       return context.json({ reason: 'invalidAddress' }, 400)

@@ -1,9 +1,9 @@
 // First, so that what a page adds comes after.
-import './styles/index.css'
+import '../../../src/pages/ui/look.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { applyTheme } from '../../../src/pages/ui/theme.js'
 import { App } from './App.js'
-import { applyTheme } from './ui/theme.js'
 
 applyTheme()
 const root = document.getElementById('root')

@@ -37,7 +37,7 @@ export async function openDesk(
 ): Promise<ShopDesk> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'))
   const shop = await startShop(parameters)
-  const browser = await launch(folder)
+  const browser = await launch(folder, { hasFonts: true })
   const problems: string[] = []
   return {
     shop,

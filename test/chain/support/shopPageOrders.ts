@@ -1,5 +1,6 @@
 import { parseAmount } from 'countersign'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { products } from '../../../examples/shop/server/products.js'
 import type { Shop } from '../../../examples/shop/server/startShop.js'
 import { pay } from './shop.js'
 
@@ -15,7 +16,8 @@ export async function placeOrder(
   { orders, chain }: Shop,
   { account, product, amount }: PlaceOrderParameters,
 ): Promise<string> {
-  const metadata = { product, capture: 'onShipping' }
+  const description = products.find(({ id }) => id === product)?.name ?? ''
+  const metadata = { description, product, capture: 'onShipping' }
   const { order, payment } = await orders.draft({ amount, metadata })
   await chain.mint({ to: account.address, value: parseAmount(amount, 6) })
   const verdict = await orders.accept({

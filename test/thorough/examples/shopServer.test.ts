@@ -268,7 +268,13 @@ test('the command prints both addresses, and ends on Ctrl-C', async () => {
   const left = readdirSync(folder)
   const program = spawn(
     process.execPath,
-    ['--import', 'tsx', 'examples/shop/main.ts'],
+    [
+      '--import',
+      'tsx',
+      '--import',
+      './scripts/takePageAssets.ts',
+      'examples/shop/main.ts',
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const ended = once(program, 'exit')

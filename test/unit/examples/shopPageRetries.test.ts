@@ -1,15 +1,15 @@
 import { ProblemError, ServerError } from 'countersign/client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepTrying } from '../../../examples/shop/web/api/keepTrying.js'
-import { followEvents } from '../../../examples/shop/web/merchant/followEvents.js'
+import { followEvents } from '../../../src/pages/merchant/followEvents.js'
 import {
   createMerchantApi,
   type MerchantApi,
-} from '../../../examples/shop/web/merchant/merchantApi.js'
+} from '../../../src/pages/merchant/merchantApi.js'
 import {
   createOrderBook,
   type OrderBook,
-} from '../../../examples/shop/web/merchant/orderBook.js'
+} from '../../../src/pages/merchant/orderBook.js'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -60,7 +60,7 @@ test('the merchant’s page looks for a lost shop every seven seconds at least, 
   vi.stubGlobal('fetch', fetch)
   const ending = new AbortController()
   const following = followEvents({
-    api: createMerchantApi('key'),
+    api: createMerchantApi({ root: '/merchant/', key: 'key' }),
     signal: ending.signal,
     onEvent: () => undefined,
     onConnection: () => undefined,
@@ -79,7 +79,7 @@ function openBook(follow: MerchantApi['follow']): {
 } {
   const asked: string[] = []
   const book = createOrderBook({
-    ...createMerchantApi('key'),
+    ...createMerchantApi({ root: '/merchant/', key: 'key' }),
     follow: (parameters) => {
       asked.push('stream')
       return follow(parameters)

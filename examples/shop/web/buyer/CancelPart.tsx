@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react'
-import { Button, ButtonLink } from '../ui/Button.js'
-import { Notice } from '../ui/Notice.js'
+import { Button, ButtonLink } from '../../../../src/pages/ui/Button.js'
+import { Notice } from '../../../../src/pages/ui/Notice.js'
 import { cancelPayment } from './cancelPayment.js'
 import { type Connection, connect, useConnection } from './connection.js'
 import { FailureNotice } from './FailureNotice.js'

@@ -1,15 +1,15 @@
 import { ProblemError, ServerError } from 'countersign/client'
 import { type ReactNode, useState } from 'react'
+import { Button } from '../../../../src/pages/ui/Button.js'
+import { groupAmount } from '../../../../src/pages/ui/format.js'
+import { Money } from '../../../../src/pages/ui/Money.js'
+import { Notice } from '../../../../src/pages/ui/Notice.js'
+import { navigate } from '../../../../src/pages/ui/navigation.js'
+import { Skeleton } from '../../../../src/pages/ui/Skeleton.js'
 import { keepOrder } from '../api/keptOrders.js'
 import { type Product, placeOrder } from '../api/shop.js'
-import { navigate } from '../navigation.js'
-import { Button } from '../ui/Button.js'
-import { brand } from '../ui/brand.js'
-import { groupAmount } from '../ui/format.js'
-import { Money } from '../ui/Money.js'
-import { Notice } from '../ui/Notice.js'
-import { PageShell } from '../ui/PageShell.js'
-import { Skeleton } from '../ui/Skeleton.js'
+import { brand } from '../brand.js'
+import { ShopShell } from '../ShopShell.js'
 import { type Connection, connect, useConnection } from './connection.js'
 import { ProductArt } from './ProductArt.js'
 import { useConfig } from './useConfig.js'
@@ -47,7 +47,7 @@ export function CatalogPage(): ReactNode {
     else setAsking(product)
   }
   return (
-    <PageShell title={brand.line}>
+    <ShopShell title={brand.line}>
       <div className="hero">
         <h1>{brand.line}</h1>
         <p>
@@ -85,7 +85,7 @@ export function CatalogPage(): ReactNode {
         }}
         onClose={() => setAsking(undefined)}
       />
-    </PageShell>
+    </ShopShell>
   )
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { AddressText } from '../ui/AddressText.js'
-import { Button } from '../ui/Button.js'
+import { AddressText } from '../../../../src/pages/ui/AddressText.js'
+import { Button } from '../../../../src/pages/ui/Button.js'
 import { type Connection, changeAccount } from './connection.js'
 import type { Task } from './useTask.js'
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { ButtonLink } from '../ui/Button.js'
-import { EmptyState } from '../ui/EmptyState.js'
-import { PageShell } from '../ui/PageShell.js'
+import { ButtonLink } from '../../../../src/pages/ui/Button.js'
+import { EmptyState } from '../../../../src/pages/ui/EmptyState.js'
+import { ShopShell } from '../ShopShell.js'
 
 /** The same for strangers as for what never was. */
 export function OrderNotFound(): ReactNode {
@@ -22,10 +22,10 @@ export function NotFound({
 }): ReactNode {
   const action = <ButtonLink href="/">See all products</ButtonLink>
   return (
-    <PageShell title={title}>
+    <ShopShell title={title}>
       <EmptyState title={title} level={1} action={action}>
         {children}
       </EmptyState>
-    </PageShell>
+    </ShopShell>
   )
 }

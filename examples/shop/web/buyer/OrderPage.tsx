@@ -1,10 +1,10 @@
 import { describeOrder } from 'countersign/client'
 import type { ReactNode } from 'react'
+import { BackLink } from '../../../../src/pages/ui/BackLink.js'
+import { Notice } from '../../../../src/pages/ui/Notice.js'
+import { Skeleton } from '../../../../src/pages/ui/Skeleton.js'
 import type { KeptOrder } from '../api/keptOrders.js'
-import { BackLink } from '../ui/BackLink.js'
-import { Notice } from '../ui/Notice.js'
-import { PageShell } from '../ui/PageShell.js'
-import { Skeleton } from '../ui/Skeleton.js'
+import { ShopShell } from '../ShopShell.js'
 import { OrderNotFound } from './NotFound.js'
 import { OrderPanel } from './OrderPanel.js'
 import { OrderSummary } from './OrderSummary.js'
@@ -28,7 +28,7 @@ export function OrderPage({
     ? describeOrder(order, { for: 'buyer', symbol: config?.symbol }).state
     : 'Your order'
   return (
-    <PageShell title={title}>
+    <ShopShell title={title}>
       <div className="stack">
         <p>
           <BackLink href="/">All products</BackLink>
@@ -57,6 +57,6 @@ export function OrderPage({
           <Skeleton lines={8} label="Loading your order" />
         )}
       </div>
-    </PageShell>
+    </ShopShell>
   )
 }

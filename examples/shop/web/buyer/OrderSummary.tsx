@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
+import { AddressText } from '../../../../src/pages/ui/AddressText.js'
+import { Card } from '../../../../src/pages/ui/Card.js'
+import { Facts } from '../../../../src/pages/ui/Facts.js'
+import { HashLink } from '../../../../src/pages/ui/HashLink.js'
+import { Money } from '../../../../src/pages/ui/Money.js'
 import type { BuyerOrder } from '../api/openBuyer.js'
 import type { Product, ShopConfig } from '../api/shop.js'
-import { AddressText } from '../ui/AddressText.js'
-import { Card } from '../ui/Card.js'
-import { Facts } from '../ui/Facts.js'
-import { HashLink } from '../ui/HashLink.js'
-import { Money } from '../ui/Money.js'
 import { ProductArt } from './ProductArt.js'
 
 /** What is bought, from whom, and on what terms. */

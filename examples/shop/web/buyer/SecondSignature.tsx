@@ -1,6 +1,6 @@
 import { ProblemError } from 'countersign/client'
 import type { ReactNode } from 'react'
-import { Notice } from '../ui/Notice.js'
+import { Notice } from '../../../../src/pages/ui/Notice.js'
 import { NotOpen } from './failures.js'
 import type { Paying } from './usePaying.js'
 

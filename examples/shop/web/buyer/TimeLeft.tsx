@@ -1,6 +1,6 @@
 import type { OrderDescription } from 'countersign/client'
 import type { ReactNode } from 'react'
-import { Countdown } from '../ui/Countdown.js'
+import { Countdown } from '../../../../src/pages/ui/Countdown.js'
 
 type TimeLeftProps = NonNullable<OrderDescription['deadline']>
 

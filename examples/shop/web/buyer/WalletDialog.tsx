@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { Button } from '../ui/Button.js'
-import { Dialog } from '../ui/Dialog.js'
+import { Button } from '../../../../src/pages/ui/Button.js'
+import { Dialog } from '../../../../src/pages/ui/Dialog.js'
 import { useWallets } from '../wallet/announcedWallets.js'
 import type { AnnouncedWallet } from '../wallet/types.js'
 

@@ -6,9 +6,9 @@ import {
   WrongWalletError,
 } from 'countersign'
 import { ProblemError, ServerError } from 'countersign/client'
+import { groupAmount, shortHex } from '../../../../src/pages/ui/format.js'
+import type { Tone } from '../../../../src/pages/ui/states.js'
 import type { ShopConfig } from '../api/shop.js'
-import { groupAmount, shortHex } from '../ui/format.js'
-import type { Tone } from '../ui/states.js'
 import { TooLittleMoney, WrongNetwork } from './failures.js'
 
 /** What went wrong, in words, and what helps. */

@@ -1,9 +1,12 @@
 import type { ReactNode } from 'react'
+import { groupAmount } from '../../../../src/pages/ui/format.js'
+import { HashLink } from '../../../../src/pages/ui/HashLink.js'
+import type {
+  StepStatus,
+  TimelineStep,
+} from '../../../../src/pages/ui/Timeline.js'
 import { formatClock } from '../api/formatClock.js'
 import type { BuyerRefund } from '../api/openBuyer.js'
-import { groupAmount } from '../ui/format.js'
-import { HashLink } from '../ui/HashLink.js'
-import type { StepStatus, TimelineStep } from '../ui/Timeline.js'
 import type { OrderPoint } from './pointOf.js'
 import type { FollowedOrder } from './useOrder.js'
 

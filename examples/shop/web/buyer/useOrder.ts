@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
+import { setChainTime } from '../../../../src/pages/ui/clock.js'
 import { getChainTime } from '../api/chain.js'
 import { followOrder, type OrderNews } from '../api/followOrder.js'
 import { pause } from '../api/keepTrying.js'
 import type { BuyerOrder, OrderAccess } from '../api/openBuyer.js'
-import { setChainTime } from '../ui/clock.js'
 
 export type FollowedOrder = {
   order: BuyerOrder | undefined

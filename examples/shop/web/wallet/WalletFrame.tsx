@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { Button } from '../ui/Button.js'
-import { Dialog } from '../ui/Dialog.js'
-import { Icon } from '../ui/Icon.js'
+import { Button } from '../../../../src/pages/ui/Button.js'
+import { Dialog } from '../../../../src/pages/ui/Dialog.js'
+import { Icon } from '../../../../src/pages/ui/Icon.js'
 import './wallet.css'
 
 /** A question of the wallet’s, so that nobody takes it for the page’s. */

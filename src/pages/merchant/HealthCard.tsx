@@ -1,0 +1,192 @@
+import { type ReactNode, useEffect } from 'react'
+import { formatAmount } from '../../core/amount.js'
+import type { Wire } from '../../http/schemas/answerTypes.js'
+import type { OrdersHealth } from '../../orders/index.js'
+import { AddressText } from '../ui/AddressText.js'
+import { Badge } from '../ui/Badge.js'
+import { Card } from '../ui/Card.js'
+import { Facts } from '../ui/Facts.js'
+import { groupAmount } from '../ui/format.js'
+import { Notice } from '../ui/Notice.js'
+import { RelativeTime } from '../ui/RelativeTime.js'
+import { Skeleton } from '../ui/Skeleton.js'
+import type { MerchantApi } from './merchantApi.js'
+import { useRequest } from './useRequest.js'
+
+type Health = Wire<OrdersHealth>
+
+/** Captures a submitter’s money should be enough for before anyone worries. */
+const fewCaptures = 100n
+
+/** What one capture takes, roughly. */
+const captureGas = 90_000n
+
+/** Submitters, chains and how far the record has read, every few seconds. */
+export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
+  const { answer, problem, run } = useRequest(api.health)
+  useEffect(() => {
+    void run()
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void run()
+    }, 5_000)
+    return () => clearInterval(timer)
+  }, [run])
+  return (
+    <Card
+      title="Health"
+      actions={answer && <Verdict health={answer} problem={problem} />}
+    >
+      <div className="stack">
+        {problem && <Notice tone="bad" title={problem} />}
+        {!answer && !problem && <Skeleton lines={4} />}
+        {answer?.suspended && (
+          <Notice tone="bad" title="Sending is paused.">
+            The shop is suspended. Captures start again when the shop’s owner
+            resumes them.
+          </Notice>
+        )}
+        {answer && (
+          <div className="grid">
+            {answer.chains.map((chain) => (
+              <ChainFacts key={chain.chainId} chain={chain} />
+            ))}
+            {answer.destinations.map((destination) => (
+              <DestinationFacts
+                key={`${destination.chainId}${destination.token}${destination.recipient}`}
+                destination={destination}
+              />
+            ))}
+            {answer.submitters.map((submitter) => (
+              <SubmitterFacts
+                key={`${submitter.chainId}${submitter.account}`}
+                submitter={submitter}
+              />
+            ))}
+          </div>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+function Verdict({
+  health,
+  problem,
+}: {
+  health: Health
+  problem: string | undefined
+}): ReactNode {
+  const { chains, submitters, suspended } = health
+  const isWell =
+    !problem &&
+    !suspended &&
+    chains.every(({ fault }) => !fault) &&
+    submitters.every(({ fault }) => !fault)
+  return isWell ? (
+    <Badge tone="good">All well</Badge>
+  ) : (
+    <Badge tone="bad">Needs attention</Badge>
+  )
+}
+
+function ChainFacts({ chain }: { chain: Health['chains'][number] }): ReactNode {
+  const { chainId, block, time, fault } = chain
+  return (
+    <div className="stack stack-tight">
+      <h3>Chain {chainId}</h3>
+      {fault && <p className="field-error">{fault}</p>}
+      <Facts
+        items={[
+          ['Newest block', block],
+          ['Block time', time && <RelativeTime key="t" at={time} />],
+        ]}
+      />
+    </div>
+  )
+}
+
+function DestinationFacts({
+  destination,
+}: {
+  destination: Health['destinations'][number]
+}): ReactNode {
+  const { recipient, reconciledTo, lag, counts } = destination
+  const total = Object.values(counts).reduce((all, count) => all + count, 0)
+  return (
+    <div className="stack stack-tight">
+      <h3>Your records</h3>
+      <Facts
+        items={[
+          [
+            'Recipient',
+            <AddressText
+              key="r"
+              address={recipient}
+              label="recipient’s address"
+            />,
+          ],
+          ['Reconciled to', reconciledTo ?? 'not yet'],
+          ['Behind', lag === undefined ? '–' : blocks(lag)],
+          ['Orders', total],
+        ]}
+      />
+    </div>
+  )
+}
+
+function SubmitterFacts({
+  submitter,
+}: {
+  submitter: Health['submitters'][number]
+}): ReactNode {
+  const { account, balance, gasPrice, openTransactions, nextNonce } = submitter
+  const cost = captureGas * BigInt(gasPrice ?? '0')
+  const left = balance && cost > 0n ? BigInt(balance) / cost : undefined
+  return (
+    <div className="stack stack-tight">
+      <h3>Sending account</h3>
+      {submitter.fault && <p className="field-error">{submitter.fault}</p>}
+      <Facts
+        items={[
+          [
+            'Account',
+            <AddressText key="a" address={account} label="sending account" />,
+          ],
+          ['Gas balance', balance && `${shortEther(balance)} ETH`],
+          [
+            'Enough for',
+            left !== undefined && <Supply key="s" captures={left} />,
+          ],
+          ['In flight', `${openTransactions}`],
+          ['Next nonce', nextNonce],
+          ['Used by', workerOf(submitter.lease)],
+        ]}
+      />
+    </div>
+  )
+}
+
+/** Who may send from the account; between two captures that can be nobody. */
+function workerOf(lease: Health['submitters'][number]['lease']): string {
+  if (!lease) return 'nobody now'
+  const { thisInstance, owner } = lease
+  return thisInstance ? 'this server' : `server ${owner.slice(0, 8)}`
+}
+
+function Supply({ captures }: { captures: bigint }): ReactNode {
+  return captures < fewCaptures ? (
+    <Badge tone="warn">about {String(captures)} captures</Badge>
+  ) : (
+    'more than 100 captures'
+  )
+}
+
+/** Cut, not rounded, after six digits of the fraction. */
+function shortEther(wei: string): string {
+  const [whole = '0', fraction = ''] = formatAmount(BigInt(wei), 18).split('.')
+  return groupAmount(`${whole}.${fraction.slice(0, 6)}`)
+}
+
+function blocks(lag: string): string {
+  return lag === '1' ? '1 block' : `${lag} blocks`
+}

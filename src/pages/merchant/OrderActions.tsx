@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react'
+import { Button, ButtonLink } from '../ui/Button.js'
+import { useNow } from '../ui/clock.js'
+import { shortHex } from '../ui/format.js'
+import type { BookOrder } from './applyEvent.js'
+import type { SecondPayment } from './secondPayments.js'
+import { orderPath, useShop } from './shop.js'
+import { useKeptFocus } from './useKeptFocus.js'
+
+export type OrderAction =
+  | 'capture'
+  | 'void'
+  | 'reauthorize'
+  | 'cancel'
+  | 'refund'
+
+export type Ask = (
+  action: OrderAction,
+  order: BookOrder,
+  /** To refund instead of the payment that settled the order. */
+  second?: SecondPayment | undefined,
+) => void
+
+/** What can be done with an order as it stands. */
+export function OrderActions({
+  order,
+  onAsk,
+  withProof = true,
+}: {
+  order: BookOrder
+  onAsk: Ask
+  withProof?: boolean
+}): ReactNode {
+  const row = useKeptFocus(order.state)
+  const { state, pending, requested } = order
+  const now = useNow()
+  const shop = useShop()
+  const isSpendable = Number(order.spendableUntil ?? 0) > now
+  const canCapture = state === 'stored' && requested !== 'cancel'
+  const canVoid = (state === 'stored' && !pending) || state === 'drafted'
+  const canRenew = state === 'expired' || state === 'canceled'
+  const canCancel = order.isCancelKept === true && isSpendable && !requested
+  const canRefund = state === 'captured' && order.refundable !== '0'
+
+  // Else every row would have buttons of the same name.
+  const which = (
+    <span className="visually-hidden"> order {shortHex(order.id)}</span>
+  )
+  return (
+    <div ref={row} className="row row-actions">
+      {canCapture && (
+        <Button
+          size="small"
+          variant="primary"
+          busy={pending === 'capture'}
+          onClick={() => onAsk('capture', order)}
+        >
+          {pending === 'capture' ? 'Capturing' : 'Capture'}
+          {which}
+        </Button>
+      )}
+      {canCancel && (
+        <Button size="small" onClick={() => onAsk('cancel', order)}>
+          Approve cancellation
+          {which}
+        </Button>
+      )}
+      {canVoid && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onAsk('void', order)}
+        >
+          Void
+          {which}
+        </Button>
+      )}
+      {canRenew && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onAsk('reauthorize', order)}
+        >
+          Ask again
+          {which}
+        </Button>
+      )}
+      {canRefund && (
+        <Button
+          size="small"
+          variant="quiet"
+          onClick={() => onAsk('refund', order)}
+        >
+          Refund
+          {which}
+        </Button>
+      )}
+      {withProof && (
+        <ButtonLink
+          size="small"
+          variant="quiet"
+          href={orderPath(shop, order.id)}
+        >
+          {order.capture || order.cancellation ? 'Proof' : 'Details'}
+          {which}
+        </ButtonLink>
+      )}
+    </div>
+  )
+}

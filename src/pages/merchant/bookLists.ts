@@ -1,0 +1,79 @@
+import type { OrderState } from '../../store/types.js'
+import type { BookStore } from './bookState.js'
+import type { MerchantApi, OrderFilter } from './merchantApi.js'
+import { wordsOf } from './wordsOf.js'
+
+/** States in which a signature that is held may still be spent. */
+const openStates: readonly OrderState[] = [
+  'stored',
+  'capturing',
+  'canceling',
+  'voided',
+]
+
+/** Pages of 200 that sums and chart are made of, at most. */
+const maxPages = 10
+
+export type BookLists = {
+  list: (filter: OrderFilter) => Promise<void>
+  listMore: () => Promise<void>
+  /** Reads what the sums are made of. */
+  readSums: () => Promise<void>
+}
+
+/** Reads pages of orders; an answer that comes too late counts for nothing. */
+export function createBookLists(api: MerchantApi, store: BookStore): BookLists {
+  let listing = 0
+
+  async function list(filter: OrderFilter): Promise<void> {
+    listing += 1
+    const turn = listing
+    store.set({ filter, status: 'loading', problem: undefined })
+    try {
+      const { orders, cursor } = await api.list(filter)
+      if (turn !== listing) return
+      store.keep(orders)
+      const listed = orders.map(({ id }) => id)
+      store.set({ listed, cursor, status: 'ready' })
+    } catch (error) {
+      if (turn !== listing) return
+      store.set({ status: 'failed', problem: wordsOf(error) })
+    }
+  }
+
+  async function listMore(): Promise<void> {
+    const { cursor: before, filter } = store.read()
+    const turn = listing
+    try {
+      const { orders, cursor } = await api.list({ ...filter, before })
+      if (turn !== listing) return
+      store.keep(orders)
+      const ids = orders.map(({ id }) => id)
+      const listed = [...new Set([...store.read().listed, ...ids])]
+      store.set({ listed, cursor })
+    } catch (error) {
+      store.set({ problem: wordsOf(error) })
+    }
+  }
+
+  async function readAll(states: readonly OrderState[]): Promise<void> {
+    let before: string | undefined
+    for (let page = 0; page < maxPages; page += 1) {
+      const { orders, cursor } = await api.list({ states, before, limit: 200 })
+      store.keep(orders)
+      if (cursor === undefined) return
+      before = cursor
+    }
+    store.set({ isPartial: true })
+  }
+
+  async function readSums(): Promise<void> {
+    try {
+      await readAll(openStates)
+      await readAll(['captured'])
+    } catch {
+      store.set({ isPartial: true })
+    }
+  }
+  return { list, listMore, readSums }
+}

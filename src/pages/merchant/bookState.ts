@@ -1,0 +1,75 @@
+import type { MerchantOrder } from '../../client/MerchantClient.js'
+import type { BookOrder } from './applyEvent.js'
+import type { OrderFilter } from './merchantApi.js'
+import { mergeOrder } from './mergeOrder.js'
+
+export type BookState = {
+  orders: ReadonlyMap<string, BookOrder>
+  /** Ids of the table, newest first. */
+  listed: readonly string[]
+  filter: OrderFilter
+  cursor: string | undefined
+  status: 'loading' | 'ready' | 'failed'
+  problem: string | undefined
+  connection: 'connecting' | 'live' | 'lost'
+  /** The sums leave out orders of long ago. */
+  isPartial: boolean
+}
+
+export type BookStore = {
+  read: () => BookState
+  subscribe: (listener: () => void) => () => void
+  set: (change: Partial<BookState>) => void
+  /** Takes orders as the server gives them. */
+  keep: (orders: readonly MerchantOrder[]) => void
+  /** Changes an order that is known. */
+  patch: (orderId: string, change: (order: BookOrder) => BookOrder) => void
+}
+
+/** Holds what the page shows; tells of several changes at once only once. */
+export function createBookStore(): BookStore {
+  let state = emptyBook
+  const listeners = new Set<() => void>()
+  let isTelling = false
+
+  function set(change: Partial<BookState>): void {
+    state = { ...state, ...change }
+    if (isTelling) return
+    isTelling = true
+    queueMicrotask(() => {
+      isTelling = false
+      for (const listener of listeners) listener()
+    })
+  }
+
+  return {
+    read: () => state,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    set,
+    keep(orders) {
+      const next = new Map(state.orders)
+      for (const order of orders)
+        next.set(order.id, mergeOrder(next.get(order.id), order))
+      set({ orders: next })
+    },
+    patch(orderId, change) {
+      const known = state.orders.get(orderId)
+      if (known)
+        set({ orders: new Map(state.orders).set(orderId, change(known)) })
+    },
+  }
+}
+
+const emptyBook: BookState = {
+  orders: new Map(),
+  listed: [],
+  filter: {},
+  cursor: undefined,
+  status: 'loading',
+  problem: undefined,
+  connection: 'connecting',
+  isPartial: false,
+}

@@ -1,0 +1,28 @@
+import type { Hash, Hex } from 'viem'
+
+export type RpcLog = {
+  address: Hex
+  topics: readonly Hex[]
+  data: Hex
+  logIndex: Hex
+}
+
+export type RpcReceipt = {
+  status: Hex
+  transactionHash: Hash
+  blockHash: Hash
+  blockNumber: Hex
+  from: Hex
+  to: Hex | null
+  gasUsed: Hex
+  logs: readonly RpcLog[]
+}
+
+export type RpcBlock = { hash: Hash; number: Hex; timestamp: Hex }
+
+/** What the chain says of a transaction. */
+export type ChainAnswer = {
+  receipt: RpcReceipt | null
+  /** The block that the chain has at the height of the receipt. */
+  canonical: RpcBlock | null
+}

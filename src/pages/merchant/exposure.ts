@@ -1,0 +1,48 @@
+import type { MerchantOrder } from '../../client/MerchantClient.js'
+import { parseAmount } from '../../core/amount.js'
+import type { OrderState } from '../../store/types.js'
+
+export type Exposure = {
+  /** Token units. */
+  total: bigint
+  count: number
+  payers: readonly { payer: string; value: bigint; count: number }[]
+}
+
+const open: readonly OrderState[] = [
+  'stored',
+  'capturing',
+  'canceling',
+  'voided',
+]
+
+/**
+ * What signatures that are held may still move: open payments, and voided ones
+ * until their window is over. A ceiling counts whole. The largest payer comes first.
+ */
+export function sumExposure(
+  orders: Iterable<MerchantOrder>,
+  now: number,
+  decimals: number,
+): Exposure {
+  const payers = new Map<string, { value: bigint; count: number }>()
+  let total = 0n
+  let count = 0
+  for (const order of orders) {
+    const { state, payer, atMost, spendableUntil } = order
+    const isSpendable = Number(spendableUntil ?? 0) > now
+    if (!payer || !open.includes(state) || !isSpendable) continue
+    const value =
+      atMost === undefined ? BigInt(order.value) : parseAmount(atMost, decimals)
+    const sum = payers.get(payer) ?? { value: 0n, count: 0 }
+    payers.set(payer, {
+      value: sum.value + value,
+      count: sum.count + 1,
+    })
+    total += value
+    count += 1
+  }
+  const rows = [...payers].map(([payer, sum]) => ({ payer, ...sum }))
+  rows.sort((a, b) => (a.value < b.value ? 1 : -1))
+  return { total, count, payers: rows }
+}

@@ -1,0 +1,117 @@
+import type { Address, Hash } from 'viem'
+import { ask } from '../../client/ask.js'
+import {
+  createMerchantClient,
+  openMerchantLine,
+} from '../../client/createMerchantClient.js'
+import type {
+  FollowOrdersParameters,
+  MerchantClient,
+} from '../../client/MerchantClient.js'
+import type { Answers } from '../../http/schemas/answerTypes.js'
+import type { RefundReason } from '../../orders/index.js'
+import type { OrderState } from '../../store/types.js'
+import type { ChainAnswer } from './chainAnswer.js'
+
+export type OrderFilter = {
+  states?: readonly OrderState[] | undefined
+  payer?: string | undefined
+}
+
+/** How a file of the books is written. */
+export type BooksFormat = 'csv' | 'jsonLines' | 'hledger'
+
+type AnswerOf<method extends keyof MerchantClient> = ReturnType<
+  MerchantClient[method]
+>
+
+export type MerchantApi = {
+  /** The events from a cursor on, or from the present on. */
+  follow(parameters: FollowParameters): AnswerOf<'follow'>
+  list(parameters: ListParameters): Promise<Answers['OrderList']>
+  get(orderId: string): AnswerOf<'get'>
+  /** `amount` is needed for an order with a ceiling. */
+  capture(orderId: string, amount?: string): AnswerOf<'capture'>
+  void(orderId: string): AnswerOf<'void'>
+  reauthorize(orderId: string): AnswerOf<'reauthorize'>
+  cancel(orderId: string): AnswerOf<'approveCancellation'>
+  refund(orderId: string, body: RefundRequest): AnswerOf<'refund'>
+  reconcile(): AnswerOf<'reconcile'>
+  audit(): AnswerOf<'audit'>
+  /** The books from the first order on, with every transfer on the chain. */
+  ledger(format: BooksFormat): Promise<Blob>
+  health(): AnswerOf<'health'>
+  /** What the chain says of a transaction, as the shop's node gives it. */
+  receipt(chainId: number, hash: Hash): Promise<ChainAnswer>
+}
+
+type ApiParameters = {
+  /** Path of the first page, with a slash at its end. */
+  root: string
+  /** Without one, the browser's session has to be enough. */
+  key?: string | undefined
+  /** Called when the key or the session is refused. */
+  onRefused?: (() => void) | undefined
+}
+
+/** The merchant's routes, each asked once. */
+export function createMerchantApi({
+  root,
+  key,
+  onRefused,
+}: ApiParameters): MerchantApi {
+  const url = `${location.origin}${root}api`
+  const send = async (request: Request): Promise<Response> => {
+    const response = await fetch(request)
+    if (response.status === 401) onRefused?.()
+    return response
+  }
+  const connection = { url, key, retries: 0, fetch: send }
+  const merchant = createMerchantClient(connection)
+  const line = openMerchantLine(connection)
+  return {
+    follow({ onRetry, ...parameters }) {
+      const patient = createMerchantClient({ ...connection, onRetry })
+      return patient.follow(parameters)
+    },
+    async list({ states, payer, before, limit = 50 }) {
+      const pages = merchant.list({
+        states: states?.length ? states : undefined,
+        payer: payer ? (payer as Address) : undefined,
+        before,
+        limit,
+      })
+      const { value } = await pages.next()
+      return value ?? { orders: [] }
+    },
+    get: (orderId) => merchant.get({ orderId }),
+    capture: (orderId, amount) => merchant.capture({ orderId, amount }),
+    void: (orderId) => merchant.void({ orderId }),
+    reauthorize: (orderId) => merchant.reauthorize({ orderId }),
+    cancel: (orderId) => merchant.approveCancellation({ orderId }),
+    refund: (orderId, body) => merchant.refund({ orderId, ...body }),
+    reconcile: () => merchant.reconcile(),
+    audit: () => merchant.audit(),
+    ledger: async (format) =>
+      new Response(await merchant.ledger({ format, transfers: true })).blob(),
+    health: () => merchant.health(),
+    receipt: (chainId, hash) =>
+      ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
+  }
+}
+
+type RefundRequest = {
+  refundId: string
+  amount: string
+  reason: RefundReason
+}
+
+type FollowParameters = FollowOrdersParameters & {
+  /** Called when the stream is lost. */
+  onRetry: () => void
+}
+
+type ListParameters = OrderFilter & {
+  before?: string | undefined
+  limit?: number | undefined
+}

@@ -1,0 +1,18 @@
+import type { MerchantOrder } from '../../client/MerchantClient.js'
+import type { BookOrder } from './applyEvent.js'
+
+/** What only the page knows stays while the server does not decide it. */
+export function mergeOrder(
+  known: BookOrder | undefined,
+  order: MerchantOrder,
+): BookOrder {
+  const { isCancelKept, pending } = known ?? {}
+  const isSame = known?.state === order.state
+  const isWaiting = order.state === 'stored' && order.requested === 'capture'
+  return {
+    ...order,
+    isCancelKept,
+    failure: isSame ? known.failure : undefined,
+    pending: isWaiting ? pending : undefined,
+  }
+}

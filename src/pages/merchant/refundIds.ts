@@ -1,0 +1,38 @@
+import { ProblemError } from '../../client/errors.js'
+
+export type RefundIds = {
+  /**
+   * The id of the refund that is requested now.
+   *
+   * @param payment the `refundId` of the payment, if it is not the one that
+   * settled the order.
+   */
+  take: (orderId: string, payment?: string | undefined) => string
+  /** Decides from the answer whether the next request is another refund. */
+  settle: (refundId: string, error?: unknown) => void
+}
+
+/**
+ * Draws ids of refunds. A request that got no answer keeps its id, so that
+ * trying again refunds nothing twice.
+ */
+export function createRefundIds(): RefundIds {
+  const open = new Map<string, string>()
+  return {
+    take: (orderId, payment) => {
+      const key = payment ?? orderId
+      const drawn = crypto.randomUUID()
+      const id =
+        open.get(key) ?? (payment === undefined ? drawn : `${payment}/${drawn}`)
+      open.set(key, id)
+      return id
+    },
+    settle: (refundId, error) => {
+      const isAnswered =
+        error === undefined ||
+        (error instanceof ProblemError && error.status < 500)
+      if (!isAnswered) return
+      for (const [key, id] of open) if (id === refundId) open.delete(key)
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { Address } from 'viem'
+import type { MerchantEvent } from '../../client/MerchantClient.js'
+import type { BookOrder } from './applyEvent.js'
+
+/** A payment of an order that another payment had settled already. */
+export type SecondPayment = {
+  /** Ids of its refunds begin with it. */
+  refundId: string
+  /** The account that paid it. */
+  to: Address
+  /** Token units that can still be refunded. */
+  left: bigint
+}
+
+/**
+ * Finds the payments that came after the one that settled the order. Refunds
+ * of the order itself leave them alone.
+ */
+export function secondPayments(
+  order: BookOrder,
+  events: readonly MerchantEvent[],
+): readonly SecondPayment[] {
+  if (!order.overpaid) return []
+  const found = new Map<string, SecondPayment>()
+  for (const event of events) {
+    if (event.type !== 'overpaid') continue
+    const { refundId, refundTo, value, transactionHash } = event.data
+    // A reorganization can make it the payment that settled the order.
+    if (transactionHash === order.capture?.transactionHash) continue
+    const left = BigInt(value) - refundedOf(order, refundId)
+    found.set(refundId, { refundId, to: refundTo, left })
+  }
+  return [...found.values()]
+}
+
+function refundedOf({ refunds }: BookOrder, refundId: string): bigint {
+  return refunds
+    .filter(
+      (one) =>
+        one.reserved &&
+        (one.refundId === refundId || one.refundId.startsWith(`${refundId}/`)),
+    )
+    .reduce((sum, { value }) => sum + BigInt(value), 0n)
+}
