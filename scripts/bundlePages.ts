@@ -170,17 +170,18 @@ async function bundleModule(
 const shared = /^\.\/\w+Assets\.js$/
 
 /**
- * Puts the files of pages into the build, or leaves them to `writePageAssets`.
- * Stands before all plugins that resolve or load.
+ * Puts the files of pages into the build; given where `dist` is, leaves the large
+ * ones to `writePageAssets`. Stands before all plugins that resolve or load.
  */
-export function pageAssets(root: string, dist: './' | '../'): Plugin {
+export function pageAssets(root: string, dist?: './' | '../'): Plugin {
   return {
     name: 'files of the pages',
     setup: ({ onResolve, onLoad }) => {
-      onResolve({ filter: shared }, ({ path }) => ({
-        path: dist + basename(path),
-        external: true,
-      }))
+      if (dist)
+        onResolve({ filter: shared }, ({ path }) => ({
+          path: dist + basename(path),
+          external: true,
+        }))
       onLoad({ filter: assetsModule }, async ({ path }) => ({
         contents: (await bundleModule(root, path)).source,
         loader: 'js',

@@ -28,7 +28,7 @@ export async function openElementSite(): Promise<
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
-    plugins: [pageAssets(process.cwd(), './')],
+    plugins: [pageAssets(process.cwd())],
     write: false,
     logLevel: 'error',
   })
