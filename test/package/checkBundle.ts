@@ -10,8 +10,13 @@ import { payOnPage, sampleSignature } from './payOnPage.js'
 
 /** Nothing is imported that an installation would not bring along. */
 export function checkImports({ installed }: Consumer): void {
-  const { dependencies, peerDependencies } = readManifest(installed)
-  const brought = Object.keys({ ...dependencies, ...peerDependencies })
+  const { dependencies, peerDependencies, peerDependenciesMeta } =
+    readManifest(installed)
+  const brought = Object.keys({
+    ...dependencies,
+    ...peerDependencies,
+    ...peerDependenciesMeta,
+  })
   const built = ['dist', 'dist/node'].flatMap((folder) =>
     readdirSync(join(installed, folder))
       .filter((file) => /\.(js|d\.ts)$/.test(file))

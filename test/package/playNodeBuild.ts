@@ -43,7 +43,8 @@ const unitTests = ['src', 'test/unit']
   )
   .filter((file) => file.endsWith('.test.ts') && !sameForAll.test(file))
 
-const peers = Object.keys(readManifest(root).peerDependencies ?? {})
+const { peerDependencies, peerDependenciesMeta } = readManifest(root)
+const peers = Object.keys({ ...peerDependencies, ...peerDependenciesMeta })
 const consumer = installPackage({ peers })
 process.on('exit', consumer.remove)
 
