@@ -12,7 +12,16 @@ export default defineConfig({
   platform: 'neutral',
   // Deno and workers know builtins by their full name only.
   removeNodeProtocol: false,
-  external: ['viem', /^viem\//, 'zod', '@viem/anvil', /^node:/],
+  external: [
+    'viem',
+    /^viem\//,
+    'zod',
+    '@viem/anvil',
+    /^node:/,
+    // Peers without a range, which the bundler does not know.
+    'wagmi',
+    '@wagmi/core',
+  ],
   esbuildPlugins: [pageAssets(process.cwd(), './'), openDoors(process.cwd())],
   dts: { entry: gatherEntries(process.cwd()) },
   sourcemap: true,

@@ -20,7 +20,6 @@ const server = [
   'store',
   'orders',
   'orders/account',
-  'orders/context',
   'orders/evidence',
   'orders/ledger',
   'orders/loop',
@@ -181,8 +180,9 @@ const rows: readonly Row[] = [
     [
       ...asked,
       'orders',
+      'orders/account',
       'orders/model',
-      'orders/submitter',
+      'orders/sending',
       'orders/verbs',
       'orders/watcher',
       'payments',
@@ -203,6 +203,8 @@ const rows: readonly Row[] = [
     [
       ...asked,
       'orders',
+      'orders/account',
+      'orders/sending',
       'orders/evidence',
       'orders/loop',
       'orders/model',
