@@ -36,8 +36,10 @@ let sheet: CSSStyleSheet | undefined
  * Attributes: `order-id`; `token`, the buyer's token from the result of `draft`;
  * `payments`, the address of the routes of `createPaymentHandler`, by default
  * `/payments`; `name`, the name of the shop; `language`, by default that of the
- * page; `return-url`, where a link leads back to. It shows nothing while it has
- * no `order-id` or no `token`, and begins again if an attribute changes.
+ * page; `return-url`, where a link leads back to, of `https:` or `http:`. It shows
+ * nothing while it has no `order-id` or no `token`, and begins again if an
+ * attribute changes. What a wallet signs after that, or after the element was
+ * removed, is dropped.
  *
  * It lives in a shadow root with a style sheet that a Content-Security-Policy
  * without `unsafe-inline` allows. CSS variables set its colours: `--accent`,
@@ -201,7 +203,7 @@ export class CountersignPayElement extends Base {
         payments: this.getAttribute('payments') ?? '/payments',
         name: this.getAttribute('name') ?? location.host,
         tokens: this.#tokens,
-        returnUrl: this.getAttribute('return-url') ?? undefined,
+        returnUrl: readWebAddress(this.getAttribute('return-url')),
         terms: undefined,
         language,
         words: this.#words ?? languages[language] ?? englishWords,
@@ -228,6 +230,14 @@ export class CountersignPayElement extends Base {
       Object.keys(languages),
     )
   }
+}
+
+/** Shops may take it from their own address, where it could be a script. */
+function readWebAddress(text: string | null): string | undefined {
+  if (!text) return undefined
+  const link = document.createElement('a')
+  link.href = text
+  return /^https?:/.test(link.href) ? link.href : undefined
 }
 
 function openRoot(element: HTMLElement): ShadowRoot {

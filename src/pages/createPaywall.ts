@@ -67,12 +67,13 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
     const first = await sell(pays)
     const refused = await readRefusal(first)
     if (!refused) return first
-    // What was sent already is on sale again.
-    const isAnswered = refused.kind === 'answered'
-    const answer = isAnswered ? await sell(request) : first
-    const refusal = isAnswered ? await readRefusal(answer) : refused
-    if (!refusal || refusal.kind === 'answered') return answer
-    const { required, shown } = describe(refusal, { payment, isAnswered })
+    // What this payment does not buy is on sale again.
+    const isUnusable = refused.kind === 'unusable'
+    const answer = isUnusable ? await sell(request) : first
+    const refusal = isUnusable ? await readRefusal(answer) : refused
+    if (!refusal || refusal.kind === 'unusable') return answer
+    const failure = isUnusable ? refused.failure : undefined
+    const { required, shown } = describe(refusal, { payment, failure })
     const { context } = contextOf(orders)
     return showPage(request, answer, {
       settled,
@@ -110,17 +111,20 @@ type Described = {
 
 /** Says what the page is to show of an answer. */
 function describe(
-  refusal: Exclude<GateRefusal, { kind: 'answered' }>,
-  { payment, isAnswered }: { payment: string | undefined; isAnswered: boolean },
+  refusal: Exclude<GateRefusal, { kind: 'unusable' }>,
+  {
+    payment,
+    failure,
+  }: Pick<PaywallAnswer, 'failure'> & {
+    payment: string | undefined
+  },
 ): Described {
   if (refusal.kind === 'later')
     return { required: undefined, shown: refusal.answer }
   const { required, code } = refusal
   if (payment === undefined) return { required, shown: {} }
-  const failure = isAnswered
-    ? ({ reason: 'answered' } as const)
-    : explainCode(code)
-  return { required, shown: { failure, ended: nonceOf(payment) } }
+  const shown = { failure: failure ?? explainCode(code) }
+  return { required, shown: { ...shown, ended: nonceOf(payment) } }
 }
 
 function isIdentifierRequired(required: PaymentRequired | undefined): boolean {

@@ -39,6 +39,7 @@ export function withPayment(
 /** The nonce of a payment that a cookie holds; empty if it has none. */
 export function nonceOf(payment: string): string {
   const decoded = Object(decodeHeader(payment))
-  const { nonce = '' } = Object(Object(decoded.payload).authorization)
-  return String(nonce)
+  const { nonce } = Object(Object(decoded.payload).authorization)
+  // Other sites of the domain can set cookies: it may be anything.
+  return typeof nonce === 'string' ? nonce : ''
 }

@@ -6,8 +6,8 @@ import type { PageFailure, PaywallAnswer } from './web/pageData.js'
 export type GateRefusal =
   /** It asks for a payment. `code` says why it refused the one that it got. */
   | { kind: 'offer'; required: PaymentRequired; code: string }
-  /** It sent the answer to this payment already, and did not keep it. */
-  | { kind: 'answered' }
+  /** It takes this payment for nothing here, and has made no offer. */
+  | { kind: 'unusable'; failure: PageFailure }
   /** Nothing is to be paid now. */
   | { kind: 'later'; answer: PaywallAnswer }
 
@@ -26,14 +26,19 @@ export async function readRefusal(
     .json()
     .catch(() => undefined)
   const { error = '' } = Object(body)
-  // A handler's answer is private: it may be the 402 of another gate.
-  if (status === 402 && headers.get('cache-control') === 'no-store') {
+  // What a handler answers is private: it may be the answer of another gate.
+  const isPrivate = headers.get('cache-control') !== 'no-store'
+  if (status === 402 && !isPrivate) {
     const required = decodeHeader(headers.get(requiredHeader) ?? '')
     return { kind: 'offer', required: required as PaymentRequired, code: error }
   }
   if (Object.keys(Object(body)).join() !== 'error') return undefined
-  if (status === 409 && error === 'answered') return { kind: 'answered' }
-  const later = Object.hasOwn(laters, error) ? laters[error] : undefined
+  if (isPrivate && status === 409 && error === 'answered')
+    return { kind: 'unusable', failure: { reason: 'answered' } }
+  if (!isPrivate && unusable.includes(error))
+    return { kind: 'unusable', failure: explainCode(error) }
+  const known = isPrivate ? privateLaters : laters
+  const later = Object.hasOwn(known, error) ? known[error] : undefined
   return later && { kind: 'later', answer: { isLater: true, ...later } }
 }
 
@@ -43,12 +48,25 @@ const failed: PaywallAnswer = {
   failure: { reason: 'failed' },
 }
 
-/** By the `error` of the gate's answers. */
-const laters: Readonly<Record<string, PaywallAnswer>> = {
+/** Errors of the gate for a payment that it does not take. */
+const unusable: readonly unknown[] = [
+  'invalid_payment_identifier',
+  'payment_identifier_required',
+  'payment_identifier_conflict',
+]
+
+/** By the `error` of the gate's answers to a payment that it has on record. */
+const privateLaters: Readonly<Record<string, PaywallAnswer>> = {
   settlement_pending: {
     failure: { reason: 'wait' },
     seconds: 1,
   },
+  work_failed: failed,
+  answer_too_long: failed,
+}
+
+/** By the `error` of the gate's other answers. */
+const laters: Readonly<Record<string, PaywallAnswer>> = {
   unavailable: {
     failure: { reason: 'unreachable' },
     seconds: 5,
@@ -60,8 +78,6 @@ const laters: Readonly<Record<string, PaywallAnswer>> = {
   too_many_open_payments: {
     failure: { reason: 'tooMany' },
   },
-  work_failed: failed,
-  answer_too_long: failed,
 }
 
 const ended: PageFailure = { reason: 'ended' }

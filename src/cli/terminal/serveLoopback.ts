@@ -63,7 +63,8 @@ async function reply(
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const body = hasBody ? await readBody(incoming) : null
   if (body === undefined) return void refuse(413)
-  const request = new Request(new URL(url, `http://${own}`), {
+  // Joined as text: a path such as `//other.example/` is no other host.
+  const request = new Request(`http://${own}${url}`, {
     method,
     headers: Object.entries(headers).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value] as [string, string]] : [],

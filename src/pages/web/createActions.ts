@@ -20,6 +20,8 @@ type CreateActionsParameters = {
   /** Shows an answer. */
   showOrder: (order: BuyerState) => void
   print: (() => void) | undefined
+  /** Aborts when the order is not shown any more. */
+  signal: AbortSignal
 }
 
 /** What the buyer can do: one thing at a time. */
@@ -29,6 +31,10 @@ export function createActions(parameters: CreateActionsParameters): Actions {
   let asking = new AbortController()
   /** True if the wallet shall offer other accounts. */
   let isAgain = false
+  parameters.signal.addEventListener('abort', () => {
+    // What was signed before still reaches the shop.
+    if (screen.model().task !== 'sending') asking.abort()
+  })
 
   const run = async (
     task: Model['task'],

@@ -64,7 +64,8 @@ export function canKeep(): boolean {
 /** The nonce of a payment that is kept; empty if it has none. */
 export function nonceOfKept(payment: string): string {
   try {
-    return String(JSON.parse(atob(payment)).payload.authorization.nonce ?? '')
+    const { nonce } = JSON.parse(atob(payment)).payload.authorization
+    return typeof nonce === 'string' ? nonce : ''
   } catch {
     return ''
   }

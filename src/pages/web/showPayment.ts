@@ -21,7 +21,7 @@ export type ShowPaymentParameters = {
   place: Place
   print?: (() => void) | undefined
   onEvent?: OnPaymentEvent | undefined
-  /** Ends everything that goes on. */
+  /** Ends everything that goes on, but the sending of what was signed. */
   signal: AbortSignal
 }
 
@@ -63,6 +63,7 @@ export function showPayment(parameters: ShowPaymentParameters): void {
         report,
         showOrder,
         print,
+        signal,
       }),
   })
 

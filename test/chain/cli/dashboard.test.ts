@@ -117,6 +117,7 @@ test('dashboard refuses names that lead here, and pages of other origins', async
     expect(await statusWith(origin, { host: `localhost:${port}` })).toBe(200)
     expect(await statusWith(origin, { host: `evil.example:${port}` })).toBe(421)
     expect(await statusWith(origin, { host: '127.0.0.1' })).toBe(421)
+    expect((await fetch(`${origin}//evil.example/`)).status).toBe(404)
     expect(await statusWith(origin, { origin })).toBe(200)
     expect(await statusWith(origin, { origin: 'https://evil.example' })).toBe(
       403,

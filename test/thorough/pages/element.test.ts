@@ -161,6 +161,44 @@ test('another order in its attributes is shown in place of the first, whose stre
   await page.context().close()
 })
 
+test('what a wallet signs after the element was removed, or shows another order, is dropped', async () => {
+  for (const leave of ['remove', 'change'] as const) {
+    const { page, orderId, wallet, account, ask } = await openOrder()
+    await ask()
+    await page.locator('countersign-pay').evaluate((it, how) => {
+      if (how === 'remove') it.remove()
+      else it.setAttribute('order-id', 'another')
+    }, leave)
+    await wallet.sign(account)
+    await page.waitForTimeout(300)
+    expect((await orders.get({ orderId })).state).toBe('drafted')
+    const types = (await toldBy(page)).map(({ type }) => type)
+    expect(types).not.toContain('signed')
+    await page.context().close()
+  }
+  browser.takeProblems()
+})
+
+test('a return-url that is no address of the web is no link', async () => {
+  const { page, orderId } = await openOrder({
+    'return-url': 'java\nscript:alert(document.domain)',
+  })
+  const back = page.locator('countersign-pay a[data-key=back]')
+  await page.getByText(orderId).first().waitFor()
+  expect(await back.count()).toBe(0)
+  for (const [given, shown] of [
+    ['/cart', `${desk.url}/cart`],
+    ['https://shop.example/cart', 'https://shop.example/cart'],
+  ] as const) {
+    await page
+      .locator('countersign-pay')
+      .evaluate((it, url) => it.setAttribute('return-url', url), given)
+    await back.waitFor()
+    expect(await back.getAttribute('href')).toBe(shown)
+  }
+  await page.context().close()
+})
+
 test('without a token it shows nothing, with a wrong one it says that there is no such order', async () => {
   const { page, orderId, heading } = await openOrder()
   await addElement(page, { 'order-id': orderId })
