@@ -238,12 +238,19 @@ function stateWithout(
   stored: Settled,
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
-  const { order } = stored
+  const { order, attempt } = stored
   const { state, unexpected, requested } = order
   // Capture an order again if its goods were delivered, even if it was voided
   // before.
   const isOwed = state === 'captured' && isServed(order)
-  if (unexpected || (requested === 'void' && !isOwed)) return 'voided'
+  // A cancellation that was to be sent, and cannot be any more.
+  const isTooLate =
+    state === 'captured' &&
+    requested === 'cancel' &&
+    order.attempt === attempt.number &&
+    !isCancelDue
+  const isGivenUp = requested === 'void' || isTooLate
+  if (unexpected || (isGivenUp && !isOwed)) return 'voided'
   // Somebody else submitted a payment that the buyer never gave us.
   if (isUnsigned(stored)) return 'drafted'
   // If its window has ended, the next poll moves the order on to `expired`.

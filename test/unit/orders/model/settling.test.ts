@@ -355,3 +355,17 @@ test('a reorganization leaves a voided order voided, though nobody ever accepted
   const changes = unsettleOrder(stored, { ...facts, transactions: [] })
   expect(changes.orders).toMatchObject([{ state: 'voided' }])
 })
+
+test('a cancellation that a fork finds too late to send ends the order, and is not forgotten', () => {
+  const stored = {
+    order: { ...captured(word('a')), requested: 'cancel' as const },
+    attempt: { ...attempt, cancellation: 'sealed' },
+    proofs: [proofAt(word('a'), 9n)],
+  }
+  const take = (blockTime: bigint) =>
+    unsettleOrder(stored, { ...facts, blockTime, transactions: [] }).orders
+  expect(take(600n)).toMatchObject([{ state: 'stored', requested: 'cancel' }])
+  expect(take(1000n)).toMatchObject([
+    { state: 'voided', requested: undefined, sendDue: undefined },
+  ])
+})
