@@ -25,7 +25,7 @@ export function NeedsCard({
         {needs.slice(0, shownNeeds).map(({ order, why }) => (
           <li key={order.id}>
             <Link className="order-link" href={orderPath(shop, order.id)}>
-              {orderTitle(order)}, order {shortHex(order.id)}
+              {orderTitle(order)}, {shortHex(order.id)}
             </Link>
             <p className="cell-note">{why}</p>
           </li>
