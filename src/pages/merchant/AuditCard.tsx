@@ -11,7 +11,7 @@ import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import { Table } from '../ui/Table.js'
 import type { MerchantApi } from './merchantApi.js'
-import { useToken } from './shop.js'
+import { transactionUrl, useToken } from './shop.js'
 import { useRequest } from './useRequest.js'
 
 type Report = Wire<AuditReport>
@@ -165,6 +165,7 @@ function Differences({
   rows: readonly Difference[]
 }): ReactNode {
   const money = useUnits(place)
+  const token = useToken(place)
   return (
     <Table
       caption="Transfers that only the chain or only your records have"
@@ -176,7 +177,12 @@ function Differences({
         {
           key: 'hash',
           title: 'Transaction',
-          cell: ({ transactionHash }) => <HashLink hash={transactionHash} />,
+          cell: ({ transactionHash }) => (
+            <HashLink
+              hash={transactionHash}
+              href={transactionUrl(token, transactionHash)}
+            />
+          ),
         },
         {
           key: 'block',

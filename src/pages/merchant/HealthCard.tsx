@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect } from 'react'
 import { formatAmount } from '../../core/amount.js'
-import type { Wire } from '../../http/schemas/answerTypes.js'
-import type { OrdersHealth } from '../../orders/index.js'
+import type { Answers } from '../../http/schemas/answerTypes.js'
 import { AddressText } from '../ui/AddressText.js'
 import { Badge } from '../ui/Badge.js'
 import { Card } from '../ui/Card.js'
@@ -10,10 +9,11 @@ import { groupAmount } from '../ui/format.js'
 import { Notice } from '../ui/Notice.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { Skeleton } from '../ui/Skeleton.js'
+import { findHealthProblems } from './healthProblems.js'
 import type { MerchantApi } from './merchantApi.js'
 import { useRequest } from './useRequest.js'
 
-type Health = Wire<OrdersHealth>
+type Health = Answers['Health']
 
 /** Captures a submitter’s money should be enough for before anyone worries. */
 const fewCaptures = 100n
@@ -39,12 +39,12 @@ export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
       <div className="stack">
         {problem && <Notice tone="bad" title={problem} />}
         {!answer && !problem && <Skeleton lines={4} />}
-        {answer?.suspended && (
-          <Notice tone="bad" title="Sending is paused.">
-            The shop is suspended. Captures start again when the shop’s owner
-            resumes them.
-          </Notice>
-        )}
+        {answer &&
+          findHealthProblems(answer).map(({ key, title, advice }) => (
+            <Notice key={key} tone="bad" title={title}>
+              {advice}
+            </Notice>
+          ))}
         {answer && (
           <div className="grid">
             {answer.chains.map((chain) => (
@@ -76,12 +76,7 @@ function Verdict({
   health: Health
   problem: string | undefined
 }): ReactNode {
-  const { chains, submitters, suspended } = health
-  const isWell =
-    !problem &&
-    !suspended &&
-    chains.every(({ fault }) => !fault) &&
-    submitters.every(({ fault }) => !fault)
+  const isWell = !problem && findHealthProblems(health).length === 0
   return isWell ? (
     <Badge tone="good">All well</Badge>
   ) : (
@@ -90,11 +85,10 @@ function Verdict({
 }
 
 function ChainFacts({ chain }: { chain: Health['chains'][number] }): ReactNode {
-  const { chainId, block, time, fault } = chain
+  const { chainId, block, time } = chain
   return (
     <div className="stack stack-tight">
       <h3>Chain {chainId}</h3>
-      {fault && <p className="field-error">{fault}</p>}
       <Facts
         items={[
           ['Newest block', block],
@@ -145,7 +139,6 @@ function SubmitterFacts({
   return (
     <div className="stack stack-tight">
       <h3>Sending account</h3>
-      {submitter.fault && <p className="field-error">{submitter.fault}</p>}
       <Facts
         items={[
           [

@@ -9,7 +9,7 @@ import { finalityWords } from '../ui/states.js'
 import { Timeline } from '../ui/Timeline.js'
 import { reasonWords } from './reasonWords.js'
 import { refundReasonWords, refundWords } from './refundWords.js'
-import { useToken } from './shop.js'
+import { transactionUrl, useToken } from './shop.js'
 
 const titles: Partial<Record<OrderEventType, string>> = {
   drafted: 'Drafted',
@@ -81,6 +81,7 @@ export function History({
 }
 
 function EventNote({ event }: { event: MerchantEvent }): ReactNode {
+  const token = useToken(event)
   if (event.type === 'refundRequested' || event.type === 'refundFailed')
     return <RefundNote event={event} />
   if (event.type === 'captureRequested') return <RequestNote event={event} />
@@ -91,7 +92,10 @@ function EventNote({ event }: { event: MerchantEvent }): ReactNode {
   if (typeof transactionHash !== 'string') return undefined
   return (
     <>
-      <HashLink hash={transactionHash} />
+      <HashLink
+        hash={transactionHash}
+        href={transactionUrl(token, transactionHash)}
+      />
       {typeof blockNumber === 'string' && ` block ${blockNumber}`}
     </>
   )

@@ -14,6 +14,7 @@ import { Skeleton } from '../ui/Skeleton.js'
 import type { BookState } from './bookState.js'
 import { ExposureCard } from './ExposureCard.js'
 import type { MerchantApi } from './merchantApi.js'
+import { NeedsCard } from './NeedsCard.js'
 import { OrderFilters } from './OrderFilters.js'
 import { OrdersTable } from './OrdersTable.js'
 import { isShown, type OrderBook } from './orderBook.js'
@@ -48,6 +49,7 @@ export function OrdersPage({
       </div>
       {actions.notice}
       <SpokenStatus order={state.orders.get(actions.actedOn ?? '')} />
+      <NeedsCard orders={state.orders} />
       <Summary orders={state.orders} isPartial={state.isPartial} />
       <OrdersCard book={book} state={state} onAsk={actions.ask} />
       <div className="columns">

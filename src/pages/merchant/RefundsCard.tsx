@@ -14,7 +14,7 @@ import {
   refundStateWords,
   refundWords,
 } from './refundWords.js'
-import { useToken } from './shop.js'
+import { transactionUrl, useToken } from './shop.js'
 
 type ShownRefund = BookOrder['refunds'][number]
 
@@ -41,11 +41,12 @@ export function RefundsCard({ order }: { order: BookOrder }): ReactNode {
 
 function OneRefund({
   refund,
-  token: { symbol },
+  token,
 }: {
   refund: ShownRefund
   token: PageToken
 }): ReactNode {
+  const { symbol } = token
   const { amount, state, failure, reason, to, transfer } = refund
   const { label, tone, isBusy } = refundStateWords[state]
   return (
@@ -68,6 +69,7 @@ function OneRefund({
             <HashLink
               key="h"
               hash={transfer.transactionHash}
+              href={transactionUrl(token, transfer.transactionHash)}
               label="refund’s transaction hash"
             />
           ),

@@ -7,6 +7,7 @@ import { Facts } from '../ui/Facts.js'
 import { HashLink } from '../ui/HashLink.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { finalityWords } from '../ui/states.js'
+import { transactionUrl, useToken } from './shop.js'
 
 /** The transaction that settled an order, and what it was about. */
 export function TransactionCard({
@@ -15,6 +16,7 @@ export function TransactionCard({
   order: MerchantOrder
 }): ReactNode {
   const { capture, cancellation } = order
+  const token = useToken(order)
   const settled = capture ?? cancellation
   return (
     <Card title="On record">
@@ -24,7 +26,12 @@ export function TransactionCard({
           [
             'Transaction',
             settled && (
-              <HashLink key="t" whole hash={settled.transactionHash} />
+              <HashLink
+                key="t"
+                whole
+                hash={settled.transactionHash}
+                href={transactionUrl(token, settled.transactionHash)}
+              />
             ),
           ],
           [

@@ -84,6 +84,14 @@ export function orderTitle({
   return typeof description === 'string' && description ? description : 'Order'
 }
 
+/** The page of a transaction in its chain's explorer, if there is one. */
+export function transactionUrl(
+  { explorer }: PageToken,
+  hash: string,
+): string | undefined {
+  return explorer && `${explorer}/tx/${hash}`
+}
+
 /** The page of an order. */
 export function orderPath({ root }: PagesShop, orderId: string): string {
   return `${root}orders/${encodeURIComponent(orderId)}`

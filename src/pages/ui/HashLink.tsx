@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from './CopyButton.js'
 import { shortHex } from './format.js'
-import { Link } from './Link.js'
 
 export type HashLinkProps = {
   hash: string
-  /** Where it is explained; without, the hash is only text. */
+  /** A page of another site about it; without, the hash is only text. */
   href?: string | undefined
   /** @default 'transaction hash' */
   label?: string | undefined
@@ -22,9 +21,9 @@ export function HashLink({
   return (
     <span className={whole ? 'hex hex-whole' : 'hex'}>
       {href ? (
-        <Link href={href} title={hash}>
+        <a href={href} title={hash} target="_blank" rel="noreferrer">
           {text}
-        </Link>
+        </a>
       ) : (
         <span title={hash}>{text}</span>
       )}

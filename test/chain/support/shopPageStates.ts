@@ -57,17 +57,20 @@ export async function showToMerchant(
     id: `order-${at}`,
     ...order,
   }))
-  await page.route('**/payments/merchant/orders?*', (route) =>
+  await page.route('**/merchant/api/merchant/orders?*', (route) =>
     route.fulfill({ json: { orders: shown } }),
   )
-  await page.route('**/payments/merchant/orders/order-*', (route) => {
+  await page.route('**/merchant/api/merchant/orders/order-*', (route) => {
     const id = new URL(route.request().url()).pathname.split('/').at(-1)
     return route.fulfill({ json: shown.find((order) => order.id === id) })
   })
-  await page.route('**/payments/merchant/events?orderId=*', (route) => {
+  await page.route('**/merchant/api/merchant/events?orderId=*', (route) => {
     const id = new URL(route.request().url()).searchParams.get('orderId')
     const at = shown.findIndex((order) => order.id === id)
     const news = (looks[at]?.events ?? []).map(([type, data = {}], index) => ({
+      chainId: first.chainId,
+      token: first.token,
+      recipient: first.recipient,
       type,
       data,
       orderId: id,

@@ -49,7 +49,8 @@ test('a buyer signs at most an amount, and pays the total that the merchant name
   await askCapture(merchant.page).click()
   const dialog = merchant.page.getByRole('dialog')
   const amount = dialog.getByLabel(/^Amount/)
-  expect(await amount.inputValue()).toBe('36.60')
+  // The page does not guess what a ceiling came to.
+  expect(await amount.inputValue()).toBe('')
   expect(await findFaults(merchant.page)).toEqual([])
   const capture = button(merchant.page, 'Capture now')
   await amount.fill('50.01')
