@@ -238,18 +238,15 @@ function stateWithout(
   stored: Settled,
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
-  const { order, attempt } = stored
+  const { order } = stored
   const { state, unexpected, requested } = order
   // Capture an order again if its goods were delivered, even if it was voided
   // before.
   const isOwed = state === 'captured' && isServed(order)
-  // A cancellation that was to be sent, and cannot be any more.
-  const isTooLate =
-    state === 'captured' &&
-    requested === 'cancel' &&
-    order.attempt === attempt.number &&
-    !isCancelDue
-  const isGivenUp = requested === 'void' || isTooLate
+  // A cancellation that cannot be sent any more still gives the order up.
+  const isGivenUp =
+    requested === 'void' ||
+    (state === 'captured' && requested === 'cancel' && !isCancelDue)
   if (unexpected || (isGivenUp && !isOwed)) return 'voided'
   // Somebody else submitted a payment that the buyer never gave us.
   if (isUnsigned(stored)) return 'drafted'
