@@ -8,6 +8,7 @@ import type {
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { isAnsweredEarly } from './earlyAnswer.js'
 import { endsOf } from './endsOf.js'
+import { isGivenUp } from './rejectOrder.js'
 import { reopenLast } from './reopenLast.js'
 import { reportLoss } from './reportLoss.js'
 import { traitsOf } from './roles.js'
@@ -150,7 +151,7 @@ function planWithout(stored: Settled, facts: Facts): Plan {
     blockTime < ends.cancel &&
     isToBeSent(stored, policy)
   const without = { isOpen, isReopened: reopened.length > 0, isCancelDue }
-  const to = stateWithout(stored, without)
+  const to = stateWithout(stored, policy, without)
   // The stored payment waits for its capture, as after `accept`, unless the
   // buyer canceled it.
   const isDue =
@@ -236,6 +237,7 @@ type Without = { isOpen: boolean; isReopened: boolean; isCancelDue: boolean }
 
 function stateWithout(
   stored: Settled,
+  policy: Facts['policy'],
   { isOpen, isReopened, isCancelDue }: Without,
 ): OrderRecord['state'] {
   const { order } = stored
@@ -244,10 +246,11 @@ function stateWithout(
   // before.
   const isOwed = state === 'captured' && isServed(order)
   // A cancellation that cannot be sent any more still gives the order up.
-  const isGivenUp =
-    requested === 'void' ||
-    (state === 'captured' && requested === 'cancel' && !isCancelDue)
-  if (unexpected || (isGivenUp && !isOwed)) return 'voided'
+  const isCanceled =
+    state === 'captured' && requested === 'cancel' && !isCancelDue
+  const isOver =
+    isCanceled || isGivenUp({ state: 'capturing', requested }, policy)
+  if (unexpected || (isOver && !isOwed)) return 'voided'
   // Somebody else submitted a payment that the buyer never gave us.
   if (isUnsigned(stored)) return 'drafted'
   // If its window has ended, the next poll moves the order on to `expired`.

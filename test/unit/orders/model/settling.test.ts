@@ -236,6 +236,7 @@ test('a cancellation that is on record ends an order a fork has opened again', (
 function overtake(
   requested: 'void' | 'cancel',
   fields: Partial<OrderRecord> = {},
+  relayCancellations: 'always' | 'onApproval' = 'onApproval',
 ) {
   const capturing = { ...order, state: 'capturing' as const, requested }
   const proof = proofAt(word('9'), 9n)
@@ -249,7 +250,11 @@ function overtake(
   expect(paid).toMatchObject({ state: 'captured', unexpected: false })
   const signed = { ...attempt, cancellation: 'sealed' }
   const stored = { order: { ...paid, ...fields }, proofs: [proof] }
-  const options = { ...facts, transactions: [sent] }
+  const options = {
+    ...facts,
+    policy: { ...policy, relayCancellations },
+    transactions: [sent],
+  }
   return unsettleOrder({ ...stored, attempt: signed }, options)
 }
 
@@ -262,13 +267,17 @@ test('a void that a capture overtook is applied when a fork takes the capture ba
   ])
 })
 
-test('a cancellation that a capture overtook is sent when a fork takes the capture back', () => {
-  const { orders, transactions } = overtake('cancel')
-  expect(orders).toMatchObject([
-    { state: 'stored', requested: 'cancel', sendDue: 0n },
-  ])
-  expect(transactions).toEqual([])
-})
+test.each([
+  ['always', 'stored'],
+  ['onApproval', 'voided'],
+] as const)(
+  'a cancellation that a capture overtook is sent when a fork takes the capture back: relayed %s, the order is %s',
+  (relayCancellations, state) => {
+    const { orders, transactions } = overtake('cancel', {}, relayCancellations)
+    expect(orders).toMatchObject([{ state, requested: 'cancel', sendDue: 0n }])
+    expect(transactions).toEqual([])
+  },
+)
 
 test.each(['void', 'cancel'] as const)(
   'what was fulfilled is captured again, whatever was requested for before: %s',
@@ -364,7 +373,7 @@ test('a cancellation that a fork finds too late to send ends the order, and is n
   }
   const take = (blockTime: bigint) =>
     unsettleOrder(stored, { ...facts, blockTime, transactions: [] }).orders
-  expect(take(600n)).toMatchObject([{ state: 'stored', requested: 'cancel' }])
+  expect(take(600n)).toMatchObject([{ state: 'voided', requested: 'cancel' }])
   expect(take(1000n)).toMatchObject([
     { state: 'voided', requested: undefined, sendDue: undefined },
   ])
