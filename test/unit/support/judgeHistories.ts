@@ -36,6 +36,12 @@ const passages: readonly (readonly Step[])[] = [
   ['buyerCancels', 'settle', 'reorg', 'buyerSpends', 'settle'],
   ['final', 'over', 'settle'],
   ['send', 'void', 'cancel', 'approve', 'mine', 'settle', 'reorg', 'unsettle'],
+  ['strangerSubmits', 'settle', 'over', 'reorg', 'unsettle'],
+  ['accept', 'cancel', 'approve', 'send', 'buyerSpends', 'settle'],
+  ['accept', 'cancel', 'approve', 'send', 'over', 'drop'],
+  ['accept', 'cancel', 'approve', 'send', 'fail'],
+  ['over', 'settle', 'back', 'buyerSpends', 'settle'],
+  ['over', 'settle', 'back', 'buyerCancels', 'settle'],
 ]
 
 const history = fc.array(
