@@ -8,14 +8,14 @@ const source = (part: string): string =>
 export default {
   plugins: [react()],
   resolve: {
-    // As this repository has it. In a project of yours, npm installs it.
+    // Uses the source of this repository. In your own project, npm installs it.
     alias: {
       'countersign/client': source('client'),
       'countersign/wagmi': source('wagmi'),
     },
   },
   server: {
-    // The backend must see the page's own host, or it refuses the request.
+    // Pass on the page's own host: otherwise the backend refuses the request.
     proxy: {
       '/payments': { target: 'http://127.0.0.1:3000', changeOrigin: false },
     },

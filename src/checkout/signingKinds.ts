@@ -10,7 +10,9 @@ import {
 } from './parsePermitPayment.js'
 import type { CheckoutPayment, PermitPayment } from './types.js'
 
-/** What a page needs of a kind: it decodes and signs, and asks no node. */
+/**
+ * The part of a kind that a page needs: decoding and signing, without a node.
+ */
 export type PageKind = SigningKind & Pick<PaymentKind, 'decode'>
 
 export const checkoutSigning: PageKind = {

@@ -52,7 +52,7 @@ test('the compiler reports a name that is missing or unknown', () => {
     checkMembers(window, ['from', 'to', 'till'])
     // @ts-expect-error `to` is missing
     checkMembers(window, { from: true })
-    // @ts-expect-error of a union, the names of all its types are known
+    // @ts-expect-error a union needs the names of all its types
     checkMembers(window as Window | { until: bigint }, ['from', 'to'])
   }
   expect(checks).not.toThrow()

@@ -10,7 +10,9 @@ export type MembersOf<parameters> = Readonly<
   Record<NameOf<parameters>, unknown>
 >
 
-/** The names, or the one that the compiler reports as lacking. */
+/**
+ * The names if they are complete, or else a type that names the missing one.
+ */
 type AllOf<parameters, names extends readonly unknown[]> = [
   Exclude<NameOf<parameters>, names[number]>,
 ] extends [never]

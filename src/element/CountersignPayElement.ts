@@ -18,7 +18,7 @@ type Listener<type extends keyof CountersignPayEventMap> = (
   event: CountersignPayEventMap[type],
 ) => unknown
 
-/** Servers that render pages have no elements. */
+/** Servers have no `HTMLElement`, but import this module to render pages. */
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement
 
 const languages: Readonly<Record<string, PageWords>> = {
@@ -36,15 +36,15 @@ let sheet: CSSStyleSheet | undefined
  * Attributes: `order-id`; `token`, the buyer's token from the result of `draft`;
  * `payments`, the address of the routes of `createPaymentHandler`, by default
  * `/payments`; `name`, the name of the shop; `language`, by default that of the
- * page; `return-url`, where a link leads back to, of `https:` or `http:`. It shows
- * nothing while it has no `order-id` or no `token`, and begins again if an
- * attribute changes. What a wallet signs after that, or after the element was
- * removed, is dropped.
+ * page; `return-url`, the `https:` or `http:` address of a link back to the
+ * shop. The element shows nothing without `order-id` and `token`, and starts
+ * over if an attribute changes. It drops a signature that comes after that, or
+ * after the element was removed.
  *
- * It lives in a shadow root with a style sheet that a Content-Security-Policy
- * without `unsafe-inline` allows. CSS variables set its colours: `--accent`,
- * `--on-accent`, `--surface`, `--text`, `--quiet`, `--line`, `--strong`,
- * `--warn`, `--bad`.
+ * It renders in a shadow root. A Content-Security-Policy without
+ * `unsafe-inline` allows its style sheet. CSS variables set its colours:
+ * `--accent`, `--on-accent`, `--surface`, `--text`, `--quiet`, `--line`,
+ * `--strong`, `--warn`, `--bad`.
  *
  * @example
  * ```ts
@@ -77,8 +77,8 @@ export class CountersignPayElement extends Base {
   #isPlanned = false
 
   /**
-   * The tokens that the page takes: an order in another one is not signed. By
-   * default USDC where Circle issues it, and on development chains.
+   * The tokens that buyers can pay with. An order in another token cannot be
+   * signed. By default USDC, where Circle issues it and on development chains.
    */
   get tokens(): readonly PageToken[] {
     return this.#tokens
@@ -89,7 +89,7 @@ export class CountersignPayElement extends Base {
     this.#plan()
   }
 
-  /** Texts in place of those of the language. */
+  /** Texts that replace those of the language. */
   get words(): PageWords | undefined {
     return this.#words
   }
@@ -99,9 +99,10 @@ export class CountersignPayElement extends Base {
     this.#plan()
   }
 
-  /** The browser calls it when the element is put into a document. */
+  /** The browser calls this when the element is added to a document. */
   connectedCallback(): void {
-    // What was set before the element was defined hides the accessors.
+    // Properties set before the element was defined hide the accessors: set
+    // them again through the accessors.
     for (const name of ['tokens', 'words'] as const) {
       const own = Object.getOwnPropertyDescriptor(this, name)
       Reflect.deleteProperty(this, name)
@@ -110,12 +111,12 @@ export class CountersignPayElement extends Base {
     this.#plan()
   }
 
-  /** The browser calls it when the element is taken out of a document. */
+  /** The browser calls this when the element is removed from a document. */
   disconnectedCallback(): void {
     this.#running?.abort()
   }
 
-  /** The browser calls it when an attribute changes. */
+  /** The browser calls this when an attribute changes. */
   attributeChangedCallback(): void {
     this.#plan()
   }
@@ -126,7 +127,7 @@ export class CountersignPayElement extends Base {
     listener: Listener<type>,
     options?: boolean | AddEventListenerOptions,
   ): void
-  /** Listens to an event of every element. */
+  /** Listens to an event that all elements have, such as `click`. */
   override addEventListener<type extends keyof HTMLElementEventMap>(
     type: type,
     listener: (this: HTMLElement, event: HTMLElementEventMap[type]) => unknown,
@@ -152,7 +153,7 @@ export class CountersignPayElement extends Base {
     listener: Listener<type>,
     options?: boolean | EventListenerOptions,
   ): void
-  /** Stops listening to an event of every element. */
+  /** Stops listening to an event that all elements have, such as `click`. */
   override removeEventListener<type extends keyof HTMLElementEventMap>(
     type: type,
     listener: (this: HTMLElement, event: HTMLElementEventMap[type]) => unknown,
@@ -172,7 +173,7 @@ export class CountersignPayElement extends Base {
     super.removeEventListener(type, listener as EventListener, options)
   }
 
-  /** Begins once, however many attributes are set now. */
+  /** Starts once, even if several attributes are set at the same time. */
   #plan(): void {
     if (this.#isPlanned) return
     this.#isPlanned = true
@@ -232,7 +233,7 @@ export class CountersignPayElement extends Base {
   }
 }
 
-/** Shops may take it from their own address, where it could be a script. */
+/** A shop may copy the address from its own URL, so it could be a script. */
 function readWebAddress(text: string | null): string | undefined {
   if (!text) return undefined
   const link = document.createElement('a')

@@ -1,6 +1,6 @@
 /**
- * The style sheet of the payment page, which the element has too. Builds and
- * tests replace this module by what `scripts/bundlePages.ts` makes of
+ * The style sheet of the payment page, also used by the element. Builds and
+ * tests replace this module with the output of `scripts/bundlePages.ts` for
  * `pages/web/pay.css`.
  */
 export const elementStyles: string = ''

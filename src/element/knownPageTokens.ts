@@ -15,8 +15,8 @@ const chainNames: Readonly<Record<number, string>> = {
 }
 
 /**
- * USDC where Circle issues it, and at these addresses on development chains,
- * whose signatures are worthless elsewhere.
+ * Returns USDC on the chains where Circle issues it, and at the same addresses
+ * on development chains, whose signatures are worthless elsewhere.
  */
 export function knownPageTokens(): readonly PageToken[] {
   return knownTokens.flatMap(({ chainId, address, symbol, decimals }) =>

@@ -1,6 +1,6 @@
 import { hashText } from '../core/hashText.js'
 
-/** Answers with a document, unless the browser has it already. */
+/** Answers with an HTML document, or with 304 if the browser has it already. */
 export function html(
   request: Request,
   text: string,

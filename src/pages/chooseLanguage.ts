@@ -2,7 +2,7 @@ import { InvalidFieldError, shown } from '../core/errors.js'
 import type { SettledPaywall } from './parsePages.js'
 import type { PageWords } from './words/types.js'
 
-/** The language of an answer, and its texts. */
+/** Returns the language of an answer, and its texts. */
 export function findWords(
   { headers }: Pick<Request, 'headers'>,
   { language: only, languages }: SettledPaywall,

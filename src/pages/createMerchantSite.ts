@@ -14,17 +14,17 @@ import { serveAsset } from './serveAsset.js'
 import { serveReceipt } from './serveReceipt.js'
 
 type MerchantSiteParameters = MerchantPagesParameters & {
-  /** Path before all its pages. */
+  /** Path prefix of all its pages. */
   basePath: string
   /** Name of the shop. */
   name: string
 }
 
-/** Where there is a page, below the base path. */
+/** Paths of the pages, below the base path. */
 const pagePaths = /^(\/?|\/books|\/orders\/[^/]+)$/
 
 /**
- * Serves the merchant's pages, and the routes that they ask. This module is
+ * Serves the merchant's pages, and the routes that they use. This module is
  * loaded at the first request, because few processes need it.
  *
  * @throws {@link ZodVersionError} {@link InvalidFieldError}

@@ -19,14 +19,14 @@ import type { PaywallParameters } from './types.js'
 import type { PageToken, PaywallAnswer, PaywallData } from './web/pageData.js'
 
 /**
- * Makes the page on which people pay for what an x402 gate sells. Give it to
+ * Creates a page on which people pay for an offer of an x402 gate. Pass it to
  * `createX402Gate` as `paywall`.
  *
- * A browser that opens an address of the gate gets the page with the 402 answer.
- * The buyer pays with a wallet of the browser, which then shows the answer of
- * your handler, once for this payment; when it is loaded again, the kept answer.
- * Programs see no difference: headers are the same, and programs that do not ask
- * for HTML get the same body.
+ * When a browser opens an address of the gate, it gets this page with the 402
+ * answer. The buyer pays with a wallet of the browser. The browser then shows
+ * your handler's answer to this payment, and after a reload the stored answer.
+ * Programs see no difference: headers are the same, and programs that do not
+ * ask for HTML get the same body.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  *
@@ -67,7 +67,7 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
     const first = await sell(pays)
     const refused = await readRefusal(first)
     if (!refused) return first
-    // What this payment does not buy is on sale again.
+    // This payment cannot be used here: answer with a new offer.
     const isUnusable = refused.kind === 'unusable'
     const answer = isUnusable ? await sell(request) : first
     const refusal = isUnusable ? await readRefusal(answer) : refused
@@ -92,7 +92,7 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
   }
 }
 
-/** If `resource` throws, the gate says so when it sells. */
+/** If `resource` throws, `sell` reports it. */
 function addressOf(
   request: Request,
   resource: (request: Request) => unknown,
@@ -109,7 +109,7 @@ type Described = {
   shown: PaywallAnswer
 }
 
-/** Says what the page is to show of an answer. */
+/** Decides what the page shows. */
 function describe(
   refusal: Exclude<GateRefusal, { kind: 'unusable' }>,
   {
@@ -141,7 +141,9 @@ type Shown = {
   >
 }
 
-/** Puts the page into an answer, whose status and headers stay. */
+/**
+ * Replaces the body of an answer with the page. Keeps its status and headers.
+ */
 function showPage(
   request: Request,
   { status, headers: given }: Response,

@@ -1,8 +1,9 @@
 import { oldPaymentHeader, paymentHeader } from '../x402/wire/headers.js'
 
 /**
- * True for a request by which a browser opens a page for a person. Programs do
- * not ask for HTML, pay by a header, or fetch, which browsers say.
+ * True when a browser opens a page for a person. Programs send a payment header
+ * or do not ask for HTML; browsers mark requests of `fetch` in
+ * `Sec-Fetch-Mode`.
  */
 export function isNavigation({ method, headers }: Request): boolean {
   const mode = headers.get('sec-fetch-mode') ?? 'navigate'

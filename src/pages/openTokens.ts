@@ -8,8 +8,8 @@ import type { OrdersContext } from '../orders/engine.js'
 import type { PageToken } from './web/pageData.js'
 
 /**
- * Milliseconds from the question to a node in which pages wait for its answer.
- * Later pages do not wait.
+ * Milliseconds that pages wait for a node, counted from the first request to
+ * it. Later pages do not wait.
  */
 const patience = 2_000
 

@@ -7,7 +7,7 @@ import { englishWords } from './words/englishWords.js'
 import { germanWords } from './words/germanWords.js'
 import type { PageWords } from './words/types.js'
 
-/** How pages look, and for whom. */
+/** The checked parameters of `createPaywall`. */
 export type SettledPaywall = {
   name: string
   logo: string | undefined

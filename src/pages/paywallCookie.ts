@@ -2,9 +2,10 @@ import { hashText } from '../core/hashText.js'
 import { decodeHeader, paymentHeader } from '../x402/wire/headers.js'
 
 /**
- * Name of the cookie that holds the payment for a resource. Browsers send the
- * cookies of an address to all addresses below it, so that each resource needs
- * a name of its own: no payment for `/a` may be taken for one for `/a/b`.
+ * Returns the name of the cookie that holds the payment for a resource.
+ * Browsers also send the cookies of an address to all addresses below it, so
+ * each resource needs its own name: a payment for `/a` must not be used for
+ * `/a/b`.
  */
 export function nameCookie(resource: string): string {
   return `countersign-${hashText(resource).slice(2, 14)}`
@@ -24,8 +25,9 @@ export function readCookie(
 }
 
 /**
- * Returns a `GET` request that pays as a program does. Not a copy of the other:
- * that of Next.js is a proxy, which cannot be copied everywhere.
+ * Returns a `GET` request with the payment in a header, as programs send it.
+ * Does not copy the request: in Next.js it is a proxy, which some runtimes
+ * cannot copy.
  */
 export function withPayment(
   request: Pick<Request, 'url' | 'signal' | 'headers'>,
@@ -36,10 +38,10 @@ export function withPayment(
   return new Request(request.url, { headers, signal: request.signal })
 }
 
-/** The nonce of a payment that a cookie holds; empty if it has none. */
+/** Returns the nonce of the payment in a cookie, or an empty string. */
 export function nonceOf(payment: string): string {
   const decoded = Object(decodeHeader(payment))
   const { nonce } = Object(Object(decoded.payload).authorization)
-  // Other sites of the domain can set cookies: it may be anything.
+  // Other sites of the domain can set this cookie, so it may contain anything.
   return typeof nonce === 'string' ? nonce : ''
 }

@@ -2,18 +2,18 @@ import type { PaymentRequired } from '@x402/core/types'
 import { decodeHeader, requiredHeader } from '../x402/wire/headers.js'
 import type { PageFailure, PaywallAnswer } from './web/pageData.js'
 
-/** What a gate answered instead of what it sells. */
+/** An answer of the gate itself, in place of the handler's answer. */
 export type GateRefusal =
-  /** It asks for a payment. `code` says why it refused the one that it got. */
+  /** It asks for a payment. `code` says why it refused the payment it got. */
   | { kind: 'offer'; required: PaymentRequired; code: string }
-  /** It takes this payment for nothing here, and has made no offer. */
+  /** This payment cannot be used here. The answer contains no offer. */
   | { kind: 'unusable'; failure: PageFailure }
-  /** Nothing is to be paid now. */
+  /** Nothing can be paid now. */
   | { kind: 'later'; answer: PaywallAnswer }
 
 /**
- * Reads an answer of a gate. Returns `undefined` if it is what the handler made,
- * which people see as it is.
+ * Reads an answer of a gate. Returns `undefined` if the buyer should see the
+ * answer unchanged, such as the answer of the handler.
  */
 export async function readRefusal(
   answer: Response,
@@ -26,7 +26,7 @@ export async function readRefusal(
     .json()
     .catch(() => undefined)
   const { error = '' } = Object(body)
-  // What a handler answers is private: it may be the answer of another gate.
+  // Answers of the handler are private. They may come from another gate.
   const isPrivate = headers.get('cache-control') !== 'no-store'
   if (status === 402 && !isPrivate) {
     const required = decodeHeader(headers.get(requiredHeader) ?? '')
@@ -48,14 +48,14 @@ const failed: PaywallAnswer = {
   failure: { reason: 'failed' },
 }
 
-/** Errors of the gate for a payment that it does not take. */
+/** Errors with which the gate refuses a payment without making an offer. */
 const unusable: readonly unknown[] = [
   'invalid_payment_identifier',
   'payment_identifier_required',
   'payment_identifier_conflict',
 ]
 
-/** By the `error` of the gate's answers to a payment that it has on record. */
+/** For payments that the gate has on record, by the `error` of its answer. */
 const privateLaters: Readonly<Record<string, PaywallAnswer>> = {
   settlement_pending: {
     failure: { reason: 'wait' },
@@ -65,7 +65,7 @@ const privateLaters: Readonly<Record<string, PaywallAnswer>> = {
   answer_too_long: failed,
 }
 
-/** By the `error` of the gate's other answers. */
+/** For other payments, by the `error` of the gate's answer. */
 const laters: Readonly<Record<string, PaywallAnswer>> = {
   unavailable: {
     failure: { reason: 'unreachable' },
@@ -100,7 +100,7 @@ const failures: Readonly<Record<string, PageFailure>> = {
   invalid_exact_evm_transaction_simulation_failed: cannotCharge,
 }
 
-/** Says in words why a gate refused a payment. */
+/** Returns the words that tell the buyer why a gate refused a payment. */
 export function explainCode(code: string): PageFailure {
   return Object.hasOwn(failures, code) && failures[code]
     ? failures[code]

@@ -3,15 +3,15 @@ import { dataElement } from './web/pageData.js'
 type RenderDocumentParameters = {
   language: string
   title: string
-  /** What the script of the page is told. */
+  /** Data for the script of the page. */
   data: object
-  /** Elements, not escaped here. */
+  /** HTML elements. They are not escaped here. */
   styles: readonly string[]
   scripts: readonly string[]
   body: string
 }
 
-/** Renders what all pages have in common. */
+/** Renders the parts that all pages have in common. */
 export function renderDocument(parameters: RenderDocumentParameters): string {
   const { language, title, data, styles, scripts, body } = parameters
   return `<!doctype html>

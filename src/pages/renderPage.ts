@@ -4,12 +4,12 @@ import type { ShopData } from './web/pageData.js'
 type RenderPageParameters = {
   data: ShopData
   logo: string | undefined
-  /** Elements, not escaped here. */
+  /** HTML elements. They are not escaped here. */
   styles: readonly string[]
   scripts: readonly string[]
 }
 
-/** Renders the document of a page for buyers, which has the data of no order. */
+/** Renders the document of a page for buyers. It contains no order's data. */
 export function renderPage(parameters: RenderPageParameters): string {
   const { data, logo, ...files } = parameters
   const { name, words, language, terms } = data

@@ -4,7 +4,7 @@ import type { Asset } from './assets.js'
 /** Names contain a hash of the content, so no copy ever gets old. */
 const forever = 'public, max-age=31536000, immutable'
 
-/** A file that is made for one shop, and sent as it is. */
+/** A file that is made for one shop. It is sent uncompressed. */
 export type TextAsset = Pick<Asset, 'name' | 'type'> & { text: string }
 
 /** Answers with a file of the pages, in the form that the browser prefers. */

@@ -3,14 +3,14 @@ import { inTime } from '../core/wait.js'
 import { problem } from '../http/routes/problem.js'
 import type { OrdersContext } from '../orders/engine.js'
 
-/** Milliseconds in which a node has to answer. */
+/** Milliseconds that a node has to answer. */
 const longest = 15_000
 
 const place = /^\/api\/receipts\/([1-9]\d{0,15})\/(0x[\da-f]{64})$/
 
 /**
- * Answers with a receipt and the block at its height, as the shop's node gives
- * them: the page compares the record with both.
+ * Answers with a receipt and the block at its height, as the shop's node
+ * reports them. The page compares the record with both.
  */
 export async function serveReceipt(
   { tokens }: Pick<OrdersContext, 'tokens'>,

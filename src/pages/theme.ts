@@ -6,7 +6,7 @@ export function themeCss(accent: string): string {
   return `:root{--accent:${accent};--on-accent:${contrastOf(accent)}}\n`
 }
 
-/** The colour of text on another colour. */
+/** Returns the readable text colour on another colour. */
 export function contrastOf(colour: string): '#000' | '#fff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255

@@ -41,11 +41,14 @@ export type PagesParameters = {
    * @default none
    */
   frameAncestors?: readonly string[] | undefined
-  /** Who may see the merchant's pages. @default nobody: they are not served */
+  /** Adds the merchant's pages. @default they are not served */
   merchant?: MerchantPagesParameters | undefined
 }
 
-/** Parameters of {@link createPaywall}, as {@link createPages} has them. */
+/**
+ * Parameters of {@link createPaywall}, with the meaning that they have for
+ * {@link createPages}.
+ */
 export type PaywallParameters = Pick<
   PagesParameters,
   | 'name'

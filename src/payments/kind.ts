@@ -37,7 +37,7 @@ export type CaptureKind = Omit<SigningKind, 'typedData'> &
     readonly permit?: PermitCalls | undefined
   }
 
-/** What is asked about payments that are permits. */
+/** Calls that kinds of permits need. */
 type PermitCalls = {
   /**
    * Builds the call of `permit` that the contract makes, ignoring its failure.
@@ -45,8 +45,8 @@ type PermitCalls = {
    */
   approvalCall(payment: AnySignedPayment): Call
   /**
-   * Builds the call that asks whether the payment was captured, because the
-   * payer can end a permit without an event.
+   * Builds the call that asks whether the payment was captured. Needed because
+   * the payer can end a permit without an event.
    */
   capturedCall(payment: AnyPayment): Call
 }
@@ -78,7 +78,7 @@ export type StoredFields = {
   terms: PaymentTerms | undefined
 }
 
-/** What every kind of payment can do: be stored, and be proven. */
+/** The part that all kinds of payment have: storing and proving. */
 type StoredKind = Pick<SigningKind, 'accounts'> &
   Pick<OutcomeKind, 'prove' | 'end'> & {
     /**
@@ -95,7 +95,7 @@ type StoredKind = Pick<SigningKind, 'accounts'> &
     build(fields: StoredFields): AnyPayment
   }
 
-/** What orders need of kinds whose payments are drafted for a payer to sign. */
+/** The part of a kind that drafts payments for a payer to sign. */
 type DraftedKind = {
   /**
    * Decodes a payment of this kind, signed or not, from JSON text or its parsed
@@ -123,8 +123,8 @@ export type SettlingCall =
   | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
 
 /**
- * How payments are made that have no nonce on the chain. Only the transactions
- * themselves then show which payments were made.
+ * How payments without a nonce on the chain are made. Only the transactions
+ * themselves show which of these payments were made.
  */
 export type Settling = {
   /**
@@ -177,13 +177,13 @@ export type PaymentKind = StoredKind &
   OutcomeKind &
   DraftedKind & { readonly settling?: undefined }
 
-/** A kind whose payments nobody signs one by one, such as charges. */
+/** A kind whose payments are not signed one by one, such as charges. */
 export type SettlingKind = StoredKind & {
   readonly settling: Settling
   readonly permit?: undefined
 }
 
-/** Any kind of payment: ask whether it has `settling`. */
+/** Any kind of payment. A kind with `settling` is a {@link SettlingKind}. */
 export type AnyKind = PaymentKind | SettlingKind
 
 export function buildAuthorization(fields: StoredFields): Payment {

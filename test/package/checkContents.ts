@@ -35,12 +35,14 @@ export function checkContents({ files, size, unpackedSize }: Consumer): void {
   ok(unpackedSize <= mostUnpacked, `it holds ${unpackedSize} bytes`)
 }
 
-/** Scripts and styles of the pages are inside, once for both builds. */
+/**
+ * The scripts and styles of the pages are in the package once, for both builds.
+ */
 export function checkPages({ installed }: Consumer): void {
   const forms: Readonly<Record<string, readonly RegExp[]>> = {
     payAssets: [/"pay-\w{8}\.js"/, /"look-\w{8}\.css"/],
     merchantAssets: [/"merchant-\w{8}\.js"/, /"look-\w{8}\.css"/],
-    // The paywall, inline.
+    // The paywall has them inline.
     paywallAssets: [/hash"?: ?"sha256-[\w+/]{43}="/],
   }
   for (const [name, expected] of Object.entries(forms)) {

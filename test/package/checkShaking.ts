@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
   [
     'pages',
     '*',
-    // The routes of the merchant's pages are loaded when these are asked for.
+    // The routes of the merchant's pages are loaded at their first request.
     ['viem', 'zod'],
     [
       'chain/rpc',
@@ -146,7 +146,7 @@ const rows: readonly Row[] = [
       'wagmi/query',
     ],
   ],
-  // Who has no React gets none.
+  // A project without React loads none.
   [
     'wagmi',
     '{ getOrder, signPayment }',

@@ -39,7 +39,7 @@ export type Place = {
   /** Starts the next command of the guide, and waits for a line it prints. */
   start(guide: Guide, command: string, line: RegExp): Promise<string>
   startCommand(command: string, line: RegExp): Promise<string>
-  /** Ends what was started last. */
+  /** Ends the process that was started last. */
   endLast(): Promise<void>
   stop(): Promise<void>
 }
@@ -87,7 +87,7 @@ export async function openPlace(): Promise<Place> {
     return printed
   }
   const startCommand = (command: string, line: RegExp): Promise<string> => {
-    // It takes the port that the other files of the guide got.
+    // Uses the same port as the other files of the guide.
     const moved = command.replace(
       /^npx countersign dev$/,
       `$& --port ${chainPort}`,

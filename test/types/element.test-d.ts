@@ -39,7 +39,7 @@ test('each of its events has details of its own', () => {
   >()
 })
 
-test('events of every element stay what they are', () => {
+test('standard events of elements keep their types', () => {
   element.addEventListener('click', (event) =>
     expectTypeOf(event).toEqualTypeOf<PointerEvent>(),
   )

@@ -15,7 +15,7 @@ test('orders take kinds that payers sign and kinds that nobody signs one by one'
   expectTypeOf<SpendPermissions>().toExtend<Kind>()
 })
 
-test('a kind lacks what it cannot do, and the types say so', () => {
+test('the types of a kind have only the members that it supports', () => {
   expectTypeOf<SpendPermissions>().not.toExtend<PaymentKind>()
   expectTypeOf<
     keyof SpendPermissions & ('parse' | 'typedData' | 'encodeCapture')

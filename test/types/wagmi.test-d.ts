@@ -24,7 +24,7 @@ declare const config: Config
 const order = { url: '/payments', orderId: '1', buyerToken: 'ab' }
 const queries = new QueryClient()
 
-test('an action returns what the client of a buyer does', () => {
+test('an action returns the same as the buyer’s client', () => {
   expectTypeOf(getOrder).returns.resolves.toEqualTypeOf<BuyerState>()
 })
 

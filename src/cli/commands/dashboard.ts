@@ -29,8 +29,8 @@ export const dashboardCommand: Command = {
     },
   },
   details: [
-    'Runs until you interrupt it. The address that it prints ends with a key, which is new each time: whoever has it sees the shop, so do not pass it on.',
-    'Captures that you request are sent by the shop’s running worker, not by this command.',
+    'Runs until you interrupt it. The address that it prints ends with a key, which is new each time. Anybody who has the address can use the pages, so do not share it.',
+    'The shop’s running worker sends the captures that you request. This command does not.',
   ],
   example: 'npx countersign dashboard --write',
   run: async (input) => {
@@ -43,9 +43,9 @@ export const dashboardCommand: Command = {
     const print = createPrinter(io)
     const key = randomBytes(32).toString('base64url')
     const serve = async ({ orders, context }: OpenedShop) => {
-      // Fails without a database, before anything is served.
+      // Fails here if there is no database, before it serves anything.
       await orders.list({ limit: 1 })
-      // Imported here and not at the top, because the pages are large.
+      // Imported late, because the pages are large.
       const { createMerchantSite } = await import(
         '../../pages/createMerchantSite.js'
       )
@@ -95,7 +95,7 @@ function parseRefunds(
   return { perDay }
 }
 
-/** Takes the same time for every wrong key. */
+/** Compares in constant time, so that timing reveals nothing about the key. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

@@ -6,8 +6,8 @@ import { createPrinter } from '../terminal/print.js'
 import type { Command } from '../terminal/types.js'
 
 /**
- * The guide with the code that `init` writes. It exists only there, so that
- * guide and files cannot differ.
+ * The guide whose code `init` writes. The code is stored only there, so the
+ * guide and the files cannot differ.
  */
 const guide = 'docs/quickstart-backend.md'
 

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { UsageError } from './errors.js'
 
-/** No other machine reaches this address. */
+/** Reachable from this machine only. */
 const host = '127.0.0.1'
 
 /** Most bytes of a request's body. */
@@ -21,9 +21,9 @@ export type LoopbackServer = {
 }
 
 /**
- * Serves a handler to browsers of this machine. Refuses requests for another
- * host, such as a name that a stranger made to lead here, and requests of pages
- * of another origin.
+ * Serves a handler to browsers on this machine. Refuses requests for other host
+ * names, because anybody can make a name lead here, and requests from pages of
+ * other origins.
  */
 export async function serveLoopback(
   port: number,
@@ -63,7 +63,8 @@ async function reply(
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const body = hasBody ? await readBody(incoming) : null
   if (body === undefined) return void refuse(413)
-  // Joined as text: a path such as `//other.example/` is no other host.
+  // Concatenated: `new URL` would take a path such as `//other.example/` for
+  // another host.
   const request = new Request(`http://${own}${url}`, {
     method,
     headers: Object.entries(headers).flatMap(([name, value]) =>
@@ -76,7 +77,7 @@ async function reply(
   response.writeHead(answer.status, Object.fromEntries(answer.headers))
   if (!answer.body) return void response.end()
   response.flushHeaders()
-  // A browser that leaves ends the body, too.
+  // If the browser disconnects, this ends the answer's body, too.
   await pipeline(Readable.fromWeb(Object(answer.body)), response)
 }
 

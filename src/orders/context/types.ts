@@ -101,16 +101,16 @@ export type RehearsalMemory = {
 }
 
 /**
- * Has refunds signed by the wallets of their recipients. The watcher of a chain
- * decides which ones and when; it signs nothing itself.
+ * Has the recipients' wallets sign refunds. The watcher of a chain decides
+ * which refunds to sign and when; it signs nothing itself.
  */
 export type RefundSigner = {
   /** Ids of refunds whose signatures are being encrypted and stored. */
   storing: ReadonlySet<string>
   /**
-   * Starts to sign the refunds whose wallet is not signing others. Resolves when
-   * their signatures are stored, but after a second at the latest: a signer may
-   * hang, and a person who signs may take minutes.
+   * Starts signing the refunds whose wallet is free. Resolves when their
+   * signatures are stored, or after one second: a signer may hang, and a person
+   * may take minutes to sign.
    */
   sign(
     refunds: readonly RefundRow[],

@@ -179,7 +179,7 @@ async function describeSent(
     const proofs = standing.filter(({ transactionHash }) =>
       hashes.includes(transactionHash),
     )
-    // The gas was paid for the orders, not for another transfer beside them.
+    // Books the gas to the orders, not to other transfers in the transaction.
     const ofOrders = proofs.filter(({ orderId }) => orderId !== undefined)
     const parts = ofOrders.length > 0 ? ofOrders : [proofs[0]]
     const describe = (proof: ProofRecord | undefined, place: number) => {

@@ -50,8 +50,8 @@ export function signedKindOf(
 
 /**
  * True when the token keeps a payment nonce for each payment of this kind, and
- * its events name that nonce. The chain is asked about each other payment
- * separately.
+ * its events name that nonce. For other kinds, the chain is asked about each
+ * payment separately.
  */
 export function hasTokenNonce(kind: AnyKind): boolean {
   return !kind.settling && !kind.permit

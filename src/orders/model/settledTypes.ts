@@ -7,9 +7,9 @@ export type SettledCapture = CaptureProof & {
   /** Time of the block in Unix seconds. */
   blockTime: bigint
   /**
-   * Gas cost of the transaction in wei, without fees that the chain takes
-   * beside gas; only this payment's share if the transaction captured several
-   * payments of the token, as in `gasUsed`.
+   * Gas cost of the transaction in wei, without fees that the chain takes in
+   * addition to gas. If the transaction captured several payments of the token,
+   * only this payment's share, as in `gasUsed`.
    */
   fee: bigint
 }

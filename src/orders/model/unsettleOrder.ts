@@ -245,7 +245,7 @@ function stateWithout(
   // Capture an order again if its goods were delivered, even if it was voided
   // before.
   const isOwed = state === 'captured' && isServed(order)
-  // A cancellation that cannot be sent any more still gives the order up.
+  // A requested cancellation gives the order up, even if it comes too late.
   const isCanceled =
     state === 'captured' && requested === 'cancel' && !isCancelDue
   const isOver =

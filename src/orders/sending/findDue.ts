@@ -126,7 +126,9 @@ type SubmitterWork = {
   isClaimed: boolean
 }
 
-/** Most due orders to read to learn when the first one is due. */
+/**
+ * Number of due orders to read, at most, to learn when the first one is due.
+ */
 const mostRead = 16
 
 /** Milliseconds after which the transactions in flight are loaded again. */

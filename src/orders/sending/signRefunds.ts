@@ -23,7 +23,7 @@ const longestWait = 1000
 /** Most signatures of a wallet that are stored at the same time. */
 const mostStored = 50
 
-/** Signs refunds, each wallet one after the other. */
+/** Signs refunds. Wallets sign at the same time, each one refund at a time. */
 export function openRefundSigner(context: OrdersContext): RefundSigner {
   const signing = new Set<OrderWallet>()
   const storing = new Set<string>()

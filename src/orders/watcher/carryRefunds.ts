@@ -16,10 +16,10 @@ export const refundsStep = 'refunds'
 const pageSize = 100
 
 /**
- * Has requested refunds signed by `signer`, in the room of the submitter, once
- * their capture is final. The submitter then sends them like captures. A refund
- * that fails is tried again later and stops no other. While sending is suspended
- * (until `resume`), only writes refunds that the chain shows and the store lacks.
+ * Has `signer` sign requested refunds once their capture is final. The
+ * submitter then sends them like captures. A failed refund is tried again later
+ * and does not stop others. While sending is suspended (until `resume`), only
+ * writes refunds that the chain shows and the store lacks.
  */
 export async function carryRefunds(
   context: OrdersContext,

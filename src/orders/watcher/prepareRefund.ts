@@ -54,9 +54,10 @@ export type Offer =
  * Gives a requested refund a window and the lowest unused refund nonce of its
  * payment. All lower nonces were used or canceled in final blocks. If the chain
  * shows that a transfer unknown to the store used the nonce, writes that
- * transfer first, and returns nothing to sign; so also while sending is
- * suspended, until `resume`. A refund that has both keeps them until its window
- * has ended, so that two calls do not produce two payments.
+ * transfer and returns nothing to sign. It also returns nothing to sign while
+ * sending is suspended (until `resume`). A refund that has a window and nonce
+ * keeps them until the window has ended, so that two calls do not produce two
+ * payments.
  *
  * Stores the nonce before anything is signed, so that no other refund can use
  * it.

@@ -18,7 +18,7 @@ type Report = Wire<AuditReport>
 type Destination = Report['destinations'][number]
 type Difference = Destination['differences'][number]
 
-/** Compares the sums of chain and record, to the unit. */
+/** Compares the sums on the chain with the record, exact to the token unit. */
 export function AuditCard({ api }: { api: MerchantApi }): ReactNode {
   const { answer, problem, isBusy, run } = useRequest(api.audit)
   useEffect(() => {

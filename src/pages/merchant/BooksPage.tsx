@@ -5,7 +5,7 @@ import { LedgerCard } from './LedgerCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { ReconcileCard } from './ReconcileCard.js'
 
-/** Whether the record is the chain's, and whether everything runs. */
+/** Compares the record with the chain, and shows the shop's health. */
 export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
   return (
     <div className="stack stack-wide">

@@ -9,7 +9,7 @@ import { OrderFacts } from './ConfirmDialog.js'
 import { readAmount } from './readAmount.js'
 import { useToken } from './shop.js'
 
-/** Asks how much of a ceiling to capture. */
+/** Asks the merchant how much of a ceiling to capture. */
 export function CaptureDialog({
   order,
   onConfirm,
@@ -20,7 +20,7 @@ export function CaptureDialog({
   onClose: () => void
 }): ReactNode {
   const form = useId()
-  // Kept while the dialog closes.
+  // Keeps showing the order while the dialog closes.
   const last = useRef(order)
   if (order) last.current = order
   const shown = order ?? last.current
@@ -52,7 +52,7 @@ export function CaptureDialog({
   )
 }
 
-/** Starts without an amount; mounted again each time the dialog opens. */
+/** Mounted again each time the dialog opens, so that it keeps no old input. */
 function CaptureForm({
   id,
   order,
@@ -65,7 +65,7 @@ function CaptureForm({
   const { symbol, decimals } = useToken(order)
   const { atMost = order.amount } = order
   const [amount, setAmount] = useState(() =>
-    // Another amount than the ceiling was named before, and stays.
+    // An earlier capture named an amount below the ceiling: suggest it again.
     order.amount === atMost ? '' : order.amount,
   )
   const [error, setError] = useState<string>()

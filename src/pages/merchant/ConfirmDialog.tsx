@@ -10,12 +10,12 @@ import type { OrderAction } from './OrderActions.js'
 import { OrderAmount } from './OrderAmount.js'
 import { orderTitle } from './shop.js'
 
-/** Actions that need a yes and nothing else. */
+/** Actions that need only a confirmation. */
 export type ConfirmedAction = Exclude<OrderAction, 'refund'>
 
 type Asked = { action: ConfirmedAction; order: BookOrder }
 
-/** Says in words what is about to happen. */
+/** Describes an action and asks the merchant to confirm it. */
 export function ConfirmDialog({
   asked,
   onConfirm,
@@ -25,7 +25,7 @@ export function ConfirmDialog({
   onConfirm: (action: ConfirmedAction, order: BookOrder) => void
   onClose: () => void
 }): ReactNode {
-  // Kept while the dialog closes.
+  // Keeps showing the question while the dialog closes.
   const last = useRef(asked)
   if (asked) last.current = asked
   const shown = asked ?? last.current
@@ -56,7 +56,7 @@ export function ConfirmDialog({
   )
 }
 
-/** What an action is about. */
+/** Shows the order that an action is about. */
 export function OrderFacts({ order }: { order: BookOrder }): ReactNode {
   const { id, payer, validBefore } = order
   return (

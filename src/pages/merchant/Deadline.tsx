@@ -3,7 +3,7 @@ import { Countdown } from '../ui/Countdown.js'
 import { useNow } from '../ui/clock.js'
 import type { BookOrder } from './applyEvent.js'
 
-/** Until when something can be done, or still happen. */
+/** Counts down to the end of the window, or of a voided order's signature. */
 export function Deadline({ order }: { order: BookOrder }): ReactNode {
   const { state, validBefore, spendableUntil } = order
   const now = useNow()

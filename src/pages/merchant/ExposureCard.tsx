@@ -10,7 +10,7 @@ import { useSumsToken } from './shop.js'
 
 const shownPayers = 6
 
-/** What each payer's signatures may still move. */
+/** Shows how much each payer's valid signatures can still move. */
 export function ExposureCard({
   orders,
   isPartial,

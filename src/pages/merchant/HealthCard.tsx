@@ -15,13 +15,16 @@ import { useRequest } from './useRequest.js'
 
 type Health = Answers['Health']
 
-/** Captures a submitter’s money should be enough for before anyone worries. */
+/** Warn if a submitter has money for fewer captures than this. */
 const fewCaptures = 100n
 
-/** What one capture takes, roughly. */
+/** Approximate gas of one capture. */
 const captureGas = 90_000n
 
-/** Submitters, chains and how far the record has read, every few seconds. */
+/**
+ * Shows submitters, chains and the progress of the record. Updates every few
+ * seconds.
+ */
 export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
   const { answer, problem, run } = useRequest(api.health)
   useEffect(() => {
@@ -159,7 +162,9 @@ function SubmitterFacts({
   )
 }
 
-/** Who may send from the account; between two captures that can be nobody. */
+/**
+ * Names the server that uses the account. Between captures there may be none.
+ */
 function workerOf(lease: Health['submitters'][number]['lease']): string {
   if (!lease) return 'nobody now'
   const { thisInstance, owner } = lease
@@ -174,7 +179,7 @@ function Supply({ captures }: { captures: bigint }): ReactNode {
   )
 }
 
-/** Cut, not rounded, after six digits of the fraction. */
+/** Keeps six digits of the fraction, without rounding. */
 function shortEther(wei: string): string {
   const [whole = '0', fraction = ''] = formatAmount(BigInt(wei), 18).split('.')
   return groupAmount(`${whole}.${fraction.slice(0, 6)}`)

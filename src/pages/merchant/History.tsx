@@ -57,7 +57,7 @@ const failures: readonly OrderEventType[] = [
   'needsReview',
 ]
 
-/** What happened to an order, from its first event on. */
+/** Lists the events of an order, from the first one on. */
 export function History({
   events,
 }: {
@@ -101,7 +101,7 @@ function EventNote({ event }: { event: MerchantEvent }): ReactNode {
   )
 }
 
-/** What is captured of a ceiling. */
+/** Shows the amount of a ceiling that the merchant asked to capture. */
 function RequestNote({
   event,
 }: {

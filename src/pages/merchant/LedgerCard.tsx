@@ -11,7 +11,7 @@ const files: readonly { format: BooksFormat; title: string; name: string }[] = [
   { format: 'hledger', title: 'hledger journal', name: 'books.journal' },
 ]
 
-/** The books as files, for spreadsheets and accounting programs. */
+/** Downloads the books as files for spreadsheets and accounting programs. */
 export function LedgerCard({ api }: { api: MerchantApi }): ReactNode {
   const [busy, setBusy] = useState<BooksFormat>()
   const [problem, setProblem] = useState<string>()
@@ -50,7 +50,7 @@ export function LedgerCard({ api }: { api: MerchantApi }): ReactNode {
   )
 }
 
-/** A link cannot send the key, so the page hands over what it fetched. */
+/** Saves a file that the page fetched, because a link cannot send the key. */
 function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

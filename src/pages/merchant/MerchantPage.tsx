@@ -27,7 +27,10 @@ type Access = {
   key?: string | undefined
 }
 
-/** All of the merchant's pages, for whoever has the key or a session. */
+/**
+ * Shows the merchant's pages to a merchant with a key or a session, and asks
+ * everyone else for a key.
+ */
 export function MerchantPage({ shop }: { shop: PagesShop }): ReactNode {
   const [access, setAccess] = useState<Access | undefined>(() => {
     const key = readMerchantKey()
@@ -75,7 +78,7 @@ function SignedIn({
 }: {
   api: MerchantApi
   shop: PagesShop
-  /** Absent if these pages have nothing to forget. */
+  /** Absent if there is no key to forget. */
   onSignOut: ((isRefused: boolean) => void) | undefined
 }): ReactNode {
   const path = usePath().slice(root.length)

@@ -9,7 +9,7 @@ import { orderPath, orderTitle, useShop } from './shop.js'
 
 const shownNeeds = 6
 
-/** What waits for a person, before everything else; nothing if nothing does. */
+/** Lists the orders that need a person. Shows nothing if there are none. */
 export function NeedsCard({
   orders,
 }: {

@@ -17,11 +17,11 @@ export type OrderAction =
 export type Ask = (
   action: OrderAction,
   order: BookOrder,
-  /** To refund instead of the payment that settled the order. */
+  /** The payment to refund, if it is not the one that settled the order. */
   second?: SecondPayment | undefined,
 ) => void
 
-/** What can be done with an order as it stands. */
+/** Shows the actions that the current state of an order allows. */
 export function OrderActions({
   order,
   onAsk,
@@ -42,7 +42,7 @@ export function OrderActions({
   const canCancel = order.isCancelKept === true && isSpendable && !requested
   const canRefund = state === 'captured' && order.refundable !== '0'
 
-  // Else every row would have buttons of the same name.
+  // Without this, the buttons of all rows would have the same names.
   const which = (
     <span className="visually-hidden"> order {shortHex(order.id)}</span>
   )

@@ -17,7 +17,7 @@ const options = [
   ...shownStates.map((value) => ({ value, label: stateWords(value).label })),
 ]
 
-/** Narrows the table by state and payer. */
+/** Filters the table by state and payer. */
 export function OrderFilters({
   filter,
   onFilter,
@@ -74,7 +74,7 @@ export function OrderFilters({
 function statesOf(choice: string): readonly OrderState[] | undefined {
   if (!choice) return undefined
   const single = shownStates.filter((state) => state === choice)
-  // Each option is a group, or a state by its own name.
+  // An option is either a group of states, or a single state.
   return groups[choice] ?? single
 }
 

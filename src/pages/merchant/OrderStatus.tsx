@@ -5,7 +5,7 @@ import type { BookOrder } from './applyEvent.js'
 import { RefundBadge } from './RefundBadge.js'
 import { reasonWords } from './reasonWords.js'
 
-/** State, how sure the chain is of it, and what stands out. */
+/** Shows the state of an order, its finality, and problems. */
 export function OrderStatus({ order }: { order: BookOrder }): ReactNode {
   const { state, pending, preconfirmed, needsReview, unexpected, overpaid } =
     order

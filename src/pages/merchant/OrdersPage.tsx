@@ -23,7 +23,7 @@ import { SpokenStatus } from './SpokenStatus.js'
 import { Summary } from './Summary.js'
 import { useActions } from './useActions.js'
 
-/** Everything the shop has to do, live. */
+/** Shows the shop's orders and what needs to be done, live. */
 export function OrdersPage({
   api,
   book,

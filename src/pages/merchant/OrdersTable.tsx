@@ -11,7 +11,7 @@ import { OrderAmount } from './OrderAmount.js'
 import { OrderStatus } from './OrderStatus.js'
 import { orderPath, orderTitle, useShop } from './shop.js'
 
-/** One row an order; each leads to its proof. */
+/** One row per order, with a link to its proof. */
 export function OrdersTable({
   orders,
   onAsk,

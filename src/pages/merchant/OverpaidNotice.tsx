@@ -9,7 +9,7 @@ import type { Ask } from './OrderActions.js'
 import { type SecondPayment, secondPayments } from './secondPayments.js'
 import { useToken } from './shop.js'
 
-/** Names the payments that came too much, each with a button to refund it. */
+/** Lists the extra payments of an overpaid order, each with a refund button. */
 export function OverpaidNotice({
   order,
   events,

@@ -11,7 +11,9 @@ import type { MerchantApi } from './merchantApi.js'
 import { useToken } from './shop.js'
 import { useRequest } from './useRequest.js'
 
-/** Asks the chain itself and compares, in this browser. */
+/**
+ * Compares the record with the receipt from the shop's node, in this browser.
+ */
 export function ProofCard({
   api,
   order,

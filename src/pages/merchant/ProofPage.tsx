@@ -20,7 +20,7 @@ import { TransactionCard } from './TransactionCard.js'
 import { useActions } from './useActions.js'
 import { useProvenOrder } from './useProvenOrder.js'
 
-/** Everything about one order, and what the chain says to it. */
+/** Shows one order, its history, and its proof from the chain. */
 export function ProofPage({
   api,
   orderId,

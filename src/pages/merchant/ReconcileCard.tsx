@@ -11,7 +11,7 @@ import { useRequest } from './useRequest.js'
 
 type Destination = Wire<ReconciliationReport>['destinations'][number]
 
-/** Reads the chain again and writes what the record lacks. */
+/** Reads the chain again and writes entries that the record lacks. */
 export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
   const { answer, at, problem, isBusy, run } = useRequest(api.reconcile)
   const found = (answer?.destinations ?? []).reduce(

@@ -29,7 +29,7 @@ type RefundDialogProps = {
   onClose: () => void
 }
 
-/** Asks how much to refund, and says to whom. */
+/** Asks how much to refund, and shows which account gets it. */
 export function RefundDialog({
   order,
   second,
@@ -37,7 +37,7 @@ export function RefundDialog({
   onClose,
 }: RefundDialogProps): ReactNode {
   const form = useId()
-  // Kept while the dialog closes.
+  // Keeps showing the order while the dialog closes.
   const last = useRef({ order, second })
   if (order) last.current = { order, second }
   const { order: shown, second: shownSecond } = last.current
@@ -76,7 +76,10 @@ const reasons: readonly RefundReason[] = [
   'fraudulent',
 ]
 
-/** Begins with all that is left; mounted again each time the dialog opens. */
+/**
+ * Starts with the full amount that is left. Mounted again each time the dialog
+ * opens.
+ */
 function RefundForm({
   id,
   order,

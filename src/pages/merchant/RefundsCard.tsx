@@ -18,7 +18,7 @@ import { transactionUrl, useToken } from './shop.js'
 
 type ShownRefund = BookOrder['refunds'][number]
 
-/** The refunds of an order, and what is left. */
+/** Lists the refunds of an order, and the amount that is left to refund. */
 export function RefundsCard({ order }: { order: BookOrder }): ReactNode {
   const token = useToken(order)
   const { refunds, refundable } = order

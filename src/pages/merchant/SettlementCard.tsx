@@ -6,7 +6,7 @@ import { SettlementChart } from './SettlementChart.js'
 import { SettlementTable } from './SettlementTable.js'
 import { type Span, span, sumSettlement } from './settlement.js'
 
-/** What was captured lately, as bars or as a table. */
+/** Shows recent captures as a chart and as a table. */
 export function SettlementCard({
   orders,
 }: {

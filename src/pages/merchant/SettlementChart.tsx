@@ -16,7 +16,7 @@ const floor = height - 24
 const top = 10
 const left = 46
 
-/** Bars stacked by finality; the table below says the same in figures. */
+/** Draws bars stacked by finality. The table below shows the same figures. */
 export function SettlementChart({
   bars,
   unit,
@@ -128,7 +128,7 @@ function Bar({
   })
 }
 
-/** The next of 1, 2 or 5 times a power of ten, in token units. */
+/** Rounds up to 1, 2 or 5 times a power of ten, in token units. */
 function roundUp(value: bigint, decimals: number): bigint {
   let unit = 10n ** BigInt(decimals)
   for (;;) {

@@ -12,7 +12,7 @@ import {
 } from './settlement.js'
 import { useSumsToken } from './shop.js'
 
-/** The chart's figures; times without a capture are left out. */
+/** Shows the chart's figures, without periods that have no capture. */
 export function SettlementTable({
   bars,
   unit,

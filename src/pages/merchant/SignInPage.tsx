@@ -7,13 +7,13 @@ import { createMerchantApi } from './merchantApi.js'
 import { useShop } from './shop.js'
 import { refusedKey, wordsOf } from './wordsOf.js'
 
-/** Asks for the key that the terminal shows as part of the link. */
+/** Asks for the key, which the terminal prints as part of the link. */
 export function SignInPage({
   onKey,
   wasRefused,
 }: {
   onKey: (key: string) => void
-  /** Whether a key was no good that the page came with. */
+  /** True if the server refused the last key or session. */
   wasRefused: boolean
 }): ReactNode {
   const { root } = useShop()

@@ -4,7 +4,7 @@ import type { BookOrder } from './applyEvent.js'
 import { reasonWords } from './reasonWords.js'
 import { orderTitle } from './shop.js'
 
-/** Tells a screen reader how the order fares that was acted on last. */
+/** Reads out the state of the order that the merchant acted on last. */
 export function SpokenStatus({
   order,
 }: {

@@ -9,7 +9,7 @@ import { RelativeTime } from '../ui/RelativeTime.js'
 import { finalityWords } from '../ui/states.js'
 import { transactionUrl, useToken } from './shop.js'
 
-/** The transaction that settled an order, and what it was about. */
+/** Shows the record of the transaction that settled an order. */
 export function TransactionCard({
   order,
 }: {

@@ -8,11 +8,11 @@ import type { OrderState } from '../../store/types.js'
 
 /** An order on the merchant's page, with what only the page knows. */
 export type BookOrder = MerchantOrder & {
-  /** Asked for here, and not answered yet. */
+  /** An action that was requested on this page and is not answered yet. */
   pending?: 'capture' | undefined
-  /** Why the last thing asked for here was not done. */
+  /** Why the last action that was requested on this page failed. */
   failure?: string | undefined
-  /** A cancellation is kept and waits for the merchant. */
+  /** The buyer's cancellation waits for the merchant. */
   isCancelKept?: boolean | undefined
 }
 
@@ -28,8 +28,8 @@ const states: Partial<Record<OrderEventType, OrderState>> = {
 }
 
 /**
- * What an event says of an order at once; the rest is read from the server
- * afterwards.
+ * Applies an event to an order at once. The page then reads the rest of the
+ * order from the server.
  */
 export function applyEvent(order: BookOrder, event: MerchantEvent): BookOrder {
   const state = states[event.type] ?? order.state

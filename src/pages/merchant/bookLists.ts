@@ -3,7 +3,7 @@ import type { BookStore } from './bookState.js'
 import type { MerchantApi, OrderFilter } from './merchantApi.js'
 import { wordsOf } from './wordsOf.js'
 
-/** States in which a signature that is held may still be spent. */
+/** States in which a signature that the shop holds can still be spent. */
 const openStates: readonly OrderState[] = [
   'stored',
   'capturing',
@@ -11,17 +11,17 @@ const openStates: readonly OrderState[] = [
   'voided',
 ]
 
-/** Pages of 200 that sums and chart are made of, at most. */
+/** Pages of 200 orders to read for the sums and the chart, at most. */
 const maxPages = 10
 
 export type BookLists = {
   list: (filter: OrderFilter) => Promise<void>
   listMore: () => Promise<void>
-  /** Reads what the sums are made of. */
+  /** Reads the orders that the sums are made of. */
   readSums: () => Promise<void>
 }
 
-/** Reads pages of orders; an answer that comes too late counts for nothing. */
+/** Reads pages of orders. Ignores an answer if a newer list was requested. */
 export function createBookLists(api: MerchantApi, store: BookStore): BookLists {
   let listing = 0
 

@@ -5,14 +5,14 @@ import { mergeOrder } from './mergeOrder.js'
 
 export type BookState = {
   orders: ReadonlyMap<string, BookOrder>
-  /** Ids of the table, newest first. */
+  /** Ids of the orders in the table, newest first. */
   listed: readonly string[]
   filter: OrderFilter
   cursor: string | undefined
   status: 'loading' | 'ready' | 'failed'
   problem: string | undefined
   connection: 'connecting' | 'live' | 'lost'
-  /** The sums leave out orders of long ago. */
+  /** True if the sums leave out old orders. */
   isPartial: boolean
 }
 
@@ -20,13 +20,15 @@ export type BookStore = {
   read: () => BookState
   subscribe: (listener: () => void) => () => void
   set: (change: Partial<BookState>) => void
-  /** Takes orders as the server gives them. */
+  /** Adds or replaces orders, as the server returned them. */
   keep: (orders: readonly MerchantOrder[]) => void
-  /** Changes an order that is known. */
+  /** Changes an order if it is known. */
   patch: (orderId: string, change: (order: BookOrder) => BookOrder) => void
 }
 
-/** Holds what the page shows; tells of several changes at once only once. */
+/**
+ * Stores what the page shows. Calls listeners once for several changes at once.
+ */
 export function createBookStore(): BookStore {
   let state = emptyBook
   const listeners = new Set<() => void>()

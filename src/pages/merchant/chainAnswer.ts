@@ -20,9 +20,9 @@ export type RpcReceipt = {
 
 export type RpcBlock = { hash: Hash; number: Hex; timestamp: Hex }
 
-/** What the chain says of a transaction. */
+/** The chain's answer about a transaction, from the shop's node. */
 export type ChainAnswer = {
   receipt: RpcReceipt | null
-  /** The block that the chain has at the height of the receipt. */
+  /** The chain's block at the height of the receipt. */
   canonical: RpcBlock | null
 }

@@ -7,13 +7,13 @@ import type { ChainAnswer, RpcLog, RpcReceipt } from './chainAnswer.js'
 export type ProofCheck = {
   key: string
   ok: boolean
-  /** What was compared. */
+  /** The statement that was checked. */
   title: string
-  /** What the chain says. */
+  /** The value on the chain. */
   found: string
 }
 
-/** Holds the record of a settled order against what the chain says. Pure. */
+/** Compares the record of a settled order with the chain's answer. Pure. */
 export function checkProof(
   order: MerchantOrder,
   { receipt, canonical }: ChainAnswer,
@@ -139,7 +139,10 @@ function findEvent(
   })
 }
 
-/** Else the transfer would be another authorization's. */
+/**
+ * True if no other authorization was used between the order's and the transfer.
+ * Otherwise the transfer would belong to the other one.
+ */
 function isNext(
   order: MerchantOrder,
   receipt: RpcReceipt,
@@ -168,7 +171,7 @@ function check(
   return { key, title, ok, found: ok ? yes : no }
 }
 
-/** Nodes spell hex in either letter case. */
+/** Ignores letter case, because nodes write hex in either case. */
 function same(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && one.toLowerCase() === other?.toLowerCase()
 }

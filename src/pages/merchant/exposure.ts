@@ -17,8 +17,9 @@ const open: readonly OrderState[] = [
 ]
 
 /**
- * What signatures that are held may still move: open payments, and voided ones
- * until their window is over. A ceiling counts whole. The largest payer comes first.
+ * Sums up how much the signatures that the shop holds can still move. Counts
+ * open and voided payments until their signature expires, and ceilings in full.
+ * The payer with the largest sum comes first.
  */
 export function sumExposure(
   orders: Iterable<MerchantOrder>,

@@ -5,19 +5,29 @@ import type { MerchantApi } from './merchantApi.js'
 
 export type FollowEventsParameters = {
   api: MerchantApi
-  /** The only one to be told of; without it, all are. */
+  /** Follows only this order. Without it, follows all orders. */
   orderId?: string | undefined
-  /** Cursor to go on from; without one, from the present. */
+  /**
+   * Cursor of the last known event. Without it, only new events are reported.
+   */
   after?: string | undefined
   signal: AbortSignal
   onEvent: (event: MerchantEvent) => void
-  /** Told once all that comes from now on is told; what was before is not. */
+  /**
+   * Called when the stream opens without a cursor. It then reports all new
+   * events, but none of the earlier ones.
+   */
   onPresent?: (() => void) | undefined
-  /** Told when the stream stands, and when it has to be opened anew. */
+  /**
+   * Called with true when the stream is open, and with false when it is lost.
+   */
   onConnection: (isLive: boolean) => void
 }
 
-/** Tells every event of the merchant or of one order, and comes back where it was cut off. */
+/**
+ * Reports every event of the merchant or of one order. Reconnects after a
+ * failure and continues after the last event.
+ */
 export async function followEvents({
   api,
   orderId,
@@ -46,9 +56,10 @@ export async function followEvents({
         onEvent(event)
       }
     } catch (error) {
-      // An order that is not there will not be; all else is asked again below.
+      // An order that is not found now is never found. Retry after other
+      // errors.
       if (error instanceof ProblemError && error.status === 404) return
-      // The shop's database is another one: it is followed from the present on.
+      // The shop has another database now: report only its new events.
       if (error instanceof ProblemError && error.reason === 'cursorAhead')
         after = undefined
     }

@@ -6,7 +6,7 @@ type Fault = NonNullable<Health['chains'][number]['fault']>
 export type HealthProblem = {
   key: string
   title: string
-  /** What to do about it. */
+  /** What the merchant can do about it. */
   advice: string
 }
 
@@ -45,7 +45,7 @@ const faults: Readonly<Record<Fault, readonly [what: string, todo: string]>> = {
   ],
 }
 
-/** What is wrong in a report of health, the worst first, with what to do. */
+/** Lists the problems in a health report with advice, the worst first. */
 export function findHealthProblems({
   suspended,
   chains,

@@ -18,7 +18,7 @@ export type OrderFilter = {
   payer?: string | undefined
 }
 
-/** How a file of the books is written. */
+/** File format of the books. */
 export type BooksFormat = 'csv' | 'jsonLines' | 'hledger'
 
 type AnswerOf<method extends keyof MerchantClient> = ReturnType<
@@ -26,7 +26,7 @@ type AnswerOf<method extends keyof MerchantClient> = ReturnType<
 >
 
 export type MerchantApi = {
-  /** The events from a cursor on, or from the present on. */
+  /** Follows the events after a cursor, or only new ones. */
   follow(parameters: FollowParameters): AnswerOf<'follow'>
   list(parameters: ListParameters): Promise<Answers['OrderList']>
   get(orderId: string): AnswerOf<'get'>
@@ -38,23 +38,26 @@ export type MerchantApi = {
   refund(orderId: string, body: RefundRequest): AnswerOf<'refund'>
   reconcile(): AnswerOf<'reconcile'>
   audit(): AnswerOf<'audit'>
-  /** The books from the first order on, with every transfer on the chain. */
+  /**
+   * Downloads the books from the first order on, with all transfers on the
+   * chain.
+   */
   ledger(format: BooksFormat): Promise<Blob>
   health(): AnswerOf<'health'>
-  /** What the chain says of a transaction, as the shop's node gives it. */
+  /** Gets the chain's answer about a transaction from the shop's node. */
   receipt(chainId: number, hash: Hash): Promise<ChainAnswer>
 }
 
 type ApiParameters = {
   /** Path of the first page, with a slash at its end. */
   root: string
-  /** Without one, the browser's session has to be enough. */
+  /** Absent if the browser's session is enough. */
   key?: string | undefined
   /** Called when the key or the session is refused. */
   onRefused?: (() => void) | undefined
 }
 
-/** The merchant's routes, each asked once. */
+/** Creates a client of the merchant's routes that repeats no request. */
 export function createMerchantApi({
   root,
   key,

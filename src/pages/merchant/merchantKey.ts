@@ -1,8 +1,8 @@
 const name = 'merchantKey'
 
 /**
- * Takes the key of the link's fragment, and takes it out of the address, so
- * that it stays in no history and on no screenshot.
+ * Takes the key from the link's fragment and removes it from the address, so
+ * that no history or screenshot shows it.
  */
 export function readMerchantKey(): string | undefined {
   const given = new URLSearchParams(location.hash.slice(1)).get('key')

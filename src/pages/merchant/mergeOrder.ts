@@ -1,7 +1,10 @@
 import type { MerchantOrder } from '../../client/MerchantClient.js'
 import type { BookOrder } from './applyEvent.js'
 
-/** What only the page knows stays while the server does not decide it. */
+/**
+ * Takes an order from the server, and keeps what only the page knows until the
+ * server has decided it.
+ */
 export function mergeOrder(
   known: BookOrder | undefined,
   order: MerchantOrder,

@@ -2,16 +2,16 @@ import type { BookOrder } from './applyEvent.js'
 
 export type OrderNeed = {
   order: BookOrder
-  /** Why, in a sentence. */
+  /** The reason, in a sentence. */
   why: string
 }
 
-/** Seconds before the end of a window from which a stored order is urgent. */
+/** A stored order is urgent if its window ends in fewer seconds than this. */
 const urgent = 300
 
 /**
- * The orders that wait for a person, and why. An order has one reason, the one
- * that costs most if it is overlooked.
+ * Lists the orders that need a person, with one reason each: the one that costs
+ * most if it is overlooked.
  */
 export function findNeeds(
   orders: Iterable<BookOrder>,

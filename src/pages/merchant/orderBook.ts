@@ -11,16 +11,16 @@ import { rereadOrders } from './rereadOrders.js'
 
 export type OrderBook = Pick<BookStore, 'read' | 'subscribe'> &
   Pick<BookLists, 'list' | 'listMore'> & {
-    /** Follows the shop until stopped. */
+    /** Starts to follow the shop. Returns a function that stops it. */
     start: () => () => void
-    /** Shows what is about to be, before the server says so. */
+    /** Shows an action as pending until the server answers. */
     expect: (orderId: string, pending: BookOrder['pending']) => void
-    /** Shows in the order's row why something was not done. */
+    /** Shows in the order's row why an action failed. */
     fail: (orderId: string, failure: string) => void
     refresh: (orderId: string) => void
   }
 
-/** Keeps the orders this page knows as the server tells of them. */
+/** Stores the orders of this page and updates them with the server's events. */
 export function createOrderBook(api: MerchantApi): OrderBook {
   const store = createBookStore()
   const { list, listMore, readSums } = createBookLists(api, store)
@@ -40,8 +40,8 @@ export function createOrderBook(api: MerchantApi): OrderBook {
 
   function start(): () => void {
     const control = new AbortController()
-    // What happens between a list and a stream that begins after it is in
-    // neither of the two.
+    // Read the lists once the stream is open: an event between a list and a
+    // stream that opens later would be in neither.
     const readAll = (): void => {
       void list(store.read().filter)
       void readSums()
@@ -84,7 +84,9 @@ export function createOrderBook(api: MerchantApi): OrderBook {
   }
 }
 
-/** Puts an order on top that belongs into the table and is not there yet. */
+/**
+ * Adds an order to the top of the table, if it matches the filter and is new.
+ */
 function raise(store: BookStore, order: MerchantOrder): void {
   const { listed, filter, status } = store.read()
   const isNew = status === 'ready' && !listed.includes(order.id)
@@ -92,7 +94,7 @@ function raise(store: BookStore, order: MerchantOrder): void {
     store.set({ listed: [order.id, ...listed] })
 }
 
-/** Whether an order belongs into the table as it is filtered. */
+/** True if an order matches the filter of the table. */
 export function isShown(order: MerchantOrder, filter: OrderFilter): boolean {
   const { states, payer } = filter
   if (states?.length && !states.includes(order.state)) return false

@@ -1,6 +1,9 @@
 import { parseAmount } from '../../core/amount.js'
 
-/** Parses what a merchant typed; `undefined` if it is no amount. */
+/**
+ * Parses an amount that a merchant typed. Returns `undefined` if it is
+ * malformed.
+ */
 export function readAmount(text: string, decimals: number): bigint | undefined {
   try {
     return parseAmount(text, decimals)

@@ -27,7 +27,7 @@ const words: Readonly<Record<string, string>> = {
   exceedsCeiling: 'the payer signed for less',
 }
 
-/** Why something did not happen; a reason without words keeps its name. */
+/** Returns the words for a reason, or the reason itself if it has none. */
 export function reasonWords(reason: string): string {
   return words[reason] ?? reason
 }

@@ -2,19 +2,19 @@ import { ProblemError } from '../../client/errors.js'
 
 export type RefundIds = {
   /**
-   * The id of the refund that is requested now.
+   * Returns the id for a refund that is requested now.
    *
    * @param payment the `refundId` of the payment, if it is not the one that
    * settled the order.
    */
   take: (orderId: string, payment?: string | undefined) => string
-  /** Decides from the answer whether the next request is another refund. */
+  /** Decides from the answer whether the next request is a new refund. */
   settle: (refundId: string, error?: unknown) => void
 }
 
 /**
- * Draws ids of refunds. A request that got no answer keeps its id, so that
- * trying again refunds nothing twice.
+ * Creates ids of refunds. A request without an answer keeps its id, so that
+ * trying again does not refund twice.
  */
 export function createRefundIds(): RefundIds {
   const open = new Map<string, string>()

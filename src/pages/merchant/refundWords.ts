@@ -22,7 +22,7 @@ export const refundReasonWords: Record<RefundReason, string> = {
   fraudulent: 'Fraudulent',
 }
 
-/** Reasons that say something else of a refund than of a capture. */
+/** Reasons that mean something else for a refund than for a capture. */
 const words: Readonly<Record<string, string>> = {
   insufficientFunds: 'your account does not hold enough',
   payerBlocked: 'the token blocks the buyer’s account',
@@ -38,7 +38,9 @@ const words: Readonly<Record<string, string>> = {
   reorged: 'the chain replaced its block; it is sent again',
 }
 
-/** Why a refund did not happen; a reason without words keeps its name. */
+/**
+ * Returns the words for a refund's reason, or the reason itself if it has none.
+ */
 export function refundWords(reason: string): string {
   return words[reason] ?? reasonWords(reason)
 }

@@ -1,13 +1,15 @@
 import type { MerchantOrder } from '../../client/MerchantClient.js'
 import type { MerchantApi } from './merchantApi.js'
 
-/** Orders read at once. */
+/** Orders to read at the same time. */
 const batch = 4
 
-/** Milliseconds in which several events of one order count as one. */
+/** Milliseconds to wait, so that several events of an order cause one read. */
 const calm = 60
 
-/** Reads orders again that something happened to, a few at a time. */
+/**
+ * Returns a function that reads a changed order again. Reads a few at a time.
+ */
 export function rereadOrders(
   api: MerchantApi,
   onOrder: (order: MerchantOrder) => void,
@@ -22,7 +24,7 @@ export function rereadOrders(
       const orders = await Promise.all(
         ids.map((id) => api.get(id).catch(() => undefined)),
       )
-      // What was told meanwhile is newer, and is read again anyway.
+      // An order that changed again meanwhile is read again in the next round.
       for (const order of orders)
         if (order && !stale.has(order.id)) onOrder(order)
     }

@@ -2,9 +2,9 @@ import type { Address } from 'viem'
 import type { MerchantEvent } from '../../client/MerchantClient.js'
 import type { BookOrder } from './applyEvent.js'
 
-/** A payment of an order that another payment had settled already. */
+/** A payment of an order that another payment had already settled. */
 export type SecondPayment = {
-  /** Ids of its refunds begin with it. */
+  /** The ids of its refunds begin with this id. */
   refundId: string
   /** The account that paid it. */
   to: Address
@@ -13,8 +13,8 @@ export type SecondPayment = {
 }
 
 /**
- * Finds the payments that came after the one that settled the order. Refunds
- * of the order itself leave them alone.
+ * Finds the payments that came after the one that settled the order. Refunds of
+ * the order itself do not refund them.
  */
 export function secondPayments(
   order: BookOrder,
@@ -25,7 +25,7 @@ export function secondPayments(
   for (const event of events) {
     if (event.type !== 'overpaid') continue
     const { refundId, refundTo, value, transactionHash } = event.data
-    // A reorganization can make it the payment that settled the order.
+    // After a reorganization, it may be the payment that settled the order.
     if (transactionHash === order.capture?.transactionHash) continue
     const left = BigInt(value) - refundedOf(order, refundId)
     found.set(refundId, { refundId, to: refundTo, left })

@@ -14,7 +14,7 @@ export const settledFinalities = ['finalized', 'safe', 'included'] as const
 type SettledFinality = (typeof settledFinalities)[number]
 
 export type SettlementBar = {
-  /** Unix seconds at which it begins. */
+  /** Start of the period in Unix seconds. */
   from: number
   /** Token units. */
   sums: Record<SettledFinality, bigint>
@@ -23,8 +23,8 @@ export type SettlementBar = {
 }
 
 /**
- * Sums up what was captured and not refunded, by the time of the capture and by
- * its finality.
+ * Sums up the captured amounts that were not refunded, by the time of the
+ * capture and by finality.
  */
 export function sumSettlement(
   orders: Iterable<MerchantOrder>,
@@ -51,14 +51,14 @@ export function sumSettlement(
   return rows
 }
 
-/** Token units of an order's payment that were not paid back. */
+/** Returns how much of an order's payment was not refunded, in token units. */
 function keptOf({
   value,
   refunded,
   overpaid,
 }: Pick<MerchantOrder, 'value' | 'refunded' | 'overpaid'>): bigint {
   const captured = BigInt(value)
-  // The buyer of an overpaid order paid twice and is owed one of the payments.
+  // The buyer of an overpaid order paid twice, and the shop owes one payment.
   const paid = overpaid ? captured * 2n : captured
   const left = paid - BigInt(refunded)
   return left < captured ? left : captured

@@ -4,7 +4,7 @@ import { shortHex } from '../ui/format.js'
 import type { PageToken } from '../web/pageData.js'
 import type { MerchantData } from './merchantData.js'
 
-/** The shop that these pages are of. */
+/** The shop that these pages show. */
 export type PagesShop = Omit<MerchantData, 'root'> & {
   /** Path of the first page, with a slash at its end. */
   root: string
@@ -12,7 +12,7 @@ export type PagesShop = Omit<MerchantData, 'root'> & {
 
 type TokenPlace = { chainId: number; token: Address }
 
-/** Takes what the server told the page that was opened at this address. */
+/** Builds the shop from the server's data and the address of the page. */
 export function toPagesShop(
   { root, ...data }: MerchantData,
   href: string,
@@ -30,7 +30,7 @@ export function useShop(): PagesShop {
   return shop
 }
 
-/** The token that sums are of: a shop can take several. */
+/** The token of the sums. A shop can take several tokens. */
 export const SumsContext: Context<PageToken | undefined> = createContext<
   PageToken | undefined
 >(undefined)
@@ -43,8 +43,8 @@ export function useSumsToken(): PageToken {
 }
 
 /**
- * The token of an order. If no node described it, amounts in token units are
- * shown as they are.
+ * Returns the token of an order. If no node described the token, amounts are
+ * shown in token units.
  */
 export function orderToken(
   { tokens }: PagesShop,
@@ -74,7 +74,7 @@ export function isOfToken(one: TokenPlace, other: TokenPlace): boolean {
   )
 }
 
-/** What was bought, if the order says so in its metadata. */
+/** Returns the description from the order's metadata, or `Order`. */
 export function orderTitle({
   metadata,
 }: {
@@ -84,7 +84,10 @@ export function orderTitle({
   return typeof description === 'string' && description ? description : 'Order'
 }
 
-/** The page of a transaction in its chain's explorer, if there is one. */
+/**
+ * Returns the address of a transaction in the chain's explorer, if there is
+ * one.
+ */
 export function transactionUrl(
   { explorer }: PageToken,
   hash: string,
@@ -92,7 +95,7 @@ export function transactionUrl(
   return explorer && `${explorer}/tx/${hash}`
 }
 
-/** The page of an order. */
+/** Returns the path of an order's page. */
 export function orderPath({ root }: PagesShop, orderId: string): string {
   return `${root}orders/${encodeURIComponent(orderId)}`
 }

@@ -19,8 +19,8 @@ import { wordsOf } from './wordsOf.js'
 type Result = { tone: 'good' | 'bad'; title: string; text?: string | undefined }
 
 /**
- * Asks for a confirmation, acts, and shows the result: above the table, and a
- * failure in the row of its order too, because the table may be long.
+ * Asks for a confirmation, acts, and shows the result above the table. Shows a
+ * failure in the order's row, too, because the table may be long.
  */
 export function useActions(
   api: MerchantApi,
@@ -37,7 +37,7 @@ export function useActions(
   ask: Ask
   dialog: ReactNode
   notice: ReactNode
-  /** The order of the last action. */
+  /** The id of the order of the last action. */
   actedOn: string | undefined
 } {
   const [asked, setAsked] = useState<{
@@ -78,7 +78,7 @@ export function useActions(
       })
     }
     onDone(order.id)
-    // No event reports a capture that is refused for the same reason again.
+    // No event reports a capture that fails again for the same reason.
     if (action === 'capture')
       for (const pause of [1_500, 5_000])
         setTimeout(() => onDone(order.id), pause)
@@ -155,7 +155,7 @@ export function useActions(
   }
 }
 
-/** Milliseconds: soon after, the row itself shows what became of it. */
+/** Milliseconds. By then, the row itself shows the result. */
 const successShown = 20_000
 
 const done: Record<Exclude<OrderAction, 'capture'>, string> = {

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * Keeps the focus near a button that went away when its work was done: it
- * passes to the first control that is left.
+ * Keeps the focus nearby when a button disappears after its action: moves it to
+ * the first remaining control.
  */
 export function useKeptFocus(state: string): RefObject<HTMLDivElement | null> {
   const element = useRef<HTMLDivElement>(null)

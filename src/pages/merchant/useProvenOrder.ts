@@ -8,14 +8,14 @@ import { wordsOf } from './wordsOf.js'
 
 export type ProvenOrder = {
   order: BookOrder | undefined
-  /** All that happened to it, the first first. */
+  /** All events of the order, oldest first. */
   events: readonly MerchantEvent[]
   problem: string | undefined
   refresh: () => void
   expect: (orderId: string, pending: BookOrder['pending']) => void
 }
 
-/** One order as it stands, with its history. */
+/** Reads an order and its history, and follows both. */
 export function useProvenOrder(api: MerchantApi, orderId: string): ProvenOrder {
   const [order, setOrder] = useState<BookOrder>()
   const [events, setEvents] = useState<readonly MerchantEvent[]>([])
@@ -41,7 +41,7 @@ export function useProvenOrder(api: MerchantApi, orderId: string): ProvenOrder {
       after: '0',
       signal: control.signal,
       onConnection: () => undefined,
-      // The first ones are history, so the order itself is read after them.
+      // The stream begins with past events, so read the order after them.
       onEvent: (event) => {
         setEvents((known) => addEvent(known, event))
         clearTimeout(timer)
@@ -72,7 +72,7 @@ export function useProvenOrder(api: MerchantApi, orderId: string): ProvenOrder {
   }
 }
 
-/** Events come at least once. */
+/** Adds an event once, because the stream may report it more than once. */
 function addEvent(
   known: readonly MerchantEvent[],
   event: MerchantEvent,

@@ -4,14 +4,16 @@ import { wordsOf } from './wordsOf.js'
 
 export type RequestState<answer> = {
   answer: answer | undefined
-  /** Unix seconds at which it came. */
+  /** Unix seconds when the answer came. */
   at: number | undefined
   problem: string | undefined
   isBusy: boolean
   run: () => Promise<void>
 }
 
-/** Asks the server when told to, and keeps the last answer beside an error. */
+/**
+ * Sends a request when `run` is called. Keeps the last answer after an error.
+ */
 export function useRequest<answer>(
   ask: () => Promise<answer>,
 ): RequestState<answer> {

@@ -1,6 +1,8 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
-/** How wide an element is, so that a drawing keeps its letters' size. */
+/**
+ * Measures an element's width, so that a drawing fits without scaling its text.
+ */
 export function useWidth(): {
   ref: RefObject<HTMLElement | null>
   /** CSS pixels. */

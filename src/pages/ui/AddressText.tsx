@@ -4,9 +4,9 @@ import { shortHex } from './format.js'
 
 export type AddressTextProps = {
   address: string
-  /** Whose it is, for the button's name. @default 'address' */
+  /** Names the owner for the copy button. @default 'address' */
   label?: string | undefined
-  /** Whole where it is to be compared with a wallet's words. */
+  /** Shows the whole address, for comparing it with the wallet's text. */
   whole?: boolean | undefined
 }
 

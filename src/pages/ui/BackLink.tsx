@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Icon } from './Icon.js'
 import { Link } from './Link.js'
 
-/** Leads one step up. */
+/** Links to the page one level up. */
 export function BackLink({
   href,
   children,

@@ -5,7 +5,7 @@ import { stateWords, type Tone } from './states.js'
 
 export type BadgeProps = {
   tone?: Tone | undefined
-  /** Something is under way. */
+  /** True while something is in progress. */
   busy?: boolean | undefined
   title?: string | undefined
   children: ReactNode

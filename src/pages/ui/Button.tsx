@@ -9,7 +9,7 @@ export type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & {
   variant?: ButtonVariant | undefined
   size?: 'medium' | 'small' | undefined
   wide?: boolean | undefined
-  /** Shows that it works and takes no further click; keeps the focus. */
+  /** True while its action runs. Clicks are ignored, and the focus stays. */
   busy?: boolean | undefined
 }
 
@@ -52,7 +52,7 @@ export type ButtonLinkProps = Omit<
   wide?: boolean | undefined
 }
 
-/** A link that leads on, and looks like a button. */
+/** A link that looks like a button. */
 export function ButtonLink({
   variant = 'secondary',
   size = 'medium',

@@ -2,12 +2,12 @@ import { type ReactNode, useId } from 'react'
 import { classNames } from './classNames.js'
 
 export type CardProps = {
-  /** Names the region, too. */
+  /** Also the name of the region. */
   title?: ReactNode
   level?: 2 | 3 | undefined
-  /** Beside the title. */
+  /** Shown beside the title. */
   actions?: ReactNode
-  /** For a table that reaches the edges. */
+  /** Without padding, for a table that reaches the edges. */
   flush?: boolean | undefined
   children: ReactNode
 }

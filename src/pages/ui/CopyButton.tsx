@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Icon } from './Icon.js'
 
-/** Copies a text, and says so. */
+/** Copies a text, and confirms it. */
 export function CopyButton({
   text,
   label,
 }: {
   text: string
-  /** What is copied, such as `address`. */
+  /** What the text is, such as `address`. */
   label: string
 }): ReactNode {
   const [state, setState] = useState<'ready' | 'copied' | 'failed'>('ready')

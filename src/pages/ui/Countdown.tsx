@@ -6,13 +6,16 @@ import { spanWords } from './format.js'
 export type CountdownProps = {
   /** Unix seconds. */
   until: bigint | number | string
-  /** Instead of a span, once it is over. @default 'closed' */
+  /** Text once the time has ended. @default 'closed' */
   over?: string | undefined
-  /** Seconds before the end from which it counts as near. @default 120 */
+  /** Seconds before the end at which the time is highlighted. @default 120 */
   near?: number | undefined
 }
 
-/** Time left until a moment of the chain; silent for screen readers. */
+/**
+ * Shows the time left by chain time. Screen readers do not read it as it
+ * changes.
+ */
 export function Countdown({
   until,
   over = 'closed',

@@ -3,14 +3,14 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 export type DialogProps = {
   open: boolean
   title: string
-  /** Escape, or a click beside it. */
+  /** Called on Escape, and on a click outside. */
   onClose: () => void
-  /** Buttons: the safe one first. */
+  /** Buttons, the safe one first. */
   actions: ReactNode
   children: ReactNode
 }
 
-/** A modal question; the focus goes back where it came from. */
+/** A modal dialog. When it closes, the focus returns to where it was. */
 export function Dialog({
   open,
   title,
@@ -25,7 +25,7 @@ export function Dialog({
     if (!element || !open) return
     const before = document.activeElement
     element.showModal()
-    // What copies a text is no place to begin.
+    // Do not focus a copy button first.
     element
       .querySelector<HTMLElement>('a, input, select, button:not(.icon-button)')
       ?.focus()
@@ -35,7 +35,7 @@ export function Dialog({
     }
   }, [open])
   return (
-    // Escape closes it from the keyboard; a click beside it is the same.
+    // Escape closes it from the keyboard, as a click outside does.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <dialog
       ref={dialog}

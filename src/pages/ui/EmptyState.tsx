@@ -5,7 +5,7 @@ export type EmptyStateProps = {
   title: string
   level?: 1 | 2 | 3 | undefined
   icon?: IconName | undefined
-  /** What to do about it. */
+  /** A button or link that helps. */
   action?: ReactNode
   children?: ReactNode
 }

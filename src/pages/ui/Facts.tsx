@@ -1,13 +1,13 @@
 import { Fragment, type ReactNode } from 'react'
 import { classNames } from './classNames.js'
 
-/** Names and values in two columns; what is absent is left out. */
+/** Shows names and values in two columns. Leaves out items without a value. */
 export function Facts({
   items,
   long = false,
 }: {
   items: readonly (readonly [name: string, value: ReactNode])[]
-  /** Whole hashes: one below the other on a phone. */
+  /** For whole hashes: on a phone, each value is below its name. */
   long?: boolean | undefined
 }): ReactNode {
   return (

@@ -11,7 +11,7 @@ type FieldWords = {
 export type FieldProps = FieldWords &
   Omit<ComponentProps<'input'>, 'className' | 'id'>
 
-/** A line of text with its label, hint and error. */
+/** A text input with its label, hint and error. */
 export function Field({
   label,
   hint,

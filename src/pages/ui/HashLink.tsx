@@ -4,7 +4,7 @@ import { shortHex } from './format.js'
 
 export type HashLinkProps = {
   hash: string
-  /** A page of another site about it; without, the hash is only text. */
+  /** Address of an explorer page. Without it, the hash is plain text. */
   href?: string | undefined
   /** @default 'transaction hash' */
   label?: string | undefined

@@ -16,7 +16,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** A drawing beside words; says nothing by itself. */
+/** A decorative icon beside words. Screen readers skip it. */
 export function Icon({
   name,
   size = 20,

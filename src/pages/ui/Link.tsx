@@ -1,7 +1,9 @@
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 import { navigate } from './navigation.js'
 
-/** A link within the page; opens in a new tab as any other link does. */
+/**
+ * A link to another route of this page. Opens in a new tab like any other link.
+ */
 export function Link({
   href,
   ...props

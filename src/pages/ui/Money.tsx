@@ -7,7 +7,7 @@ export type MoneyProps = {
   amount: string
   symbol: string
   large?: boolean | undefined
-  /** Whether it is the ceiling of what can be charged. */
+  /** True if the amount is a ceiling. */
   isCeiling?: boolean | undefined
 }
 

@@ -19,7 +19,10 @@ const icons: Record<Tone, IconName> = {
   bad: 'alert',
 }
 
-/** Says something that matters now; told aloud, at once where it is bad. */
+/**
+ * Shows an important message. Screen readers read it aloud, at once if it is
+ * bad.
+ */
 export function Notice({
   tone = 'neutral',
   title,

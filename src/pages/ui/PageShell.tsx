@@ -5,15 +5,15 @@ import { usePath } from './navigation.js'
 import { ThemeToggle } from './ThemeToggle.js'
 
 export type PageShellProps = {
-  /** Of the window; the page has its own heading. */
+  /** Title of the window. The page has its own heading. */
   title: string
   /** Name of the shop. */
   brand: string
-  /** Where the brand leads. */
+  /** Address that the brand links to. */
   home: string
   footer: ReactNode
   nav?: readonly { href: string; label: string; isCurrent?: boolean }[]
-  /** At the end of the header. */
+  /** Shown at the end of the header. */
   actions?: ReactNode
   /** For pages with wide tables. */
   wide?: boolean | undefined
@@ -74,7 +74,7 @@ export function PageShell({
 
 let lastPath: string | undefined
 
-/** A link within the page takes its focus along; a first visit has none. */
+/** Focuses the page after a link within it, but not on the first visit. */
 function useFocusOnArrival(): RefObject<HTMLElement | null> {
   const main = useRef<HTMLElement>(null)
   const path = usePath()
@@ -86,7 +86,6 @@ function useFocusOnArrival(): RefObject<HTMLElement | null> {
   return main
 }
 
-/** A bean that is also two signatures meeting. */
 function BrandMark(): ReactNode {
   return (
     <svg aria-hidden="true" width="28" height="28" viewBox="0 0 28 28">

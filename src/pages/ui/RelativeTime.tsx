@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { useNow } from './clock.js'
 import { formatAgo } from './format.js'
 
-/** How long ago a moment was, in Unix seconds. */
+/** Shows how long ago a moment was, given in Unix seconds. */
 export function RelativeTime({
   at,
 }: {

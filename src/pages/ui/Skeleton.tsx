@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Lines where words are about to be. */
+/** Placeholder lines while text loads. */
 export function Skeleton({
   lines = 3,
   label = 'Loading',
@@ -13,7 +13,7 @@ export function Skeleton({
       <span className="visually-hidden">{label}</span>
       {Array.from({ length: lines }, (_, line) => (
         <span
-          // The lines are alike and never change places.
+          // The lines are alike and keep their order.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           key={line}
           className="skeleton"

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Something is under way; the words beside it say what. */
+/** Shows that something is in progress. The words beside it say what. */
 export function Spinner(): ReactNode {
   return <span className="spinner" aria-hidden="true" />
 }

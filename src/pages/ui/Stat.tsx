@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 
-/** One figure that counts. */
 export function Stat({
   label,
   note,

@@ -9,7 +9,7 @@ export type Column<row> = {
 }
 
 export type TableProps<row> = {
-  /** Says what the table holds; read aloud, not shown. */
+  /** Describes the table for screen readers. Not visible. */
   caption: string
   columns: readonly Column<row>[]
   rows: readonly row[]

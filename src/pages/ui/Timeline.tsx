@@ -5,7 +5,7 @@ import { Spinner } from './Spinner.js'
 export type StepStatus =
   | 'done'
   | 'current'
-  /** It is somebody’s turn, and nothing goes on meanwhile. */
+  /** The next step, which waits for a person. */
   | 'next'
   | 'todo'
   | 'failed'
@@ -15,16 +15,16 @@ export type TimelineStep = {
   key: string
   title: ReactNode
   status: StepStatus
-  /** What it means, in a sentence. */
+  /** Explains the step in a sentence. */
   note?: ReactNode
-  /** When it happened: a `<time>`. */
+  /** When it happened, as a `<time>`. */
   time?: ReactNode
 }
 
 export type TimelineProps = {
   label: string
   steps: readonly TimelineStep[]
-  /** The state behind it, for tests and styles. */
+  /** The state of the order, for tests and styles. */
   state?: string | undefined
 }
 
@@ -37,7 +37,7 @@ const spoken: Record<StepStatus, string> = {
   skipped: 'left out',
 }
 
-/** What happened and what comes next, told aloud as it changes. */
+/** Shows past and future steps. Screen readers read changes aloud. */
 export function Timeline({ label, steps, state }: TimelineProps): ReactNode {
   const present = steps
     .filter(({ status }) => status !== 'todo' && status !== 'next')

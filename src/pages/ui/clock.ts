@@ -23,20 +23,23 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** Unix seconds of the chain as far as the page knows, once a second. */
+/**
+ * Returns the chain's time in Unix seconds, as the page knows it. Updates every
+ * second.
+ */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => second)
 }
 
-/** The same once, where nothing has to move along. */
+/** Returns the same time without updates. */
 export function readNow(): number {
   return Math.floor(Date.now() / 1000) + offset
 }
 
-/** Lets countdowns follow the chain: windows close by block time. */
+/** Sets the chain's time for countdowns: windows close by block time. */
 export function setChainTime(unixSeconds: number): void {
   const ahead = unixSeconds - Math.floor(Date.now() / 1000)
-  // A block is always a little old; only a clock that differs counts.
+  // A block is always a few seconds old. Correct only larger differences.
   offset = Math.abs(ahead) <= 5 ? 0 : ahead
   tick()
 }

@@ -1,16 +1,19 @@
-/** `1234567.5` as `1,234,567.50`: at least two decimals, nothing rounded. */
+/**
+ * Formats `1234567.5` as `1,234,567.50`: at least two decimals, without
+ * rounding.
+ */
 export function groupAmount(amount: string): string {
   const [whole = '0', fraction = ''] = amount.split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',')
   return `${grouped}.${fraction.padEnd(2, '0')}`
 }
 
-/** `0x1234…abcd`. */
+/** Shortens hex to `0x1234…abcd`. */
 export function shortHex(hex: string): string {
   return hex.length > 13 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex
 }
 
-/** A span of seconds in at most two units, such as `4 min 05 s`. */
+/** Formats seconds in at most two units, such as `4 min 05 s`. */
 export function spanWords(seconds: number): string {
   const pad = (value: number) => String(value).padStart(2, '0')
   if (seconds < 60) return `${seconds} s`
@@ -21,7 +24,7 @@ export function spanWords(seconds: number): string {
   return `${Math.floor(hours / 24)} days`
 }
 
-/** How long ago, in words. */
+/** Formats how long ago something was, such as `just now`. */
 export function formatAgo(seconds: number): string {
   if (seconds < 5) return 'just now'
   if (seconds < 60) return `${seconds} s ago`

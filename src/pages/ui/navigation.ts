@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** The path of the page, as it changes. */
+/** Returns the path of the page. Updates when it changes. */
 export function usePath(): string {
   return useSyncExternalStore(subscribe, () => location.pathname)
 }

@@ -7,12 +7,12 @@ export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 export type StateWords = {
   label: string
   tone: Tone
-  /** One sentence for a merchant. */
+  /** Describes the state to a merchant in one sentence. */
   text: string
   isBusy?: boolean | undefined
 }
 
-/** How the badge of each state looks. */
+/** The look of each state's badge. */
 const looks: Record<OrderState, Pick<StateWords, 'tone' | 'isBusy'>> = {
   drafted: { tone: 'neutral' },
   stored: { tone: 'accent' },
@@ -27,13 +27,13 @@ const looks: Record<OrderState, Pick<StateWords, 'tone' | 'isBusy'>> = {
 
 export const shownStates = Object.keys(looks) as readonly OrderState[]
 
-/** The words of a state alone, for a merchant. */
+/** Describes a state to a merchant, without the rest of the order. */
 export function stateWords(state: OrderState): StateWords {
   const { state: label, detail } = describeOrder({ state }, { for: 'merchant' })
   return { ...looks[state], label, text: detail }
 }
 
-/** How sure the chain is, in words. */
+/** The words for each finality. */
 export const finalityWords: Record<Finality, string> = {
   preconfirmed: 'pre-confirmed',
   included: 'in a block',

@@ -2,14 +2,17 @@ export type Theme = 'light' | 'dark'
 
 const key = 'theme'
 
-/** The theme that shows: the visitor's choice, else the system's. */
+/** Returns the theme that the visitor chose, or else the system's. */
 export function readTheme(): Theme {
   const chosen = readChosen()
   if (chosen) return chosen
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
-/** Shows the visitor's earlier choice; call before the first render. */
+/**
+ * Applies the theme that the visitor chose earlier. Call it before the first
+ * render.
+ */
 export function applyTheme(): void {
   const chosen = readChosen()
   if (chosen) document.documentElement.dataset.theme = chosen
@@ -20,7 +23,7 @@ export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(key, theme)
   } catch {
-    // Where nothing can be kept, the choice lasts as long as the page.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 

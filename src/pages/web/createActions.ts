@@ -17,22 +17,22 @@ type CreateActionsParameters = {
   opened: OpenedBuyer
   tokens: readonly PageToken[]
   report: Reporter
-  /** Shows an answer. */
+  /** Shows the order of an answer. */
   showOrder: (order: BuyerState) => void
   print: (() => void) | undefined
-  /** Aborts when the order is not shown any more. */
+  /** Aborts when the order is no longer shown. */
   signal: AbortSignal
 }
 
-/** What the buyer can do: one thing at a time. */
+/** Creates the buyer's actions. Only one runs at a time. */
 export function createActions(parameters: CreateActionsParameters): Actions {
   const { screen, opened, tokens, report, print } = parameters
   const { change } = screen
   let asking = new AbortController()
-  /** True if the wallet shall offer other accounts. */
+  /** True if the wallet should offer other accounts. */
   let isAgain = false
   parameters.signal.addEventListener('abort', () => {
-    // What was signed before still reaches the shop.
+    // A payment that is already signed still goes to the shop.
     if (screen.model().task !== 'sending') asking.abort()
   })
 

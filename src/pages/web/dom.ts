@@ -25,15 +25,15 @@ function append(element: HTMLElement, children: readonly Child[]): void {
     else if (child) element.append(child as Node | string)
 }
 
-/** Where a page shows its parts. */
+/** The elements that a page fills. */
 export type Place = {
-  /** The parts go here. */
+  /** Contains the parts. */
   main: HTMLElement
-  /** Its text is read aloud when it changes. */
+  /** Screen readers read its text aloud when it changes. */
   status: HTMLElement
 }
 
-/** Replaces what is shown. The focus stays on what has the same key. */
+/** Replaces the parts. Keeps the focus on the element with the same key. */
 export function showParts(
   { main, status }: Place,
   { title, parts }: { title: string; parts: readonly Child[] },
@@ -48,7 +48,7 @@ export function showParts(
   if (status.textContent !== title) status.textContent = title
 }
 
-/** The place in the document that the server rendered. */
+/** Returns the elements that the server rendered. */
 export function placeInPage(): Place {
   return {
     main: document.querySelector('main') as HTMLElement,

@@ -16,8 +16,8 @@ const slowest = 5_000
 const refundCheck = 30_000
 
 /**
- * Tells everything that happened to an order and happens, from its beginning,
- * through lost connections, until the signal aborts.
+ * Reports all past and new events of an order, from its first one on.
+ * Reconnects when the connection is lost, until the signal aborts.
  *
  * @throws {@link ProblemError} when there is no such order for this buyer.
  */

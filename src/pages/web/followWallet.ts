@@ -1,7 +1,7 @@
 import type { Model } from './model.js'
 import { type FoundWallet, readAccount } from './wallets.js'
 
-/** What shows the wallet that is connected. */
+/** The page that shows the connected wallet. */
 type Following = {
   model(): Pick<Model, 'connection' | 'failure'>
   change(changes: Pick<Model, 'connection' | 'failure'>): void
@@ -9,7 +9,7 @@ type Following = {
 
 const followed = new WeakMap<object, WeakSet<Following>>()
 
-/** Shows what the user changes in the wallet. */
+/** Shows changes that the user makes in the wallet. */
 export function followWallet(
   following: Following,
   { provider, ...wallet }: FoundWallet,

@@ -1,28 +1,28 @@
 /**
- * A payment is kept in a cookie that the browser sends with its next request for
- * the same address, so that the browser itself shows what was paid for.
+ * Payments are stored in cookies. The browser sends them with its next request
+ * for the same address, so the browser itself shows the paid answer.
  */
 
 const prefix = 'countersign-'
 
 /**
- * Most characters of all payments at one address. Servers refuse requests whose
- * headers are long: some a line of 8 kB, some 16 kB together.
+ * Most characters of all payments at one address. Servers refuse long headers:
+ * some limit a line to 8 kB, some all lines together to 16 kB.
  */
 const mostKept = 5_000
 
 /**
- * A page of its own, then one in a frame of another site, where browsers that
- * allow it keep cookies apart for each such site.
+ * The first is for a page of its own. The second is for a page in a frame of
+ * another site: some browsers allow cookies there, separate for each such site.
  */
 const places = ['samesite=lax', 'samesite=none;secure;partitioned'] as const
 
-/** Finds the cookie of this name. */
+/** Returns the value of a cookie. */
 export function readKept(name: string): string | undefined {
   return listCookies().find(([one]) => one === name)?.[1]
 }
 
-/** Keeps a payment. Returns false if the browser does not. */
+/** Stores a payment. Returns false if the browser does not keep it. */
 export function keepPayment(
   name: string,
   payment: string,
@@ -40,7 +40,7 @@ function keep(name: string, value: string, seconds: number): boolean {
   })
 }
 
-/** Removes a cookie, whichever part of this address it is kept for. */
+/** Removes a cookie from every path of this address. */
 export function dropKept(name: string): void {
   const { pathname } = location
   const paths = [...pathname].flatMap((character, at) =>
@@ -61,7 +61,7 @@ export function canKeep(): boolean {
   return isKept
 }
 
-/** The nonce of a payment that is kept; empty if it has none. */
+/** Returns the nonce of a stored payment, or an empty string. */
 export function nonceOfKept(payment: string): string {
   try {
     const { nonce } = JSON.parse(atob(payment)).payload.authorization
@@ -72,8 +72,8 @@ export function nonceOfKept(payment: string): string {
 }
 
 /**
- * A cookie's path cannot contain a semicolon: such an address gets the folder
- * that it is in.
+ * Returns the path for a cookie. It cannot contain a semicolon, so the cookie
+ * of an address with one belongs to the folder of the address.
  */
 function cookiePath(pathname: string): string {
   const [before = '', ...more] = pathname.split(';')
@@ -86,7 +86,7 @@ function write(cookie: string): void {
     // biome-ignore lint/suspicious/noDocumentCookie: other ways are asynchronous or of few browsers
     document.cookie = isSecure ? `${cookie};secure` : cookie
   } catch {
-    // The page finds out when it reads the cookie.
+    // The caller finds out when it reads the cookie.
   }
 }
 
@@ -103,7 +103,7 @@ function readAll(): string {
   try {
     return document.cookie
   } catch {
-    // A frame in a sandbox has none, and may not ask.
+    // A sandboxed frame has no cookies, and reading them throws.
     return ''
   }
 }

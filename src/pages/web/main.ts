@@ -18,7 +18,7 @@ function linkOfPage(): OrderLink | undefined {
   try {
     return readLink()
   } catch {
-    // The address is no text.
+    // The order's id in the address is malformed.
     return undefined
   }
 }

@@ -32,7 +32,7 @@ export type Model = {
   showsDetails: boolean
 }
 
-/** A text that changes when anything that a page shows of its model does. */
+/** Returns a text that changes whenever the page must be rendered again. */
 export function looksOf(model: object): string {
   return JSON.stringify(model, (name, value) =>
     name === 'provider' || name === 'showsDetails' ? undefined : value,

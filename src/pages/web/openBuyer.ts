@@ -13,7 +13,7 @@ export type OpenedBuyer = {
 
 type OpenBuyerParameters = {
   link: OrderLink
-  /** Where the routes of buyers are: relative to the page, or absolute. */
+  /** Address of the buyers' routes, relative to the page or absolute. */
   payments: string
   onRetry: () => void
 }

@@ -14,7 +14,7 @@ export type PageToken = {
   decimals: number
 }
 
-/** What the server tells each page of a shop, in a `meta` element. */
+/** Data that the server puts into a `meta` element of each page of a shop. */
 export type ShopData = {
   name: string
   tokens: readonly PageToken[]
@@ -24,8 +24,8 @@ export type ShopData = {
 }
 
 /**
- * What the server tells the page of an order. Nothing in it is of one order: who
- * has only the address of a page learns nothing from it.
+ * Data for the page of an order. Contains no order data: the address of a page
+ * alone reveals nothing.
  */
 export type PageData = ShopData & {
   /** Where the routes of buyers are: relative to the page, or absolute. */
@@ -34,7 +34,7 @@ export type PageData = ShopData & {
   returnUrl: string | undefined
 }
 
-/** What went wrong: the catalogue has a title and a text for each. */
+/** Reasons of failures. The catalogue has a title and a text for each. */
 export type FailureReason =
   | 'answered'
   | 'busy'
@@ -59,7 +59,7 @@ export type FailureReason =
   | 'wrongNetwork'
   | 'wrongSigner'
 
-/** What went wrong, and what helps. */
+/** A failure to explain to the buyer. */
 export type PageFailure = {
   reason: FailureReason
   values?: Readonly<Record<string, string>> | undefined
@@ -67,14 +67,14 @@ export type PageFailure = {
   isSerious?: boolean | undefined
 }
 
-/** What the server tells the page that sells an answer of an x402 gate. */
+/** Data for the page that sells an answer of an x402 gate. */
 export type PaywallData = ShopData & {
   /** Colour of buttons, and of text on them. */
   accent: string
   onAccent: string
-  /** What can be paid, in the words of x402. One of them is enough. */
+  /** The payments to choose from, in the words of x402. The buyer makes one. */
   accepts: readonly PaymentRequirements[]
-  /** What is sold. */
+  /** Description of the offer. */
   description: string | undefined
   /** True if a payment must have an identifier of its own. */
   needsIdentifier: boolean
@@ -84,21 +84,21 @@ export type PaywallData = ShopData & {
   keepFor: number
   /** Unix seconds. Buyers' clocks are often wrong. */
   now: number
-  /** How the shop answered the payment of the cookie, or this request. */
+  /** The shop's answer to the payment in the cookie, or to this request. */
   answer: PaywallAnswer
 }
 
 export type PaywallAnswer = {
-  /** What to say about it, if there is anything to say. */
+  /** The failure to explain, if there is one. */
   failure?: PageFailure | undefined
   /**
-   * The nonce of the payment that buys nothing any more, empty if it had none.
-   * Absent if the request had no payment.
+   * Nonce of the payment that can no longer be used, empty if the payment had
+   * none. Absent if the request had no payment.
    */
   ended?: string | undefined
-  /** True if nothing can be paid now, and the page is to be loaded again. */
+  /** True if nothing can be paid now. The buyer can load the page again. */
   isLater?: boolean | undefined
-  /** Seconds after which it loads itself again. */
+  /** Seconds after which the page loads itself again. */
   seconds?: number | undefined
 }
 

@@ -91,9 +91,9 @@ export async function checkWalletChain(
 }
 
 /**
- * Asks the wallet to go to the chain of the payment.
+ * Asks the wallet to switch to the chain of the payment.
  *
- * @throws {@link UnknownNetwork} when the wallet does not know it.
+ * @throws {@link UnknownNetwork} when the wallet does not know the chain.
  */
 export async function switchNetwork(
   { wallet }: Connection,

@@ -109,12 +109,12 @@ async function run(
   } catch (error) {
     failure = error instanceof Stopped ? error.failure : explainFailure(error)
   }
-  // Else the buyer stopped it, and may wait for something else by now. A page
-  // that is about to be replaced keeps its words.
+  // If aborted, the buyer stopped this task and may have started another one. A
+  // page that is about to be replaced keeps its text.
   if (!signal.aborted && !isLeaving) change({ task: undefined, failure })
 }
 
-/** The payment that was signed is not sent. */
+/** Thrown when the page does not send a signed payment. */
 class Stopped extends Error {
   readonly failure: PageFailure
 
@@ -126,7 +126,10 @@ class Stopped extends Error {
 
 let isLeaving = false
 
-/** Milliseconds. A download replaces no page, which cannot know of it. */
+/**
+ * Milliseconds until the page says that it is slow. A download does not replace
+ * the page, and the page cannot detect a download.
+ */
 const slowAfter = 8_000
 
 const notReceived: PageFailure = {
@@ -142,7 +145,10 @@ function current(): { connection: Connection; offer: PageOffer } {
   return { connection, offer }
 }
 
-/** The offer on the network that the wallet is on, if the chosen one is not. */
+/**
+ * Returns the chosen offer if the wallet is on its network. Otherwise returns
+ * the first offer on the wallet's network, if there is one.
+ */
 async function chooseOffer({ wallet }: Connection): Promise<number> {
   const { chosen } = model
   const found = Number(await wallet.provider.request({ method: 'eth_chainId' }))
@@ -152,9 +158,9 @@ async function chooseOffer({ wallet }: Connection): Promise<number> {
 }
 
 /**
- * Has the wallet sign what the page shows, keeps it, and asks the shop again
- * for the same address. A payment that another window of this browser has kept
- * meanwhile is used instead: nobody pays twice.
+ * Has the wallet sign the payment that the page shows, stores it, and loads the
+ * address again. If another window of this browser has stored a payment
+ * meanwhile, uses that one: nobody pays twice.
  */
 async function pay(signal: AbortSignal): Promise<void> {
   const { connection, offer } = current()
@@ -182,7 +188,7 @@ async function pay(signal: AbortSignal): Promise<void> {
   leave()
 }
 
-/** Asks the shop again, which now gets the payment. */
+/** Loads the address again, now with the payment. */
 function leave(): void {
   isLeaving = true
   change({ task: 'sending' })
@@ -191,8 +197,9 @@ function leave(): void {
 }
 
 /**
- * Removes a payment that the shop refused. Returns true if another window kept
- * one after this page was asked for, which the shop has not got yet.
+ * Removes a payment that the shop refused. Returns true if another window
+ * stored a payment after this page was requested, which the shop has not
+ * received yet.
  */
 function isPaidElsewhere(): boolean {
   const kept = readKept(cookie)
@@ -200,7 +207,7 @@ function isPaidElsewhere(): boolean {
   if (answer.ended !== nonceOfKept(kept)) {
     const [entry] = performance.getEntriesByType('navigation')
     if (Object(entry).type !== 'reload') return true
-    // The shop does not get the cookies of this browser.
+    // The shop does not receive this browser's cookies.
     model = { ...model, failure: notReceived }
   }
   dropKept(cookie)
@@ -227,12 +234,12 @@ const { style } = document.documentElement
 style.setProperty('--accent', data.accent)
 style.setProperty('--on-accent', data.onAccent)
 
-// A page that the browser kept while another was shown may be out of date.
+// A page that the browser restores from its history may be out of date.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload()
 })
 
-// Another window has paid meanwhile.
+// Another window may have paid meanwhile.
 addEventListener('visibilitychange', () => {
   const isSeen = document.visibilityState === 'visible'
   if (isSeen && !model.task && !answer.isLater && readKept(cookie)) leave()

@@ -16,16 +16,16 @@ import {
 } from './view.js'
 import { failureText, money, networkName, type Words } from './words.js'
 
-/** Everything that the page shows. */
+/** The state that the page shows. */
 export type PaywallModel = Pick<
   Model,
   'draft' | 'wallets' | 'connection' | 'task' | 'failure' | 'showsDetails'
 > & {
-  /** The offer that is paid. */
+  /** Index of the offer to pay. */
   chosen: number
   /** False if the browser keeps no cookies of this page. */
   canKeep: boolean
-  /** True if the answer to a payment does not come, or is no page. */
+  /** True if the paid answer takes long, or was a download. */
   isSlow: boolean
 }
 
@@ -110,7 +110,7 @@ function facts(
   ])
 }
 
-/** Lets the buyer choose if there is more than one way to pay. */
+/** Lets the buyer choose if there are several offers. */
 function offersPart(
   { chosen, task }: PaywallModel,
   { format, data, offers, actions }: PaywallParameters,
@@ -139,7 +139,10 @@ function offersPart(
   )
 }
 
-/** Says what to do where a payment could not be kept, and so is not asked for. */
+/**
+ * Says what to do if the browser keeps no cookies: the page then asks for no
+ * payment.
+ */
 function keepPart({ format }: PaywallParameters): HTMLElement {
   const { say } = format
   return h(

@@ -7,7 +7,7 @@ type UnpaidState = Extract<
   'voided' | 'canceled' | 'expired' | 'consumed'
 >
 
-/** What happens to a payment while it is shown, by the name of its event. */
+/** Details of the events of a payment, by name. */
 export type PaymentEvents = {
   /** The wallet signed; the shop does not have it yet. */
   signed: { orderId: string }
@@ -19,13 +19,13 @@ export type PaymentEvents = {
   failed: {
     orderId: string
     reason: FailureReason | UnpaidState | 'notFound'
-    /** The words that the buyer reads. */
+    /** The texts that the buyer reads. */
     title: string
     text: string
   }
 }
 
-/** Is told of each event. */
+/** Called for each event. */
 export type OnPaymentEvent = <type extends keyof PaymentEvents>(
   type: type,
   detail: PaymentEvents[type],
@@ -33,7 +33,7 @@ export type OnPaymentEvent = <type extends keyof PaymentEvents>(
 
 type Words = { title: string; text: string }
 
-/** Says what happened to an order, each state once an attempt. */
+/** Reports what happens to an order, each state once per attempt. */
 export type Reporter = {
   signed(): void
   see(order: BuyerState, words: Words): void

@@ -5,11 +5,11 @@ import type { PageData } from './pageData.js'
 import { type Actions, renderView } from './view.js'
 import type { Words } from './words.js'
 
-/** What is shown, and the way to change it. */
+/** The model that a page shows, and the way to change it. */
 export type Screen = {
   model(): Model
   change(changes: Partial<Model>): void
-  /** What the words of the model are made with. */
+  /** Returns the format and data for the texts of the model. */
   words(): Words
 }
 
@@ -24,7 +24,7 @@ type CreateScreenParameters = {
   signal: AbortSignal
 }
 
-/** Shows a model at a place, and again whenever it changes. */
+/** Renders a model, and renders it again when it changes. */
 export function createScreen(parameters: CreateScreenParameters): Screen {
   const { data, orderId, place, now, createActions, signal } = parameters
   const format = createFormat(data)
@@ -39,7 +39,7 @@ export function createScreen(parameters: CreateScreenParameters): Screen {
   }
   let rendered = ''
 
-  /** Renders again if anything that the page shows has changed. */
+  /** Renders again if a visible part of the model has changed. */
   const render = (isForced = false): void => {
     const looks = looksOf(model)
     if (looks === rendered && !isForced) return

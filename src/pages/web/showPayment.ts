@@ -21,7 +21,7 @@ export type ShowPaymentParameters = {
   place: Place
   print?: (() => void) | undefined
   onEvent?: OnPaymentEvent | undefined
-  /** Ends everything that goes on, but the sending of what was signed. */
+  /** Stops everything except sending a payment that is already signed. */
   signal: AbortSignal
 }
 

@@ -11,7 +11,7 @@ import type { PageDraft } from './draft.js'
 import type { PageToken, PaywallData } from './pageData.js'
 import type { Connection } from './wallets.js'
 
-/** One way to pay, with the token that it is paid in. */
+/** An offer, with the token to pay it in. */
 export type PageOffer = {
   accepted: PaymentRequirements
   token: PageToken
@@ -19,7 +19,7 @@ export type PageOffer = {
   amount: string
 }
 
-/** The ways to pay that this page can describe. */
+/** Returns the offers that this page can show and sign. */
 export function readOffers({
   accepts,
   tokens,
@@ -63,7 +63,7 @@ export function buildOfferPayment(parameters: PaymentParameters): Payment {
   })
 }
 
-/** A payment in the form in which the page shows it. */
+/** Converts a payment to the form that the page shows. */
 export function describePayment({
   primaryType,
   domain,
@@ -83,7 +83,10 @@ type SignParameters = Omit<PaymentParameters, 'from'> & {
   signal: AbortSignal
 }
 
-/** Has the wallet sign a payment. Returns it as programs send it in a header. */
+/**
+ * Has the wallet sign a payment. Returns the value of the header that programs
+ * send.
+ */
 export async function signOffer(parameters: SignParameters): Promise<string> {
   const { accepted, token, amount, payment, connection } = parameters
   const { now, needsIdentifier, signal } = parameters
@@ -106,7 +109,7 @@ export async function signOffer(parameters: SignParameters): Promise<string> {
     },
   )
   const id = drawNonce().slice(2)
-  // Without the optional members: a cookie has 4 kB.
+  // Leaves out the optional members: a cookie holds at most 4 kB.
   return encodeHeader({
     x402Version: 2,
     accepted,

@@ -25,11 +25,11 @@ export type Actions = {
   switchChain(): void
   sendCall(): void
   toggleDetails(isOpen: boolean): void
-  /** Prints the page; missing if there is more on it than the payment. */
+  /** Prints the page. Missing if the page shows more than the payment. */
   print?: (() => void) | undefined
 }
 
-/** What the parts need that choose a wallet and pay. */
+/** Parameters of the parts that choose a wallet and pay. */
 export type PayPartParameters = Words & {
   actions: Pick<
     Actions,
@@ -84,7 +84,7 @@ export function renderView(
   }
 }
 
-/** Renders that there is no such order for who opened the page. */
+/** Renders that the order does not exist, or is another buyer's. */
 export function renderNotFound({ say }: Format): {
   title: string
   text: string
@@ -263,7 +263,7 @@ export function payPart(
   ]
 }
 
-/** What can be paid, and until when. */
+/** An order that can be paid, with the end of its window. */
 export type OpenOrder = PricedOrder & {
   window: Pick<BuyerState['window'], 'validBefore'>
 }

@@ -21,7 +21,7 @@ export function describePoint(
   return { title, text: say(textOf(model, order, point)) }
 }
 
-/** What went wrong, for the buyer. */
+/** Returns the text that explains a failure to the buyer. */
 export function failureText(
   { reason, values }: PageFailure,
   order: PricedOrder | undefined,
@@ -93,7 +93,7 @@ export function money(amount: string, { format, token }: Words): string {
   return `${format.amount(amount)}\u00a0${token?.symbol ?? ''}`
 }
 
-/** The part of an order that says what it costs. */
+/** The part of an order that has its price. */
 export type PricedOrder = Pick<BuyerState, 'amount' | 'atMost' | 'state'>
 
 /** What the order costs, such as `up to 50.00 USDC`. */

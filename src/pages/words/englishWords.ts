@@ -140,7 +140,7 @@ export const englishWords = {
     'This takes longer than usual. If a download has begun, you have what you paid for.',
   noCookiesTitle: 'Your browser keeps no cookies here',
   noCookiesText:
-    'This page needs one to show what you paid for. Open it in a window of its own, or allow cookies for this site.',
+    'This page needs a cookie to show what you paid for. Open it in a window of its own, or allow cookies for this site.',
   openAlone: 'Open in a window of its own',
   notReceivedTitle: 'The shop did not receive your payment',
   notReceivedText: 'The cookie with your payment did not reach it.',

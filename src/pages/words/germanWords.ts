@@ -149,7 +149,7 @@ export const germanWords: PageWords = {
     'Das dauert länger als sonst. Wenn ein Download begonnen hat, haben Sie, was Sie bezahlt haben.',
   noCookiesTitle: 'Ihr Browser behält hier keine Cookies',
   noCookiesText:
-    'Diese Seite braucht eines, um zu zeigen, was Sie bezahlt haben. Öffnen Sie sie in einem eigenen Fenster, oder erlauben Sie Cookies für diese Website.',
+    'Diese Seite braucht ein Cookie, um zu zeigen, was Sie bezahlt haben. Öffnen Sie sie in einem eigenen Fenster, oder erlauben Sie Cookies für diese Website.',
   openAlone: 'In eigenem Fenster öffnen',
   notReceivedTitle: 'Der Shop hat Ihre Zahlung nicht erhalten',
   notReceivedText: 'Das Cookie mit Ihrer Zahlung ist nicht angekommen.',

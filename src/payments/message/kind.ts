@@ -40,7 +40,9 @@ export const eip3009Signing: SigningKind = {
   typedData: (payment: Payment) => addTypes(payment),
 }
 
-/** Members that `expect` has for this kind, beside those for every kind. */
+/**
+ * Members that `expect` has for this kind, in addition to those of all kinds.
+ */
 export function expectedOf({ total }: Pick<SigningKind, 'total'>): object {
   return { [total]: true, ...(total === 'atMost' && { operator: true }) }
 }

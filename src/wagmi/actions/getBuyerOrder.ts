@@ -9,8 +9,8 @@ import {
 export type GetBuyerOrderParameters = CreateBuyerClientParameters & AbortOptions
 
 /**
- * Reads an order as its buyer sees it. Takes the configuration of wagmi only as
- * its other actions do, and asks no wallet.
+ * Reads an order as its buyer sees it. Uses no wallet: it takes wagmi's
+ * configuration only to be called like the other actions.
  *
  * @throws {@link ProblemError} when the server refuses it.
  * @throws {@link ServerError} when the server gives no answer.

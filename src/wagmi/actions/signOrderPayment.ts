@@ -72,8 +72,8 @@ export async function signOrderPayment(
 }
 
 /**
- * The client of the connected wallet. On which chain that is, `signPayment`
- * asks the wallet itself.
+ * Returns the client of the connected wallet, on whatever chain the wallet is:
+ * `signPayment` checks the chain itself.
  */
 export function openWallet(
   config: Config,

@@ -6,13 +6,16 @@ import { ProblemError } from '../../client/errors.js'
 import { isSettled } from '../../client/isSettled.js'
 import { getBuyerOrder } from '../actions/getBuyerOrder.js'
 
-/** Options of the query of an order. It waits until it has an order and token. */
+/**
+ * Options of the query of an order. The query waits until `url`, `orderId` and
+ * `buyerToken` are set.
+ */
 export type GetOrderOptions<selectData = BuyerState> = {
   [name in keyof CreateBuyerClientParameters]?:
     | CreateBuyerClientParameters[name]
     | undefined
 } & {
-  /** Another cache for the same order, as in wagmi. */
+  /** Keeps a separate cache entry for the same order, as in wagmi. */
   scopeKey?: string | undefined
   /** Options of the query itself. */
   query?:
@@ -24,8 +27,8 @@ export type GetOrderOptions<selectData = BuyerState> = {
 }
 
 /**
- * Names an order in the cache. Has no buyer's token: caches are shown by
- * developer tools and often stored.
+ * Identifies an order in the cache. Does not contain the buyer's token, because
+ * developer tools show caches, and apps often store them.
  */
 export type GetOrderQueryKey = readonly [
   'order',
@@ -36,7 +39,7 @@ export type GetOrderQueryKey = readonly [
   },
 ]
 
-/** What a query of TanStack is made with. */
+/** Options of a TanStack query. */
 export type GetOrderQueryOptions<selectData = BuyerState> = Omit<
   QueryObserverOptions<
     BuyerState,
@@ -127,7 +130,7 @@ type OrderQuery = Query<BuyerState, Error, BuyerState, GetOrderQueryKey>
 /** Milliseconds until the order is read again. */
 function refetchInterval({ state }: Pick<OrderQuery, 'state'>): number | false {
   const { data, error } = state
-  // Anything else may pass; an order that is not there stays so.
+  // Other errors may pass. An order that is not found now is never found.
   if (error instanceof ProblemError && error.status === 404) return false
   if (!data) return 2_000
   if (isSettled(data)) return false

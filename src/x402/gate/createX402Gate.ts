@@ -82,8 +82,8 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
   const answer: X402Gate['answer'] = (request, given) => {
     const { paywall, orders, resource, keepFor } = gate
     if (!paywall) return sell(request, given)
-    // A paywall may add the payment, but the handler gets the request as it
-    // came, with what its server has added to it.
+    // A paywall may pass a request with the payment added. The handler gets the
+    // original request, with everything that its server added to it.
     const { handler } = given
     const own = (_: Request, payment: X402Payment) => handler(request, payment)
     return paywall(request, {

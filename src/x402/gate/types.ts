@@ -88,11 +88,11 @@ export type X402Paywall = (
   request: Request,
   gate: {
     orders: DestinationOrders
-    /** Returns what a payment for a request is bound to. */
+    /** Returns the resource that a payment for a request is bound to. */
     resource: (request: Request) => string
     /** Seconds after a payment's expiry for which its answer stays stored. */
     keepFor: bigint
-    /** Answers as without a paywall. */
+    /** Answers the request as the gate does without a paywall. */
     sell: (request: Request) => Promise<Response>
   },
 ) => Promise<Response>

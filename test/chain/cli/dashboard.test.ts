@@ -29,7 +29,7 @@ afterAll(async () => {
 
 type Dashboard = { origin: string; key: string }
 
-/** Runs the command while `work` uses what it serves. */
+/** Runs the command, and calls `work` while it serves. */
 async function withDashboard(
   args: readonly string[],
   work: (dashboard: Dashboard) => Promise<void>,
@@ -51,7 +51,7 @@ async function withDashboard(
 const clientOf = ({ origin, key }: Dashboard) =>
   createMerchantClient({ url: `${origin}/api`, key, retries: 0 })
 
-/** The status of a request with headers that `fetch` does not let one choose. */
+/** Returns the status of a request with headers that `fetch` does not allow. */
 const statusWith = (origin: string, headers: Record<string, string>) =>
   new Promise<number | undefined>((resolve, reject) => {
     request(`${origin}/`, { headers }, (response) => {
@@ -65,7 +65,7 @@ const statusWith = (origin: string, headers: Record<string, string>) =>
 const bytes = () =>
   createHash('sha256').update(readFileSync(shop.file)).digest('hex')
 
-test('dashboard serves orders, health and events to whoever has the key, and writes nothing', async () => {
+test('with the key, dashboard serves orders, health and events, and writes nothing', async () => {
   const before = bytes()
   await withDashboard([], async (dashboard) => {
     const merchant = clientOf(dashboard)
@@ -110,7 +110,7 @@ test('without the key, or with a wrong one, dashboard answers 401', async () => 
   })
 })
 
-test('dashboard refuses names that lead here, and pages of other origins', async () => {
+test('dashboard refuses other host names, and pages of other origins', async () => {
   await withDashboard([], async ({ origin }) => {
     const { port } = new URL(origin)
     expect(await statusWith(origin, {})).toBe(200)

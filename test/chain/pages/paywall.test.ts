@@ -118,7 +118,7 @@ test.each(servers)(
     expect(first.headers.get('content-security-policy')).toBe(null)
     const again = await ask(headers)
     expect(await again.text()).toBe(text)
-    // The cookie is the header in another place.
+    // The cookie has the same value as the header.
     const program = await ask({ 'PAYMENT-SIGNATURE': payment })
     expect(await program.text()).toBe(text)
     expect(runs).toBe(before + 1)
@@ -218,7 +218,7 @@ test('a policy that Express sets on all answers is on the content, and not on th
   expect(content.headers.get('content-security-policy')).toBe(policy)
 })
 
-test('two payments for two addresses stand in one request, and each buys its own', async () => {
+test('one request carries payments for two addresses, and each buys its own', async () => {
   const account = await fundedAccount(chain, 2n * price)
   const above = await keepPaymentFor(account, askAt('/two'))
   const below = await keepPaymentFor(account, askAt('/two/deep'))
@@ -309,7 +309,7 @@ test('a stream was sent once: its cookie gets the page, which says so', async ()
   expect(await balanceOf(account.address)).toBe(price)
 })
 
-test('what a handler answers when it fails is shown as it is, and nothing is taken', async () => {
+test('the answer of a handler that fails is shown unchanged, and nothing is charged', async () => {
   const failing = gate.protect('work', () =>
     Response.json({ error: 'sold out' }, { status: 402 }),
   )

@@ -15,7 +15,7 @@ import { balanceOf, chain, price, serveApp } from '../support/x402Desk.js'
 const { gate } = await openPaywallShop()
 
 let runs = 0
-/** Asks every cache to keep it, which a paid answer must not be. */
+/** Asks caches to store the answer, which they must not do with a paid one. */
 const forCaches = {
   'cache-control': 'public, max-age=600',
   'cdn-cache-control': 'max-age=600',

@@ -42,7 +42,7 @@ test.each([
   },
 )
 
-test('a cookie without the identifier that the shop demands meanwhile gets the page, which drops it', async () => {
+test('a cookie without the identifier that the shop now demands gets the page, which removes it', async () => {
   const { gate: strict } = await openPaywallShop(
     {},
     {

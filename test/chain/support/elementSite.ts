@@ -3,7 +3,7 @@ import process from 'node:process'
 import { build } from 'esbuild'
 import { pageAssets } from '../../../scripts/bundlePages.js'
 
-/** A page of a shop with nothing on it but the script of the element. */
+/** A page of a shop that contains only the script of the element. */
 const page = `<!doctype html>
 <html lang="en">
 <title>Roastery</title>
@@ -11,11 +11,11 @@ const page = `<!doctype html>
 <main></main>
 </html>`
 
-/** No style of any place, and no script but the site's own. */
+/** Allows no inline style, and only the site's own scripts. */
 const policy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:"
 
-/** Answers for a page with the element, as a strict site serves it. */
+/** Serves a page with the element, as a strict site does. */
 export async function openElementSite(): Promise<
   (path: string) => Response | undefined
 > {

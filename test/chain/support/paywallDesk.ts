@@ -16,7 +16,7 @@ export const openPaywallShop = (
     shop,
   )
 
-/** What a browser sends when a person opens an address. */
+/** The headers that a browser sends when a person opens an address. */
 export const navigation = {
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   'sec-fetch-mode': 'navigate',
@@ -26,7 +26,7 @@ export const navigation = {
 /** Answers a request with these headers, wherever the server is. */
 export type Ask = (headers?: Record<string, string>) => Promise<Response>
 
-/** Sends these headers and no others: Node's `fetch` says that it is no navigation. */
+/** Sends only these headers: Node's `fetch` adds `sec-fetch-mode: cors`. */
 export const askUrl =
   (url: string): Ask =>
   (headers = {}) =>
@@ -43,14 +43,14 @@ export const askUrl =
     })
 
 type Kept = {
-  /** What the browser sends from then on. */
+  /** The headers of the browser's next requests. */
   headers: Record<string, string>
   payment: string
 }
 
 /**
- * Does what the page's script does: signs what is asked for, and keeps the
- * payment in the cookie that the page names.
+ * Signs the payment that the page asks for and stores it in the cookie that the
+ * page names, as the page's script does.
  */
 export async function keepPaymentFor(
   account: PrivateKeyAccount,

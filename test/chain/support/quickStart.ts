@@ -21,7 +21,7 @@ const pages = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
 const named =
   /```\w+\n(?:\/\/|<!--) ([\w./-]+\.(?:ts|html))(?: -->)?\n[\s\S]*?\n```/g
 
-/** What a reader who has a page of his own adds to the server. */
+/** Adds the lines to the server that serve a reader's own page. */
 export const servePage = (server: string): string =>
   server
     .replace(
@@ -41,7 +41,7 @@ export type QuickStart = {
   run(file: string, ...args: readonly string[]): Promise<string>
   /** Starts the chain, and waits until it answers. */
   startChain(): Promise<void>
-  /** Starts the server, and gives the link that it prints. */
+  /** Starts the server, and returns the link that it prints. */
   startServer(): Promise<string>
   /** Starts a program, and waits for a line of its errors and warnings. */
   startAndRead(file: string, line: RegExp): Promise<string>
@@ -79,7 +79,7 @@ export async function writeQuickStart(): Promise<QuickStart> {
     running.push(child)
     child.stderr.pipe(process.stderr)
     const read = child[output]
-    // What it prints later must find a reader, or it would stop at a full pipe.
+    // Keep reading its output, because it would stop at a full pipe.
     return findLine(createInterface({ input: read }), line).finally(() =>
       child.stdout.resume(),
     )

@@ -6,7 +6,7 @@ type Kept = {
   status: number
   headers: string[]
   body: Buffer
-  /** What requests must have alike to get it, by `Vary`. */
+  /** Headers that a request must share to get this answer, by `Vary`. */
   asked: Readonly<Record<string, string | undefined>>
 }
 
@@ -16,12 +16,12 @@ export type SharedCache = {
   hits(): number
 }
 
-/** Statuses that a cache may keep without being told how long (RFC 9110). */
+/** Statuses that a cache may store without an explicit lifetime (RFC 9110). */
 const cacheable = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
 /**
- * Stands in for a caching proxy: keeps what RFC 9111 allows a shared cache to
- * keep, and as much of it as it can. Like most, it ignores cookies.
+ * Stands in for a caching proxy. Stores everything that RFC 9111 allows a
+ * shared cache to store. Like most proxies, it ignores cookies.
  */
 export async function openSharedCacheStandIn(
   origin: string,
@@ -70,7 +70,7 @@ export async function openSharedCacheStandIn(
 }
 
 function mayKeep(status: number, headers: IncomingHttpHeaders): boolean {
-  // A cache of a vendor obeys its own field first.
+  // A vendor's cache obeys its own header first.
   const field = headers['cdn-cache-control'] ?? headers['cache-control'] ?? ''
   const rules = String(field).toLowerCase()
   if (/no-store|private|no-cache|max-age=0/.test(rules)) return false

@@ -28,7 +28,7 @@ let work: Promise<void>
 const stopping = new AbortController()
 let fetch: (request: Request) => Promise<Response>
 beforeAll(async () => {
-  // As in a browser: queries of servers do not read again.
+  // As in a browser: on servers, queries do not read again.
   environmentManager.setIsServer(() => false)
   chain = await startDevChain()
   ;({ orders } = await openShop(chain))
@@ -119,7 +119,7 @@ test('a query follows an order from its draft to its capture; a mutation signs i
   await expect.poll(() => seen.at(-1)).toBe('captured')
   unsubscribe()
 
-  // What caches show and store has no secret in it.
+  // Caches are shown and stored, so they must contain no secret.
   const { orderId, url, buyerToken } = connection
   expect(options.queryKey).toEqual(getOrderQueryKey({ url, orderId }))
   expect(JSON.stringify(options.queryKey)).not.toContain(buyerToken)
@@ -128,7 +128,7 @@ test('a query follows an order from its draft to its capture; a mutation signs i
   )
 })
 
-test('a query waits for its order, and asks no more once the shop has no such order', async () => {
+test('a query waits for its order, and stops when the shop has no such order', async () => {
   const queries = new QueryClient({
     defaultOptions: { queries: { retry: false } },
   })

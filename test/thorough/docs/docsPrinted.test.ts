@@ -33,7 +33,7 @@ test('all that both quick starts print works in the order printed, from an empty
   await place.run(backend, 'npx countersign init my-shop')
   await place.run(backend, 'cd my-shop && npm install')
   const initialized = readWritten(place.folder())
-  // The same by hand, in a project of one's own.
+  // The same by hand, in a project of the reader.
   await other.runCommand('npm init -y && npm pkg set type=module')
   for (const command of [
     'npm install countersign viem kysely libsql zod hono @hono/node-server',
@@ -47,7 +47,7 @@ test('all that both quick starts print works in the order printed, from an empty
   other.write(backend, 'countersign.config.ts', 'server.ts')
   await other.runCommand(checkTypes)
   expect(initialized).toEqual(Object.fromEntries(other.written))
-  // As they are, but with ports that nobody uses.
+  // Unchanged, except for free ports.
   for (const [name, text] of other.written) place.writeFile(name, text)
 
   const started = await place.start(backend, 'npx tsx server.ts', /^pay at /)
@@ -111,7 +111,7 @@ test('all that both quick starts print works in the order printed, from an empty
   await payOnPage(place, await newPage(), vite)
 })
 
-/** Drafts an order as the shop of the guide. */
+/** Drafts an order as the guide's server does. */
 async function draft({
   shopPort,
 }: Place): Promise<{ id: string; buyerToken: string }> {

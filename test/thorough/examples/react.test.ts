@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 afterEach(() => expect(browser.takeProblems()).toEqual([]))
 
-/** The example as it is, but that it reaches the shop of the test. */
+/** The unchanged example, connected to the shop of the test. */
 async function startSite(shop: string): Promise<ViteDevServer> {
   const root = fileURLToPath(
     new URL('../../../examples/react', import.meta.url),
@@ -47,7 +47,7 @@ test('an order is paid in the React example, by a wallet that wagmi found', asyn
   const [url] = site.resolvedUrls?.local ?? []
   await page.goto(`${url}#${orderId}.${buyerToken}`)
   const status = page.getByRole('status')
-  // wagmi connects to a wallet that shows the page an account already.
+  // wagmi connects to a wallet that already shows the page an account.
   await button(page, 'Authorize payment').click()
   await wallet.isAsked()
   await wallet.refuse(4001)

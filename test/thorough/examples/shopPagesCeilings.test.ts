@@ -49,7 +49,7 @@ test('a buyer signs at most an amount, and pays the total that the merchant name
   await askCapture(merchant.page).click()
   const dialog = merchant.page.getByRole('dialog')
   const amount = dialog.getByLabel(/^Amount/)
-  // The page does not guess what a ceiling came to.
+  // The page does not guess how much of a ceiling was captured.
   expect(await amount.inputValue()).toBe('')
   expect(await findFaults(merchant.page)).toEqual([])
   const capture = button(merchant.page, 'Capture now')

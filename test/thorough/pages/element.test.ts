@@ -28,7 +28,7 @@ declare global {
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Puts an element into the page of the shop, and listens to it. */
+/** Puts an element into the shop's page, and records its events. */
 async function addElement(page: Page, attributes: Attributes): Promise<void> {
   await page.evaluate((given) => {
     window.told = []
@@ -161,7 +161,7 @@ test('another order in its attributes is shown in place of the first, whose stre
   await page.context().close()
 })
 
-test('what a wallet signs after the element was removed, or shows another order, is dropped', async () => {
+test('a signature that comes after the element was removed, or shows another order, is dropped', async () => {
   for (const leave of ['remove', 'change'] as const) {
     const { page, orderId, wallet, account, ask } = await openOrder()
     await ask()
@@ -179,7 +179,7 @@ test('what a wallet signs after the element was removed, or shows another order,
   browser.takeProblems()
 })
 
-test('a return-url that is no address of the web is no link', async () => {
+test('a return-url that is not http or https is no link', async () => {
   const { page, orderId } = await openOrder({
     'return-url': 'java\nscript:alert(document.domain)',
   })

@@ -20,7 +20,7 @@ import {
 const browser = await openPagesBrowser()
 afterAll(() => browser.close())
 
-/** Chromium prints each 402 answer; everything else is a fault. */
+/** Chromium prints each 402 answer. Any other message is a fault. */
 const problems = () =>
   browser.takeProblems().filter((one) => !/status of (402|503)/.test(one))
 afterEach(() => expect(problems()).toEqual([]))
@@ -35,7 +35,9 @@ const { gate } = await openPaywallShop(
   },
 )
 let runs = 0
-/** With a policy and a script of its own, which the page must not touch. */
+/**
+ * The content has its own policy and script, which the page must not change.
+ */
 const article = () =>
   `<!doctype html><link rel="icon" href="data:,"><h1>Article ${++runs}</h1><script>document.title = 'read'</script>`
 
@@ -206,10 +208,10 @@ test('of several offers the buyer chooses one', async () => {
   await page.context().close()
 })
 
-test('of offers on several networks, the wallet is offered that which it is on', async () => {
+test('of offers on several networks, the page chooses the one on the wallet’s network', async () => {
   const buyer = await openBuyer()
   const { page, account } = buyer
-  // The first offer moves to a network on which this wallet is not.
+  // Moves the first offer to a network that this wallet is not on.
   await page.route('**/both', async (route) => {
     const answer = await route.fetch()
     const body = (await answer.text())
@@ -235,7 +237,7 @@ test('of offers on several networks, the wallet is offered that which it is on',
   await page.context().close()
 })
 
-test('what is no HTML is shown by the browser itself', async () => {
+test('the browser itself shows an answer that is not HTML', async () => {
   const buyer = await openBuyer()
   const { page } = buyer
   await page.goto(`${urls.Hono}/plain/1`)

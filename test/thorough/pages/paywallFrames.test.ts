@@ -23,7 +23,7 @@ const around = await serveApp(
       { headers: { 'content-type': 'text/html' } },
     ),
 )
-/** The same server under a name of another site than its address has. */
+/** The same server under a name that belongs to another site. */
 const elsewhere = around.replace('127.0.0.1', 'localhost')
 const { gate } = await openPaywallShop({ frameAncestors: [around, elsewhere] })
 const url = await serveApp(
@@ -46,7 +46,7 @@ async function openFrame(at: string, path: string, given = '') {
   return { account, page, frame: page.frameLocator('iframe') }
 }
 
-/** The test wallet of a frame, which has a window of its own. */
+/** The test wallet for a frame, which has its own window. */
 async function signInFrame(
   page: Page,
   account: Awaited<ReturnType<typeof fundedAccount>>,

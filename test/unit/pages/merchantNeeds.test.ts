@@ -18,7 +18,7 @@ const stored = {
 const whyOf = (changes: Partial<BookOrder>, now = 1_000) =>
   findNeeds([{ ...stored, ...changes }], now).map(({ why }) => why)
 
-test('an order that goes its way needs nobody', () => {
+test('an order without problems needs nobody', () => {
   expect(whyOf({})).toEqual([])
   expect(whyOf({ state: 'captured' }, 1_900)).toEqual([])
   expect(whyOf({ requested: 'capture' }, 1_900)).toEqual([])

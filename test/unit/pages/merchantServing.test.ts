@@ -4,7 +4,7 @@ import { dataOf, openPages } from '../support/openPages.js'
 
 const recipient = `0x${'17'.repeat(20)}` as const
 
-/** Who has the key, or a session. */
+/** Accepts the key, or a session. */
 const authorize = ({ headers }: Request): Principal | undefined =>
   headers.get('authorization') === 'Bearer right' ||
   headers.get('cookie') === 'session=1'
@@ -88,7 +88,7 @@ test.each([
   expect((await ask(path, { headers: wrong })).status).toBe(401)
 })
 
-test('pages that only read refuse all that could change something', async () => {
+test('pages that only read refuse every request that could change something', async () => {
   const path = '/merchant/api/merchant/orders/one/void'
   const post = { method: 'POST', headers: right, body: '{}' }
   const refused = await openMerchant()(path, post)

@@ -47,14 +47,14 @@ type Found = {
   atRisk: bigint
   servedUnpaid: bigint
   problem?: string | undefined
-  /** True when the process came to its end: it never reached the kill. */
+  /** True when the process ended normally, without reaching the kill. */
   isWhole: boolean
 }
 
 /**
- * What becomes of a payment whose process does not die, and the points that each
- * of three such runs comes to: requests that a poll sends together are named by
- * what happens to be among them.
+ * Runs the case three times without a kill. Returns the outcome, and the points
+ * that all three runs reach: the name of a point depends on which requests a
+ * poll sends together.
  */
 async function runWhole(scene: Scene): Promise<Found> {
   const [first, ...others] = [
@@ -69,8 +69,8 @@ async function runWhole(scene: Scene): Promise<Found> {
 }
 
 /**
- * A case whose kill is reached: a run may still miss a point of the others, and
- * is then tried again.
+ * Runs a case up to five times until its kill is reached, because a run may
+ * miss a point that others reach.
  */
 async function runKilled(scene: Scene, kill: PointKill): Promise<Found> {
   let found = await runCase(scene, kill)
