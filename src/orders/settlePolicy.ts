@@ -17,6 +17,8 @@ const defaults: SettledPolicy = {
   fulfilAt: 'safe',
   blocks: undefined,
   maxInFlight: 16,
+  batch: 'auto',
+  maxBatch: 100,
   bumpAfter: 15,
   lease: 15_000,
   signTimeout: 10_000,
@@ -29,6 +31,7 @@ const defaults: SettledPolicy = {
 }
 
 const choices: Readonly<Record<string, readonly string[]>> = {
+  batch: ['auto', 'off'],
   capture: ['manual', 'onAccept', 'beforeDeadline'],
   contractPayers: ['accept', 'refuse'],
   relayCancellations: ['always', 'onApproval'],

@@ -20,9 +20,9 @@ export type InFlight = {
    */
   readonly hasCode: boolean | undefined
   /**
-   * The earliest ends of the windows of the payments that a transaction
-   * carries, in Unix seconds of the chain; `undefined` if it carries none, or
-   * they were not loaded.
+   * The latest ends of the windows of the payments that a transaction carries,
+   * in Unix seconds of the chain: from then on, it does nothing. `undefined` if
+   * it carries none, or they were not all loaded.
    */
   endsOf(row: Pick<TransactionRecord, 'movements'>): AttemptEnds | undefined
   /** True when the ends of some payment in flight were not loaded. */
@@ -67,8 +67,10 @@ export function openInFlight(): InFlight {
     get hasCode() {
       return hasCode
     },
-    endsOf: ({ movements }) =>
-      firstOf(movements.flatMap((one) => ends.get(attemptKey(one)) ?? [])),
+    endsOf: ({ movements }) => {
+      const known = movements.flatMap((one) => ends.get(attemptKey(one)) ?? [])
+      return known.length === movements.length ? lastOf(known) : undefined
+    },
     lacksEnds: () =>
       movementsOf(rows).some((one) => !ends.has(attemptKey(one))),
     load: (loaded, now) => {
@@ -104,14 +106,14 @@ export function openInFlight(): InFlight {
   }
 }
 
-function firstOf(all: readonly AttemptEnds[]): AttemptEnds | undefined {
+function lastOf(all: readonly AttemptEnds[]): AttemptEnds | undefined {
   const [first, ...others] = all
-  return first && others.reduce(earlier, first)
+  return first && others.reduce(later, first)
 }
 
-const earlier = (one: AttemptEnds, other: AttemptEnds): AttemptEnds => ({
-  capture: one.capture < other.capture ? one.capture : other.capture,
-  cancel: one.cancel < other.cancel ? one.cancel : other.cancel,
+const later = (one: AttemptEnds, other: AttemptEnds): AttemptEnds => ({
+  capture: one.capture > other.capture ? one.capture : other.capture,
+  cancel: one.cancel > other.cancel ? one.cancel : other.cancel,
 })
 
 /** The transactions that we sent to the node, and the node's answers. */

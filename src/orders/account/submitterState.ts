@@ -6,6 +6,7 @@ import { readerOf } from '../evidence/clientOf.js'
 import type { Aside } from '../loop/putAside.js'
 import type { OrderKinds } from '../model/kindOf.js'
 import { type AccountNonces, openAccountNonces } from './accountNonces.js'
+import { type BatchMemory, openBatchMemory } from './batchMemory.js'
 import {
   type Broadcasts,
   type InFlight,
@@ -45,6 +46,7 @@ export type SubmitterState = {
   readonly walletMemory: WalletMemory
   readonly orders: OrderMemory
   readonly openings: Openings
+  readonly batches: BatchMemory
 }
 
 /** Creates the empty state after the lease was taken. */
@@ -73,6 +75,7 @@ export function createSubmitter(
     walletMemory: openWalletMemory(walletAsk),
     orders: openOrderMemory(context.recipients),
     openings: startOpenings(),
+    batches: openBatchMemory(),
   }
 }
 

@@ -91,6 +91,15 @@ export type OrdersPolicy = {
   /** Most unmined transactions of one account at a time. @default 16 */
   maxInFlight?: number | undefined
   /**
+   * Whether one transaction may capture many payments where a contract makes it
+   * safe: each is captured or fails without the others. `off`: one transaction
+   * for each.
+   * @default 'auto'
+   */
+  batch?: 'auto' | 'off' | undefined
+  /** Most payments of one transaction. @default 100 */
+  maxBatch?: number | undefined
+  /**
    * Seconds after which we raise the fee of a transaction that is not mined.
    * @default 15
    */

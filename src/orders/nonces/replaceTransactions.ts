@@ -18,12 +18,14 @@ import { loadOrders } from '../model/loadOrders.js'
 import { isGivenUp, isInFlight } from '../model/rejectOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
+import { movementsBy } from '../sending/dueTransaction.js'
 import {
   feesOf,
   isExcessive,
   raiseFees,
   type SubmitterFees,
 } from '../sending/feesOf.js'
+import { planTransactions } from '../sending/planTransactions.js'
 import { rehearseDue } from '../sending/rehearseDue.js'
 import { askToSend } from '../sending/sendByWallet.js'
 import { sendRecorded } from '../sending/sendRecorded.js'
@@ -214,6 +216,10 @@ async function draftReplacement(
   }
 }
 
+/** A call to send again; without `movements`, it carries the same payments. */
+type Again = Pick<RowDraft, 'call' | 'gas'> &
+  Partial<Pick<RowDraft, 'movements'>>
+
 /**
  * Decides whether to send a stuck transaction again with higher fees, or to
  * give it up.
@@ -224,7 +230,7 @@ async function judgeStuck(
   { head }: SubmitterView,
   {
     last,
-    carried: [stored],
+    carried,
     fees,
   }: {
     last: TransactionRecord
@@ -234,12 +240,13 @@ async function judgeStuck(
 ): Promise<{
   reason?: OrderReason | undefined
   /** The same call, with the gas limit that it needs now. */
-  again?: Pick<RowDraft, 'call' | 'gas'> | undefined
+  again?: Again | undefined
 }> {
+  const [stored] = carried
   if (last.kind === 'filler' || !stored)
     return { again: await fillerCall(submitter) }
-  // We cannot build the call of several payments again, so leave it as it is.
-  if (last.movements.length > 1) return {}
+  if (last.movements.length > 1)
+    return judgeShared(context, submitter, head, { carried, fees })
   const { order, attempt } = stored
   const isCurrent = isInFlight(order) && order.attempt === attempt.number
   // A reorg undid the cancellation of an older attempt, so that one must be
@@ -264,6 +271,44 @@ async function judgeStuck(
   if (!due?.draft) return { reason: due?.reason }
   const { call, gas } = due.draft
   return { again: { call, gas } }
+}
+
+/**
+ * Builds the call of a transaction with many payments again, without those that
+ * cannot be captured now. These stay with the transaction that is replaced,
+ * which may still be mined.
+ */
+async function judgeShared(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  head: SubmitterView['head'],
+  { carried, fees }: { carried: readonly StoredOrder[]; fees: SubmitterFees },
+): Promise<{ reason?: OrderReason | undefined; again?: Again | undefined }> {
+  const { policy } = context
+  const open = carried.filter(
+    ({ order, attempt }) =>
+      isInFlight(order) &&
+      order.attempt === attempt.number &&
+      !isGivenUp(order, policy) &&
+      head.timestamp + policy.safetyMargin < endsOf(attempt).capture,
+  )
+  const again = open.map(({ order, ...stored }) => ({
+    ...stored,
+    order: { ...order, requested: 'capture' as const },
+  }))
+  const rehearsed = await rehearseDue(context, submitter, again, fees)
+  const drafts = rehearsed.flatMap(({ draft }) => draft ?? [])
+  if (drafts.length === 0) {
+    const isUnknown = rehearsed.some(({ failure }) => failure)
+    return isUnknown ? {} : { reason: 'replaced' }
+  }
+  const planned = await planTransactions(context, submitter, drafts, head)
+  const [first] = planned.sort(
+    (one, other) => other.drafts.length - one.drafts.length,
+  )
+  if (!first) return {}
+  const { call, gas } = first
+  return { again: { call, gas, movements: movementsBy(first) } }
 }
 
 async function replaceOne(

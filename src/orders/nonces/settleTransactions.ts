@@ -94,8 +94,37 @@ export async function settleTransactions(
     // Another process stored the proof first, so it has changed the order too.
     throw new StaleRecordError({ table: 'proofs' })
   })
+  rememberLeft(context, submitter, fit)
   forgetNonces(submitter, fit)
   return collected.written()
+}
+
+/**
+ * Remembers which payments a transaction with many left uncaptured, so that
+ * their next transaction carries fewer.
+ */
+function rememberLeft(
+  { observe }: OrdersContext,
+  { batches, wallet }: SubmitterState,
+  fates: readonly NonceFate[],
+): void {
+  const reverted = new Set<JudgedNonce>()
+  for (const { judged, stored, isFree, evidence, failure } of fates) {
+    const { movements } = judged
+    if (!stored) continue
+    const isReverted =
+      judged.kind === 'mined' && judged.receipt.status === 'reverted'
+    if (isFree && movements.length > 1) {
+      batches.noteLeft(stored.order.id, movements.length, isReverted)
+      if (isReverted) reverted.add(judged)
+    } else if (evidence || failure) batches.forget(stored.order.id)
+  }
+  for (const { nonce } of reverted)
+    if (batches.noteReverted())
+      observe({
+        name: 'submitter.unbatched',
+        attributes: { ...wallet.submitter, nonce },
+      })
 }
 
 /**

@@ -6,9 +6,10 @@ import { type SubmitterState, submitterKey } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { applyTaken, type Rules, rulesOf } from '../model/apply.js'
 import { type Changes, joinChanges, writeChanges } from '../model/changes.js'
+import { carry, type DueTransaction, idsOf } from './dueTransaction.js'
 import type { DueDraft } from './rehearseDue.js'
 import {
-  type DraftsLeft,
+  type DueLeft,
   type SignedBytes,
   type SignedDrafts,
   signingOf,
@@ -18,17 +19,17 @@ import {
  * Stores signed transactions with their orders, before any is sent. In the same
  * write, stores the requests of captures offered in `joins`. If an order
  * changed meanwhile, or an account nonce already has a row, stores nothing and
- * returns the drafts that must be signed again; offered captures are left out
- * if an order changed.
+ * returns what must be signed again; offered captures are left out if an order
+ * changed.
  *
- * @param isLastTry true to throw instead of returning drafts to sign again.
+ * @param isLastTry true to throw instead of returning what to sign again.
  */
 export async function recordSigned(
   context: OrdersContext,
   submitter: SubmitterState,
   drafts: SignedDrafts,
   isLastTry: boolean,
-): Promise<{ recorded: readonly SignedBytes[]; left: DraftsLeft }> {
+): Promise<{ recorded: readonly SignedBytes[]; left: DueLeft }> {
   const { signed, ready, left } = drafts
   try {
     await writeSigned(context, submitter, drafts)
@@ -37,13 +38,17 @@ export async function recordSigned(
     const isStale = error instanceof StaleRecordError
     const isTaken = error instanceof DuplicateRecordError
     if (!(isStale || isTaken) || isLastTry) throw error
-    const again = [...ready, ...left.drafts]
+    const again = [...ready, ...left.due]
     if (isStale) {
       const { joins } = submitter
-      joins.refuse(again.map(({ stored }) => stored.order.id))
-      const own = again.filter(({ stored }) => !joins.has(stored.order.id))
-      const fresh = await dropStale(context, own)
-      return { recorded: [], left: { drafts: fresh, bumps: drafts.bumps } }
+      joins.refuse(idsOf(again))
+      const versions = await loadVersions(context, idsOf(again))
+      const due = keepDrafts(
+        again,
+        ({ stored: { order } }) =>
+          !joins.has(order.id) && versions.get(order.id) === order.version,
+      )
+      return { recorded: [], left: { due, bumps: drafts.bumps } }
     }
     // The store may have an older, closed transaction at one of these nonces,
     // so load the `bump` of each.
@@ -52,7 +57,7 @@ export async function recordSigned(
     const bumps = await context.store.read((tables) =>
       loadBumps(tables, submitter, nonces),
     )
-    return { recorded: [], left: { drafts: again, bumps } }
+    return { recorded: [], left: { due: again, bumps } }
   }
 }
 
@@ -65,13 +70,14 @@ async function writeSigned(
   const { wallet, nonces, inFlight, orders, joins, aside, lease } = submitter
   const nextNonce = nonces.value.nextNonce + ready.length
   const value = { ...nonces.value, nextNonce }
-  const joined = joins.begin(ready.map(({ stored }) => stored.order.id))
+  const drafts = ready.flatMap((one) => one.drafts)
+  const joined = joins.begin(idsOf(ready))
   const written = await context.store.write(
     async (tables) => {
       const rules = rulesOf(context)
       const asked = await writeJoined(context, tables, joined)
       const { orders, events, ...others } = planRecord(
-        ready.map((draft) => withOrder(draft, asked)),
+        drafts.map((draft) => withOrder(draft, asked)),
         signed,
         rules,
       )
@@ -89,7 +95,7 @@ async function writeSigned(
     written.map((order) => ({ ...order, version: order.version + 1 })),
   )
   inFlight.add(signed.map(({ row }) => ({ ...row, version: 1 })))
-  for (const draft of ready) {
+  for (const draft of drafts) {
     inFlight.rememberEnds(draft.stored.attempt)
     aside.clear(signingOf(draft.stored.order.id))
   }
@@ -104,19 +110,28 @@ function withOrder(
   return order ? { ...draft, stored: { ...stored, order } } : draft
 }
 
-/**
- * Returns the drafts whose orders have not changed since they were found due.
- */
-async function dropStale(
+async function loadVersions(
   { store }: OrdersContext,
-  drafts: readonly DueDraft[],
-): Promise<DueDraft[]> {
-  const ids = drafts.map(({ stored }) => stored.order.id)
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   const orders = await store.read((tables) => tables.orders.find({ ids }))
-  const versions = new Map(orders.map((row) => [row.id, row.version]))
-  return drafts.filter(
-    ({ stored: { order } }) => versions.get(order.id) === order.version,
-  )
+  return new Map(orders.map(({ id, version }) => [id, version]))
+}
+
+/**
+ * Leaves out drafts. A transaction that carries others too is built again for
+ * those.
+ */
+function keepDrafts(
+  transactions: readonly DueTransaction[],
+  isKept: (draft: DueDraft) => boolean,
+): DueTransaction[] {
+  return transactions.flatMap((one) => {
+    const [first, ...others] = one.drafts.filter(isKept)
+    if (!first) return []
+    const isWhole = others.length + 1 === one.drafts.length
+    return isWhole ? one : carry([first, ...others], one.route)
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
-import { hasCode } from '../../chain/state/hasCode.js'
+import { findContracts } from '../../chain/state/findContracts.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import type { AnySignedPayment, SignedCancellation } from '../../core/types.js'
 import { inTime, wait } from '../../core/wait.js'
@@ -311,7 +311,12 @@ async function rehearseCaptures(
       fees: callFeesOf(fees),
       maxGas: maxCaptureGas,
     }),
-    findContracts(context, submitter, payments),
+    context.policy.contractPayers === 'refuse'
+      ? findContracts(
+          submitter.reader,
+          payments.map(({ message }) => message.from),
+        )
+      : new Set(),
   ])
   const judged = whole.map(({ stored, payment, amount }, at): TakenDue => {
     const { from: payer, value: pulled } = payment.message
@@ -341,18 +346,6 @@ async function openOrWait<secret>(
     if (isKeyAway(error)) return error
     throw error
   }
-}
-
-/** Finds payers that are contracts, if the policy refuses those. */
-async function findContracts(
-  { policy }: OrdersContext,
-  { reader }: SubmitterState,
-  payments: readonly AnySignedPayment[],
-): Promise<ReadonlySet<Address>> {
-  if (policy.contractPayers === 'accept') return new Set()
-  const payers = [...new Set(payments.map(({ message }) => message.from))]
-  const found = await Promise.all(payers.map((one) => hasCode(reader, one)))
-  return new Set(payers.filter((_, at) => found[at]))
 }
 
 /** True when this account can submit the capture. */

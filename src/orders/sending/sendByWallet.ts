@@ -15,10 +15,11 @@ import { apply, type Input, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { movementsBy } from './dueTransaction.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
 import { planRecord } from './recordSigned.js'
 import type { DueDraft } from './rehearseDue.js'
-import { movementsBy, type RowDraft, rowOf } from './signDrafts.js'
+import { type RowDraft, rowOf } from './signDrafts.js'
 
 /**
  * Asks a wallet that signs and sends by itself for one draft after the other.
@@ -75,7 +76,7 @@ async function recordUnsent(
           nonce,
           bump,
           fees,
-          movements: movementsBy(draft.stored),
+          movements: movementsBy({ drafts: [draft] }),
         },
         at,
         context.now(),

@@ -4,20 +4,15 @@ import { inTime, nextTurn } from '../../core/wait.js'
 import { SendError } from '../../payments/capture/errors.js'
 import { signFiller } from '../../payments/capture/signFiller.js'
 import { signTransaction } from '../../payments/capture/signTransaction.js'
-import type {
-  Movement,
-  SealContext,
-  TransactionRecord,
-} from '../../store/types.js'
+import type { SealContext, TransactionRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import type { Aside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
-import type { StoredOrder } from '../model/storedOrder.js'
+import { type DueTransaction, movementsBy } from './dueTransaction.js'
 import type { SubmitterFees } from './feesOf.js'
-import type { DueDraft } from './rehearseDue.js'
 
 /**
  * Bytes of a signed transaction. Send them only after they are stored:
@@ -34,11 +29,11 @@ type SignedRow = {
   bytes: SignedBytes
 }
 
-export type DraftsLeft = {
-  drafts: readonly DueDraft[]
+export type DueLeft = {
+  due: readonly DueTransaction[]
   /**
-   * For each draft the number of earlier transactions at its nonce, in the
-   * order of `drafts`; 0 if missing.
+   * For each of them the number of earlier transactions at its nonce; 0 if
+   * missing.
    */
   bumps: readonly number[]
 }
@@ -48,22 +43,22 @@ export type SignedDrafts = {
    * Signed transactions with consecutive account nonces from `nextNonce` on.
    */
   signed: readonly SignedRow[]
-  ready: readonly DueDraft[]
+  ready: readonly DueTransaction[]
   bumps: readonly number[]
   /**
-   * Drafts to sign again: all after the first failure, because the nonces must
+   * What to sign again: all after the first failure, because the nonces must
    * have no gap.
    */
-  left: DraftsLeft
+  left: DueLeft
 }
 
-type Unsigned = { draft: DueDraft; error: unknown }
+type Unsigned = { one: DueTransaction; error: unknown }
 
-/** Number of drafts to sign before other work of the process may run. */
+/** Number of transactions to sign before other work of the process may run. */
 const groupSize = 10
 
 /**
- * Signs and encrypts drafts in parallel, with consecutive account nonces from
+ * Signs and encrypts transactions in parallel, with consecutive account nonces from
  * `nextNonce` on. Sends nothing. Orders whose transactions were not signed are
  * tried again later.
  *
@@ -72,14 +67,14 @@ const groupSize = 10
 export async function signDrafts(
   context: OrdersContext,
   submitter: SubmitterState,
-  { drafts, bumps }: DraftsLeft,
+  { due, bumps }: DueLeft,
   { fees, now }: { fees: SubmitterFees; now: bigint },
 ): Promise<SignedDrafts> {
   const start = performance.now()
   const unsigned: Unsigned[] = []
   const rows: Promise<SignedRow | undefined>[] = []
-  for (const [at, draft] of drafts.entries()) {
-    const { stored, kind, call, gas } = draft
+  for (const [at, one] of due.entries()) {
+    const { kind, call, gas } = one
     const row = signRow(context, submitter, {
       nonce: submitter.nonces.value.nextNonce + at,
       bump: bumps[at] ?? 0,
@@ -87,10 +82,10 @@ export async function signDrafts(
       call,
       gas,
       fees,
-      movements: movementsBy(stored),
+      movements: movementsBy(one),
     })
     const signing = row.catch((error: unknown) => {
-      unsigned.push({ draft, error })
+      unsigned.push({ one, error })
       return undefined
     })
     rows.push(signing)
@@ -105,12 +100,12 @@ export async function signDrafts(
   await putOffUnsigned(context, submitter, unsigned, { now, took })
   return {
     signed,
-    ready: drafts.slice(0, signed.length),
+    ready: due.slice(0, signed.length),
     bumps,
     left: {
-      drafts: drafts
+      due: due
         .slice(signed.length)
-        .filter((draft) => unsigned.every((one) => one.draft !== draft)),
+        .filter((one) => unsigned.every((failed) => failed.one !== one)),
       bumps: bumps.slice(signed.length),
     },
   }
@@ -156,43 +151,33 @@ async function putOffUnsigned(
     took: number
   },
 ): Promise<void> {
-  const paused = unsigned.map((one) => ({
-    one,
-    pause: submitter.aside.put(signingOf(one.draft.stored.order.id), one.error),
-  }))
+  const paused = unsigned.flatMap(({ one, error }) =>
+    one.drafts.map(({ stored: { order } }) => ({
+      order,
+      pause: submitter.aside.put(signingOf(order.id), error),
+    })),
+  )
   // Leave out captures in `joins`, because their callers request them again
   // themselves.
   const late = paused.filter(
-    ({ one, pause }) =>
-      pause >= repeated && !submitter.joins.has(one.draft.stored.order.id),
+    ({ order, pause }) => pause >= repeated && !submitter.joins.has(order.id),
   )
   const dues = new Map(
-    late.map(({ one, pause }) => [
-      one.draft.stored.order.id,
+    late.map(({ order, pause }) => [
+      order.id,
       now + BigInt(Math.ceil(Math.max(pause, took) / 1000)),
     ]),
   )
-  if (dues.size > 0)
-    await postponeUnsigned(
-      context,
-      submitter,
-      late.map(({ one }) => one),
-      dues,
-    )
+  const versions = new Map(late.map(({ order }) => [order.id, order.version]))
+  if (dues.size > 0) await postponeUnsigned(context, submitter, versions, dues)
 }
 
 async function postponeUnsigned(
   context: OrdersContext,
   submitter: SubmitterState,
-  late: readonly Unsigned[],
+  versions: ReadonlyMap<string, number>,
   dues: ReadonlyMap<string, bigint>,
 ): Promise<void> {
-  const versions = new Map(
-    late.map(({ draft: { stored } }) => [
-      stored.order.id,
-      stored.order.version,
-    ]),
-  )
   await writeAgain(
     context,
     async (tables) => {
@@ -211,11 +196,6 @@ async function postponeUnsigned(
     },
     { lease: submitter.lease },
   )
-}
-
-/** What a transaction carries that captures or cancels one payment. */
-export function movementsBy({ order, attempt }: StoredOrder): Movement[] {
-  return [{ orderId: order.id, attempt: attempt.number }]
 }
 
 /** A transaction to sign. */

@@ -19,16 +19,18 @@ import { replaceTransactions } from '../nonces/replaceTransactions.js'
 import { reportPreconfirmed } from '../nonces/reportPreconfirmed.js'
 import { resendTransactions } from '../nonces/resendTransactions.js'
 import { settleTransactions } from '../nonces/settleTransactions.js'
+import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
 import { canPay, roomOf } from '../sending/planSending.js'
+import { planTransactions, reachOf } from '../sending/planTransactions.js'
 import { recordSigned } from '../sending/recordSigned.js'
 import { isCertain, refuseDue } from '../sending/refuseDue.js'
 import { type DueDraft, rehearseGroups } from '../sending/rehearseDue.js'
 import { sendByWallet, storeAnswer } from '../sending/sendByWallet.js'
 import { sendRecorded } from '../sending/sendRecorded.js'
 import {
-  type DraftsLeft,
+  type DueLeft,
   type SignedBytes,
   signDrafts,
 } from '../sending/signDrafts.js'
@@ -282,12 +284,11 @@ async function sendDue(
   const { policy } = context
   const done: SentDue = { sent: 0, refused: 0, next: never }
   const { timestamp: now } = view.head
-  const most = Math.min(roomOf(submitter, policy), mostDue)
-  if (most === 0 || submitter.walletMemory.isResting('order')) return done
-  const storedOrders = await findDue(context, submitter, {
-    until: now,
-    most,
-  })
+  const room = roomOf(submitter, policy)
+  if (room === 0 || submitter.walletMemory.isResting('order')) return done
+  const reach = await reachOf(context, submitter)
+  const most = Math.min(room * reach, mostDue)
+  const storedOrders = await findDue(context, submitter, { until: now, most })
   if (storedOrders.length === 0) {
     await endSending(submitter)
     return done
@@ -379,18 +380,27 @@ async function sendDrafts(
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
-  const gas = drafts.map((draft) => draft.gas)
+  const planned = await planTransactions(context, submitter, drafts, view.head)
+  submitter.batches.notePlan(drafts.length, planned.length)
+  const room = roomOf(submitter, context.policy)
+  const due = planned.slice(0, room)
+  const gas = due.map((one) => one.gas)
   const paid = canPay(submitter, costs, gas, fees)
-  if (paid < drafts.length)
+  if (paid < due.length)
     context.observe({
       name: 'submitter.waits',
       attributes: { ...attributes, reason: 'insufficientFunds' },
     })
-  const sendable = drafts.slice(0, paid)
+  const sendable = due.slice(0, paid)
   if (account.type !== 'local')
-    return sendByWallet(context, submitter, sendable, fees)
+    return sendByWallet(
+      context,
+      submitter,
+      sendable.flatMap((one) => one.drafts),
+      fees,
+    )
   await keepSubmitter(submitter)
-  submitter.joins.prolong(sendable.map(({ stored }) => stored.order.id))
+  submitter.joins.prolong(idsOf(sendable))
   const recorded = await signAndRecord(context, submitter, sendable, {
     fees,
     now: view.head.timestamp,
@@ -416,12 +426,12 @@ const mostRounds = 5
 async function signAndRecord(
   context: OrdersContext,
   submitter: SubmitterState,
-  drafts: readonly DueDraft[],
+  due: readonly DueTransaction[],
   options: { fees: SubmitterFees; now: bigint },
 ): Promise<readonly SignedBytes[]> {
   const bytes: SignedBytes[] = []
-  let left: DraftsLeft = { drafts, bumps: [] }
-  for (let round = 1; left.drafts.length > 0 && round <= mostRounds; round++) {
+  let left: DueLeft = { due, bumps: [] }
+  for (let round = 1; left.due.length > 0 && round <= mostRounds; round++) {
     const signed = await signDrafts(context, submitter, left, options)
     const isLast = round === mostRounds
     const written = await recordSigned(context, submitter, signed, isLast)

@@ -1,0 +1,61 @@
+/** What a submitter remembers about transactions that carried many payments. */
+export type BatchMemory = {
+  /**
+   * Payments for each transaction of the last plan, rounded up. Tells how many
+   * due orders are worth loading; `undefined` before the first plan.
+   */
+  readonly reach: number | undefined
+  notePlan(payments: number, transactions: number): void
+  /** Most payments of the next transaction that carries this order's. */
+  limitOf(orderId: string): number
+  /**
+   * Records that a transaction did not capture this order's payment, whose
+   * nonce is unused. If the transaction succeeded, the payment goes on alone;
+   * if it reverted, with half as many others at most.
+   */
+  noteLeft(orderId: string, size: number, isReverted: boolean): void
+  /**
+   * Records that a transaction with many payments reverted.
+   * @returns true when there were so many of them that payments go alone now.
+   */
+  noteReverted(): boolean
+  /** Forgets an order, because its payment is decided. */
+  forget(orderId: string): void
+  /** True while payments go alone, because too many transactions reverted. */
+  isPaused(): boolean
+}
+
+/** Milliseconds: within this time, two are too many; so long the pause is. */
+const hour = 3_600_000
+
+export function openBatchMemory(
+  now: () => number = () => performance.now(),
+): BatchMemory {
+  const limits = new Map<string, number>()
+  let reverted: number | undefined
+  let pausedUntil = Number.NEGATIVE_INFINITY
+  let reach: number | undefined
+  return {
+    get reach() {
+      return reach
+    },
+    notePlan: (payments, transactions) => {
+      reach = Math.ceil(payments / transactions)
+    },
+    limitOf: (orderId) => limits.get(orderId) ?? Number.POSITIVE_INFINITY,
+    noteLeft: (orderId, size, isReverted) => {
+      limits.set(orderId, isReverted ? Math.max(1, Math.floor(size / 2)) : 1)
+    },
+    noteReverted: () => {
+      const at = now()
+      const isSecond = reverted !== undefined && at - reverted < hour
+      reverted = isSecond ? undefined : at
+      if (isSecond) pausedUntil = at + hour
+      return isSecond
+    },
+    forget: (orderId) => {
+      limits.delete(orderId)
+    },
+    isPaused: () => now() < pausedUntil,
+  }
+}
