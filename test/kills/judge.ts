@@ -106,7 +106,7 @@ async function requestAgain(
   if (flow === 'accept') await acceptPayment(shop, orderId, payment)
   const cancellation = cancellations[index]
   if (cancellation) await orders.acceptCancellation({ orderId, cancellation })
-  else if (flow === 'accept' || flow === 'capture')
+  else if (flow !== 'cancel' && flow !== 'watch' && flow !== 'reconcile')
     await orders.capture({ orderId })
 }
 

@@ -5,6 +5,8 @@ import type { Address, Hex } from 'viem'
 /** What a process that may be killed does. */
 export type Flow =
   | 'accept'
+  /** Several captures in one transaction. */
+  | 'batch'
   | 'capture'
   | 'cancel'
   | 'reconcile'
@@ -57,6 +59,7 @@ export type KilledFlow = Exclude<Flow, 'work'>
 
 export const flows: readonly KilledFlow[] = [
   'accept',
+  'batch',
   'capture',
   'cancel',
   'reconcile',

@@ -3,7 +3,10 @@ import process from 'node:process'
 import type { AccountKind, KilledFlow } from './plan.js'
 
 /** The points each flow passes, in their order. */
-export type Points = Record<KilledFlow, Record<AccountKind, readonly string[]>>
+export type Points = Record<
+  KilledFlow,
+  Partial<Record<AccountKind, readonly string[]>>
+>
 
 const file = new URL('points.json', import.meta.url)
 

@@ -15,6 +15,7 @@ import {
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
+import { putMulticall } from '../chain/support/multicall3.js'
 import { cancelPageOf } from '../chain/support/settle.js'
 import { openShop, type Shop } from './openShop.js'
 import type { AccountKind, Engine, Flow, Plan } from './plan.js'
@@ -42,14 +43,15 @@ export async function setStage(
     flow: Flow
     /** Milliseconds. */
     lease: number
-    /** @default 1 */
+    /** @default 4 for a batch, else 1 */
     orders?: number | undefined
     /** Of the payer, in token units. */
     balance?: bigint | undefined
   },
 ): Promise<Stage> {
   const { engine, account, flow, lease } = parameters
-  const { orders = 1, balance = 1_000_000_000n } = parameters
+  const { balance = 1_000_000_000n } = parameters
+  const orders = parameters.orders ?? (flow === 'batch' ? 4 : 1)
   const key = generatePrivateKey()
   const recipient = privateKeyToAccount(key)
   const payer = privateKeyToAccount(generatePrivateKey())
@@ -59,6 +61,7 @@ export async function setStage(
     test.setBalance({ address, value: 10n ** 18n }),
     account === 'jsonRpc' && test.impersonateAccount({ address }),
     chain.mint({ to: payer.address, value: balance }),
+    flow === 'batch' && putMulticall(chain),
   ])
   const plan: Plan = {
     flow,
@@ -127,8 +130,8 @@ export async function draftFor(
   return orders.draft({
     amount: '1.25',
     payer: payer.address,
-    // Only a Transfer payment can be submitted by someone else.
-    ...(flow === 'reconcile' || flow === 'watch'
+    // Only Transfer payments can be submitted by others, and through a contract.
+    ...(flow === 'batch' || flow === 'reconcile' || flow === 'watch'
       ? { primaryType: 'TransferWithAuthorization' }
       : {}),
   })

@@ -52,6 +52,7 @@ async function runFlow(
           return verdict.ok ? 'ok' : verdict.reason
         }),
       )
+    case 'batch':
     case 'capture':
       return Promise.all(
         orderIds.map(

@@ -204,7 +204,9 @@ async function draftReplacement(
   if (verdict.reason === undefined) {
     const { again } = verdict
     if (!again) return undefined
-    const fee = again.gas * fees.maxFeePerGas
+    // The limit is for one payment, so it applies to its share.
+    const shares = BigInt((again.movements ?? movements).length || 1)
+    const fee = (again.gas * fees.maxFeePerGas) / shares
     if (maxFee !== undefined && fee > maxFee) return undefined
     return { ...shared, ...again, kind: last.kind }
   }

@@ -21,6 +21,11 @@ test('every boundary a process passes is on the list of those it dies at', async
   expect(listAll(points)).toEqual(listAll(readPoints()))
 }, 1_800_000)
 
+test('dying anywhere in a transaction of several captures, a process leaves orders that are captured once each', async () => {
+  const cases = killCases('sqlite', ({ flow }) => flow === 'batch')
+  expect(await kills.killAll(cases)).toEqual([])
+}, 1_800_000)
+
 test('dying anywhere in a capture, a process leaves an order that is captured once', async () => {
   const cases = killCases('sqlite', ({ flow }) => flow === 'capture')
   expect(await kills.killAll(cases)).toEqual([])

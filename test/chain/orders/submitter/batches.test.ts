@@ -5,6 +5,7 @@ import { createWalletClient, http } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { getTransactionReceipt, sendTransaction } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { multicallAddress } from '../../../../src/payments/capture/multicall.js'
 import { draft, fundedAccount, revoke } from '../../support/desk.js'
 import { putMulticall } from '../../support/multicall3.js'
 import {
@@ -198,4 +199,28 @@ test('payers with code share no transaction', async () => {
   )
   expect(carried?.movements ?? [1]).toHaveLength(1)
   expect((await timesPaid(shop, ids)).slice(1)).toEqual([1, 1, 1])
+})
+
+test('a transaction that reverted as a whole is halved, and after two of them payments go alone', async () => {
+  const { shop, ids } = await openTill(8)
+  const release = await hold()
+  const results = captureAll(shop, ids)
+  await inFlight(shop, ids)
+  const broken = {
+    address: multicallAddress,
+    bytecode: '0x60006000fd',
+  } as const
+  await node.setCode(broken)
+  onTestFinished(() => putMulticall(chain))
+  await release()
+  await results
+  const sent = await sentBy(shop, ids)
+  const sizes = sent
+    .sort((one, other) => one.nonce - other.nonce)
+    .map(({ movements }) => movements.length)
+  expect(sizes.slice(0, 3)).toEqual([8, 4, 4])
+  expect(sizes.slice(3)).toEqual(ids.map(() => 1))
+  expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
+  const said = shop.seen.filter(({ name }) => name === 'submitter.unbatched')
+  expect(said).toHaveLength(1)
 })
