@@ -16,6 +16,8 @@ test('what is left out has the defaults the types tell', () => {
     fulfilAt: 'safe',
     blocks: undefined,
     maxInFlight: 16,
+    batch: 'auto',
+    maxBatch: 100,
     bumpAfter: 15,
     lease: 15_000,
     signTimeout: 10_000,

@@ -437,7 +437,10 @@ export type TransactionRecord = {
  */
 export type ProofRecord = Destination & {
   transactionHash: Hash
-  /** Position of the log among all logs of its block. */
+  /**
+   * Position of the log among all logs of its block. Negative in a removed
+   * record whose place another record of the transaction took.
+   */
   logIndex: number
   version: number
   /** `unmatched`: a transfer that belongs to no order. */

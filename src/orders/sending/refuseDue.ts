@@ -9,7 +9,7 @@ import { apply, type Input, rulesOf } from '../model/apply.js'
 import { writeChanges } from '../model/changes.js'
 import { collectChanges } from '../model/collectChanges.js'
 import { conflictsOf } from '../model/conflictsOf.js'
-import { findRecorded, straysOf } from '../model/findStrays.js'
+import { findRecorded, givenTo, straysOf } from '../model/findStrays.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
 import type { Evidence } from '../model/settleOrder.js'
@@ -122,7 +122,7 @@ export async function refuseDue(
         // Skip orders that changed meanwhile. If they are still due, the next
         // poll checks them again.
         if (stored?.order.version !== judged.order.version) continue
-        const proofs = [...stored.proofs, ...strays]
+        const proofs = [...stored.proofs, ...strays, ...givenTo(id, recorded)]
         const conflict = findConflict(id, evidence)
         if (conflict) submitter.aside.put(id, conflict, id)
         else if (evidence)

@@ -8,7 +8,7 @@ import { conflictsOf } from '../model/conflictsOf.js'
 import { lastSecondOf } from '../model/endsOf.js'
 import { eraseFinal } from '../model/eraseSecrets.js'
 import type { ProofConflictError } from '../model/errors.js'
-import { findRecorded, straysOf } from '../model/findStrays.js'
+import { findRecorded, givenTo, straysOf } from '../model/findStrays.js'
 import type { Evidence } from '../model/settleOrder.js'
 import { atAttempt } from '../model/storedOrder.js'
 
@@ -53,7 +53,10 @@ export async function settleFindings(
     const { orderId, evidence } = finding
     const conflict = findConflict(orderId, evidence)
     if (conflict) onConflict(orderId, conflict)
-    else collected.apply(orderId, [stepOf(finding, strays, rules)])
+    else {
+      const known = [...strays, ...givenTo(orderId, recorded)]
+      collected.apply(orderId, [stepOf(finding, known, rules)])
+    }
   }
   const ids = [...new Set(findings.map(({ orderId }) => orderId))]
   // Fulfil only orders whose block the node has just shown. The block of any
@@ -70,7 +73,7 @@ function throwConflict(_orderId: string, error: ProofConflictError): never {
 
 function stepOf(
   { attempt: number, evidence }: Finding,
-  strays: readonly ProofRecord[],
+  known: readonly ProofRecord[],
   rules: Rules,
 ): Step {
   return (newest) => {
@@ -82,7 +85,7 @@ function stepOf(
     const isMoot =
       evidence.kind === 'expired' && evidence.blockTime < lastSecondOf(attempt)
     if (isMoot) return noChanges()
-    const proofs = [...stored.proofs, ...strays]
+    const proofs = [...stored.proofs, ...known]
     return apply({ order, attempt, proofs }, evidence, rules)
   }
 }

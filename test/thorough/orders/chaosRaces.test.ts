@@ -18,6 +18,7 @@ import {
   startChance,
 } from '../../chain/support/chaos.js'
 import { fundedAccount, revoke } from '../../chain/support/desk.js'
+import { putMulticall } from '../../chain/support/multicall3.js'
 import {
   openShop,
   pay,
@@ -31,6 +32,8 @@ const timeout = isFull ? 600_000 : 120_000
 const together = 100
 
 const chain = await startDevChain({ blockTime: 1, epochBlocks: 16 })
+// Transfer payments that are due together share transactions.
+await putMulticall(chain)
 const { public: reader, relayer } = chain.clients
 afterAll(() => chain.stop())
 

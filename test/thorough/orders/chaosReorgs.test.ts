@@ -13,6 +13,7 @@ import {
   startChance,
 } from '../../chain/support/chaos.js'
 import { countOf, fundedAccount } from '../../chain/support/desk.js'
+import { putMulticall } from '../../chain/support/multicall3.js'
 import { pay, type Shop } from '../../chain/support/shop.js'
 
 const count = isFull ? 300 : 40
@@ -22,6 +23,8 @@ const timeout = isFull ? 300_000 : 120_000
 
 // No reorganization reaches what is called safe.
 const chain = await startDevChain({ blockTime: 0, epochBlocks: 6 })
+// Half of the payments may share transactions.
+await putMulticall(chain)
 const { public: reader, test: control } = chain.clients
 const gate = openGate()
 
@@ -110,8 +113,12 @@ async function runShop(): Promise<Shop> {
 
 type Sold = { id: string; payment: SignedPayment; isLong: boolean }
 
+let sold = 0
+
 async function sell({ orders }: Shop, window: bigint): Promise<Sold> {
-  const drafted = await orders.draft({ amount: '1', window })
+  const primaryType =
+    sold++ % 2 ? ('TransferWithAuthorization' as const) : undefined
+  const drafted = await orders.draft({ amount: '1', window, primaryType })
   const { id } = drafted.order
   const isLong = window > 100n
   const payment = await pay(isLong ? buyer : hasty, drafted.payment)

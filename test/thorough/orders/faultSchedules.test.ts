@@ -2,9 +2,11 @@ import { startDevChain } from 'countersign/devchain'
 import { afterAll, expect, test } from 'vitest'
 import { isFull, seed } from '../../chain/support/chaos.js'
 import { runSchedules } from '../../chain/support/faultRun.js'
+import { putMulticall } from '../../chain/support/multicall3.js'
 
 const chain = await startDevChain({ blockTime: 0 })
 const other = await startDevChain({ blockTime: 0 })
+await Promise.all([putMulticall(chain), putMulticall(other)])
 // Time goes on whatever happens, and with it what is safe and final.
 const clock = setInterval(
   () => chain.warp(3).catch(() => undefined),

@@ -28,6 +28,8 @@ const policy: Record<keyof OrdersPolicy, true> = {
   fulfilAt: true,
   blocks: true,
   maxInFlight: true,
+  batch: true,
+  maxBatch: true,
   bumpAfter: true,
   lease: true,
   signTimeout: true,

@@ -5,6 +5,7 @@ import { createWalletClient, http } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { getTransactionReceipt, sendTransaction } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { runWorker } from '../../../../src/orders/runWorker.js'
 import { multicallAddress } from '../../../../src/payments/capture/multicall.js'
 import { draft, fundedAccount, revoke } from '../../support/desk.js'
 import { putMulticall } from '../../support/multicall3.js'
@@ -223,4 +224,67 @@ test('a transaction that reverted as a whole is halved, and after two of them pa
   expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
   const said = shop.seen.filter(({ name }) => name === 'submitter.unbatched')
   expect(said).toHaveLength(1)
+})
+
+test('after a reorganization, a payment can have the place in the transaction that another one had', async () => {
+  const { shop, ids, payers, payments } = await openTill(3)
+  const stop = new AbortController()
+  const { signal } = stop
+  const running = runWorker(shop.context, shop.engine, { signal })
+  onTestFinished(async () => {
+    stop.abort()
+    await running
+  })
+  const statesOf = async () => {
+    const { orders } = await rowsOf(shop, ids)
+    return ids.map((id) => orders.find((one) => one.id === id)?.state)
+  }
+  const release = await hold()
+  const results = captureAll(shop, ids)
+  await inFlight(shop, ids)
+  await release()
+  expect(await results).toEqual(ids.map(() => 'captured'))
+  const [payer] = payers
+  const [payment] = payments
+  if (!payer || !payment) throw new Error('no payer')
+  await node.setAutomine(false)
+  await chain.reorg({ depth: 1, transactions: 'dropped' })
+  const cancellation = await revoke(chain, payment, payer)
+  const { to, data } = cancelCall({ cancellation })
+  await sendTransaction(
+    createWalletClient({
+      account: payer,
+      chain: chain.chain,
+      transport: http(chain.urls.http),
+    }),
+    {
+      to,
+      data,
+      gas: 100_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    },
+  )
+  await node.mine({ blocks: 1 })
+  await node.setAutomine(true)
+  await expect
+    .poll(
+      async () => {
+        await node.mine({ blocks: 1 })
+        return statesOf()
+      },
+      { timeout: 30_000 },
+    )
+    .toEqual(['canceled', 'captured', 'captured'])
+  expect(await timesPaid(shop, ids)).toEqual([0, 1, 1])
+  const { proofs } = await rowsOf(shop, ids)
+  const standing = proofs.filter(({ removed }) => !removed)
+  expect(standing.map(({ kind }) => kind).sort()).toEqual([
+    'cancel',
+    'capture',
+    'capture',
+  ])
+  const displaced = proofs.filter(({ logIndex }) => logIndex < 0)
+  expect(displaced.length).toBeGreaterThan(0)
+  expect(displaced.every(({ removed }) => removed)).toBe(true)
 })
