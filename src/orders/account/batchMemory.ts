@@ -1,10 +1,10 @@
 /** What a submitter remembers about transactions that carried many payments. */
 export type BatchMemory = {
   /**
-   * Payments for each transaction of the last plan, rounded up. Tells how many
-   * due orders are worth loading; `undefined` before the first plan.
+   * Payments for each transaction of the last plan, rounded up: tells how many
+   * due orders are worth loading.
    */
-  readonly reach: number | undefined
+  readonly reach: number
   notePlan(payments: number, transactions: number): void
   /** Most payments of the next transaction that carries this order's. */
   limitOf(orderId: string): number
@@ -34,7 +34,7 @@ export function openBatchMemory(
   const limits = new Map<string, number>()
   let reverted: number | undefined
   let pausedUntil = Number.NEGATIVE_INFINITY
-  let reach: number | undefined
+  let reach = 1
   return {
     get reach() {
       return reach

@@ -31,38 +31,6 @@ const multicall: BatchRoute = {
 }
 
 /**
- * Returns the number of due orders that are worth loading for each transaction
- * that may be sent.
- */
-export async function reachOf(
-  context: OrdersContext,
-  submitter: SubmitterState,
-): Promise<number> {
-  if (!(await findRoute(context, submitter))) return 1
-  return submitter.batches.reach ?? context.policy.maxBatch
-}
-
-/**
- * Finds the contract that makes many calls in one transaction of the submitter.
- * Returns none if there is none, or the node does not answer.
- */
-async function findRoute(
-  { policy }: OrdersContext,
-  { wallet, batches, reader, aside }: SubmitterState,
-): Promise<BatchRoute | undefined> {
-  const isOn = policy.batch === 'auto' && policy.maxBatch > 1
-  if (!isOn || wallet.account.type !== 'local' || batches.isPaused())
-    return undefined
-  if (aside.isWaiting(routeName)) return undefined
-  try {
-    return (await hasMulticall(reader)) ? multicall : undefined
-  } catch (error) {
-    putAside(aside, routeName, error)
-    return undefined
-  }
-}
-
-/**
  * Plans the transactions for drafts, the soonest deadline first: one for each,
  * or one for many captures if a contract can make their calls so that the rest
  * succeed if one fails. Payers with code go alone: their code could use up the
@@ -74,10 +42,7 @@ export async function planTransactions(
   drafts: readonly DueDraft[],
   { gasLimit = mostGas }: Pick<BlockHead, 'gasLimit'>,
 ): Promise<DueTransaction[]> {
-  const route = await findRoute(context, submitter)
-  const shared = route
-    ? await findShared(context, submitter, drafts)
-    : new Set<DueDraft>()
+  const { route, shared } = await findBatch(context, submitter, drafts)
   const most = gasLimit < mostGas ? gasLimit : mostGas
   const groups: Group[] = []
   let open: Group | undefined
@@ -117,32 +82,50 @@ function join(group: Group, draft: DueDraft, limit: number): Group {
   }
 }
 
+type Batch = {
+  route?: BatchRoute | undefined
+  /** Drafts that may share transactions. */
+  shared: ReadonlySet<DueDraft>
+}
+
 /**
- * Finds the drafts that may share a transaction. None may if the node does not
- * answer about the contract and the payers: then each goes alone.
+ * Finds the drafts that may share transactions, and the contract for these. No
+ * draft may if the node does not answer about the contract or the payers.
  */
-async function findShared(
+async function findBatch(
   context: OrdersContext,
   submitter: SubmitterState,
   drafts: readonly DueDraft[],
-): Promise<ReadonlySet<DueDraft>> {
-  const open = drafts.filter((draft) => isShareable(context, draft))
-  if (open.length < 2) return new Set()
+): Promise<Batch> {
   const { aside, reader } = submitter
+  const alone: Batch = { shared: new Set() }
+  const open = mayBatch(context, submitter)
+    ? drafts.filter((draft) => isShareable(context, draft))
+    : []
+  if (open.length < 2 || aside.isWaiting(routeName)) return alone
+  const payerOf = ({ stored: { attempt } }: DueDraft) => attempt.payer
   try {
-    const payers = open.flatMap(({ stored }) => stored.attempt.payer ?? [])
+    if (!(await hasMulticall(reader))) return alone
+    const payers = open.flatMap((draft) => payerOf(draft) ?? [])
     const contracts = await findContracts(reader, payers)
     aside.clear(routeName)
-    return new Set(
-      open.filter(
-        ({ stored: { attempt } }) =>
-          attempt.payer && !contracts.has(attempt.payer),
-      ),
-    )
+    const plain = open.filter((draft) => {
+      const payer = payerOf(draft)
+      return payer && !contracts.has(payer)
+    })
+    return { route: multicall, shared: new Set(plain) }
   } catch (error) {
     putAside(aside, routeName, error)
-    return new Set()
+    return alone
   }
+}
+
+function mayBatch(
+  { policy }: OrdersContext,
+  { wallet, batches }: SubmitterState,
+): boolean {
+  const isOn = policy.batch === 'auto' && policy.maxBatch > 1
+  return isOn && wallet.account.type === 'local' && !batches.isPaused()
 }
 
 /**

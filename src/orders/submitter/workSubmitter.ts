@@ -23,7 +23,7 @@ import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
 import { canPay, roomOf } from '../sending/planSending.js'
-import { planTransactions, reachOf } from '../sending/planTransactions.js'
+import { planTransactions } from '../sending/planTransactions.js'
 import { recordSigned } from '../sending/recordSigned.js'
 import { isCertain, refuseDue } from '../sending/refuseDue.js'
 import { type DueDraft, rehearseGroups } from '../sending/rehearseDue.js'
@@ -286,8 +286,7 @@ async function sendDue(
   const { timestamp: now } = view.head
   const room = roomOf(submitter, policy)
   if (room === 0 || submitter.walletMemory.isResting('order')) return done
-  const reach = await reachOf(context, submitter)
-  const most = Math.min(room * reach, mostDue)
+  const most = Math.min(room * submitter.batches.reach, mostDue)
   const storedOrders = await findDue(context, submitter, { until: now, most })
   if (storedOrders.length === 0) {
     await endSending(submitter)

@@ -14,8 +14,8 @@ const codeHash =
 const known = /* @__PURE__ */ new WeakMap<object, Promise<boolean>>()
 
 /**
- * True if the chain has Multicall3, proven by the hash of its code. Remembers
- * that it does for the client.
+ * True if the chain has Multicall3, proven by the hash of its code. Asks once
+ * for each client.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
@@ -23,10 +23,7 @@ const known = /* @__PURE__ */ new WeakMap<object, Promise<boolean>>()
 export function hasMulticall(client: Client): Promise<boolean> {
   const asked = known.get(client) ?? askMulticall(client)
   known.set(client, asked)
-  asked.then(
-    (isThere) => isThere || known.delete(client),
-    () => known.delete(client),
-  )
+  asked.catch(() => known.delete(client))
   return asked
 }
 
