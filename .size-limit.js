@@ -21,7 +21,7 @@ export default [
     external: [],
   }),
   check('checkout', '{ preparePayment, signPayment, signCancellation }', 10290),
-  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 18560),
+  check('merchant', '{ verifyPayment, capturePayment, waitForOutcome }', 18600),
   check('buildPayment', '{ buildPayment }', 1840),
   check('verifyPayment', '{ verifyPayment }', 10970),
   check('capturePayment', '{ capturePayment }', 12560),

@@ -41,7 +41,7 @@ export function carry(
  * Gas limit of a transaction without calls, with the quarter that all limits
  * have for changes of the state.
  */
-export const plainGas = 26_250n
+const plainGas = 26_250n
 
 /** Returns the gas limit of a call without that of its transaction. */
 export function shareOf({ gas }: Pick<DueDraft, 'gas'>): bigint {
