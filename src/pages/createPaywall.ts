@@ -57,7 +57,7 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
     return get()
   }
 
-  return async (request, { orders, resource, keepFor, sell }) => {
+  return async (request, { orders, resource, keepFor, sell, errorOf }) => {
     if (!isNavigation(request)) return sell(request)
     const cookie = nameCookie(addressOf(request, resource))
     // A `HEAD` request buys nothing.
@@ -65,12 +65,12 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
       request.method === 'GET' ? readCookie(request, cookie) : undefined
     const pays = payment === undefined ? request : withPayment(request, payment)
     const first = await sell(pays)
-    const refused = await readRefusal(first)
+    const refused = readRefusal(first, errorOf(first))
     if (!refused) return first
     // This payment cannot be used here: answer with a new offer.
     const isUnusable = refused.kind === 'unusable'
     const answer = isUnusable ? await sell(request) : first
-    const refusal = isUnusable ? await readRefusal(answer) : refused
+    const refusal = isUnusable ? readRefusal(answer, errorOf(answer)) : refused
     if (!refusal || refusal.kind === 'unusable') return answer
     const failure = isUnusable ? refused.failure : undefined
     const { required, shown } = describe(refusal, { payment, failure })
