@@ -51,7 +51,7 @@ export default [
   }),
   // The whole program of the payment page, with viem, and with what only
   // payments with a ceiling load, which is a third.
-  check('element', '*', 30430, {
+  check('element', '*', 30540, {
     path: 'dist/element.js',
     external: [],
   }),

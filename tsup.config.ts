@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { defineConfig } from 'tsup'
 import { pageAssets } from './scripts/bundlePages.js'
+import { devArtifacts } from './scripts/devArtifacts.js'
 import { entryFiles } from './scripts/entryFiles.js'
 import { gatherEntries } from './scripts/gatherEntries.js'
 import { openDoors } from './scripts/openDoors.js'
@@ -22,7 +23,11 @@ export default defineConfig({
     'wagmi',
     '@wagmi/core',
   ],
-  esbuildPlugins: [pageAssets(process.cwd(), './'), openDoors(process.cwd())],
+  esbuildPlugins: [
+    pageAssets(process.cwd(), './'),
+    devArtifacts('./'),
+    openDoors(process.cwd()),
+  ],
   dts: { entry: gatherEntries(process.cwd()) },
   sourcemap: true,
   clean: true,

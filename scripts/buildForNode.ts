@@ -17,6 +17,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { pageAssets, writePageAssets } from './bundlePages.js'
+import { devArtifacts, writeDevArtifacts } from './devArtifacts.js'
 import { commandFile, entryFiles } from './entryFiles.js'
 import { openDoors } from './openDoors.js'
 import { shareOneFile } from './shareOneFile.js'
@@ -50,6 +51,7 @@ async function buildForNode(): Promise<void> {
     plugins: [
       shareOneFile(root),
       pageAssets(root, '../'),
+      devArtifacts('../'),
       openDoors(root),
       takeParts,
     ],
@@ -57,6 +59,7 @@ async function buildForNode(): Promise<void> {
     outdir: folder,
     splitting: true,
   })
+  await writeDevArtifacts(root)
   // File names change with their contents.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

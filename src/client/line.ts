@@ -66,12 +66,13 @@ export function openLine(
 }
 
 /**
- * True for a URL without a query. In a page, a path such as `/payments` counts
- * too, because the browser completes it with the address of the page.
+ * True for an `http:` or `https:` URL without a query. In a page, a path such
+ * as `/payments` counts too, because the browser completes it with the address
+ * of the page.
  */
 function isAddress(url: string): boolean {
   try {
-    return !/[?#]/.test(url) && !!new Request(url)
+    return !/[?#]/.test(url) && /^https?:/.test(new Request(url).url)
   } catch {
     return false
   }

@@ -37,7 +37,8 @@ let sheet: CSSStyleSheet | undefined
  * `payments`, the address of the routes of `createPaymentHandler`, by default
  * `/payments`; `name`, the name of the shop; `language`, by default that of the
  * page; `return-url`, the `https:` or `http:` address of a link back to the
- * shop. The element shows nothing without `order-id` and `token`, and starts
+ * shop. The element shows nothing without `order-id` and `token`, says so if
+ * `payments` is no address (`failed` with `wrongAddress`), and starts
  * over if an attribute changes. It drops a signature that comes after that, or
  * after the element was removed.
  *

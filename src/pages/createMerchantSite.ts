@@ -1,6 +1,7 @@
-import { createPaymentHandler } from '../http/createPaymentHandler.js'
+import { grantOf } from '../core/grantOf.js'
+import { openHandler } from '../http/openHandler.js'
 import { problem } from '../http/routes/problem.js'
-import type { Principal } from '../http/types.js'
+import { principalMembers } from '../http/types.js'
 import { contextOf } from '../orders/engine.js'
 import type { Orders } from '../orders/index.js'
 import { html, later, text } from './answers.js'
@@ -8,10 +9,10 @@ import type { MerchantData } from './merchant/merchantData.js'
 import { merchantAssets } from './merchantAssets.js'
 import type { MerchantPagesParameters } from './merchantTypes.js'
 import { openTokens } from './openTokens.js'
+import { receiptRoute } from './receiptRoute.js'
 import { linkFiles, renderDocument } from './renderDocument.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset } from './serveAsset.js'
-import { serveReceipt } from './serveReceipt.js'
 
 type MerchantSiteParameters = MerchantPagesParameters & {
   /** Path prefix of all its pages. */
@@ -36,13 +37,16 @@ export function createMerchantSite(
   const { basePath, name, write = false, ...access } = parameters
   const { context } = contextOf(orders)
   const routes = `${basePath}/api`
-  const handle = createPaymentHandler(orders, { ...access, basePath: routes })
+  const handle = openHandler(orders, { ...access, basePath: routes }, [
+    receiptRoute(context),
+  ])
   const files = new Map(merchantAssets.files.map((file) => [file.name, file]))
   const getTokens = openTokens(context)
   const security = securityHeaders({})
 
   const isKnown = async (request: Request): Promise<boolean> =>
-    isGranted(await access.authorize(request))
+    grantOf(await access.authorize(request), principalMembers, 'principal') !==
+    undefined
 
   const servePage = async (request: Request, path: string) => {
     const depth = path.split('/').length - 2
@@ -85,10 +89,7 @@ export function createMerchantSite(
       return problem('operationForbidden', { detail: 'These pages only read.' })
     }
     if (!isRead) return text(405, 'Method not allowed', { allow: 'GET, HEAD' })
-    if (path.startsWith('/api/receipts/'))
-      return (await isKnown(request))
-        ? serveReceipt(context, path)
-        : problem('unauthorized')
+    if (path.startsWith('/api/receipts/')) return handle(request)
     const [, file] = /^\/assets\/([^/]+)$/.exec(path) ?? []
     if (file !== undefined) {
       const found = files.get(file)
@@ -105,8 +106,4 @@ export function createMerchantSite(
     for (const [header, value] of security) response.headers.set(header, value)
     return response
   }
-}
-
-function isGranted(principal: Principal | undefined): boolean {
-  return typeof principal === 'object' && principal !== Object.prototype
 }

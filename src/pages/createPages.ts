@@ -62,7 +62,10 @@ export function createPages(
   )
   const { payments, frameAncestors, basePath, merchant } = settled
   const security = securityHeaders({
-    connect: payments.startsWith('http') ? [new URL(payments).origin] : [],
+    connect: [
+      "'self'",
+      ...(payments.startsWith('http') ? [new URL(payments).origin] : []),
+    ],
     frameAncestors,
   })
   const getTokens = openTokens(context)

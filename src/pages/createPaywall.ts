@@ -14,6 +14,7 @@ import {
 } from './paywallCookie.js'
 import { explainCode, type GateRefusal, readRefusal } from './readRefusal.js'
 import { renderPage } from './renderPage.js'
+import { securityHeaders } from './securityHeaders.js'
 import { contrastOf } from './theme.js'
 import type { PaywallParameters } from './types.js'
 import type { PageToken, PaywallAnswer, PaywallData } from './web/pageData.js'
@@ -46,7 +47,13 @@ import type { PageToken, PaywallAnswer, PaywallData } from './web/pageData.js'
  */
 export function createPaywall(parameters: PaywallParameters): X402Paywall {
   const settled = parsePaywall(parameters)
-  const security = securityHeaders(settled)
+  const { script, style } = paywallAssets
+  const security = securityHeaders({
+    script: `'${script.hash}'`,
+    style: `'${style.hash}'`,
+    connect: [],
+    frameAncestors: settled.frameAncestors,
+  })
   const opened = new WeakMap<
     OrdersContext,
     () => Promise<readonly PageToken[]>
@@ -57,7 +64,7 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
     return get()
   }
 
-  return async (request, { orders, resource, keepFor, sell }) => {
+  return async (request, { orders, resource, keepFor, sell, errorOf }) => {
     if (!isNavigation(request)) return sell(request)
     const cookie = nameCookie(addressOf(request, resource))
     // A `HEAD` request buys nothing.
@@ -65,12 +72,12 @@ export function createPaywall(parameters: PaywallParameters): X402Paywall {
       request.method === 'GET' ? readCookie(request, cookie) : undefined
     const pays = payment === undefined ? request : withPayment(request, payment)
     const first = await sell(pays)
-    const refused = await readRefusal(first)
+    const refused = readRefusal(first, errorOf(first))
     if (!refused) return first
     // This payment cannot be used here: answer with a new offer.
     const isUnusable = refused.kind === 'unusable'
     const answer = isUnusable ? await sell(request) : first
-    const refusal = isUnusable ? await readRefusal(answer) : refused
+    const refusal = isUnusable ? readRefusal(answer, errorOf(answer)) : refused
     if (!refusal || refusal.kind === 'unusable') return answer
     const failure = isUnusable ? refused.failure : undefined
     const { required, shown } = describe(refusal, { payment, failure })
@@ -134,7 +141,7 @@ function isIdentifierRequired(required: PaymentRequired | undefined): boolean {
 
 type Shown = {
   settled: SettledPaywall
-  security: readonly (readonly [name: string, value: string])[]
+  security: ReturnType<typeof securityHeaders>
   data: Omit<
     PaywallData,
     'name' | 'terms' | 'language' | 'words' | 'accent' | 'onAccent'
@@ -172,24 +179,4 @@ function showPage(
   headers.set('content-language', language)
   for (const [field, value] of security) headers.set(field, value)
   return new Response(html, { status, headers })
-}
-
-function securityHeaders({
-  frameAncestors,
-}: SettledPaywall): Shown['security'] {
-  const { script, style } = paywallAssets
-  const policy = [
-    "default-src 'none'",
-    `script-src '${script.hash}'`,
-    `style-src '${style.hash}'`,
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
-  ]
-  return [
-    ['content-security-policy', policy.join('; ')],
-    ['referrer-policy', 'no-referrer'],
-    ['x-content-type-options', 'nosniff'],
-  ]
 }

@@ -12,61 +12,44 @@ export type GateRefusal =
   | { kind: 'later'; answer: PaywallAnswer }
 
 /**
- * Reads an answer of a gate. Returns `undefined` if the buyer should see the
- * answer unchanged, such as the answer of the handler.
+ * Reads an answer of a gate, with the `error` that the gate gave it. Without an
+ * error it is the answer of the handler, which the buyer sees unchanged.
  */
-export async function readRefusal(
-  answer: Response,
-): Promise<GateRefusal | undefined> {
-  const { status, headers } = answer
-  if (status < 400 || !headers.get('content-type')?.startsWith(json))
-    return undefined
-  const body: unknown = await answer
-    .clone()
-    .json()
-    .catch(() => undefined)
-  const { error = '' } = Object(body)
-  // Answers of the handler are private. They may come from another gate.
-  const isPrivate = headers.get('cache-control') !== 'no-store'
-  if (status === 402 && !isPrivate) {
+export function readRefusal(
+  { status, headers }: Response,
+  error: string | undefined,
+): GateRefusal | undefined {
+  if (error === undefined) return undefined
+  if (status === 402) {
     const required = decodeHeader(headers.get(requiredHeader) ?? '')
     return { kind: 'offer', required: required as PaymentRequired, code: error }
   }
-  if (Object.keys(Object(body)).join() !== 'error') return undefined
-  if (isPrivate && status === 409 && error === 'answered')
+  if (error === 'answered')
     return { kind: 'unusable', failure: { reason: 'answered' } }
-  if (!isPrivate && unusable.includes(error))
+  if (unusable.includes(error))
     return { kind: 'unusable', failure: explainCode(error) }
-  const known = isPrivate ? privateLaters : laters
-  const later = Object.hasOwn(known, error) ? known[error] : undefined
-  return later && { kind: 'later', answer: { isLater: true, ...later } }
+  const later = Object.hasOwn(laters, error) ? laters[error] : undefined
+  return { kind: 'later', answer: { isLater: true, ...(later ?? failed) } }
 }
 
-const json = 'application/json'
-
+/** Of a payment that may be charged: the buyer must not sign another one. */
 const failed: PaywallAnswer = {
   failure: { reason: 'failed' },
 }
 
 /** Errors with which the gate refuses a payment without making an offer. */
-const unusable: readonly unknown[] = [
+const unusable: readonly string[] = [
   'invalid_payment_identifier',
   'payment_identifier_required',
   'payment_identifier_conflict',
 ]
 
-/** For payments that the gate has on record, by the `error` of its answer. */
-const privateLaters: Readonly<Record<string, PaywallAnswer>> = {
+/** What to show for an `error` of the gate, if it is not {@link failed}. */
+const laters: Readonly<Record<string, PaywallAnswer>> = {
   settlement_pending: {
     failure: { reason: 'wait' },
     seconds: 1,
   },
-  work_failed: failed,
-  answer_too_long: failed,
-}
-
-/** For other payments, by the `error` of the gate's answer. */
-const laters: Readonly<Record<string, PaywallAnswer>> = {
   unavailable: {
     failure: { reason: 'unreachable' },
     seconds: 5,
@@ -77,6 +60,12 @@ const laters: Readonly<Record<string, PaywallAnswer>> = {
   },
   too_many_open_payments: {
     failure: { reason: 'tooMany' },
+  },
+  address_too_long: {
+    failure: {
+      reason: 'refused',
+      values: { reason: 'address_too_long.' },
+    },
   },
 }
 

@@ -1,5 +1,9 @@
 type SecurityParameters = {
-  /** Other origins that scripts may send requests to. */
+  /** Where scripts may come from. @default the page's origin */
+  script?: string | undefined
+  /** Where style sheets may come from. @default the page's origin */
+  style?: string | undefined
+  /** Where scripts may send requests to. @default the page's origin */
   connect?: readonly string[] | undefined
   /** Sites that may show the page in a frame. */
   frameAncestors?: readonly string[] | undefined
@@ -7,15 +11,17 @@ type SecurityParameters = {
 
 /** The headers of every answer: what a page may load, and who may embed it. */
 export function securityHeaders({
-  connect = [],
+  script = "'self'",
+  style = "'self'",
+  connect = ["'self'"],
   frameAncestors = [],
 }: SecurityParameters): readonly (readonly [name: string, value: string])[] {
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
+    `script-src ${script}`,
+    `style-src ${style}`,
     "img-src 'self' data:",
-    `connect-src ${["'self'", ...connect].join(' ')}`,
+    ...(connect.length > 0 ? [`connect-src ${connect.join(' ')}`] : []),
     "base-uri 'none'",
     "form-action 'none'",
     `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,

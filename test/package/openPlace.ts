@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
+import { findLine } from '../unit/support/findLine.js'
 import { dependencies, packOnce, root, run } from './installPackage.js'
 import type { Guide } from './openGuide.js'
 
@@ -224,18 +225,6 @@ function runToEnd(
       resolve({ printed: out.slice(0, cut), end: out.slice(cut + 1) })
     })
   })
-}
-
-async function findLine(
-  lines: AsyncIterable<string>,
-  wanted: RegExp,
-): Promise<string> {
-  const read: string[] = []
-  for await (const line of lines) {
-    read.push(line)
-    if (wanted.test(line)) return line
-  }
-  throw new Error(`No line is like ${wanted}: ${read.join('\n')}`)
 }
 
 /** Ends a command and what it started, as Ctrl+C does. */

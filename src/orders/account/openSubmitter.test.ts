@@ -1,7 +1,6 @@
-import { createClient, custom, defineChain } from 'viem'
 import { afterEach, expect, test, vi } from 'vitest'
+import { contextOver } from '../../../test/unit/support/contextOver.js'
 import { memoryStore } from '../../store/memoryStore.js'
-import { createContext } from '../createContext.js'
 import { openAside } from '../loop/putAside.js'
 import { openSubmitter } from './openSubmitter.js'
 import { submitterKey } from './submitterState.js'
@@ -14,22 +13,7 @@ test('a lease is renewed in time also when the clock is set back', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   const store = memoryStore()
   const takeLease = vi.spyOn(store, 'takeLease')
-  const client = createClient({
-    account: `0x${'1'.repeat(40)}`,
-    chain: defineChain({
-      id: 1,
-      name: 'One',
-      rpcUrls: { default: { http: [] } },
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    }),
-    transport: custom({ request: async () => null }),
-  })
-  const context = createContext({
-    store,
-    seal: 'none',
-    wallets: [client],
-    tokens: [{ client, token: `0x${'2'.repeat(40)}` }],
-  })
+  const context = contextOver(store)
   const [wallet] = context.wallets
   if (!wallet) throw new Error('no wallet')
   const { submitter: about } = wallet

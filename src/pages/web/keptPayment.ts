@@ -40,17 +40,23 @@ function keep(name: string, value: string, seconds: number): boolean {
   })
 }
 
-/** Removes a cookie from every path of this address. */
+/**
+ * Removes a cookie from every path of this address, and from every domain above
+ * it: pages of other subdomains can set cookies there.
+ */
 export function dropKept(name: string): void {
-  const { pathname } = location
+  const { pathname, hostname } = location
   const paths = [...pathname].flatMap((character, at) =>
     character === '/'
       ? [pathname.slice(0, at) || '/', pathname.slice(0, at + 1)]
       : [],
   )
+  const labels = hostname.split('.')
+  const domains = labels.map((_, at) => `;domain=${labels.slice(at).join('.')}`)
   for (const path of new Set([...paths, cookiePath(pathname)]))
-    for (const place of places)
-      write(`${name}=;path=${path};max-age=0;${place}`)
+    for (const domain of ['', ...domains])
+      for (const place of places)
+        write(`${name}=;path=${path};max-age=0${domain};${place}`)
 }
 
 /** True if the browser keeps cookies of this page. */

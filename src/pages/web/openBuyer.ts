@@ -18,6 +18,7 @@ type OpenBuyerParameters = {
   onRetry: () => void
 }
 
+/** @throws {@link InvalidFieldError} when link or address is malformed. */
 export function openBuyer({
   link,
   payments,
@@ -25,7 +26,7 @@ export function openBuyer({
 }: OpenBuyerParameters): OpenedBuyer {
   let ahead = 0
   const buyer = createBuyerClient({
-    url: new URL(payments, location.href).href,
+    url: addressOf(payments),
     ...link,
     onRetry,
     fetch: async (request) => {
@@ -37,4 +38,13 @@ export function openBuyer({
     },
   })
   return { buyer, now: () => Math.floor((Date.now() + ahead) / 1_000) }
+}
+
+/** Leaves a malformed address as it is: the client's error is about that. */
+function addressOf(payments: string): string {
+  try {
+    return new URL(payments, location.href).href
+  } catch {
+    return payments
+  }
 }

@@ -188,25 +188,29 @@ async function pay(signal: AbortSignal): Promise<void> {
   leave()
 }
 
-/** Loads the address again, now with the payment. */
+/**
+ * Loads the address again, now with the payment. Notes its nonce with this
+ * window's place in the history, which stays when the page loads again.
+ */
 function leave(): void {
   isLeaving = true
+  history.replaceState({ sent: nonceOfKept(readKept(cookie) ?? '') }, '')
   change({ task: 'sending' })
   setTimeout(() => change({ isSlow: true }), slowAfter)
   location.reload()
 }
 
 /**
- * Removes a payment that the shop refused. Returns true if another window
- * stored a payment after this page was requested, which the shop has not
- * received yet.
+ * Removes a payment that the shop refused. Returns true if this window has not
+ * sent the stored payment yet, because another window stored it after this page
+ * was requested.
  */
 function isPaidElsewhere(): boolean {
   const kept = readKept(cookie)
   if (kept === undefined || answer.isLater) return false
-  if (answer.ended !== nonceOfKept(kept)) {
-    const [entry] = performance.getEntriesByType('navigation')
-    if (Object(entry).type !== 'reload') return true
+  const nonce = nonceOfKept(kept)
+  if (answer.ended !== nonce) {
+    if (Object(history.state).sent !== nonce) return true
     // The shop does not receive this browser's cookies.
     model = { ...model, failure: notReceived }
   }

@@ -18,7 +18,7 @@ export type PaymentEvents = {
   /** An attempt to pay or to cancel failed, or the order ended unpaid. */
   failed: {
     orderId: string
-    reason: FailureReason | UnpaidState | 'notFound'
+    reason: FailureReason | UnpaidState | 'notFound' | 'wrongAddress'
     /** The texts that the buyer reads. */
     title: string
     text: string

@@ -10,7 +10,7 @@ import { type OpenedBuyer, type OrderLink, openBuyer } from './openBuyer.js'
 import type { PageData } from './pageData.js'
 import { createReporter, type OnPaymentEvent } from './reportEvents.js'
 import { createScreen, type Screen } from './screen.js'
-import { renderNotFound } from './view.js'
+import { renderFault } from './view.js'
 import { findWallets } from './wallets.js'
 import { describePoint } from './words.js'
 
@@ -36,11 +36,12 @@ export function showPayment(parameters: ShowPaymentParameters): void {
     parameters.onEvent ?? (() => {}),
   )
   const opened = open(link, data, () => screen.change({ link: 'lost' }))
-  if (!link || !opened) {
-    const { title, text, parts } = renderNotFound(createFormat(data))
+  if (!link || !opened || opened.fault) {
+    const reason = opened?.fault ? 'wrongAddress' : 'notFound'
+    const { title, text, parts } = renderFault(reason, createFormat(data))
     place.main.replaceChildren(...parts)
     place.status.textContent = title
-    report.fail('notFound', { title, text })
+    report.fail(reason, { title, text })
     return
   }
   const { buyer, now } = opened
@@ -92,21 +93,27 @@ export function showPayment(parameters: ShowPaymentParameters): void {
     },
   }).catch(() => {
     screen.change({ link: 'notFound' })
-    report.fail('notFound', renderNotFound(screen.words().format))
+    report.fail('notFound', renderFault('notFound', screen.words().format))
   })
 }
 
-/** Returns `undefined` if the link has no token, or no order. */
+/**
+ * Returns `undefined` if the link names no order, and the fault if the address
+ * of the routes is wrong.
+ */
 function open(
   link: OrderLink | undefined,
   { payments }: PageData,
   onRetry: () => void,
-): OpenedBuyer | undefined {
+):
+  | (OpenedBuyer & { fault?: undefined })
+  | { fault: InvalidFieldError }
+  | undefined {
   if (!link) return undefined
   try {
     return openBuyer({ link, payments, onRetry })
   } catch (error) {
-    if (error instanceof InvalidFieldError) return undefined
-    throw error
+    if (!(error instanceof InvalidFieldError)) throw error
+    return error.details.field === 'url' ? { fault: error } : undefined
   }
 }

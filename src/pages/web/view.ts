@@ -52,7 +52,7 @@ export function renderView(
 ): { title: string; parts: readonly Child[] } {
   const { format, actions } = parameters
   const { order, link } = model
-  if (link === 'notFound') return renderNotFound(format)
+  if (link === 'notFound') return renderFault('notFound', format)
   if (!order) {
     const title = format.say('loading')
     const text = link === 'lost' ? format.say('lost') : ''
@@ -85,13 +85,17 @@ export function renderView(
 }
 
 /** Renders that the order does not exist, or is another buyer's. */
-export function renderNotFound({ say }: Format): {
+/** Shows why there is no payment to show. */
+export function renderFault(
+  reason: 'notFound' | 'wrongAddress',
+  { say }: Format,
+): {
   title: string
   text: string
   parts: readonly Node[]
 } {
-  const title = say('notFoundTitle')
-  const text = say('notFoundText')
+  const title = say(`${reason}Title`)
+  const text = say(`${reason}Text`)
   return { title, text, parts: [messageCard(title, text)] }
 }
 

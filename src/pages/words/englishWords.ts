@@ -6,6 +6,9 @@ export const englishWords = {
   notFoundTitle: 'This payment link does not work',
   notFoundText:
     'The link is not complete, or belongs to another payment. Open it again as the shop gave it to you, or ask the shop for a new one.',
+  wrongAddressTitle: 'This payment cannot be shown',
+  wrongAddressText:
+    'This page has a wrong address for payments. Please tell the shop.',
   lost: 'The shop does not answer. This page keeps trying.',
   keepOpen:
     'The shop does not answer. This page keeps trying. Leave it open: only this page has your signature.',

@@ -8,6 +8,9 @@ export const germanWords: PageWords = {
   notFoundTitle: 'Dieser Zahlungslink funktioniert nicht',
   notFoundText:
     'Der Link ist unvollständig oder gehört zu einer anderen Zahlung. Öffnen Sie ihn noch einmal so, wie der Shop ihn Ihnen gegeben hat, oder bitten Sie den Shop um einen neuen.',
+  wrongAddressTitle: 'Diese Zahlung kann nicht gezeigt werden',
+  wrongAddressText:
+    'Diese Seite hat eine falsche Adresse für Zahlungen. Bitte sagen Sie es dem Shop.',
   lost: 'Der Shop antwortet nicht. Diese Seite versucht es weiter.',
   keepOpen:
     'Der Shop antwortet nicht. Diese Seite versucht es weiter. Lassen Sie sie offen: Nur diese Seite hat Ihre Unterschrift.',

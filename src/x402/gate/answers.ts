@@ -13,6 +13,7 @@ import { networkOf } from '../wire/requirements.js'
 import { X402SetupError } from './errors.js'
 import { declareIdentifier, identifierName } from './identifier.js'
 import { openResponse } from './keptResponse.js'
+import { errorOf, markOwn } from './ownAnswers.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
 
@@ -89,7 +90,7 @@ export function requirePayment(
     },
   )
   if (settled) response.headers.set(responseHeader, encodeHeader(settled))
-  return response
+  return markOwn(response, required.error ?? '')
 }
 
 type Described = Pick<SettledOffer, 'description' | 'mimeType'> & {
@@ -117,7 +118,7 @@ export function refuse(status: number, error: string): Response {
     'cache-control': 'no-store',
     ...(status === 503 || status === 429 ? { 'retry-after': retryAfter } : {}),
   }
-  return Response.json({ error }, { status, headers })
+  return markOwn(Response.json({ error }, { status, headers }), error)
 }
 
 type Answered = {
@@ -207,5 +208,6 @@ function withPrivacy(response: Response): Response {
   for (const name of [...answer.headers.keys()])
     if (isCacheField(name)) answer.headers.delete(name)
   answer.headers.set('cache-control', 'private, no-store')
-  return answer
+  const error = errorOf(response)
+  return error === undefined ? answer : markOwn(answer, error)
 }

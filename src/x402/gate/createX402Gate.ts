@@ -6,6 +6,7 @@ import { refuse } from './answers.js'
 import { isSignal } from './isSignal.js'
 import { createLiveness } from './liveness.js'
 import { openGate } from './openGate.js'
+import { errorOf } from './ownAnswers.js'
 import { parseGate } from './parseGate.js'
 import { startCleaning } from './removeOld.js'
 import type {
@@ -90,6 +91,7 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
       orders,
       resource,
       keepFor,
+      errorOf,
       sell: (asked) => sell(asked, { ...given, handler: own }),
     })
   }

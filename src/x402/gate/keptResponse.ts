@@ -1,5 +1,6 @@
 import { readBytes } from '../../core/readBytes.js'
 import { isFramingField } from '../wire/isFramingField.js'
+import { markOwn } from './ownAnswers.js'
 import type { KeptResponse } from './types.js'
 
 /**
@@ -24,6 +25,7 @@ export function openResponse({
   statusText = '',
   headers,
   body,
+  error,
 }: KeptResponse): Response {
   // `null` and not an empty text, to which a server may add a content type.
   // Responses with the statuses below must not have a body at all.
@@ -32,7 +34,7 @@ export function openResponse({
   // A server adds `Content-Length` to a body of bytes, which is not allowed
   // beside `Transfer-Encoding`.
   const isStream = headers.some(([name]) => name === 'transfer-encoding')
-  return new Response(isStream ? new Response(bytes).body : bytes, {
+  const response = new Response(isStream ? new Response(bytes).body : bytes, {
     status,
     statusText,
     // Earlier versions have stored some headers that are left out now.
@@ -40,15 +42,17 @@ export function openResponse({
       isKept([name, value]) ? [[name, value]] : [],
     ),
   })
+  return error === undefined ? response : markOwn(response, error)
 }
 
-/** Builds a JSON response in the form in which answers are stored. */
-export function jsonResponse(status: number, value: object): KeptResponse {
-  const bytes = new TextEncoder().encode(JSON.stringify(value))
+/** Builds an answer of the gate itself, in the form in which it is stored. */
+export function keepError(status: number, error: string): KeptResponse {
+  const bytes = new TextEncoder().encode(JSON.stringify({ error }))
   return {
     status,
     headers: [['content-type', 'application/json']],
     body: toBase64(bytes),
+    error,
   }
 }
 

@@ -12,7 +12,7 @@ import type { CaptureResult } from '../../orders/index.js'
 import type { OrderRecord, SealContext } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { changeExchange, loadExchange } from './exchanges.js'
-import { jsonResponse } from './keptResponse.js'
+import { keepError } from './keptResponse.js'
 import type { Liveness } from './liveness.js'
 import { passOn } from './passOn.js'
 import { requestCapture } from './requestCapture.js'
@@ -169,7 +169,7 @@ async function takeOver(
     // could be done twice.
     return giveUp(tools, note, {
       reason: 'interrupted',
-      response: jsonResponse(500, { error: 'interrupted' }),
+      response: keepError(500, 'interrupted'),
     })
   }
   const claimed = await claim(tools, note)

@@ -1,6 +1,6 @@
 import { withoutCredentials } from '../wire/withoutCredentials.js'
 import { isSignal } from './isSignal.js'
-import { jsonResponse, keepResponse } from './keptResponse.js'
+import { keepError, keepResponse } from './keptResponse.js'
 import type {
   Finished,
   GateContext,
@@ -23,13 +23,16 @@ export type Work = {
 
 type Gate = Pick<GateContext, 'context' | 'mostAnswerBytes'>
 
-const tooLong: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
-  error: 'answer_too_long',
-})
+const tooLong: KeptResponse = /* @__PURE__ */ keepError(500, 'answer_too_long')
 
-const workFailed: KeptResponse = /* @__PURE__ */ jsonResponse(500, {
-  error: 'work_failed',
-})
+const workFailed: KeptResponse = /* @__PURE__ */ keepError(500, 'work_failed')
+
+/** Thrown in place of an answer that is too long to be stored. */
+export class AnswerTooLong extends Error {
+  constructor(most: number) {
+    super(`The answer is longer than mostAnswerBytes, ${most}.`)
+  }
+}
 
 /**
  * Errors of handlers that a framework caught, by the response that it made of
@@ -60,24 +63,25 @@ export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
       report(gate, work, { status: response.status })
       return { kind: 'failed', response: workFailed }
     }
+    const error = caught.get(response)
+    if (error instanceof AnswerTooLong) throw error
     const isGood = response.status < 400
     const { transaction } = payment
     if (isGood && isStream && transaction)
       return { kind: 'live', response, transaction }
     const kept = await keepResponse(response, gate.mostAnswerBytes)
-    if (!kept) {
-      const words = `The answer is longer than mostAnswerBytes, ${gate.mostAnswerBytes}.`
-      report(gate, work, { words })
-      return { kind: 'failed', response: tooLong }
-    }
+    if (!kept) throw new AnswerTooLong(gate.mostAnswerBytes)
     if (isGood) return { kind: 'good', response: kept }
-    const error = caught.get(response)
     const facts = error === undefined ? {} : describe(error, request)
     report(gate, work, { status: response.status, ...facts })
     return { kind: 'failed', response: kept }
   } catch (thrown) {
     if (isSignal(thrown))
       return { kind: 'failed', response: workFailed, signal: { thrown } }
+    if (thrown instanceof AnswerTooLong) {
+      report(gate, work, { words: thrown.message })
+      return { kind: 'failed', response: tooLong }
+    }
     report(gate, work, describe(thrown, request))
     return { kind: 'failed', response: workFailed }
   }

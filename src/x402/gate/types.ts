@@ -94,6 +94,11 @@ export type X402Paywall = (
     keepFor: bigint
     /** Answers the request as the gate does without a paywall. */
     sell: (request: Request) => Promise<Response>
+    /**
+     * Returns the error of an answer that the gate itself gave. Returns
+     * `undefined` for the answer of your handler, whatever it contains.
+     */
+    errorOf: (answer: Response) => string | undefined
   },
 ) => Promise<Response>
 
@@ -304,6 +309,8 @@ export type KeptResponse = {
   headers: readonly (readonly [string, string])[]
   /** The body as base64. */
   body: string
+  /** The error, if the gate itself gave this answer and not the handler. */
+  error?: string | undefined
 }
 
 /** Result of a handler, with its answer. */

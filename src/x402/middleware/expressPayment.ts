@@ -1,5 +1,6 @@
 import { InvalidFieldError } from '../../core/errors.js'
 import { refuse } from '../gate/answers.js'
+import { AnswerTooLong, failBy } from '../gate/runHandler.js'
 import type { X402Gate } from '../gate/types.js'
 import { isFramingField } from '../wire/isFramingField.js'
 import { isPreflight } from '../wire/isPreflight.js'
@@ -98,7 +99,10 @@ export function expressPayment(
               // `locals`.
               const locals = Object(Reflect.get(response, 'locals'))
               locals.x402Payment = payment
-              return withoutFront(inFront, await work())
+              const own = withoutFront(inFront, await work())
+              return held.isTooLong()
+                ? failBy(new AnswerTooLong(gate.mostAnswerBytes), own)
+                : own
             },
           }),
         )

@@ -21,6 +21,8 @@ type HeldResponse = {
    * minute.
    */
   isAbandoned(): boolean
+  /** True if `begin` resolved with an error, for want of room. */
+  isTooLong(): boolean
   /** Makes later writes go to the client again. */
   release(): void
   /**
@@ -65,6 +67,7 @@ export function holdBack(
   const silence = limitSilence()
   let hasBegun = false
   let hasEnded = false
+  let isTooLong = false
   const socket = hideSocket(response, () => hasEnded)
   let hasLeft = socket.isClosed()
   if (hasLeft) showLeft(response, false)
@@ -94,6 +97,7 @@ export function holdBack(
       silence.restart()
       if (silence.isOver() || isBodyless(head.status)) return
       if (collected.add(toBytes(chunk, encoding))) return
+      isTooLong = true
       resolve(Response.json({ error: 'answer_too_long' }, { status: 500 }))
     }
     const replacements = {
@@ -155,6 +159,7 @@ export function holdBack(
       return Promise.race([answer, silence.ended])
     },
     isAbandoned: silence.isOver,
+    isTooLong: () => isTooLong,
     release: () => {
       silence.stop()
       for (const [index, name] of patched.entries())

@@ -1,5 +1,6 @@
-import { expressPayment, honoPayment } from 'countersign/x402'
+import { expressPayment, honoPayment, nextPayment } from 'countersign/x402'
 import { Hono } from 'hono'
+import { NextRequest } from 'next/server.js'
 import { expect, test } from 'vitest'
 import { fundedAccount } from '../support/desk.js'
 import { serveExpress } from '../support/expressServer.js'
@@ -22,11 +23,38 @@ const forCaches = {
   expires: 'Thu, 01 Jan 2037 00:00:00 GMT',
 }
 
+const work = () => new Response(`text ${++runs}`, { headers: forCaches })
+/** Sells `/work` by a handler; other addresses are free. */
+const besides =
+  (sold: (request: Request) => Promise<Response>) => async (request: Request) =>
+    new URL(request.url).pathname === '/work' ? sold(request) : work()
+
 const hono = new Hono()
 hono.use('/work', honoPayment(gate, 'work'))
-hono.get('/:name', (context) => context.text(`text ${++runs}`, 200, forCaches))
+hono.get('/:name', work)
+const next = nextPayment<NextRequest, undefined>(gate, 'work', work)
 
 const servers: readonly (readonly [string, string])[] = [
+  ['fetch', await serveApp(besides(gate.protect('work', work)))],
+  [
+    'answer',
+    await serveApp(
+      besides((request) =>
+        gate.answer(request, { offer: 'work', handler: work }),
+      ),
+    ),
+  ],
+  [
+    'Next',
+    await serveApp(
+      besides((request) =>
+        next(
+          new NextRequest(request.url, { headers: request.headers }),
+          undefined,
+        ),
+      ),
+    ),
+  ],
   ['Hono', await serveApp(hono.fetch)],
   [
     'Express',

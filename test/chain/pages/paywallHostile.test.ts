@@ -1,8 +1,11 @@
+import { expressPayment } from 'countersign/x402'
 import { expect, test } from 'vitest'
 import { dataOf } from '../../unit/support/openPages.js'
 import { fundedAccount } from '../support/desk.js'
+import { serveExpress } from '../support/expressServer.js'
 import {
   type Ask,
+  askUrl,
   keepPaymentFor,
   navigation,
   openPaywallShop,
@@ -69,16 +72,96 @@ test('a cookie without the identifier that the shop now demands gets the page, w
   expect(await balanceOf(account.address)).toBe(price)
 })
 
-test.each(['unavailable', 'too_many_open_payments', 'unexpected_verify_error'])(
-  'a handler that fails with %s, as a gate does, is shown as it is',
-  async (error) => {
+/** Answers of a gate itself, as a handler could give them. */
+const likeGates: readonly (readonly [number, string])[] = [
+  [503, 'unavailable'],
+  [503, 'settlement_pending'],
+  [503, 'unexpected_verify_error'],
+  [429, 'too_many_open_payments'],
+  [500, 'work_failed'],
+  [500, 'answer_too_long'],
+  [409, 'answered'],
+  [400, 'payment_identifier_required'],
+  [402, 'invalid_transaction_state'],
+]
+
+test.each(likeGates)(
+  'a handler that fails with %i %s, as a gate does, is shown as it is',
+  async (status, error) => {
     const account = await fundedAccount(chain, price)
+    const offered = await gate.answer(new Request('https://news.example/'), {
+      offer: 'work',
+      handler: () => new Response('goods'),
+    })
+    const headers = { ...Object.fromEntries(offered.headers) }
     const ask = askOf(
-      gate.protect('work', () => Response.json({ error }, { status: 503 })),
+      gate.protect('work', () => Response.json({ error }, { status, headers })),
     )
-    const { headers } = await keepPaymentFor(account, ask)
-    const answer = await ask(headers)
-    expect([answer.status, await answer.json()]).toEqual([503, { error }])
+    const kept = await keepPaymentFor(account, ask)
+    const answer = await ask(kept.headers)
+    expect([answer.status, await answer.json()]).toEqual([status, { error }])
     expect(await balanceOf(account.address)).toBe(price)
   },
 )
+
+test('a handler that is sold by another gate is shown as it is, also the offer of that gate', async () => {
+  const { gate: inner } = await openPaywallShop({ name: 'Wire' })
+  const account = await fundedAccount(chain, price)
+  const ask = askOf(
+    gate.protect(
+      'work',
+      inner.protect('work', () => new Response('goods')),
+    ),
+  )
+  const { headers } = await keepPaymentFor(account, ask)
+  const answer = await ask({ ...headers, accept: 'text/html' })
+  expect(answer.status).toBe(402)
+  expect(await dataOf(Promise.resolve(answer))).toMatchObject({ name: 'Wire' })
+  expect(await balanceOf(account.address)).toBe(price)
+})
+
+test('a browser that asks for a part gets the page, keeps its payment, and gets all when it loads the page again', async () => {
+  const account = await fundedAccount(chain, price)
+  const ask = askOf(gate.protect('work', () => new Response('goods')))
+  const { headers } = await keepPaymentFor(account, ask)
+  const page = await ask({ ...headers, range: 'bytes=2-' })
+  expect(page.status).toBe(400)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect((await dataOf(Promise.resolve(page))).answer).toEqual({
+    isLater: true,
+    failure: { reason: 'failed' },
+  })
+  expect(await (await ask(headers)).text()).toBe('goods')
+  expect(await balanceOf(account.address)).toBe(0n)
+})
+
+test('a browser at an address that is too long to pay for gets a page', async () => {
+  const sold = gate.protect('work', () => new Response('goods'))
+  const url = `https://news.example/${'a'.repeat(8_000)}`
+  const page = await sold(new Request(url, { headers: navigation }))
+  expect(page.status).toBe(414)
+  expect((await dataOf(Promise.resolve(page))).answer).toEqual({
+    isLater: true,
+    failure: { reason: 'refused', values: { reason: 'address_too_long.' } },
+  })
+})
+
+test('an answer of Express that is too long to be kept gets the page, as everywhere', async () => {
+  const { gate: small } = await openPaywallShop({}, { mostAnswerBytes: 10 })
+  const url = await serveExpress((app) => {
+    app.get('/work', expressPayment(small, 'work'), (_, response) => {
+      response.send('more than ten bytes')
+    })
+  })
+  const sold = small.protect('work', () => new Response('more than ten bytes'))
+  for (const ask of [askUrl(`${url}/work`), askOf(sold)]) {
+    const account = await fundedAccount(chain, price)
+    const { headers } = await keepPaymentFor(account, ask)
+    const page = await ask(headers)
+    expect(page.status).toBe(500)
+    expect((await dataOf(Promise.resolve(page))).answer).toEqual({
+      isLater: true,
+      failure: { reason: 'failed' },
+    })
+  }
+})

@@ -125,6 +125,8 @@ export type PagesBrowser = {
   open(options?: {
     width?: number
     height?: number
+    /** Pixels of the device for each of the page's, as a zoom has it. */
+    scale?: number
     theme?: 'light' | 'dark'
     locale?: string
   }): Promise<Page>
@@ -142,11 +144,13 @@ export async function openPagesBrowser(): Promise<PagesBrowser> {
     open: async ({
       width = 390,
       height = 844,
+      scale = 1,
       theme = 'light',
       locale = 'en-GB',
     } = {}) => {
       const context = await browser.newContext({
         viewport: { width, height },
+        deviceScaleFactor: scale,
         colorScheme: theme,
         locale,
         timezoneId: 'UTC',

@@ -15,6 +15,7 @@ import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { findLine } from '../../unit/support/findLine.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const pages = ['docs/quickstart-backend.md', 'docs/quickstart-dapp.md']
@@ -139,18 +140,6 @@ async function bundle(folder: string, file: string): Promise<Uint8Array> {
     logLevel: 'silent',
   })
   return readFileSync(outfile)
-}
-
-async function findLine(
-  lines: AsyncIterable<string>,
-  wanted: RegExp,
-): Promise<string> {
-  const read: string[] = []
-  for await (const line of lines) {
-    read.push(line)
-    if (wanted.test(line)) return line
-  }
-  throw new Error(`No line is like ${wanted}: ${read.join('\n')}`)
 }
 
 async function end(child: ChildProcess): Promise<void> {

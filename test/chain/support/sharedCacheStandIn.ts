@@ -1,13 +1,13 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import CachePolicy from 'http-cache-semantics'
 import { afterAll } from 'vitest'
 
 type Kept = {
+  policy: CachePolicy
   status: number
   headers: string[]
   body: Buffer
-  /** Headers that a request must share to get this answer, by `Vary`. */
-  asked: Readonly<Record<string, string | undefined>>
 }
 
 export type SharedCache = {
@@ -16,12 +16,10 @@ export type SharedCache = {
   hits(): number
 }
 
-/** Statuses that a cache may store without an explicit lifetime (RFC 9110). */
-const cacheable = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
-
 /**
- * Stands in for a caching proxy. Stores everything that RFC 9111 allows a
- * shared cache to store. Like most proxies, it ignores cookies.
+ * Stands in for a caching proxy. Stores and gives everything that RFC 9111
+ * allows a shared cache, by the rules of a package that such caches use. Like
+ * most proxies, it ignores cookies.
  */
 export async function openSharedCacheStandIn(
   origin: string,
@@ -30,14 +28,11 @@ export async function openSharedCacheStandIn(
   let hits = 0
   const server = createServer((asked, answer) => {
     const { url = '/', method = 'GET', headers } = asked
+    const question = { url, method, headers }
     const found = kept
       .get(url)
-      ?.find((one) =>
-        Object.entries(one.asked).every(
-          ([name, value]) => headers[name] === value,
-        ),
-      )
-    if (found && method === 'GET' && !headers.authorization) {
+      ?.find(({ policy }) => policy.satisfiesWithoutRevalidation(question))
+    if (found) {
       hits++
       answer.writeHead(found.status, found.headers).end(found.body)
       return
@@ -48,10 +43,13 @@ export async function openSharedCacheStandIn(
       async (got) => {
         const body = Buffer.concat(await got.toArray())
         const status = got.statusCode ?? 0
-        const one = { status, headers: got.rawHeaders, body }
-        const vary = varyOf(got.headers, headers)
-        if (method === 'GET' && vary && mayKeep(status, got.headers))
-          kept.set(url, [...(kept.get(url) ?? []), { ...one, asked: vary }])
+        const policy = new CachePolicy(
+          question,
+          { status, headers: ownRules(got.headers) },
+          { shared: true },
+        )
+        const one = { policy, status, headers: got.rawHeaders, body }
+        if (policy.storable()) kept.set(url, [...(kept.get(url) ?? []), one])
         answer.writeHead(status, got.rawHeaders).end(body)
       },
     )
@@ -69,26 +67,10 @@ export async function openSharedCacheStandIn(
   return { url: `http://127.0.0.1:${port}`, hits: () => hits }
 }
 
-function mayKeep(status: number, headers: IncomingHttpHeaders): boolean {
-  // A vendor's cache obeys its own header first.
-  const field = headers['cdn-cache-control'] ?? headers['cache-control'] ?? ''
-  const rules = String(field).toLowerCase()
-  if (/no-store|private|no-cache|max-age=0/.test(rules)) return false
-  const isFresh = /max-age=[1-9]|s-maxage=[1-9]/.test(rules) || headers.expires
-  return Boolean(isFresh) || cacheable.includes(status)
-}
-
-function varyOf(
-  { vary = '' }: IncomingHttpHeaders,
-  asked: IncomingHttpHeaders,
-): Kept['asked'] | undefined {
-  const names = vary
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-  if (names.includes('*')) return undefined
-  const named = names.filter((name) => name !== '')
-  return Object.fromEntries(
-    named.map((name) => [name, asked[name]?.toString()]),
-  )
+/** A vendor's cache obeys its own header (RFC 9213) before `Cache-Control`. */
+function ownRules(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const own = headers['cdn-cache-control']
+  return own === undefined
+    ? headers
+    : { ...headers, 'cache-control': String(own) }
 }

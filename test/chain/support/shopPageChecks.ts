@@ -45,6 +45,34 @@ export function readColours(page: Page): Promise<string[]> {
   )
 }
 
+/** Windows in which a page is used by keyboard. */
+export const keyboards = [
+  ['390 wide', { width: 390 }],
+  ['1280 wide at 200% zoom', { width: 640, height: 422, scale: 2 }],
+  ['390 wide at 200% zoom', { width: 195, height: 422, scale: 2 }],
+] as const
+
+/**
+ * What has the focus if a part of it is out of the window, or what makes the
+ * page scroll sideways.
+ */
+export async function findHidden(page: Page): Promise<string | undefined> {
+  const wide = await findWide(page)
+  if (wide) return wide
+  return page.evaluate(() => {
+    const { activeElement } = document
+    const box = activeElement?.getBoundingClientRect()
+    const isSeen =
+      box &&
+      box.width > 0 &&
+      box.left >= 0 &&
+      box.top >= 0 &&
+      box.right <= innerWidth &&
+      box.bottom <= innerHeight
+    return isSeen ? undefined : (activeElement?.outerHTML ?? 'nothing')
+  })
+}
+
 /** What makes the page scroll sideways, the innermost of it. */
 function findWide(page: Page): Promise<string | undefined> {
   return page.evaluate(() => {

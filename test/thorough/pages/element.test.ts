@@ -247,3 +247,32 @@ test('tokens that were set before the element was defined count', async () => {
   await page.getByText('different payment than this page shows').waitFor()
   await page.context().close()
 })
+
+test.each([
+  'https://[',
+  'https://key@shop.example',
+  'mailto:',
+  '/payments?a=1',
+])(
+  'payments=%s is told in words and as an event, and a right one is shown next',
+  async (payments) => {
+    const { page, orderId, heading } = await openOrder({ payments })
+    await heading('This payment cannot be shown')
+    expect(await toldBy(page)).toEqual([
+      {
+        type: 'failed',
+        detail: {
+          orderId,
+          reason: 'wrongAddress',
+          title: 'This payment cannot be shown',
+          text: 'This page has a wrong address for payments. Please tell the shop.',
+        },
+      },
+    ])
+    await page
+      .locator('countersign-pay')
+      .evaluate((it) => it.setAttribute('payments', '/payments'))
+    await page.getByText(orderId).first().waitFor()
+    await page.context().close()
+  },
+)

@@ -7,7 +7,11 @@ import {
   openPagesDesk,
 } from '../../chain/support/pagesDesk.js'
 import { button } from '../../chain/support/shopPage.js'
-import { tabTo } from '../../chain/support/shopPageChecks.js'
+import {
+  findHidden,
+  keyboards,
+  tabTo,
+} from '../../chain/support/shopPageChecks.js'
 import { addTestWallet } from '../../chain/support/shopPageWallet.js'
 
 const desk = await openPagesDesk({ terms: '/terms' })
@@ -226,33 +230,37 @@ test.each(
   },
 )
 
-test('a buyer pays, and cancels, by keyboard', async () => {
-  const { link } = await desk.draft()
-  const account = await desk.buyer()
-  const page = await browser.open()
-  const wallet = await addTestWallet(page, account.address)
-  const press = async (name: RegExp): Promise<void> => {
-    await tabTo(page, name)
-    await page.keyboard.press('Enter')
-  }
-  await page.goto(link)
-  await button(page, 'Test wallet').waitFor()
-  await press(/^Test wallet$/)
-  await button(page, 'Sign payment of 12.50 USDC').waitFor()
-  await press(/^Sign payment/)
-  await wallet.isAsked()
-  // The focus stays on the button, whose words change.
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
-    'Open your wallet to sign',
-  )
-  await wallet.sign(account)
-  await button(page, 'Cancel payment').waitFor()
-  await press(/^Cancel payment$/)
-  await wallet.isAsked()
-  await wallet.sign(account)
-  await page.getByRole('heading', { name: 'Canceled' }).waitFor()
-  await page.context().close()
-})
+test.each(keyboards)(
+  'a buyer pays, and cancels, by keyboard, %s',
+  async (_, options) => {
+    const { link } = await desk.draft()
+    const account = await desk.buyer()
+    const page = await browser.open(options)
+    const wallet = await addTestWallet(page, account.address)
+    const press = async (name: RegExp): Promise<void> => {
+      await tabTo(page, name)
+      expect(await findHidden(page)).toBe(undefined)
+      await page.keyboard.press('Enter')
+    }
+    await page.goto(link)
+    await button(page, 'Test wallet').waitFor()
+    await press(/^Test wallet$/)
+    await button(page, 'Sign payment of 12.50 USDC').waitFor()
+    await press(/^Sign payment/)
+    await wallet.isAsked()
+    // The focus stays on the button, whose words change.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
+      'Open your wallet to sign',
+    )
+    await wallet.sign(account)
+    await button(page, 'Cancel payment').waitFor()
+    await press(/^Cancel payment$/)
+    await wallet.isAsked()
+    await wallet.sign(account)
+    await page.getByRole('heading', { name: 'Canceled' }).waitFor()
+    await page.context().close()
+  },
+)
 
 test('what is printed has the payment and no buttons', async () => {
   const page = await browser.open({ width: 768 })

@@ -1,6 +1,6 @@
-import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { fundedAccount } from '../../chain/support/desk.js'
+import { serveFraming, signInFrame } from '../../chain/support/framedPage.js'
 import { openPagesBrowser } from '../../chain/support/pagesDesk.js'
 import { openPaywallShop } from '../../chain/support/paywallDesk.js'
 import { addTestWallet } from '../../chain/support/shopPageWallet.js'
@@ -14,17 +14,7 @@ import {
 const browser = await openPagesBrowser()
 afterAll(() => browser.close())
 
-let framed = ''
-let attributes = ''
-const around = await serveApp(
-  () =>
-    new Response(
-      `<!doctype html><title>Around</title><iframe ${attributes} width="380" height="800" src="${framed}"></iframe>`,
-      { headers: { 'content-type': 'text/html' } },
-    ),
-)
-/** The same server under a name that belongs to another site. */
-const elsewhere = around.replace('127.0.0.1', 'localhost')
+const { around, elsewhere, frame: setFrame } = await serveFraming()
 const { gate } = await openPaywallShop({ frameAncestors: [around, elsewhere] })
 const url = await serveApp(
   gate.protect(
@@ -37,29 +27,12 @@ const url = await serveApp(
 )
 
 async function openFrame(at: string, path: string, given = '') {
-  framed = url + path
-  attributes = given
+  setFrame(url + path, given)
   const account = await fundedAccount(chain, 2n * price)
   const page = await browser.open({ width: 800, height: 900 })
   await addTestWallet(page, account.address)
   await page.goto(at)
   return { account, page, frame: page.frameLocator('iframe') }
-}
-
-/** The test wallet for a frame, which has its own window. */
-async function signInFrame(
-  page: Page,
-  account: Awaited<ReturnType<typeof fundedAccount>>,
-): Promise<void> {
-  const frame = page.frames().at(-1)
-  if (!frame) throw new Error('no frame')
-  await frame.waitForFunction(() => window.testWallet?.asked)
-  const text = await frame.evaluate(() => window.testWallet.asked?.typedData)
-  const signature = await account.signTypedData(JSON.parse(text ?? ''))
-  await frame.evaluate(
-    (signed) => window.testWallet.asked?.answer(signed),
-    signature,
-  )
 }
 
 test.each([
@@ -95,7 +68,7 @@ test('where the browser keeps no cookies, the page says so and leads to a window
     frame.getByRole('link', { name: 'Open in a window of its own' }).click(),
   ])
   await alone.getByRole('heading', { name: 'Pay Daily News' }).waitFor()
-  expect(alone.url()).toBe(framed)
+  expect(alone.url()).toBe(`${url}/sandbox`)
   expect(await balanceOf(account.address)).toBe(2n * price)
   await page.context().close()
 })
@@ -104,7 +77,7 @@ test('in a frame of a site that the shop does not name, nothing shows', async ()
   const { gate: shut } = await openPaywallShop()
   const other = await serveApp(shut.protect('work', () => new Response('no')))
   const { page } = await openFrame(around, '/')
-  framed = other
+  setFrame(other)
   await page.goto(around)
   await page.waitForLoadState('networkidle')
   expect(await page.frames().at(-1)?.locator('main').count()).toBe(0)

@@ -6,7 +6,12 @@ import { fundedAccount } from '../../chain/support/desk.js'
 import { openPagesBrowser } from '../../chain/support/pagesDesk.js'
 import { openPaywallShop } from '../../chain/support/paywallDesk.js'
 import { button } from '../../chain/support/shopPage.js'
-import { findFaults, tabTo } from '../../chain/support/shopPageChecks.js'
+import {
+  findFaults,
+  findHidden,
+  keyboards,
+  tabTo,
+} from '../../chain/support/shopPageChecks.js'
 import { addTestWallet } from '../../chain/support/shopPageWallet.js'
 import {
   balanceOf,
@@ -81,14 +86,16 @@ test('the page on which nothing can be paid is fit for everybody', async () => {
   await page.context().close()
 })
 
-test('a buyer pays by keyboard', async () => {
-  const { page, wallet, account } = await openBuyer()
+test.each(keyboards)('a buyer pays by keyboard, %s', async (_, options) => {
+  const { page, wallet, account } = await openBuyer(options)
   await page.goto(`${url}/keyboard`)
   await button(page, 'Test wallet').waitFor()
   await tabTo(page, /^Test wallet$/)
+  expect(await findHidden(page)).toBe(undefined)
   await page.keyboard.press('Enter')
   await button(page, 'Sign payment of 0.01 USDC').waitFor()
   await tabTo(page, /^Sign payment/)
+  expect(await findHidden(page)).toBe(undefined)
   await page.keyboard.press('Enter')
   await wallet.isAsked()
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
@@ -102,6 +109,7 @@ test('a buyer pays by keyboard', async () => {
 test.each([
   [390, 'light'],
   [390, 'dark'],
+  [768, 'light'],
   [1280, 'light'],
 ] as const)(
   'the page moves by at most 0.05 while a buyer pays, %i wide, %s',

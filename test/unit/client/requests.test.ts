@@ -200,6 +200,7 @@ test('a signal ends a request, a pause, and what has not begun', async () => {
 test.each([
   ['url', { url: 'https://shop.test/payments?a=b' }],
   ['url', { url: 'no address' }],
+  ['url', { url: 'mailto:shop.test' }],
   ['url', { url: 'https://user:word@shop.test' }],
   ['url', { url: undefined as never }],
   ['orderId', { orderId: '' }],

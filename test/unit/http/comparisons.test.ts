@@ -1,7 +1,7 @@
 import { createOrders } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
-import { createClient, custom, defineChain } from 'viem'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { silentClient } from '../support/contextOver.js'
 import { openStub, reasonOf } from '../support/httpStub.js'
 
 const audit = '/payments/merchant/audit'
@@ -112,20 +112,9 @@ test.each(['audit', 'reconcile'] as const)(
   async (verb) => {
     vi.useRealTimers()
     let asked = 0
-    const client = createClient({
-      account: `0x${'1'.repeat(40)}`,
-      chain: defineChain({
-        id: 1,
-        name: 'One',
-        rpcUrls: { default: { http: [] } },
-        nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-      }),
-      transport: custom({
-        request: () => {
-          asked++
-          return new Promise(() => undefined)
-        },
-      }),
+    const client = silentClient(() => {
+      asked++
+      return new Promise(() => undefined)
     })
     const orders = createOrders({
       store: memoryStore(),

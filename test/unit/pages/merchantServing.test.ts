@@ -1,6 +1,7 @@
 import type { Principal } from 'countersign/http'
-import { expect, test } from 'vitest'
-import { dataOf, openPages } from '../support/openPages.js'
+import { createPages } from 'countersign/pages'
+import { expect, test, vi } from 'vitest'
+import { baseOrders, dataOf, openPages, usdc } from '../support/openPages.js'
 
 const recipient = `0x${'17'.repeat(20)}` as const
 
@@ -10,6 +11,8 @@ const authorize = ({ headers }: Request): Principal | undefined =>
   headers.get('cookie') === 'session=1'
     ? { recipients: [recipient] }
     : undefined
+
+const receipt = `/merchant/api/receipts/8453/0x${'a1'.repeat(32)}`
 
 const right = { authorization: 'Bearer right' }
 
@@ -80,12 +83,76 @@ test('a session is enough, and a page without one asks for a key', async () => {
 test.each([
   '/merchant/api/merchant/orders',
   '/merchant/api/merchant/health',
-  `/merchant/api/receipts/8453/0x${'a1'.repeat(32)}`,
+  receipt,
 ])('nobody else gets %s', async (path) => {
   const ask = openMerchant()
   expect((await ask(path)).status).toBe(401)
   const wrong = { authorization: 'Bearer wrong' }
   expect((await ask(path, { headers: wrong })).status).toBe(401)
+})
+
+test.each([null, 'constructor'])(
+  'an authorize that answers %s lets nobody in',
+  async (given) => {
+    const ask = openMerchant({
+      authorize: () => (given === null ? null : given.constructor),
+    })
+    expect((await ask(receipt)).status).toBe(401)
+    expect(await dataOf(ask('/merchant/'))).toMatchObject({ isKnown: false })
+  },
+)
+
+test('an authorize that fails is a fault of the shop, at each route', async () => {
+  const ask = openMerchant({ authorize: () => Promise.reject('private') })
+  for (const path of [receipt, '/merchant/api/merchant/orders']) {
+    const answer = await ask(path)
+    expect([answer.status, (await answer.json()).reason]).toEqual([
+      500,
+      'internal',
+    ])
+  }
+})
+
+test('a page of another site cannot have a node asked for a receipt', async () => {
+  const ask = openMerchant()
+  const from = async (site: string) => {
+    const headers = { cookie: 'session=1', 'sec-fetch-site': site }
+    const answer = await ask(receipt, { headers })
+    return [answer.status, (await answer.json()).reason]
+  }
+  expect(await from('cross-site')).toEqual([403, 'crossSite'])
+  for (const site of ['same-origin', 'none'])
+    expect(await from(site)).toEqual([503, 'nodeUnavailable'])
+})
+
+test('at most 500 receipts are asked for at the same time', async () => {
+  let asked = 0
+  let fail = () => {}
+  const down = new Promise<never>((_, reject) => {
+    fail = () => reject(new Error('down'))
+  })
+  const request = () => {
+    asked++
+    return down
+  }
+  const pages = createPages(baseOrders(usdc, request), {
+    payments: '/payments',
+    name: 'Roastery',
+    merchant: { authorize },
+  })
+  const ask = async () => {
+    const url = `https://shop.example${receipt}`
+    const answer = await pages(new Request(url, { headers: right }))
+    return (await answer.json()).reason
+  }
+  const waiting = Array.from({ length: 500 }, ask)
+  const last = ask()
+  await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(500), 60_000)
+  fail()
+  expect(await last).toBe('overloaded')
+  expect(new Set(await Promise.all(waiting))).toEqual(
+    new Set(['nodeUnavailable']),
+  )
 })
 
 test('pages that only read refuse every request that could change something', async () => {
@@ -115,12 +182,11 @@ test('the routes of buyers and other paths are not below the merchant’s pages'
 
 test('a receipt is asked of the node of its chain alone, and its failure names no node', async () => {
   const ask = openMerchant()
-  const hash = `0x${'a1'.repeat(32)}`
   const get = (path: string) => ask(path, { headers: right })
-  const down = await get(`/merchant/api/receipts/8453/${hash}`)
+  const down = await get(receipt)
   expect(down.status).toBe(503)
   expect(await down.text()).not.toContain('node.example')
-  expect((await get(`/merchant/api/receipts/10/${hash}`)).status).toBe(404)
+  expect((await get(receipt.replace('8453', '10'))).status).toBe(404)
   expect((await get('/merchant/api/receipts/8453/0x1')).status).toBe(404)
 })
 

@@ -4,12 +4,11 @@ import type { OrdersContext } from '../../../src/orders/context/types.js'
 import { createContext } from '../../../src/orders/createContext.js'
 import type { OrdersPolicy } from '../../../src/orders/model/types.js'
 
-/** Orders over a store, of the account `0x11…` on a chain that says nothing. */
-export function contextOver(
-  store: PaymentStore,
-  policy: OrdersPolicy = {},
-): OrdersContext {
-  const client = createClient({
+/** A client of the account `0x11…`, on a chain that says nothing by default. */
+export function silentClient(
+  request: () => Promise<unknown> = async () => null,
+) {
+  return createClient({
     account: `0x${'1'.repeat(40)}`,
     chain: defineChain({
       id: 1,
@@ -17,8 +16,16 @@ export function contextOver(
       rpcUrls: { default: { http: [] } },
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     }),
-    transport: custom({ request: async () => null }),
+    transport: custom({ request }),
   })
+}
+
+/** Orders over a store, of that account. */
+export function contextOver(
+  store: PaymentStore,
+  policy: OrdersPolicy = {},
+): OrdersContext {
+  const client = silentClient()
   return createContext({
     store,
     seal: 'none',

@@ -12,12 +12,16 @@ import { base } from 'viem/chains'
 export const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 export const buyerToken = 'ab'.repeat(32)
 
-/** Orders on Base, of a node that never answers. */
-export function baseOrders(token: Address = usdc): Orders {
+const failing = async (): Promise<never> => {
+  throw new Error('the node at https://key@node.example is down')
+}
+
+/** Orders on Base, of a node that gives no answer. */
+export function baseOrders(
+  token: Address = usdc,
+  request: () => Promise<never> = failing,
+): Orders {
   const account = privateKeyToAccount(`0x${'17'.repeat(32)}`)
-  const request = async () => {
-    throw new Error('the node at https://key@node.example is down')
-  }
   const transport = custom({ request }, { retryCount: 0 })
   const client = createClient({ chain: base, transport, account })
   return createOrders({
