@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { AuditCard } from './AuditCard.js'
 import { HealthCard } from './HealthCard.js'
+import { IncomeCard } from './IncomeCard.js'
 import { LedgerCard } from './LedgerCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { ReconcileCard } from './ReconcileCard.js'
@@ -19,6 +20,7 @@ export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
         <AuditCard api={api} />
         <ReconcileCard api={api} />
       </div>
+      <IncomeCard api={api} />
       <LedgerCard api={api} />
       <HealthCard api={api} />
     </div>

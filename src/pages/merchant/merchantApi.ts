@@ -8,10 +8,11 @@ import type {
   FollowOrdersParameters,
   MerchantClient,
 } from '../../client/MerchantClient.js'
-import type { Answers } from '../../http/schemas/answerTypes.js'
-import type { RefundReason } from '../../orders/index.js'
+import type { Answers, Wire } from '../../http/schemas/answerTypes.js'
+import type { LedgerRow, RefundReason } from '../../orders/index.js'
 import type { OrderState } from '../../store/types.js'
 import type { ChainAnswer } from './chainAnswer.js'
+import { readJsonLines } from './readJsonLines.js'
 
 export type OrderFilter = {
   states?: readonly OrderState[] | undefined
@@ -43,6 +44,8 @@ export type MerchantApi = {
    * chain.
    */
   ledger(format: BooksFormat): Promise<Blob>
+  /** Reads the books on record since a time in Unix seconds. */
+  bookings(from: bigint): Promise<AsyncIterable<Wire<LedgerRow>>>
   health(): AnswerOf<'health'>
   /** Gets the chain's answer about a transaction from the shop's node. */
   receipt(chainId: number, hash: Hash): Promise<ChainAnswer>
@@ -97,6 +100,8 @@ export function createMerchantApi({
     audit: () => merchant.audit(),
     ledger: async (format) =>
       new Response(await merchant.ledger({ format, transfers: true })).blob(),
+    bookings: async (from) =>
+      readJsonLines(await merchant.ledger({ format: 'jsonLines', from })),
     health: () => merchant.health(),
     receipt: (chainId, hash) =>
       ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
