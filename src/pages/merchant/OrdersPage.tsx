@@ -12,6 +12,7 @@ import { EmptyState } from '../ui/EmptyState.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import type { BookState } from './bookState.js'
+import { DeadlinesCard } from './DeadlinesCard.js'
 import { ExposureCard } from './ExposureCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { NeedsCard } from './NeedsCard.js'
@@ -51,6 +52,11 @@ export function OrdersPage({
       <SpokenStatus order={state.orders.get(actions.actedOn ?? '')} />
       <NeedsCard orders={state.orders} />
       <Summary orders={state.orders} isPartial={state.isPartial} />
+      <DeadlinesCard
+        orders={state.orders}
+        isPartial={state.isPartial}
+        onAsk={actions.ask}
+      />
       <OrdersCard book={book} state={state} onAsk={actions.ask} />
       <div className="columns">
         <SettlementCard orders={state.orders} />
