@@ -12,6 +12,7 @@ import { linkFiles, renderDocument } from './renderDocument.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset } from './serveAsset.js'
 import { serveReceipt } from './serveReceipt.js'
+import { serveWebhooks } from './serveWebhooks.js'
 
 type MerchantSiteParameters = MerchantPagesParameters & {
   /** Path prefix of all its pages. */
@@ -41,8 +42,14 @@ export function createMerchantSite(
   const getTokens = openTokens(context)
   const security = securityHeaders({})
 
+  const findPrincipal = async (
+    request: Request,
+  ): Promise<Principal | undefined> => {
+    const principal = await access.authorize(request)
+    return isGranted(principal) ? principal : undefined
+  }
   const isKnown = async (request: Request): Promise<boolean> =>
-    isGranted(await access.authorize(request))
+    (await findPrincipal(request)) !== undefined
 
   const servePage = async (request: Request, path: string) => {
     const depth = path.split('/').length - 2
@@ -89,6 +96,8 @@ export function createMerchantSite(
       return (await isKnown(request))
         ? serveReceipt(context, path)
         : problem('unauthorized')
+    if (path === '/api/webhooks')
+      return serveWebhooks(orders, await findPrincipal(request))
     const [, file] = /^\/assets\/([^/]+)$/.exec(path) ?? []
     if (file !== undefined) {
       const found = files.get(file)
@@ -107,6 +116,6 @@ export function createMerchantSite(
   }
 }
 
-function isGranted(principal: Principal | undefined): boolean {
+function isGranted(principal: Principal | undefined): principal is Principal {
   return typeof principal === 'object' && principal !== Object.prototype
 }

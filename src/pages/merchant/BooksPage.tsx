@@ -5,6 +5,7 @@ import { IncomeCard } from './IncomeCard.js'
 import { LedgerCard } from './LedgerCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { ReconcileCard } from './ReconcileCard.js'
+import { WebhooksCard } from './WebhooksCard.js'
 
 /** Compares the record with the chain, and shows the shop's health. */
 export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
@@ -23,6 +24,7 @@ export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
       <IncomeCard api={api} />
       <LedgerCard api={api} />
       <HealthCard api={api} />
+      <WebhooksCard api={api} />
     </div>
   )
 }

@@ -52,12 +52,12 @@ export function OrdersPage({
       <SpokenStatus order={state.orders.get(actions.actedOn ?? '')} />
       <NeedsCard orders={state.orders} />
       <Summary orders={state.orders} isPartial={state.isPartial} />
+      <OrdersCard book={book} state={state} onAsk={actions.ask} />
       <DeadlinesCard
         orders={state.orders}
         isPartial={state.isPartial}
         onAsk={actions.ask}
       />
-      <OrdersCard book={book} state={state} onAsk={actions.ask} />
       <div className="columns">
         <SettlementCard orders={state.orders} />
         <ExposureCard orders={state.orders} isPartial={state.isPartial} />

@@ -11,6 +11,7 @@ import type {
 import type { Answers, Wire } from '../../http/schemas/answerTypes.js'
 import type { LedgerRow, RefundReason } from '../../orders/index.js'
 import type { OrderState } from '../../store/types.js'
+import type { WebhookLag } from '../../webhooks/getWebhookLag.js'
 import type { ChainAnswer } from './chainAnswer.js'
 import { readJsonLines } from './readJsonLines.js'
 
@@ -25,6 +26,9 @@ export type BooksFormat = 'csv' | 'jsonLines' | 'hledger'
 type AnswerOf<method extends keyof MerchantClient> = ReturnType<
   MerchantClient[method]
 >
+
+/** How far a webhook target is. */
+export type TargetLag = Wire<WebhookLag> & { name: string }
 
 export type MerchantApi = {
   /** Follows the events after a cursor, or only new ones. */
@@ -47,6 +51,8 @@ export type MerchantApi = {
   /** Reads the books on record since a time in Unix seconds. */
   bookings(from: bigint): Promise<AsyncIterable<Wire<LedgerRow>>>
   health(): AnswerOf<'health'>
+  /** Gets how far each webhook target is. */
+  webhooks(): Promise<{ targets: readonly TargetLag[] }>
   /** Gets the chain's answer about a transaction from the shop's node. */
   receipt(chainId: number, hash: Hash): Promise<ChainAnswer>
 }
@@ -103,6 +109,7 @@ export function createMerchantApi({
     bookings: async (from) =>
       readJsonLines(await merchant.ledger({ format: 'jsonLines', from })),
     health: () => merchant.health(),
+    webhooks: () => ask(line, { path: '/webhooks' }),
     receipt: (chainId, hash) =>
       ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
   }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { contextOf } from '../../../src/orders/engine.js'
 import {
   button,
   captureNewest,
@@ -78,4 +79,29 @@ test('income and gas of today are in the picture, the table and the CSV', async 
 
   await card.getByLabel('90 days').check()
   await card.getByRole('img', { name: /Captured 30\.00 USDC/ }).waitFor()
+})
+
+test('a webhook target shows what it holds up, since when, and its last status', async () => {
+  const { store } = contextOf(shop.orders).context
+  await store.write(async (tables) => {
+    await tables.setValue('webhook:warehouse', { read: '3', open: ['1'] })
+    await tables.setValue('webhook:warehouse failure', {
+      at: String(Date.now()),
+      reason: 'statusRefused',
+      status: 503,
+    })
+  })
+  const { page } = await desk.openWindow()
+  await page.goto(`${shop.url}/merchant/books${key}`)
+  const card = page.getByRole('region', { name: 'Webhooks' })
+  await card.getByRole('heading', { name: 'warehouse' }).waitFor()
+  await card.getByText(/^since /).waitFor()
+  await card.getByText(/^event 0 of \d+$/).waitFor()
+  await card.getByText(/^status 503, /).waitFor()
+  expect(await findFaults(page)).toEqual([])
+  await card
+    .getByText(/^drafted of /)
+    .getByRole('link')
+    .click()
+  await page.getByRole('list', { name: 'What happened' }).waitFor()
 })
