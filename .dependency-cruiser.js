@@ -21,6 +21,7 @@ const parts = {
     'store',
     'orders',
     'http',
+    'webhooks',
     'client',
     'x402',
   ],

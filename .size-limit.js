@@ -55,7 +55,7 @@ export default [
     path: 'dist/element.js',
     external: [],
   }),
-  check('webhooks', '*', 8885, {
+  check('webhooks', '*', 9430, {
     path: 'dist/webhooks.js',
     external: ['viem', 'standardwebhooks', 'node:*'],
   }),

@@ -153,6 +153,12 @@ export const benches: readonly Bench[] = [
     run: async () => (await import('./shopPage.js')).benchShopPage(),
   },
   {
+    name: 'merchantPage',
+    minutes: 10,
+    flag: 'page',
+    run: async () => (await import('./merchantPage.js')).benchMerchantPage(),
+  },
+  {
     name: 'shopLoad',
     minutes: 20,
     flag: 'shop',

@@ -13,6 +13,7 @@ import { receiptRoute } from './receiptRoute.js'
 import { linkFiles, renderDocument } from './renderDocument.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset } from './serveAsset.js'
+import { webhooksRoute } from './webhooksRoute.js'
 
 type MerchantSiteParameters = MerchantPagesParameters & {
   /** Path prefix of all its pages. */
@@ -39,6 +40,7 @@ export function createMerchantSite(
   const routes = `${basePath}/api`
   const handle = openHandler(orders, { ...access, basePath: routes }, [
     receiptRoute(context),
+    webhooksRoute(orders),
   ])
   const files = new Map(merchantAssets.files.map((file) => [file.name, file]))
   const getTokens = openTokens(context)
@@ -89,7 +91,8 @@ export function createMerchantSite(
       return problem('operationForbidden', { detail: 'These pages only read.' })
     }
     if (!isRead) return text(405, 'Method not allowed', { allow: 'GET, HEAD' })
-    if (path.startsWith('/api/receipts/')) return handle(request)
+    if (path.startsWith('/api/receipts/') || path === '/api/webhooks')
+      return handle(request)
     const [, file] = /^\/assets\/([^/]+)$/.exec(path) ?? []
     if (file !== undefined) {
       const found = files.get(file)

@@ -2,6 +2,7 @@ import { startLoop } from '../core/loop.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts, observeStop } from './observeTarget.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
+import { isReplayRequested } from './progress.js'
 import { type ProgressSaver, progressSaver } from './saveProgress.js'
 import { type TargetPace, targetPace } from './targetPace.js'
 import type { TargetRun } from './targets/types.js'
@@ -37,6 +38,10 @@ type Turn = {
    */
   others: Share
   loading: Loading
+  /**
+   * Time at which to look for a requested replay, by `performance.now()`.
+   */
+  replayLook: number
   /** Wakes the loop that starts deliveries. */
   ring: () => void
   /**
@@ -81,6 +86,7 @@ export async function deliverEvents(
     orders: startShare(run, outbox.orders, widest),
     others: startShare(run, outbox.others, 1),
     loading: { failures: 0, until: 0, isFull: false },
+    replayLook: performance.now() + run.tools.replay,
     ring: () => loop.wake(),
     leave: () => {
       isGone = true
@@ -129,6 +135,8 @@ function startShare(
 async function work(turn: Turn): Promise<number> {
   const { run, hold, orders, others } = turn
   const { look } = run.tools
+  // Gives back the lease. Whoever takes it next begins with the replay.
+  if (await isReplayDue(turn)) hold.lose()
   do {
     startTries(turn, orders)
     startTries(turn, others)
@@ -144,6 +152,14 @@ async function work(turn: Turn): Promise<number> {
   )
   const pauses = due.map((time) => time - performance.now())
   return Math.min(look, ...pauses.filter((pause) => pause > 0))
+}
+
+/** Looks for a requested replay now and then. */
+async function isReplayDue(turn: Turn): Promise<boolean> {
+  const { run } = turn
+  if (performance.now() < turn.replayLook) return false
+  turn.replayLook = performance.now() + run.tools.replay
+  return isReplayRequested(run).catch(() => false)
 }
 
 async function loadNext(turn: Turn): Promise<boolean> {

@@ -1,7 +1,12 @@
 import { checkMembers } from '../core/checkMembers.js'
 import type { OrderEvent, OrderEventType, Orders } from '../orders/index.js'
 import type { PaymentStore } from '../store/types.js'
-import { loadProgress, type Progress } from './progress.js'
+import {
+  type LastFailure,
+  loadFailure,
+  loadProgress,
+  type Progress,
+} from './progress.js'
 import { parseTargetName } from './targets/parseTargetName.js'
 
 /** Parameters of {@link getWebhookLag}. */
@@ -31,6 +36,11 @@ export type WebhookLag = {
   putAside: readonly PutAsideEvent[]
   /** Number of such orders, including those beyond the 20 in `putAside`. */
   putAsideCount: number
+  /**
+   * The last delivery that failed: when, why, and the receiver's HTTP status.
+   * Absent if none failed. Stays when later deliveries succeed.
+   */
+  lastFailure?: LastFailure | undefined
 }
 
 /**
@@ -92,6 +102,7 @@ export async function getWebhookLag(
     waitingSince: first?.at,
     putAside: await findPutAside(orders, open),
     putAsideCount: open.length,
+    lastFailure: await loadFailure({ store, target: { name } }),
   }
 }
 

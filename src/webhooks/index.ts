@@ -3,6 +3,10 @@ export {
   getWebhookLag,
   type WebhookLag,
 } from './getWebhookLag.js'
+export {
+  type ReplayWebhooksParameters,
+  replayWebhooks,
+} from './replayWebhooks.js'
 export { runWebhooks } from './runWebhooks.js'
 export {
   WebhookPackageNotFoundError,

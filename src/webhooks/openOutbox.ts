@@ -8,7 +8,7 @@ import {
   eventQueues,
   queueKey,
 } from './eventQueues.js'
-import { loadProgress, type Progress, writeProgress } from './progress.js'
+import { type Progress, startProgress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 
 /** Most orders whose events may wait. Each keeps one event in memory. */
@@ -44,7 +44,7 @@ export async function openOutbox(
   run: TargetRun,
   { lease, over }: { lease: Lease; over: AbortSignal },
 ): Promise<Outbox> {
-  const known = await loadProgress(run)
+  const known = await startProgress(run, lease)
   const { read, open } = known ?? (await begin(run, lease))
   const orders = eventQueues()
   const others = eventQueues()
@@ -108,7 +108,7 @@ async function begin(run: TargetRun, lease: Lease): Promise<Progress> {
     ? await run.orders.events({ after: 'latest' })
     : { cursor: 0n }
   const progress = { read, open: [] }
-  await writeProgress(run, progress, lease)
+  await writeProgress(run, progress, { lease })
   return progress
 }
 

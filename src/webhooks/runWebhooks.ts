@@ -59,6 +59,7 @@ export const webhookTools: WebhookTools = {
   timeout: 10_000,
   lease: 30_000,
   look: 500,
+  replay: 10_000,
   standby: 2000,
 }
 

@@ -1,7 +1,7 @@
 import { wait } from '../core/wait.js'
 import { LeaseLostError } from '../store/errors.js'
 import { observeStop } from './observeTarget.js'
-import { type Progress, writeProgress } from './progress.js'
+import { type LastFailure, type Progress, writeProgress } from './progress.js'
 import type { TargetRun } from './targets/types.js'
 import type { LeaseHold } from './underLease.js'
 
@@ -11,9 +11,10 @@ import type { LeaseHold } from './underLease.js'
  */
 export type ProgressSaver = {
   /**
-   * Saves the progress soon. Call it after an event was delivered or skipped.
+   * Saves the progress soon. Call it after an event was delivered or skipped, or
+   * with the failure of a delivery.
    */
-  save(): void
+  save(failure?: LastFailure | undefined): void
   /**
    * True while saving fails. Deliver nothing then: after a crash, everything
    * that is not saved is delivered again.
@@ -32,12 +33,15 @@ export function progressSaver(
   progress: () => Progress,
 ): ProgressSaver {
   let isDirty = false
+  let failure: LastFailure | undefined
   let failures = 0
   let saving: Promise<void> | undefined
   const saveOnce = async (): Promise<void> => {
     isDirty = false
+    const saved = failure
     try {
-      await writeProgress(run, progress(), hold.lease)
+      await writeProgress(run, progress(), { lease: hold.lease, failure })
+      if (failure === saved) failure = undefined
       failures = 0
     } catch (error) {
       isDirty = true
@@ -52,8 +56,9 @@ export function progressSaver(
     saving = undefined
   }
   return {
-    save: () => {
+    save: (latest) => {
       isDirty = true
+      failure = latest ?? failure
       saving ??= saveAll()
     },
     isStuck: () => failures > 0,

@@ -42,7 +42,7 @@ export async function tryQueue(parts: Parts, queue: EventQueue): Promise<void> {
 }
 
 async function tryEvent(
-  { run, outbox, queues, pace, leave }: Parts,
+  { run, outbox, queues, saver, pace, leave }: Parts,
   { queue, event }: { queue: EventQueue; event: OrderEvent },
 ): Promise<boolean> {
   const { target, tools } = run
@@ -56,7 +56,8 @@ async function tryEvent(
     outbox.delivered(event)
     pace.succeeded()
   } else {
-    const { status, retryAfter } = posted
+    const { reason, status, retryAfter } = posted
+    saver.save({ at: BigInt(Date.now()), reason, status })
     queues.delay(queue, now + tools.pause(tries, retryAfter))
     pace.failed({ type, tries, startedAt, status, retryAfter })
     // By Standard Webhooks, a receiver answers 410 when it wants no more

@@ -293,6 +293,7 @@ test('countersign/webhooks exports these names', () => {
       "WebhookPackageNotFoundError",
       "WebhookTargetError",
       "getWebhookLag",
+      "replayWebhooks",
       "runWebhooks",
     ]
   `)

@@ -113,6 +113,10 @@ const calls: Readonly<Record<string, readonly [Call, object]>> = {
     (given) => webhooks.getWebhookLag(orders, given),
     { store, target: 'warehouse' },
   ],
+  replayWebhooks: [
+    (given) => webhooks.replayWebhooks(orders, given),
+    { store, target: 'warehouse', after: 0n },
+  ],
   startDevChain: [devchain.startDevChain, { binary: 'no-such-anvil' }],
   deployDevContract: [
     (given) => devchain.deployDevContract({ clients: {} } as never, given),

@@ -1,3 +1,4 @@
+import { csvLine, guardText } from '../../core/csv.js'
 import { formatSigned } from '../../core/formatSigned.js'
 import { formatTime } from './formatRow.js'
 import type { LedgerRow } from './types.js'
@@ -21,8 +22,8 @@ const columns: Readonly<
   blockNumber: ({ blockNumber }) => blockNumber,
   logIndex: ({ logIndex }) => logIndex,
   transactionHash: ({ transactionHash }) => transactionHash,
-  orderId: ({ orderId }) => guardText(orderId),
-  refundId: ({ refundId }) => guardText(refundId),
+  orderId: ({ orderId = '' }) => guardText(orderId),
+  refundId: ({ refundId = '' }) => guardText(refundId),
   payer: ({ payer }) => payer,
   payee: ({ payee }) => payee,
   submitter: ({ submitter }) => submitter,
@@ -52,20 +53,7 @@ const columns: Readonly<
 export async function* toCsv(
   rows: AsyncIterable<LedgerRow>,
 ): AsyncGenerator<string> {
-  yield lineOf(Object.keys(columns))
+  yield csvLine(Object.keys(columns))
   for await (const row of rows)
-    yield lineOf(Object.values(columns).map((show) => String(show(row) ?? '')))
-}
-
-const lineOf = (fields: readonly string[]): string =>
-  `${fields.map(quote).join(',')}\r\n`
-
-const quote = (field: string): string =>
-  /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
-
-/** Puts a `'` before text that a spreadsheet would run as a formula. */
-function guardText(text: string | undefined): string | undefined {
-  return text !== undefined && /^\s*[=+\-@'\t\r\n＝＋－＠]/.test(text)
-    ? `'${text}`
-    : text
+    yield csvLine(Object.values(columns).map((show) => String(show(row) ?? '')))
 }

@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
 import { AuditCard } from './AuditCard.js'
 import { HealthCard } from './HealthCard.js'
+import { IncomeCard } from './IncomeCard.js'
 import { LedgerCard } from './LedgerCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { ReconcileCard } from './ReconcileCard.js'
+import { WebhooksCard } from './WebhooksCard.js'
 
 /** Compares the record with the chain, and shows the shop's health. */
 export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
@@ -19,8 +21,10 @@ export function BooksPage({ api }: { api: MerchantApi }): ReactNode {
         <AuditCard api={api} />
         <ReconcileCard api={api} />
       </div>
+      <IncomeCard api={api} />
       <LedgerCard api={api} />
       <HealthCard api={api} />
+      <WebhooksCard api={api} />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from 'react'
+import type { ReactNode } from 'react'
 import { formatAmount } from '../../core/amount.js'
 import type { Answers } from '../../http/schemas/answerTypes.js'
 import { AddressText } from '../ui/AddressText.js'
@@ -6,11 +6,14 @@ import { Badge } from '../ui/Badge.js'
 import { Card } from '../ui/Card.js'
 import { Facts } from '../ui/Facts.js'
 import { groupAmount } from '../ui/format.js'
+import { Link } from '../ui/Link.js'
 import { Notice } from '../ui/Notice.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import { findHealthProblems } from './healthProblems.js'
 import type { MerchantApi } from './merchantApi.js'
+import { orderPath, useShop } from './shop.js'
+import { useRepeated } from './useRepeated.js'
 import { useRequest } from './useRequest.js'
 
 type Health = Answers['Health']
@@ -26,14 +29,9 @@ const captureGas = 90_000n
  * seconds.
  */
 export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
+  const shop = useShop()
   const { answer, problem, run } = useRequest(api.health)
-  useEffect(() => {
-    void run()
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void run()
-    }, 5_000)
-    return () => clearInterval(timer)
-  }, [run])
+  useRepeated(run)
   return (
     <Card
       title="Health"
@@ -43,9 +41,12 @@ export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
         {problem && <Notice tone="bad" title={problem} />}
         {!answer && !problem && <Skeleton lines={4} />}
         {answer &&
-          findHealthProblems(answer).map(({ key, title, advice }) => (
+          findHealthProblems(answer).map(({ key, title, advice, orderId }) => (
             <Notice key={key} tone="bad" title={title}>
-              {advice}
+              {advice}{' '}
+              {orderId && (
+                <Link href={orderPath(shop, orderId)}>Open the order</Link>
+              )}
             </Notice>
           ))}
         {answer && (

@@ -3,6 +3,7 @@ import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
 import { Notice } from '../ui/Notice.js'
 import type { BooksFormat, MerchantApi } from './merchantApi.js'
+import { saveFile } from './saveFile.js'
 import { wordsOf } from './wordsOf.js'
 
 const files: readonly { format: BooksFormat; title: string; name: string }[] = [
@@ -48,14 +49,4 @@ export function LedgerCard({ api }: { api: MerchantApi }): ReactNode {
       </div>
     </Card>
   )
-}
-
-/** Saves a file that the page fetched, because a link cannot send the key. */
-function saveFile(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
 }

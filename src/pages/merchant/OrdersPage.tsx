@@ -12,6 +12,7 @@ import { EmptyState } from '../ui/EmptyState.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
 import type { BookState } from './bookState.js'
+import { DeadlinesCard } from './DeadlinesCard.js'
 import { ExposureCard } from './ExposureCard.js'
 import type { MerchantApi } from './merchantApi.js'
 import { NeedsCard } from './NeedsCard.js'
@@ -52,6 +53,11 @@ export function OrdersPage({
       <NeedsCard orders={state.orders} />
       <Summary orders={state.orders} isPartial={state.isPartial} />
       <OrdersCard book={book} state={state} onAsk={actions.ask} />
+      <DeadlinesCard
+        orders={state.orders}
+        isPartial={state.isPartial}
+        onAsk={actions.ask}
+      />
       <div className="columns">
         <SettlementCard orders={state.orders} />
         <ExposureCard orders={state.orders} isPartial={state.isPartial} />

@@ -1,10 +1,16 @@
-import { type ReactNode, useId, useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { Card } from '../ui/Card.js'
 import { useNow } from '../ui/clock.js'
 import type { BookOrder } from './applyEvent.js'
+import { Choice } from './Choice.js'
 import { SettlementChart } from './SettlementChart.js'
 import { SettlementTable } from './SettlementTable.js'
 import { type Span, span, sumSettlement } from './settlement.js'
+
+const options = [
+  { value: 'minute', label: '30 min', title: span.minute.label },
+  { value: 'hour', label: '24 h', title: span.hour.label },
+] as const
 
 /** Shows recent captures as a chart and as a table. */
 export function SettlementCard({
@@ -21,36 +27,17 @@ export function SettlementCard({
   return (
     <Card
       title="Settlement"
-      actions={<UnitChoice unit={unit} onUnit={setUnit} />}
+      actions={
+        <Choice
+          legend="Period of the chart"
+          options={options}
+          value={unit}
+          onChoose={setUnit}
+        />
+      }
     >
       <SettlementChart bars={bars} unit={unit} />
       <SettlementTable bars={bars} unit={unit} />
     </Card>
-  )
-}
-
-function UnitChoice({
-  unit,
-  onUnit,
-}: {
-  unit: Span
-  onUnit: (unit: Span) => void
-}): ReactNode {
-  const name = useId()
-  return (
-    <fieldset className="choice">
-      <legend className="visually-hidden">Period of the chart</legend>
-      {(['minute', 'hour'] as const).map((value) => (
-        <label key={value} title={span[value].label}>
-          <input
-            type="radio"
-            name={name}
-            checked={unit === value}
-            onChange={() => onUnit(value)}
-          />
-          <span>{value === 'minute' ? '30 min' : '24 h'}</span>
-        </label>
-      ))}
-    </fieldset>
   )
 }

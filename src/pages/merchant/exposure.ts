@@ -30,11 +30,10 @@ export function sumExposure(
   let total = 0n
   let count = 0
   for (const order of orders) {
-    const { state, payer, atMost, spendableUntil } = order
+    const { state, payer, spendableUntil } = order
     const isSpendable = Number(spendableUntil ?? 0) > now
     if (!payer || !open.includes(state) || !isSpendable) continue
-    const value =
-      atMost === undefined ? BigInt(order.value) : parseAmount(atMost, decimals)
+    const value = mostOf(order, decimals)
     const sum = payers.get(payer) ?? { value: 0n, count: 0 }
     payers.set(payer, {
       value: sum.value + value,
@@ -46,4 +45,12 @@ export function sumExposure(
   const rows = [...payers].map(([payer, sum]) => ({ payer, ...sum }))
   rows.sort((a, b) => (a.value < b.value ? 1 : -1))
   return { total, count, payers: rows }
+}
+
+/** The most that an order's signature can move, in token units. */
+export function mostOf(
+  { value, atMost }: Pick<MerchantOrder, 'value' | 'atMost'>,
+  decimals: number,
+): bigint {
+  return atMost === undefined ? BigInt(value) : parseAmount(atMost, decimals)
 }

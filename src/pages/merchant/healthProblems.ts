@@ -8,6 +8,8 @@ export type HealthProblem = {
   title: string
   /** What the merchant can do about it. */
   advice: string
+  /** The order that it is about, whose page says more. */
+  orderId?: string | undefined
 }
 
 const faults: Readonly<Record<Fault, readonly [what: string, todo: string]>> = {
@@ -94,6 +96,7 @@ export function findHealthProblems({
         key: `${JSON.stringify(place)} ${what}`,
         title: `${nameOf(what)} failed and is tried again: ${reason}.`,
         advice: adviceFor(what),
+        orderId: orderOf(what),
       })
   return found
 }
@@ -110,10 +113,14 @@ const tasks: Readonly<Record<string, readonly [name: string, todo: string]>> = {
     'The node has no safe block, or its blocks contradict each other: set policy.blocks, or use another node.',
   ],
   schedule: ['Charging subscriptions', 'Check the node of their chain.'],
+  charges: ['Watching charges', 'Check the node of their chain.'],
 }
 
 function nameOf(what: string): string {
-  return tasks[what]?.[0] ?? `Work on ${what.replace(/^sign:/, 'signing ')}`
+  return (
+    tasks[what]?.[0] ??
+    `Work on ${what.replace(/^sign:/, 'signing ').replace('\t', ', refund ')}`
+  )
 }
 
 function adviceFor(what: string): string {
@@ -122,4 +129,15 @@ function adviceFor(what: string): string {
   return what.startsWith('sign:')
     ? 'Repair the key service or the sealing key; all other orders go on.'
     : 'Everything else goes on. If it stays, run: npx countersign doctor'
+}
+
+/**
+ * Finds the order in a task's name: an order's id, or a refund's, which begins
+ * with its order's id and a tab; with `sign:` before it or not. Hashes and ids
+ * after other words have no page.
+ */
+function orderOf(what: string): string | undefined {
+  const [id = ''] = what.replace(/^sign:/, '').split('\t')
+  const isOther = tasks[what] || /^0x[\da-f]{64}$|^revocation /.test(id)
+  return isOther ? undefined : id
 }

@@ -8,10 +8,12 @@ import type {
   FollowOrdersParameters,
   MerchantClient,
 } from '../../client/MerchantClient.js'
-import type { Answers } from '../../http/schemas/answerTypes.js'
-import type { RefundReason } from '../../orders/index.js'
+import type { Answers, Wire } from '../../http/schemas/answerTypes.js'
+import type { LedgerRow, RefundReason } from '../../orders/index.js'
 import type { OrderState } from '../../store/types.js'
+import type { WebhookLag } from '../../webhooks/getWebhookLag.js'
 import type { ChainAnswer } from './chainAnswer.js'
+import { readJsonLines } from './readJsonLines.js'
 
 export type OrderFilter = {
   states?: readonly OrderState[] | undefined
@@ -24,6 +26,9 @@ export type BooksFormat = 'csv' | 'jsonLines' | 'hledger'
 type AnswerOf<method extends keyof MerchantClient> = ReturnType<
   MerchantClient[method]
 >
+
+/** How far a webhook target is. */
+export type TargetLag = Wire<WebhookLag> & { name: string }
 
 export type MerchantApi = {
   /** Follows the events after a cursor, or only new ones. */
@@ -43,7 +48,11 @@ export type MerchantApi = {
    * chain.
    */
   ledger(format: BooksFormat): Promise<Blob>
+  /** Reads the books on record since a time in Unix seconds. */
+  bookings(from: bigint): Promise<AsyncIterable<Wire<LedgerRow>>>
   health(): AnswerOf<'health'>
+  /** Gets how far each webhook target is. */
+  webhooks(): Promise<{ targets: readonly TargetLag[] }>
   /** Gets the chain's answer about a transaction from the shop's node. */
   receipt(chainId: number, hash: Hash): Promise<ChainAnswer>
 }
@@ -97,7 +106,10 @@ export function createMerchantApi({
     audit: () => merchant.audit(),
     ledger: async (format) =>
       new Response(await merchant.ledger({ format, transfers: true })).blob(),
+    bookings: async (from) =>
+      readJsonLines(await merchant.ledger({ format: 'jsonLines', from })),
     health: () => merchant.health(),
+    webhooks: () => ask(line, { path: '/webhooks' }),
     receipt: (chainId, hash) =>
       ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
   }

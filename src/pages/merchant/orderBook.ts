@@ -43,8 +43,8 @@ export function createOrderBook(api: MerchantApi): OrderBook {
     // Read the lists once the stream is open: an event between a list and a
     // stream that opens later would be in neither.
     const readAll = (): void => {
-      void list(store.read().filter)
-      void readSums()
+      // The table first: the sums take many requests.
+      void list(store.read().filter).then(readSums)
     }
     void followEvents({
       api,

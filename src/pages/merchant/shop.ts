@@ -47,7 +47,7 @@ export function useSumsToken(): PageToken {
  * shown in token units.
  */
 export function orderToken(
-  { tokens }: PagesShop,
+  { tokens }: Pick<PagesShop, 'tokens'>,
   place: TokenPlace,
 ): PageToken {
   return (

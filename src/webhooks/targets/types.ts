@@ -133,6 +133,8 @@ export type WebhookTools = {
   lease: number
   /** Milliseconds between two reads of new events from the database. */
   look: number
+  /** Milliseconds between two looks for a requested replay. */
+  replay: number
   /**
    * Milliseconds until a process that did not get the lease asks for it again.
    */

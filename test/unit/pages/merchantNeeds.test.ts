@@ -82,3 +82,21 @@ test('each problem says what to do', () => {
   ])
   for (const { advice } of titles) expect(advice).toMatch(/\w{4}/)
 })
+
+test.each([
+  ['one', 'one'],
+  ['sign:one', 'one'],
+  ['one\trefund-1', 'one'],
+  ['sign:one\trefund-1', 'one'],
+  ['head', undefined],
+  ['charges', undefined],
+  ['revocation sub', undefined],
+  [`0x${'ab'.repeat(32)}`, undefined],
+])('the problem of %j leads to the page of order %s', (what, orderId) => {
+  const [problem] = findHealthProblems({
+    ...well,
+    destinations: [{ putAside: [{ what, reason: 'NodeError', since: '1' }] }],
+  } as unknown as Answers['Health'])
+  expect(problem?.orderId).toBe(orderId)
+  expect(problem?.title).not.toContain('\t')
+})

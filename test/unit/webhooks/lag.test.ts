@@ -51,6 +51,11 @@ test('an order that is refused shows since when, and not what came after it', as
     waitingSince: at,
     putAside: [{ orderId: 'bad', type: 'drafted', cursor: 2n, since: at }],
     putAsideCount: 1,
+    lastFailure: {
+      at: expect.any(BigInt),
+      reason: 'statusRefused',
+      status: 500,
+    },
   })
 })
 
