@@ -1,16 +1,14 @@
-/** What the shop sells. */
 export type Product = {
   id: string
   name: string
   description: string
-  /** A decimal in whole tokens; without shipping if there is a ceiling. */
+  /** A decimal in whole tokens. */
   amount: string
-  /** The ceiling, if the total is known only when the order ships. */
-  atMost?: string | undefined
   /** When the shop captures: as the order comes in, or when it is shipped. */
   capture: 'atOnce' | 'onShipping'
 }
 
+/** What the shop sells. */
 export const products: readonly Product[] = [
   {
     id: 'house-blend',
@@ -36,9 +34,8 @@ export const products: readonly Product[] = [
   {
     id: 'mixed-crate',
     name: 'Mixed Crate',
-    description: 'Six bags of the season. Shipping is added by weight.',
-    amount: '36.60',
-    atMost: '50.00',
+    description: 'Six bags of the season, for an office or a long winter.',
+    amount: '66.00',
     capture: 'onShipping',
   },
 ]
