@@ -38,7 +38,7 @@ let sheet: CSSStyleSheet | undefined
  * `/payments`; `name`, the name of the shop; `language`, by default that of the
  * page; `return-url`, the `https:` or `http:` address of a link back to the
  * shop. The element shows nothing without `order-id` and `token`, and starts
- * over if an attribute changes. It drops a signature that comes after that, or
+ * over if an attribute or property gets another value. It drops a signature that comes after that, or
  * after the element was removed.
  *
  * It renders in a shadow root. A Content-Security-Policy without
@@ -85,8 +85,9 @@ export class CountersignPayElement extends Base {
   }
 
   set tokens(tokens: readonly PageToken[]) {
+    const isNew = isOther(tokens, this.#tokens)
     this.#tokens = tokens
-    this.#plan()
+    if (isNew) this.#plan()
   }
 
   /** Texts that replace those of the language. */
@@ -95,8 +96,9 @@ export class CountersignPayElement extends Base {
   }
 
   set words(words: PageWords | undefined) {
+    const isNew = isOther(words, this.#words)
     this.#words = words
-    this.#plan()
+    if (isNew) this.#plan()
   }
 
   /** The browser calls this when the element is added to a document. */
@@ -116,9 +118,13 @@ export class CountersignPayElement extends Base {
     this.#running?.abort()
   }
 
-  /** The browser calls this when an attribute changes. */
-  attributeChangedCallback(): void {
-    this.#plan()
+  /** The browser calls this when an attribute is set, even to its own value. */
+  attributeChangedCallback(
+    _name: string,
+    before: string | null,
+    value: string | null,
+  ): void {
+    if (value !== before) this.#plan()
   }
 
   /** Listens to an event of the payment. */
@@ -231,6 +237,14 @@ export class CountersignPayElement extends Base {
       Object.keys(languages),
     )
   }
+}
+
+/**
+ * True if two values differ in content. Frameworks set properties at each
+ * rendering, and starting over would drop a signature.
+ */
+function isOther(value: unknown, before: unknown): boolean {
+  return JSON.stringify(value) !== JSON.stringify(before)
 }
 
 /** A shop may copy the address from its own URL, so it could be a script. */

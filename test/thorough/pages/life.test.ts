@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import {
   openPagesBrowser,
@@ -84,6 +85,33 @@ test('what was signed elsewhere meanwhile needs no second signature', async () =
   await first.wallet.sign(account)
   await first.heading('Payment authorized')
   expect(await stateOf(orderId)).toBe('stored')
+  await page.context().close()
+  await other.context().close()
+})
+
+test('of two signatures at the same time one is accepted, and both pages say so', async () => {
+  const first = await openOrder({ payer: undefined })
+  const { link, page, orderId } = first
+  const account = await desk.buyer()
+  const other = await browser.open()
+  const wallet = await addTestWallet(other, account.address)
+  await other.goto(link)
+  for (const tab of [page, other]) {
+    await button(tab, 'Test wallet').click()
+    await tab.getByRole('button', { name: /^Sign payment of/ }).click()
+  }
+  await Promise.all([first.wallet.isAsked(), wallet.isAsked()])
+  await Promise.all([first.wallet.sign(first.account), wallet.sign(account)])
+  for (const tab of [page, other])
+    await tab.getByRole('heading', { name: 'Payment authorized' }).waitFor()
+  const { payer = '', state } = await orders.get({ orderId })
+  expect(state).toBe('stored')
+  expect([first.account.address, account.address].map(String)).toContain(
+    getAddress(payer),
+  )
+  // The shop refuses whoever comes second.
+  for (const problem of browser.takeProblems())
+    expect(problem).toMatch(/409|422/)
   await page.context().close()
   await other.context().close()
 })
