@@ -10,9 +10,10 @@ import type { Page } from 'playwright-core'
 import { mine } from 'viem/actions'
 import {
   askCapture,
+  askWallet,
   button,
   captureNewest,
-  chooseWallet,
+  isFinal,
   openDesk,
   orderFirst,
   reaches,
@@ -92,18 +93,19 @@ async function showBuyer(
 ): Promise<void> {
   const { page } = await openWindow(options)
   await orderFirst(page, shop)
+  await button(page, 'Development wallet').click()
+  await page.getByRole('button', { name: /^Sign payment of/ }).waitFor()
   await take(page, `shop-checkout${look}`)
   if (look) return
-  await chooseWallet(page)
-  await button(page, 'Connect').click()
-  await button(page, 'Sign payment').waitFor()
+  await page.reload()
+  await askWallet(page)
   await take(page, 'shop-wallet')
   await button(page, 'Sign payment').click()
   await reaches(page, 'stored')
   const merchant = await openWindow()
   await merchant.page.goto(shop.merchantUrl)
   await captureNewest(merchant.page)
-  await reaches(page, 'finalized')
+  await isFinal(page)
   await take(page, 'shop-paid')
   await merchant.context.close()
 }

@@ -145,6 +145,22 @@ test('a ceiling is signed as a maximum, and the page shows what was charged', as
   await page.context().close()
 })
 
+test('a ceiling is canceled before it is charged', async () => {
+  const { page, wallet, account, heading, sign, orderId } = await openOrder({
+    amount: undefined,
+    atMost: '50.00',
+  })
+  await button(page, 'Test wallet').click()
+  await sign()
+  await heading('Payment authorized')
+  await button(page, 'Cancel payment').click()
+  await wallet.isAsked()
+  await wallet.sign(account)
+  await heading('Canceled')
+  expect(await stateOf(orderId)).toBe('canceled')
+  await page.context().close()
+})
+
 test('a refund shows on the page of an order', async () => {
   const { page, heading, sign, orderId } = await openOrder()
   await button(page, 'Test wallet').click()

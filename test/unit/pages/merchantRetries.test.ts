@@ -1,6 +1,4 @@
-import { ProblemError, ServerError } from 'countersign/client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepTrying } from '../../../examples/shop/web/api/keepTrying.js'
 import { followEvents } from '../../../src/pages/merchant/followEvents.js'
 import {
   createMerchantApi,
@@ -18,41 +16,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
-})
-
-test('a shop that does not answer is asked again every two seconds at least', async () => {
-  const told: boolean[] = []
-  const ask = vi.fn(async () => {
-    if (told.length < 20) throw new ServerError({ request: 'GET /' })
-    return 'here'
-  })
-  const answer = keepTrying(ask, {
-    onReachable: (isReachable) => told.push(isReachable),
-  })
-  await vi.advanceTimersByTimeAsync(20 * 2_000)
-
-  expect(ask).toHaveBeenCalledTimes(21)
-  expect(await answer).toBe('here')
-  expect(told).toEqual([...Array(20).fill(false), true])
-})
-
-test('an order that takes no payment any more is not asked again', async () => {
-  const told: boolean[] = []
-  const ask = vi.fn(async () => {
-    throw new ProblemError({
-      reason: 'tooManyTries',
-      status: 429,
-      detail: 'No more.',
-      field: undefined,
-      retryAfter: undefined,
-    })
-  })
-  const answer = keepTrying(ask, {
-    onReachable: (isReachable) => told.push(isReachable),
-  })
-  await expect(answer).rejects.toMatchObject({ reason: 'tooManyTries' })
-  expect(ask).toHaveBeenCalledTimes(1)
-  expect(told).toEqual([])
 })
 
 test('the merchant’s page looks for a lost shop every seven seconds at least, until it ends', async () => {
