@@ -58,7 +58,8 @@ const trade: readonly (readonly Sale[])[] = [
 const desk = await openDesk()
 try {
   const key = new URL(desk.shop.merchantUrl).hash
-  for (const [look, options] of looks) await showBuyer(desk, look, options)
+  for (const [look, options] of looks)
+    await showBuyer(desk, look, { height: 880, ...options })
   const captured = await letTimePass(desk)
   for (const [look, options] of looks) {
     const { page } = await desk.openWindow({ height: 1250, ...options })

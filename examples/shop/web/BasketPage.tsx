@@ -25,39 +25,41 @@ export function BasketPage(): ReactNode {
   }
   return (
     <ShopShell title="Basket">
-      <h1 className="page-title">Basket</h1>
-      {status === 'failed' && (
-        <Notice tone="bad" title="The order was not placed">
-          Something went wrong in the shop. Try again in a moment.
-        </Notice>
-      )}
-      {lines.length === 0 ? (
-        <EmptyState
-          title="Your basket is empty"
-          action={<ButtonLink href="/">See all products</ButtonLink>}
-        />
-      ) : (
-        <Card>
-          <LineList
-            lines={lines}
-            actions={(product, count) => (
-              <Stepper product={product} count={count} />
-            )}
+      <div className="stack stack-wide">
+        <h1>Basket</h1>
+        {status === 'failed' && (
+          <Notice tone="bad" title="The order was not placed">
+            Something went wrong in the shop. Try again in a moment.
+          </Notice>
+        )}
+        {lines.length === 0 ? (
+          <EmptyState
+            title="Your basket is empty"
+            action={<ButtonLink href="/">See all products</ButtonLink>}
           />
-          <div className="row row-end">
-            <ButtonLink href="/" variant="quiet">
-              Keep shopping
-            </ButtonLink>
-            <Button
-              variant="primary"
-              busy={status === 'placing'}
-              onClick={checkOut}
-            >
-              Check out
-            </Button>
-          </div>
-        </Card>
-      )}
+        ) : (
+          <Card>
+            <LineList
+              lines={lines}
+              actions={(product, count) => (
+                <Stepper product={product} count={count} />
+              )}
+            />
+            <div className="row row-end">
+              <ButtonLink href="/" variant="quiet">
+                Keep shopping
+              </ButtonLink>
+              <Button
+                variant="primary"
+                busy={status === 'placing'}
+                onClick={checkOut}
+              >
+                Check out
+              </Button>
+            </div>
+          </Card>
+        )}
+      </div>
     </ShopShell>
   )
 }

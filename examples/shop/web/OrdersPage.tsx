@@ -20,23 +20,25 @@ export function OrdersPage(): ReactNode {
   const [orders] = useState(readOrders)
   return (
     <ShopShell title="Your orders">
-      <h1 className="page-title">Your orders</h1>
-      {orders.length === 0 ? (
-        <EmptyState
-          title="No orders yet"
-          action={<ButtonLink href="/">See all products</ButtonLink>}
-        >
-          You see here what you order in this browser.
-        </EmptyState>
-      ) : (
-        <Card>
-          <ul className="lines" aria-label="Your orders">
-            {orders.map((order) => (
-              <OrderRow key={order.orderId} order={order} />
-            ))}
-          </ul>
-        </Card>
-      )}
+      <div className="stack stack-wide">
+        <h1>Your orders</h1>
+        {orders.length === 0 ? (
+          <EmptyState
+            title="No orders yet"
+            action={<ButtonLink href="/">See all products</ButtonLink>}
+          >
+            You see here what you order in this browser.
+          </EmptyState>
+        ) : (
+          <Card>
+            <ul className="lines" aria-label="Your orders">
+              {orders.map((order) => (
+                <OrderRow key={order.orderId} order={order} />
+              ))}
+            </ul>
+          </Card>
+        )}
+      </div>
     </ShopShell>
   )
 }
@@ -50,7 +52,9 @@ function OrderRow({ order }: { order: KeptOrder }): ReactNode {
       <div>
         <Link href={`/orders/${orderId}`}>{describeLines(lines)}</Link>
         <p className="small muted">
-          <time dateTime={placed.toISOString()}>{placed.toLocaleString()}</time>
+          <time dateTime={placed.toISOString()}>
+            {placed.toLocaleString('en')}
+          </time>
         </p>
       </div>
       <Badge>{useStateWords(order)}</Badge>

@@ -12,7 +12,6 @@ declare module 'react' {
         token: string
         name: string
         tokens: readonly PageToken[]
-        'return-url': string
         onstored: () => void
         oncaptured: () => void
       }
@@ -39,7 +38,6 @@ export function PayElement({
       token={buyerToken}
       name={brand.name}
       tokens={[token]}
-      return-url="/"
       onstored={() => onProgress('stored')}
       oncaptured={() => onProgress('captured')}
     />

@@ -17,7 +17,7 @@ export function ShopShell({
   const links = [
     ['/', 'Products'],
     ['/basket', `Basket (${count})`],
-    ['/orders', 'Your orders'],
+    ['/orders', 'Orders'],
   ] as const
   return (
     <PageShell

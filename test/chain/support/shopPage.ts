@@ -53,7 +53,7 @@ export async function openDesk(
         reducedMotion: 'reduce',
       })
       // A slow machine must not decide about a test.
-      context.setDefaultTimeout(12_000)
+      context.setDefaultTimeout(120_000)
       context.on('page', (page) => {
         page.on('pageerror', (error) => problems.push(String(error)))
         page.on('console', (message) => {

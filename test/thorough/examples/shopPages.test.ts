@@ -49,10 +49,10 @@ test('a buyer fills a basket, pays, comes back to the order, and sees it become 
   expect(words.toLowerCase()).toContain(seller.toLowerCase())
   await button(page, 'Sign payment').click()
   await page.getByText('We roast it now, and charge you').waitFor()
-  await page.getByRole('link', { name: 'Back to the shop' }).click()
+  await page.getByRole('link', { name: 'Products' }).click()
   await page.getByRole('link', { name: 'Basket (0)' }).waitFor()
 
-  await page.getByRole('link', { name: 'Your orders' }).click()
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
   const orders = page.getByRole('list', { name: 'Your orders' })
   await orders.getByText('Payment authorized').waitFor()
   await orders.getByRole('link', { name: `2 × ${blend}` }).click()

@@ -95,7 +95,7 @@ function questionOf({ domain, message, primaryType }: TypedData): Question {
     facts: [
       ['Amount', `${amount} ${token.symbol}`],
       ['To', to],
-      ['Until', new Date(Number(validBefore) * 1_000).toLocaleTimeString()],
+      ['Until', new Date(Number(validBefore) * 1_000).toLocaleTimeString('en')],
     ],
     approve: 'Sign payment',
   }
