@@ -73,7 +73,7 @@ try {
         .evaluate((heading) => heading.closest('section')?.scrollIntoView())
     await take(page, `shop-merchant${look}`)
   }
-  const { page } = await desk.openWindow({ height: 1100 })
+  const { page } = await desk.openWindow({ height: 1200 })
   await page.goto(`${desk.shop.url}/merchant/orders/${captured}${key}`)
   await page.getByText('The proof is valid').waitFor()
   await take(page, 'shop-proof')
