@@ -1,17 +1,16 @@
-import { type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { BackLink } from '../../../src/pages/ui/BackLink.js'
 import { Card } from '../../../src/pages/ui/Card.js'
 import { Notice } from '../../../src/pages/ui/Notice.js'
-import { Skeleton } from '../../../src/pages/ui/Skeleton.js'
 import { linesOf } from '../basket.js'
 import type { KeptOrder } from './keptOrders.js'
 import { LineList } from './LineList.js'
-import { PayElement } from './PayElement.js'
+import { PayElement, type Progress } from './PayElement.js'
 import { ShopShell } from './ShopShell.js'
 
 /** One order: its payment, and what it is for. */
 export function OrderPage({ order }: { order: KeptOrder }): ReactNode {
-  const [progress, setProgress] = useState<'stored' | 'captured'>()
+  const [progress, setProgress] = useState<Progress>()
   const lines = linesOf(order.basket)
   const isShipped = lines.some(({ product }) => product.capture !== 'atOnce')
   return (
@@ -21,13 +20,9 @@ export function OrderPage({ order }: { order: KeptOrder }): ReactNode {
           <BackLink href="/orders">Your orders</BackLink>
         </p>
         <div className="order">
-          <Suspense
-            fallback={<Skeleton lines={8} label="Loading your order" />}
-          >
-            <PayElement order={order} onProgress={setProgress} />
-          </Suspense>
+          <PayElement order={order} onProgress={setProgress} />
           <div className="stack">
-            {progress && (
+            {progress && progress !== 'over' && (
               <Notice tone="good" title="Thank you for your order">
                 {thanks(progress, isShipped)}
               </Notice>
@@ -42,7 +37,7 @@ export function OrderPage({ order }: { order: KeptOrder }): ReactNode {
   )
 }
 
-function thanks(progress: 'stored' | 'captured', isShipped: boolean): string {
+function thanks(progress: Progress, isShipped: boolean): string {
   if (progress === 'captured')
     return isShipped
       ? 'It is paid and on its way to you.'

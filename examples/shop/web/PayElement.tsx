@@ -1,5 +1,6 @@
-import type { PageToken } from 'countersign/element'
-import { type ReactNode, use } from 'react'
+import 'countersign/element'
+import type { PageToken, PaymentEvents } from 'countersign/element'
+import type { ReactNode } from 'react'
 import { brand } from '../brand.js'
 import { token } from '../token.js'
 import type { KeptOrder } from './keptOrders.js'
@@ -14,13 +15,14 @@ declare module 'react' {
         tokens: readonly PageToken[]
         onstored: () => void
         oncaptured: () => void
+        onfailed: (event: CustomEvent<PaymentEvents['failed']>) => void
       }
     }
   }
 }
 
-/** Defines the element, at the first order that is shown. */
-let loading: Promise<unknown> | undefined
+/** How far the payment is; `over` if it can never be charged. */
+export type Progress = 'stored' | 'captured' | 'over'
 
 /** Pays an order, follows it and cancels it: the product does all of that. */
 export function PayElement({
@@ -28,10 +30,8 @@ export function PayElement({
   onProgress,
 }: {
   order: KeptOrder
-  onProgress: (progress: 'stored' | 'captured') => void
+  onProgress: (progress: Progress) => void
 }): ReactNode {
-  loading ??= import('countersign/element')
-  use(loading)
   return (
     <countersign-pay
       order-id={orderId}
@@ -40,6 +40,10 @@ export function PayElement({
       tokens={[token]}
       onstored={() => onProgress('stored')}
       oncaptured={() => onProgress('captured')}
+      onfailed={({ detail: { reason } }) => {
+        if (['canceled', 'voided', 'expired', 'consumed'].includes(reason))
+          onProgress('over')
+      }}
     />
   )
 }
