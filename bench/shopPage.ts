@@ -67,14 +67,11 @@ async function timePayments({
   const wallet: number[] = []
   for (let click = 0; click < clicks; click += 1) {
     await orderFirst(page, shop)
-    const authorize = button(page, 'Authorize payment')
-    const isFirst = click === 0
-    // The first time a wallet is chosen; later it is there after a moment.
-    if (isFirst) await authorize.click()
-    else await page.locator('.connected').waitFor()
-    const chosen = page.getByRole('button', { name: 'Bench wallet' })
+    await button(page, 'Bench wallet').click()
+    const sign = page.getByRole('button', { name: /^Sign payment of/ })
+    await sign.waitFor()
     const all = await timeClick(page, {
-      click: () => (isFirst ? chosen : authorize).click(),
+      click: () => sign.click(),
       selector: '[data-state="stored"]',
     })
     const own = await page.evaluate(() => Number(Reflect.get(window, 'own')))
@@ -168,12 +165,15 @@ function watchClick({
       capture: true,
       once: true,
     })
+    // The element that pays has a root of its own.
+    const element = document.querySelector('countersign-pay')
+    const root = element?.shadowRoot ?? document
     new MutationObserver((_changes, observer) => {
-      const shown = [...document.querySelectorAll(selector)]
+      const shown = [...root.querySelectorAll(selector)]
       if (!shown.some((one) => pattern.test(one.textContent ?? ''))) return
       observer.disconnect()
       resolve(performance.now() - begun)
-    }).observe(document, {
+    }).observe(root, {
       attributes: true,
       childList: true,
       characterData: true,

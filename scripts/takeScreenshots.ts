@@ -10,9 +10,10 @@ import type { Page } from 'playwright-core'
 import { mine } from 'viem/actions'
 import {
   askCapture,
+  askWallet,
   button,
   captureNewest,
-  chooseWallet,
+  isFinal,
   openDesk,
   orderFirst,
   reaches,
@@ -57,7 +58,8 @@ const trade: readonly (readonly Sale[])[] = [
 const desk = await openDesk()
 try {
   const key = new URL(desk.shop.merchantUrl).hash
-  for (const [look, options] of looks) await showBuyer(desk, look, options)
+  for (const [look, options] of looks)
+    await showBuyer(desk, look, { height: 880, ...options })
   const captured = await letTimePass(desk)
   for (const [look, options] of looks) {
     const { page } = await desk.openWindow({ height: 1250, ...options })
@@ -71,7 +73,7 @@ try {
         .evaluate((heading) => heading.closest('section')?.scrollIntoView())
     await take(page, `shop-merchant${look}`)
   }
-  const { page } = await desk.openWindow({ height: 1100 })
+  const { page } = await desk.openWindow({ height: 1200 })
   await page.goto(`${desk.shop.url}/merchant/orders/${captured}${key}`)
   await page.getByText('The proof is valid').waitFor()
   await take(page, 'shop-proof')
@@ -92,18 +94,19 @@ async function showBuyer(
 ): Promise<void> {
   const { page } = await openWindow(options)
   await orderFirst(page, shop)
+  await button(page, 'Development wallet').click()
+  await page.getByRole('button', { name: /^Sign payment of/ }).waitFor()
   await take(page, `shop-checkout${look}`)
   if (look) return
-  await chooseWallet(page)
-  await button(page, 'Connect').click()
-  await button(page, 'Sign payment').waitFor()
+  await page.reload()
+  await askWallet(page)
   await take(page, 'shop-wallet')
   await button(page, 'Sign payment').click()
   await reaches(page, 'stored')
   const merchant = await openWindow()
   await merchant.page.goto(shop.merchantUrl)
   await captureNewest(merchant.page)
-  await reaches(page, 'finalized')
+  await isFinal(page)
   await take(page, 'shop-paid')
   await merchant.context.close()
 }

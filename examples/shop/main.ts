@@ -1,5 +1,5 @@
 /**
- * A shop to look at: a chain of its own, a backend, the buyer's page and the
+ * A shop to look at: a chain of its own, a backend, the shop's pages and the
  * merchant's.
  *
  *     npm run shop
@@ -22,15 +22,15 @@ try {
   const { startShop } = await import('./server/startShop.js')
   const shop = await startShop({ port, data, policy: { window }, signal })
   console.log(`
-  The buyer's page      ${shop.url}
+  The shop              ${shop.url}
   The merchant's page   ${shop.merchantUrl}
   The chain             ${shop.chain.urls.http}  (id ${shop.chain.chain.id}, play money)
 
-  1  Open the buyer's page, choose a product and authorize its payment.
+  1  Open the shop, put something into the basket, check out and sign.
      No wallet extension? The development wallet is in the list.
   2  Open the merchant's page beside it and capture the payment, or leave it
-     and cancel from the buyer's page.
-  3  Watch it go from stored to pre-confirmed, included and final.
+     and cancel from the page of the order.
+  3  Watch both pages follow the payment until it is final.
 
   Ctrl-C ends everything.
 `)

@@ -1,26 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import type { InlineConfig } from 'vite'
-import type { ShopTerms } from './web/api/terms.js'
+import { vitePageAssets } from '../../scripts/bundlePages.js'
 
 const pathOf = (path: string): string =>
   fileURLToPath(new URL(path, import.meta.url))
 
 /** How the page is built: from the library's source, as this repository has it. */
-export function pageConfig({
-  outDir,
-  terms,
-}: {
-  outDir: string
-  /** What the page compares each payment with before a wallet signs it. */
-  terms: ShopTerms
-}): InlineConfig {
+export function pageConfig(outDir: string): InlineConfig {
   return {
     configFile: false,
     root: pathOf('web'),
     logLevel: 'warn',
-    plugins: [react()],
-    define: { shopTerms: JSON.stringify(terms) },
+    plugins: [vitePageAssets(pathOf('../..')), react()],
     resolve: {
       alias: [
         {
@@ -28,12 +20,8 @@ export function pageConfig({
           replacement: pathOf('../../src/payments/index.ts'),
         },
         {
-          find: /^countersign\/checkout$/,
-          replacement: pathOf('../../src/checkout/index.ts'),
-        },
-        {
-          find: /^countersign\/client$/,
-          replacement: pathOf('../../src/client/index.ts'),
+          find: /^countersign\/(client|element|checkout)$/,
+          replacement: pathOf('../../src/$1/index.ts'),
         },
       ],
     },

@@ -38,9 +38,9 @@ let sheet: CSSStyleSheet | undefined
  * `/payments`; `name`, the name of the shop; `language`, by default that of the
  * page; `return-url`, the `https:` or `http:` address of a link back to the
  * shop. The element shows nothing without `order-id` and `token`, says so if
- * `payments` is no address (`failed` with `wrongAddress`), and starts
- * over if an attribute changes. It drops a signature that comes after that, or
- * after the element was removed.
+ * `payments` is no address (`failed` with `wrongAddress`), and starts over if an
+ * attribute or property gets another value. It drops a signature that comes
+ * after that, or after the element was removed.
  *
  * It renders in a shadow root. A Content-Security-Policy without
  * `unsafe-inline` allows its style sheet. CSS variables set its colours:
@@ -86,8 +86,9 @@ export class CountersignPayElement extends Base {
   }
 
   set tokens(tokens: readonly PageToken[]) {
+    const isNew = isOther(tokens, this.#tokens)
     this.#tokens = tokens
-    this.#plan()
+    if (isNew) this.#plan()
   }
 
   /** Texts that replace those of the language. */
@@ -96,8 +97,9 @@ export class CountersignPayElement extends Base {
   }
 
   set words(words: PageWords | undefined) {
+    const isNew = isOther(words, this.#words)
     this.#words = words
-    this.#plan()
+    if (isNew) this.#plan()
   }
 
   /** The browser calls this when the element is added to a document. */
@@ -117,9 +119,13 @@ export class CountersignPayElement extends Base {
     this.#running?.abort()
   }
 
-  /** The browser calls this when an attribute changes. */
-  attributeChangedCallback(): void {
-    this.#plan()
+  /** The browser calls this when an attribute is set, even to its own value. */
+  attributeChangedCallback(
+    _name: string,
+    before: string | null,
+    value: string | null,
+  ): void {
+    if (value !== before) this.#plan()
   }
 
   /** Listens to an event of the payment. */
@@ -232,6 +238,14 @@ export class CountersignPayElement extends Base {
       Object.keys(languages),
     )
   }
+}
+
+/**
+ * True if two values differ in content. Frameworks set properties at each
+ * rendering, and starting over would drop a signature.
+ */
+function isOther(value: unknown, before: unknown): boolean {
+  return JSON.stringify(value) !== JSON.stringify(before)
 }
 
 /** A shop may copy the address from its own URL, so it could be a script. */

@@ -3,11 +3,9 @@ import { createPaymentHandler } from 'countersign/http'
 import type { Orders } from 'countersign/orders'
 import { createPages } from 'countersign/pages'
 import { Hono } from 'hono'
-import type { ShopTerms } from '../web/api/terms.js'
-import { brand } from '../web/brand.js'
+import { brand } from '../brand.js'
 import { authorizeMerchant } from './authorizeMerchant.js'
 import { guardPage, refuseCrossSite } from './guardPage.js'
-import { rpcRoute } from './rpcRoute.js'
 import { servePage } from './servePage.js'
 import { shopRoutes } from './shopRoutes.js'
 
@@ -15,7 +13,6 @@ export type CreateAppParameters = {
   orders: Orders
   chain: DevChain
   merchantKey: string
-  terms: ShopTerms
   /** Folder of the built page. */
   page: string
 }
@@ -43,8 +40,6 @@ export function createApp(parameters: CreateAppParameters): Hono {
   )
   app.use('/shop/*', refuseCrossSite)
   app.route('/shop', shopRoutes(parameters))
-  app.use('/rpc', refuseCrossSite)
-  app.route('/rpc', rpcRoute(chain))
   app.route('/', servePage(page))
   app.onError((_error, context) => context.json({ reason: 'internal' }, 500))
   return app

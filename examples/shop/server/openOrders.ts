@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { checkout } from 'countersign/checkout'
 import type { DevChain } from 'countersign/devchain'
 import {
   createOrders,
@@ -31,7 +30,6 @@ export async function openOrders(
     seal: sealer({ keys: { shop: sealKey }, current: 'shop' }),
     tokens: [{ client, token: chain.token }],
     wallets: [chain.clients.merchant],
-    kinds: [checkout],
     policy,
   })
 }

@@ -4,53 +4,43 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { type Address, erc20Abi, isAddress } from 'viem'
 import { readContract } from 'viem/actions'
-import type { ShopTerms } from '../web/api/terms.js'
-import { products } from './products.js'
+import { describeLines, linesOf, totalOf } from '../basket.js'
 
 /** What a wallet of the page holds after a visit to the faucet. */
 const fullPurse = 1_000n * 10n ** 6n
 
-type ShopRoutesParameters = {
-  orders: Orders
-  chain: DevChain
-  terms: ShopTerms
-}
+type ShopRoutesParameters = { orders: Orders; chain: DevChain }
 
 /** What the shop itself answers, beside the payments. */
-export function shopRoutes(parameters: ShopRoutesParameters): Hono {
-  const { orders, chain, terms } = parameters
+export function shopRoutes({ orders, chain }: ShopRoutesParameters): Hono {
   const app = new Hono()
   app.use(bodyLimit({ maxSize: 4_096 }))
 
-  app.get('/config', (context) => context.json({ ...terms, products }))
-
+  // The server knows the prices: a page only says what is in the basket.
   app.post('/orders', async (context) => {
-    const { product: id, payer } = Object(await readJson(context.req.raw))
-    const product = products.find((one) => one.id === id)
-    if (!product) return context.json({ reason: 'unknownProduct' }, 404)
-    const { amount, atMost, capture, name } = product
-    const metadata = { description: name, product: product.id, capture }
-    // The terms of a ceiling name the payer.
-    if (atMost !== undefined && !isPayer(payer))
-      return context.json({ reason: 'invalidAddress' }, 400)
-    const { order, buyerToken } = await orders.draft(
-      atMost === undefined ? { amount, metadata } : { atMost, payer, metadata },
-    )
+    const { basket } = Object(await readJson(context.req.raw))
+    const lines = linesOf(basket)
+    if (lines.length === 0 || lines.length < Object.keys(basket).length)
+      return context.json({ reason: 'invalidBasket' }, 400)
+    const isDigital = lines.every(({ product }) => product.capture === 'atOnce')
+    const { order, buyerToken } = await orders.draft({
+      amount: totalOf(lines),
+      metadata: {
+        description: describeLines(lines),
+        capture: isDigital ? 'atOnce' : 'onShipping',
+      },
+    })
     return context.json({ orderId: order.id, buyerToken }, 201)
   })
 
   app.post('/faucet', async (context) => {
     const { address } = Object(await readJson(context.req.raw))
-    if (!isPayer(address))
+    if (typeof address !== 'string' || !isAddress(address))
       return context.json({ reason: 'invalidAddress' }, 400)
     await fillPurse(chain, address)
     return context.json({ address })
   })
   return app
-}
-
-function isPayer(given: unknown): given is Address {
-  return typeof given === 'string' && isAddress(given)
 }
 
 function readJson(request: Request): Promise<unknown> {

@@ -6,11 +6,9 @@ import type { Orders, OrdersPolicy } from 'countersign/orders'
 import { buildPage } from './buildPage.js'
 import { captureAtOnce } from './captureAtOnce.js'
 import { createApp } from './createApp.js'
-import { deployCheckout } from './deployCheckout.js'
 import { listen } from './listen.js'
 import { openOrders } from './openOrders.js'
 import { readSecrets } from './secrets.js'
-import { shopTerms } from './shopTerms.js'
 
 export type StartShopParameters = {
   /** @default a free one */
@@ -20,7 +18,7 @@ export type StartShopParameters = {
   /** A chain that goes on when the shop is closed. @default one of its own */
   chain?: DevChain | undefined
   policy?: OrdersPolicy | undefined
-  /** Folder of a page built for these terms. @default it is built */
+  /** Folder of a page that `buildPage` built. @default it is built */
   page?: string | undefined
   /** Gives the start up. */
   signal?: AbortSignal | undefined
@@ -69,14 +67,11 @@ async function start(
   if (parameters.chain === undefined) steps.push(chain.stop)
   signal?.throwIfAborted()
 
-  await deployCheckout(chain)
-  const terms = shopTerms({ chain, window: given?.window })
   const page = parameters.page ?? join(own, 'page')
-  if (parameters.page === undefined) await buildPage(page, terms)
+  if (parameters.page === undefined) await buildPage(page)
   signal?.throwIfAborted()
 
   const policy = {
-    window: BigInt(terms.window),
     relayCancellations: 'always',
     ...given,
   } as const satisfies OrdersPolicy
@@ -85,7 +80,7 @@ async function start(
   steps.push(orders.close)
   steps.push(startWork(orders))
 
-  const app = createApp({ orders, chain, merchantKey, terms, page })
+  const app = createApp({ orders, chain, merchantKey, page })
   const { url, stop } = await listen(app, port)
   steps.push(stop)
   const merchantUrl = `${url}/merchant#key=${merchantKey}`

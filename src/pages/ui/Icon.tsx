@@ -10,7 +10,6 @@ const paths = {
   moon: 'M16.8 12.2A7.2 7.2 0 0 1 7.8 3.2a7.2 7.2 0 1 0 9 9z',
   arrow: 'M4 10h12M11 5l5 5-5 5',
   back: 'M16 10H4M9 5l-5 5 5 5',
-  wallet: 'M3 6.5v9h14v-9zM3 6.5l10-3v3M13 11h1.5',
   inbox: 'M3 11.5v5h14v-5M3 11.5 5.5 4h9l2.5 7.5M3 11.5h4.5l1 2h3l1-2H17',
 } as const
 

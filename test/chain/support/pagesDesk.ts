@@ -22,7 +22,7 @@ import { memoryStore } from 'countersign/store'
 import type { Page } from 'playwright-core'
 import type { Address } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { deployCheckout } from '../../../examples/shop/server/deployCheckout.js'
+import { deployCheckout } from './deployCheckout.js'
 import { fundedAccount } from './desk.js'
 import { type Browser, launch } from './openPage.js'
 

@@ -71,23 +71,29 @@ export async function openDesk(
   }
 }
 
-/** Orders the first product; the page of the order is open afterwards. */
-export async function orderFirst(page: Page, { url }: Shop): Promise<void> {
+/** Checks out with products; the page of the order is open afterwards. */
+export async function orderFirst(
+  page: Page,
+  { url }: Shop,
+  names: readonly string[] = ['House Blend, 250 g'],
+): Promise<void> {
   await page.goto(url)
-  await page.getByRole('button', { name: 'Order' }).first().click()
-  await button(page, 'Authorize payment').waitFor()
+  for (const name of names) await button(page, `Add ${name} to basket`).click()
+  await page.getByRole('link', { name: /^Basket/ }).click()
+  await button(page, 'Check out').click()
+  await page.getByRole('heading', { name: 'Pay Countersign Coffee' }).waitFor()
 }
 
-/** Chooses the development wallet and connects it, as far as its question. */
-export async function chooseWallet(page: Page): Promise<void> {
-  await button(page, 'Authorize payment').click()
-  await page.getByRole('button', { name: 'Development wallet' }).click()
+/** Has the development wallet ask whether to sign the payment. */
+export async function askWallet(page: Page): Promise<void> {
+  await button(page, 'Development wallet').click()
+  await page.getByRole('button', { name: /^Sign payment of/ }).click()
+  await button(page, 'Sign payment').waitFor()
 }
 
-/** Lets the development wallet pay: to connect and to sign. */
+/** Lets the development wallet pay. */
 export async function authorize(page: Page): Promise<void> {
-  await chooseWallet(page)
-  await button(page, 'Connect').click()
+  await askWallet(page)
   await button(page, 'Sign payment').click()
 }
 
@@ -95,11 +101,19 @@ export function button(page: Page, name: string): Locator {
   return page.getByRole('button', { name, exact: true })
 }
 
-/** Waits for a state of the order on its page. */
+/** Waits for one of these states of the order on its page. */
 export async function reaches(page: Page, ...states: string[]): Promise<void> {
   const wanted = states.map((state) => `[data-state="${state}"]`).join(', ')
   await page.locator(wanted).waitFor()
 }
+
+/** Waits until nothing can take the payment back any more. */
+export async function isFinal(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Paid, and final' }).waitFor()
+}
+
+export const orderIdOf = (page: Page): string =>
+  new URL(page.url()).pathname.split('/').at(-1) ?? ''
 
 /** Captures the newest order as its merchant does. */
 export async function captureNewest(page: Page): Promise<void> {

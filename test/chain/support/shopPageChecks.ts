@@ -118,8 +118,11 @@ export async function tabStops(page: Page): Promise<string[]> {
 /** The name of what has the focus, if something has it. */
 function readFocused(page: Page): Promise<string | undefined> {
   return page.evaluate(() => {
-    const { activeElement: element, body } = document
-    if (!element || element === body) return undefined
+    let { activeElement: element } = document
+    if (!element || element === document.body) return undefined
+    // What has the focus inside an element with a root of its own.
+    while (element.shadowRoot?.activeElement)
+      element = element.shadowRoot.activeElement
     return element.getAttribute('aria-label') ?? element.textContent?.trim()
   })
 }

@@ -1,6 +1,6 @@
 import { parseAmount } from 'countersign'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { products } from '../../../examples/shop/server/products.js'
+import { products } from '../../../examples/shop/products.js'
 import type { Shop } from '../../../examples/shop/server/startShop.js'
 import { pay } from './shop.js'
 
@@ -17,7 +17,7 @@ export async function placeOrder(
   { account, product, amount }: PlaceOrderParameters,
 ): Promise<string> {
   const description = products.find(({ id }) => id === product)?.name ?? ''
-  const metadata = { description, product, capture: 'onShipping' }
+  const metadata = { description, capture: 'onShipping' }
   const { order, payment } = await orders.draft({ amount, metadata })
   await chain.mint({ to: account.address, value: parseAmount(amount, 6) })
   const verdict = await orders.accept({

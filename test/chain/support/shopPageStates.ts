@@ -1,43 +1,10 @@
 import type { MerchantOrder } from 'countersign/client'
 import type { Page, Route } from 'playwright-core'
 import type { Shop } from '../../../examples/shop/server/startShop.js'
-import type { BuyerOrder } from '../../../examples/shop/web/api/openBuyer.js'
-
-export type BuyerLook = Pick<BuyerOrder, 'state'> & {
-  /** What happened, the first first. */
-  events: readonly string[]
-  finality?: NonNullable<BuyerOrder['transaction']>['finality'] | undefined
-}
 
 export type MerchantLook = {
   order: Partial<MerchantOrder> & Pick<MerchantOrder, 'state'>
   events: readonly (readonly [type: string, data?: object])[]
-}
-
-const hash = `0x${'5e'.repeat(32)}` as const
-
-/** Shows the order of a buyer's page in a state, whatever it really is in. */
-export async function showToBuyer(
-  page: Page,
-  { url }: Shop,
-  { state, events, finality }: BuyerLook,
-): Promise<void> {
-  const orderId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
-  const kept = await page.evaluate(
-    (key) => localStorage.getItem(key),
-    `order:${orderId}`,
-  )
-  const { buyerToken } = JSON.parse(kept ?? '')
-  const answer = await fetch(`${url}/payments/orders/${orderId}`, {
-    headers: { authorization: `Bearer ${buyerToken}` },
-  })
-  const transaction = finality ? { hash, finality } : null
-  const order = { ...(await answer.json()), state, transaction }
-  const news = events.map((type) => ({ type, at: Date.now(), order }))
-  await page.route(`**/payments/orders/${orderId}/events`, (route) =>
-    stream(route, news),
-  )
-  await page.reload()
 }
 
 /** Shows the merchant's newest order in each of these states instead. */

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
 import {
   askCapture,
+  askWallet,
   authorize,
   button,
   captureNewest,
-  chooseWallet,
+  isFinal,
   openDesk,
   orderFirst,
   reaches,
@@ -35,10 +36,20 @@ test('the check of a page finds what is wrong with it', async () => {
   ])
 })
 
-test('what is sold, and a page that is not there, are fit for everybody', async () => {
+test('products, basket, orders, and a page that is not there, are fit for everybody', async () => {
   const { page } = await desk.openWindow()
   await page.goto(shop.url)
   await page.getByRole('list', { name: 'Products' }).waitFor()
+  expect(await findFaults(page)).toEqual([])
+  for (const link of [/^Basket/, /^Orders$/]) {
+    await page.getByRole('link', { name: link }).click()
+    await page.getByRole('link', { name: 'See all products' }).waitFor()
+    expect(await findFaults(page)).toEqual([])
+  }
+  await page.goto(shop.url)
+  await button(page, 'Add House Blend, 250 g to basket').click()
+  await page.getByRole('link', { name: /^Basket/ }).click()
+  await button(page, 'Check out').waitFor()
   expect(await findFaults(page)).toEqual([])
   await page.goto(`${shop.url}/nowhere`)
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
@@ -64,64 +75,26 @@ test('the products stand in rows of equal length on every screen', async () => {
   }
 })
 
-test('no step of an order is told as done before it is, and all in words of a buyer', async () => {
-  const { page } = await desk.openWindow()
-  const steps = page
-    .getByRole('list', { name: 'Payment progress' })
-    .getByRole('listitem')
-  const titles = async () =>
-    (await steps.allInnerTexts()).map((text) => text.split(':')[0]?.trim())
-  const rest = [
-    'The shop charges you',
-    'The network sees it',
-    'A block includes it',
-    'It becomes final',
-  ]
-  await orderFirst(page, shop)
-  expect(await titles()).toEqual([
-    'You sign',
-    'The shop checks and stores it',
-    ...rest,
-  ])
-  await authorize(page)
-  await reaches(page, 'stored')
-  expect(await titles()).toEqual([
-    'Signed by you',
-    'Stored by the shop',
-    ...rest,
-  ])
-})
-
-test('an order and the wallet’s questions are fit for everybody', async () => {
-  const { page } = await desk.openWindow()
-  await orderFirst(page, shop)
-  expect(await findFaults(page)).toEqual([])
-  await button(page, 'Authorize payment').click()
-  expect(await findFaults(page)).toEqual([])
-  await page.getByRole('button', { name: 'Development wallet' }).click()
-  await button(page, 'Connect').waitFor()
-  expect(await findFaults(page)).toEqual([])
-  await button(page, 'Connect').click()
-  await page.getByText('Everything you sign').click()
-  expect(await findFaults(page)).toEqual([])
-})
-
-test('a refusal, a payment and its end are fit for everybody', async () => {
+test('an order, the wallet’s questions, a refusal, a payment and its end are fit for everybody', async () => {
   const { page } = await desk.openWindow()
   const merchant = await desk.openWindow()
   await orderFirst(page, shop)
-  await chooseWallet(page)
-  await button(page, 'Connect').click()
+  expect(await findFaults(page)).toEqual([])
+  await askWallet(page)
+  expect(await findFaults(page)).toEqual([])
   await button(page, 'Reject').click()
   await page.getByText('You declined in your wallet').waitFor()
   expect(await findFaults(page)).toEqual([])
-  await button(page, 'Authorize payment').click()
+  await button(page, 'Sign payment of 12.50 USDC').click()
   await button(page, 'Sign payment').click()
   await reaches(page, 'stored')
   expect(await findFaults(page)).toEqual([])
   await merchant.page.goto(shop.merchantUrl)
   await captureNewest(merchant.page)
-  await reaches(page, 'finalized')
+  await isFinal(page)
+  expect(await findFaults(page)).toEqual([])
+  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await page.getByText('Paid, and final').waitFor()
   expect(await findFaults(page)).toEqual([])
 })
 
@@ -181,16 +154,16 @@ test('a payment is authorized, and canceled, without a mouse', async () => {
   await page.goto(shop.url)
   await page.getByRole('list', { name: 'Products' }).waitFor()
   await press(/^Skip to the content$/)
-  await press(/^Order House Blend/)
-  await button(page, 'Authorize payment').waitFor()
-  await press(/^Authorize payment$/)
+  await press(/^Add House Blend/)
+  await press(/^Basket/)
+  await press(/^Check out$/)
+  await button(page, 'Development wallet').waitFor()
   await press(/^Development wallet$/)
-  await button(page, 'Connect').waitFor()
-  await press(/^Connect$/)
+  await press(/^Sign payment of/)
   await button(page, 'Sign payment').waitFor()
   await page.keyboard.press('Escape')
   await page.getByText('You declined in your wallet').waitFor()
-  await press(/^Authorize payment$/)
+  await press(/^Sign payment of/)
   await button(page, 'Sign payment').waitFor()
   await press(/^Sign payment$/)
   await reaches(page, 'stored')

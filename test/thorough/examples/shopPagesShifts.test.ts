@@ -12,12 +12,12 @@ afterAll(() => desk.close())
 const pages: Record<string, (page: Page) => Promise<void>> = {
   catalog: async (page) => {
     await page.goto(shop.url)
-    await page.getByRole('button', { name: 'Order' }).first().waitFor()
+    await page.getByRole('list', { name: 'Products' }).waitFor()
   },
   'the page of an order': async (page) => {
     await orderFirst(page, shop)
     await page.reload()
-    await page.getByRole('button', { name: 'Authorize payment' }).waitFor()
+    await page.getByRole('button', { name: 'Development wallet' }).waitFor()
   },
   'the merchant’s orders': async (page) => {
     await page.goto(shop.merchantUrl)

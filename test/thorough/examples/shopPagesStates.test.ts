@@ -1,17 +1,10 @@
 import type { MerchantOrder } from 'countersign/client'
 import type { RefundState } from 'countersign/orders'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import {
-  authorize,
-  openDesk,
-  orderFirst,
-  reaches,
-} from '../../chain/support/shopPage.js'
+import { openDesk } from '../../chain/support/shopPage.js'
 import { findFaults, tabStops } from '../../chain/support/shopPageChecks.js'
 import {
-  type BuyerLook,
   type MerchantLook,
-  showToBuyer,
   showToMerchant,
 } from '../../chain/support/shopPageStates.js'
 
@@ -19,114 +12,6 @@ const desk = await openDesk()
 const { shop } = desk
 afterAll(() => desk.close())
 afterEach(() => expect(desk.takeProblems()).toEqual([]))
-
-const signed = ['drafted', 'accepted'] as const
-const sent = [...signed, 'capturing'] as const
-const buyer = await desk.openWindow()
-await orderFirst(buyer.page, shop)
-await authorize(buyer.page)
-await reaches(buyer.page, 'stored')
-
-test.each<
-  [name: string, heading: string, actions: readonly string[], look: BuyerLook]
->([
-  [
-    'collected',
-    'The shop is charging you',
-    ['Cancel payment'],
-    { state: 'capturing', events: sent },
-  ],
-  [
-    'collected, and to be canceled',
-    'The shop is charging you',
-    ['Cancel payment'],
-    { state: 'capturing', events: [...sent, 'cancellationAccepted'] },
-  ],
-  [
-    'seen by the network',
-    'Seen by the network',
-    ['Cancel payment'],
-    {
-      state: 'capturing',
-      finality: 'preconfirmed',
-      events: [...sent, 'preconfirmed'],
-    },
-  ],
-  [
-    'refused by the token',
-    'Payment authorized',
-    ['Cancel payment'],
-    { state: 'stored', events: [...sent, 'captureRejected'] },
-  ],
-  [
-    'canceling',
-    'Your cancellation is on its way',
-    [],
-    {
-      state: 'canceling',
-      events: [...signed, 'cancellationAccepted', 'canceling'],
-    },
-  ],
-  [
-    'canceled',
-    'Canceled',
-    ['Order again'],
-    {
-      state: 'canceled',
-      finality: 'finalized',
-      events: [...signed, 'cancellationAccepted', 'canceling', 'canceled'],
-    },
-  ],
-  [
-    'voided',
-    'The shop closed this order',
-    ['Cancel payment', 'Order again'],
-    { state: 'voided', events: [...signed, 'voided'] },
-  ],
-  [
-    'voided before it was signed',
-    'The shop closed this order',
-    ['Order again'],
-    { state: 'voided', events: ['drafted', 'voided'] },
-  ],
-  [
-    'expired',
-    'This order has expired',
-    ['Order again'],
-    { state: 'expired', events: [...signed, 'expired'] },
-  ],
-  [
-    'never signed',
-    'This order has expired',
-    ['Order again'],
-    { state: 'expired', events: ['drafted', 'expired'] },
-  ],
-  [
-    'spent elsewhere',
-    'Please contact the shop',
-    [],
-    { state: 'consumed', events: [...signed, 'consumed'] },
-  ],
-])(
-  'a payment that is %s is fit for everybody',
-  async (_, heading, actions, look) => {
-    const { page } = buyer
-    await showToBuyer(page, shop, look)
-    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-    expect(await findFaults(page)).toEqual([])
-    expect(await tabStops(page)).toEqual([
-      'Skip to the content',
-      'Countersign Coffee',
-      'Use the dark theme',
-      'All products',
-      ...actions,
-      ...(look.state === 'canceled' ? ['Copy transaction hash'] : []),
-      'Copy the shop’s address',
-      'Copy token address',
-      'Copy order number',
-    ])
-  },
-)
 
 const settled = {
   transactionHash: `0x${'5e'.repeat(32)}`,

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, expect, test } from 'vitest'
+import type { CountersignPayElement } from '../../../src/element/CountersignPayElement.js'
 import { openElementSite } from '../../chain/support/elementSite.js'
 import {
   openPagesBrowser,
@@ -177,6 +178,19 @@ test('a signature that comes after the element was removed, or shows another ord
     await page.context().close()
   }
   browser.takeProblems()
+})
+
+test('what is set again to the same value does not start the element over while the wallet asks', async () => {
+  const { page, wallet, account, heading, ask } = await openOrder()
+  await ask()
+  await page.locator('countersign-pay').evaluate((it) => {
+    const { tokens } = it as CountersignPayElement
+    Object.assign(it, { tokens: structuredClone(tokens) })
+    it.setAttribute('order-id', it.getAttribute('order-id') ?? '')
+  })
+  await wallet.sign(account)
+  await heading('Payment authorized')
+  await page.context().close()
 })
 
 test('a return-url that is not http or https is no link', async () => {

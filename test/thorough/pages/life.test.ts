@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import {
   openPagesBrowser,
@@ -88,6 +89,33 @@ test('what was signed elsewhere meanwhile needs no second signature', async () =
   await other.context().close()
 })
 
+test('of two signatures at the same time one is accepted, and both pages say so', async () => {
+  const first = await openOrder({ payer: undefined })
+  const { link, page, orderId } = first
+  const account = await desk.buyer()
+  const other = await browser.open()
+  const wallet = await addTestWallet(other, account.address)
+  await other.goto(link)
+  for (const tab of [page, other]) {
+    await button(tab, 'Test wallet').click()
+    await tab.getByRole('button', { name: /^Sign payment of/ }).click()
+  }
+  await Promise.all([first.wallet.isAsked(), wallet.isAsked()])
+  await Promise.all([first.wallet.sign(first.account), wallet.sign(account)])
+  for (const tab of [page, other])
+    await tab.getByRole('heading', { name: 'Payment authorized' }).waitFor()
+  const { payer = '', state } = await orders.get({ orderId })
+  expect(state).toBe('stored')
+  expect([first.account.address, account.address].map(String)).toContain(
+    getAddress(payer),
+  )
+  // The shop refuses whoever comes second.
+  for (const problem of browser.takeProblems())
+    expect(problem).toMatch(/409|422/)
+  await page.context().close()
+  await other.context().close()
+})
+
 test('a Transfer payment is paid, and the page says who can hand it in', async () => {
   const { page, heading, sign, orderId } = await openOrder({
     primaryType: 'TransferWithAuthorization',
@@ -114,6 +142,22 @@ test('a ceiling is signed as a maximum, and the page shows what was charged', as
   await orders.capture({ orderId, amount: '36.60' })
   await heading(/^Paid/)
   await page.getByText('36.60 USDC').waitFor()
+  await page.context().close()
+})
+
+test('a ceiling is canceled before it is charged', async () => {
+  const { page, wallet, account, heading, sign, orderId } = await openOrder({
+    amount: undefined,
+    atMost: '50.00',
+  })
+  await button(page, 'Test wallet').click()
+  await sign()
+  await heading('Payment authorized')
+  await button(page, 'Cancel payment').click()
+  await wallet.isAsked()
+  await wallet.sign(account)
+  await heading('Canceled')
+  expect(await stateOf(orderId)).toBe('canceled')
   await page.context().close()
 })
 

@@ -160,6 +160,39 @@ test('a wallet that shows no account any more is asked again', async () => {
   await page.context().close()
 })
 
+test('a wallet that is disconnected while it signs leaves an order that can be paid', async () => {
+  const opened = await openOrder()
+  const { page, wallet, account } = opened
+  await choose(opened)
+  await button(page, sign).click()
+  await wallet.isAsked()
+  await wallet.show()
+  await wallet.refuse(4100)
+  await heading(opened, 'Your wallet did not sign')
+  await wallet.show(account.address)
+  await choose(opened)
+  await button(page, sign).click()
+  await wallet.isAsked()
+  await wallet.sign(account)
+  await heading(opened, 'Payment authorized')
+  await page.context().close()
+})
+
+test('an account that is switched while it signs still pays what it signed', async () => {
+  const opened = await openOrder()
+  const { page, wallet, account } = opened
+  const other = await desk.buyer()
+  await choose(opened)
+  await button(page, sign).click()
+  await wallet.isAsked()
+  await wallet.show(other.address)
+  await wallet.sign(account)
+  await heading(opened, 'Payment authorized')
+  const { payer } = await desk.orders.get({ orderId: opened.orderId })
+  expect(payer).toBe(account.address.toLowerCase())
+  await page.context().close()
+})
+
 test('who waits for a wallet in vain can stop', async () => {
   const opened = await openOrder()
   const { page, wallet, account } = opened
@@ -210,22 +243,32 @@ test('without a wallet the page says what to do, and in the language of the brow
   await page.context().close()
 })
 
-test('a payment that is not what the page shows reaches no wallet', async () => {
-  const opened = await openOrder()
-  const { page } = opened
-  await choose(opened)
-  await button(page, sign).waitFor()
-  await page.route('**/payments/orders/*/payment', async (route) => {
-    const answer = await route.fetch()
-    const body = await answer.json()
-    body.payment.message.value = '99000000'
-    await route.fulfill({ json: body })
-  })
-  await button(page, sign).click()
-  await heading(opened, 'This is not the payment shown here')
-  expect(await page.evaluate(() => window.testWallet.asked)).toBeUndefined()
-  await page.context().close()
-})
+test.each([
+  ['recipient', { message: { to: stranger.address } }],
+  ['token', { domain: { verifyingContract: stranger.address } }],
+  ['amount', { message: { value: '99000000' } }],
+  ['chain', { domain: { chainId: 8453 } }],
+  ['window', { message: { validBefore: '4000000000' } }],
+])(
+  'a payment with another %s than the page shows reaches no wallet',
+  async (_, changes: { message?: object; domain?: object }) => {
+    const opened = await openOrder()
+    const { page } = opened
+    await choose(opened)
+    await button(page, sign).waitFor()
+    await page.route('**/payments/orders/*/payment', async (route) => {
+      const answer = await route.fetch()
+      const body = await answer.json()
+      Object.assign(body.payment.message, changes.message)
+      Object.assign(body.payment.domain, changes.domain)
+      await route.fulfill({ json: body })
+    })
+    await button(page, sign).click()
+    await heading(opened, 'This is not the payment shown here')
+    expect(await page.evaluate(() => window.testWallet.asked)).toBeUndefined()
+    await page.context().close()
+  },
+)
 
 test.each([
   ['another token', (token: string) => token.replace(/.$/, '0')],

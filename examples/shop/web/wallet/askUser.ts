@@ -1,47 +1,60 @@
-import type { SigningRequest } from './readSigningRequest.js'
-import { WalletFault } from './WalletFault.js'
-import type { AccountName } from './walletMemory.js'
-
-/** What the wallet asks its user; `undefined` as the answer is a no. */
-export type Question =
-  | { ask: 'connect' }
-  | { ask: 'switch'; chainId: number }
-  | { ask: 'sign'; request: SigningRequest }
-
-export type Approval = { account: AccountName; chainId: number }
-
-export type OpenQuestion = Question & {
-  answer: (approval: Approval | undefined) => void
+export type Question = {
+  title: string
+  text: string
+  facts: readonly (readonly [name: string, value: string])[]
+  /** What the button says that agrees. */
+  approve: string
 }
-
-let open: OpenQuestion | undefined
-const listeners = new Set<() => void>()
 
 /**
- * Shows a question and waits for the answer.
- *
- * @throws {@link WalletFault} when the answer is no, or another is open.
+ * Asks in a dialog of its own, so that nobody takes it for the page's. Resolves
+ * to false if the user declines.
  */
-export async function askUser(question: Question): Promise<Approval> {
-  if (open) throw new WalletFault(-32_002, 'Another question is open.')
-  const approval = await new Promise<Approval | undefined>((resolve) => {
-    show({ ...question, answer: resolve })
+export function askUser({
+  title,
+  text,
+  facts,
+  approve,
+}: Question): Promise<boolean> {
+  const dialog = create('dialog', 'dialog', [
+    create('p', 'wallet-mark', [
+      'Development wallet: real signatures, test money',
+    ]),
+    create('h2', '', [title]),
+    create('p', '', [text]),
+    create(
+      'dl',
+      'facts',
+      facts.flatMap(([name, value]) => [
+        create('dt', '', [name]),
+        create('dd', '', [value]),
+      ]),
+    ),
+  ])
+  dialog.setAttribute('aria-label', title)
+  const close = (answer: string) => () => dialog.close(answer)
+  const reject = create('button', 'button button-secondary', ['Reject'])
+  const agree = create('button', 'button button-primary', [approve])
+  reject.addEventListener('click', close(''))
+  agree.addEventListener('click', close('yes'))
+  dialog.append(create('div', 'dialog-foot', [reject, agree]))
+  document.body.append(dialog)
+  dialog.showModal()
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      resolve(dialog.returnValue === 'yes')
+      dialog.remove()
+    })
   })
-  show(undefined)
-  if (!approval) throw new WalletFault(4001, 'The user declined.')
-  return approval
 }
 
-export function getQuestion(): OpenQuestion | undefined {
-  return open
-}
-
-export function watchQuestion(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-function show(question: OpenQuestion | undefined): void {
-  open = question
-  for (const listener of listeners) listener()
+function create<name extends keyof HTMLElementTagNameMap>(
+  name: name,
+  className: string,
+  children: readonly (Node | string)[],
+): HTMLElementTagNameMap[name] {
+  const element = document.createElement(name)
+  element.className = className
+  element.append(...children)
+  return element
 }
