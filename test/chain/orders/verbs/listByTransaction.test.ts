@@ -1,5 +1,5 @@
 import type { DevChain } from 'countersign/devchain'
-import type { ListOrdersParameters, Order } from 'countersign/orders'
+import type { Order, Orders } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
 import type { Hash } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -37,7 +37,7 @@ test.each([
     const refunded = refund.transfer?.transactionHash ?? '0x'
     const find = async (
       transaction: Hash,
-      more: Partial<ListOrdersParameters> = {},
+      more: Parameters<Orders['list']>[0] = {},
     ) => idsOf((await shop.orders.list({ transaction, ...more })).orders)
     expect(await find(captured)).toEqual([id])
     expect(await find(refunded)).toEqual([id])
