@@ -58,17 +58,18 @@ export function BatchBar({
             )
           }
         />
-        <span role="status">
-          {chosen.length > 0
-            ? `${chosen.length} of ${selectable.length} selected`
-            : 'Select all'}
-        </span>
+        Select all
       </label>
+      <span role="status" className="muted small">
+        {chosen.length > 0 && (
+          <>
+            {chosen.length} of {selectable.length} selected,{' '}
+            <Sums orders={chosen} />
+          </>
+        )}
+      </span>
       {chosen.length > 0 && (
         <>
-          <span className="muted small">
-            <Sums orders={chosen} />
-          </span>
           {act('capture', 'Capture')}
           {act('void', 'Void')}
         </>

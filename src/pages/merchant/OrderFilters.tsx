@@ -35,6 +35,9 @@ export function OrderFilters({
   const [typed, setTyped] = useState(() => typedOf(filter))
   const { least, most } = typed
   const [isWrong, setWrong] = useState(false)
+  const [isOpen, setOpen] = useState(
+    () => typed.from + typed.to + least + most !== '',
+  )
   const isAmount = (text: string) => !text || readAmount(text, 36) !== undefined
   const error = (text: string) =>
     isWrong && !isAmount(text.trim()) ? 'An amount such as 12.50.' : undefined
@@ -43,6 +46,7 @@ export function OrderFilters({
     const isRight = isAmount(all.least) && isAmount(all.most)
     setWrong(!isRight)
     if (isRight) onFilter(filterOf(all))
+    else setOpen(true)
   }
   const field = (name: keyof Typed) => ({
     small: true,
@@ -81,7 +85,11 @@ export function OrderFilters({
         <Button type="submit" size="small">
           Filter
         </Button>
-        <details className="filters-more" open={isWrong || undefined}>
+        <details
+          className="filters-more"
+          open={isOpen}
+          onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+        >
           <summary>Dates and amounts</summary>
           <div className="filters">
             <Field {...field('from')} label="From" type="date" />
