@@ -79,7 +79,7 @@ export function OrderFilters({
         <Field
           {...field('search')}
           label="Find"
-          placeholder="Order, address or transaction"
+          placeholder="Id, address or hash"
           spellCheck={false}
         />
         <Button type="submit" size="small">
