@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Address, Hash, Hex } from 'viem'
 import type { Answers, WireOrderEvent } from '../http/schemas/answerTypes.js'
 import type { DraftBody, RefundBody } from '../http/schemas/bodySchemas.js'
 import type { LedgerFormat } from '../http/schemas/querySchemas.js'
@@ -49,6 +49,11 @@ export type ListParameters = AbortOptions & {
   chainId?: number | undefined
   token?: Address | undefined
   recipient?: Address | undefined
+  /**
+   * Hash of a transaction: yields only the orders that it captured, canceled or
+   * refunded.
+   */
+  transaction?: Hash | undefined
   /** The `cursor` of a page. The list begins after that page. */
   before?: string | undefined
   /** Most orders on a page, at most 200. */

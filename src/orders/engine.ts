@@ -23,6 +23,7 @@ export {
 export { checkChainClock } from './model/checkChainClock.js'
 export { draftedOrder, unsignedAttempt } from './model/draftedRows.js'
 export { type AnswerAt, parseAnswerAt } from './model/earlyAnswer.js'
+export { findByTransaction } from './model/findByTransaction.js'
 export { loadOrder, loadOrders, withRefunds } from './model/loadOrders.js'
 export { sealContextOf } from './model/paymentOf.js'
 export { isClockSet, quietIntervalOf } from './model/quietIntervalOf.js'

@@ -23,7 +23,8 @@ type MerchantSiteParameters = MerchantPagesParameters & {
 }
 
 /** Paths of the pages, below the base path. */
-const pagePaths = /^(\/?|\/books|\/orders\/[^/]+)$/
+const pagePaths =
+  /^(\/?|\/(books|refunds|ceilings|subscriptions)|\/orders\/[^/]+)$/
 
 /**
  * Serves the merchant's pages, and the routes that they use. This module is
@@ -62,6 +63,7 @@ export function createMerchantSite(
       root,
       isKnown: await isKnown(request),
       canWrite: write,
+      hasSubscriptions: access.subscriptions !== undefined,
     }
     return html(
       request,

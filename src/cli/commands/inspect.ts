@@ -1,8 +1,7 @@
 import type { Address, Hash } from 'viem'
 import { describeOrder } from '../../client/describeOrder.js'
-import { isRefund } from '../../orders/engine.js'
+import { findByTransaction } from '../../orders/engine.js'
 import type { Order, OrderEvent } from '../../orders/index.js'
-import { isInDestinations } from '../../store/isInDestinations.js'
 import type { ProofRecord, TransactionRecord } from '../../store/types.js'
 import { UsageError } from '../terminal/errors.js'
 import {
@@ -84,30 +83,10 @@ async function findByPayer(
 }
 
 async function findByHash(shop: OpenedShop, hash: Hash): Promise<Found> {
-  const { store, tokens, destinations } = shop.context
-  const hashes = [hash]
-  const chains = new Set(tokens.map(({ chainId }) => chainId))
-  const { ids, unmatched } = await store.read(async (tables) => {
-    const rows: { orderId: string | undefined }[] = []
-    const proofs: ProofRecord[] = []
-    for (const chainId of chains) {
-      const sent = await tables.transactions.find({ hashes, chainId })
-      rows.push(...sent.flatMap(({ movements }) => movements))
-      proofs.push(...(await tables.proofs.find({ hashes, chainId })))
-    }
-    const named = [...rows, ...proofs].flatMap(({ orderId }) => orderId ?? [])
-    const found = await tables.orders.find({ ids: [...new Set(named)] })
-    const own = found.filter((order) => isInDestinations(order, destinations))
-    return {
-      ids: [
-        ...new Set(own.map((row) => (isRefund(row) ? row.parentId : row.id))),
-      ],
-      unmatched: proofs.filter(
-        (proof) =>
-          proof.orderId === undefined && isInDestinations(proof, destinations),
-      ),
-    }
-  })
+  const { store, destinations } = shop.context
+  const { ids, unmatched } = await store.read((tables) =>
+    findByTransaction(tables, destinations, hash),
+  )
   return { orders: await inspectOrders(shop, ids), unmatched }
 }
 

@@ -1,6 +1,11 @@
-import type { Address } from 'viem'
+import type { Address, Hash } from 'viem'
 import * as z from 'zod'
-import { addressSchema, placeSchema, stateSchema } from './fieldSchemas.js'
+import {
+  addressSchema,
+  bytes32Schema,
+  placeSchema,
+  stateSchema,
+} from './fieldSchemas.js'
 
 export type ListQuery = PageQuery & {
   state?: string | undefined
@@ -8,6 +13,7 @@ export type ListQuery = PageQuery & {
   chainId?: string | undefined
   token?: Address | undefined
   recipient?: Address | undefined
+  transaction?: Hash | undefined
 }
 
 export type AuditQuery = {
@@ -80,6 +86,7 @@ export function createQuerySchemas(): QuerySchemas {
         .optional(),
       token: address,
       recipient: address,
+      transaction: bytes32Schema().optional(),
       ...page,
     }),
     audit: z.strictObject({ fromBlock: place, toBlock: place }),

@@ -1,10 +1,18 @@
-import type { Address } from 'viem'
+import type { Address, Hash } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { parseBytes32 } from '../../core/fields.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { parseLimit, parsePosition } from '../../core/parsePage.js'
-import type { Destination, OrderState } from '../../store/types.js'
+import { isListed } from '../../store/listedRoles.js'
+import type {
+  Destination,
+  OrderQuery,
+  OrderRecord,
+  OrderState,
+} from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
+import { findByTransaction } from '../model/findByTransaction.js'
 import { withRefunds } from '../model/loadOrders.js'
 import { orderStates } from '../model/moves.js'
 import { showOrder } from '../model/showOrder.js'
@@ -18,6 +26,11 @@ export type ListOrdersParameters = {
   chainId?: number | undefined
   token?: Address | undefined
   recipient?: Address | undefined
+  /**
+   * Hash of a transaction: returns only the orders that it captured, canceled
+   * or refunded.
+   */
+  transaction?: Hash | undefined
   /** The `cursor` of the previous page. @default the newest orders */
   before?: bigint | undefined
   /** Most orders to return, up to 200. @default 50 */
@@ -42,6 +55,7 @@ export async function listOrders(
     'chainId',
     'token',
     'recipient',
+    'transaction',
     'before',
     'limit',
   ])
@@ -49,16 +63,18 @@ export async function listOrders(
   const states = parseStates(parameters.states)
   const before = parsePosition(parameters.before, 'before')
   const payer = parseAddress(parameters.payer, 'payer')
+  const transaction =
+    parameters.transaction === undefined
+      ? undefined
+      : parseBytes32(parameters.transaction, 'transaction')
   const listed = pickDestinations(context, parameters)
   if (listed.length === 0) return { orders: [], cursor: undefined }
   return context.store.read(async (tables) => {
-    const rows = await tables.orders.find({
-      listed,
-      states,
-      payer,
-      before,
-      limit,
-    })
+    const query = { listed, states, payer, before, limit }
+    const rows =
+      transaction === undefined
+        ? await tables.orders.find(query)
+        : await findOfTransaction(tables, query, transaction)
     const orderIds = rows.map(({ id }) => id)
     const all = rows.length ? await tables.attempts.find({ orderIds }) : []
     const proven = rows.length ? await tables.proofs.find({ orderIds }) : []
@@ -73,6 +89,31 @@ export async function listOrders(
     const cursor = rows.length < limit ? undefined : rows.at(-1)?.position
     return { orders, cursor }
   })
+}
+
+type ListQuery = Extract<OrderQuery, { listed: readonly Destination[] }>
+
+/**
+ * Finds the orders of one transaction. There are few, so the other filters are
+ * applied to its rows.
+ */
+async function findOfTransaction(
+  tables: Parameters<typeof findByTransaction>[0],
+  { listed, states, payer, before, limit }: ListQuery,
+  transaction: Hash,
+): Promise<readonly OrderRecord[]> {
+  const { ids } = await findByTransaction(tables, listed, transaction)
+  const found = ids.length ? await tables.orders.find({ ids }) : []
+  return found
+    .filter(
+      (row) =>
+        isListed(row) &&
+        (states?.includes(row.state) ?? true) &&
+        (payer ?? row.payer) === row.payer &&
+        (before === undefined || row.position < before),
+    )
+    .sort((a, b) => (a.position < b.position ? 1 : -1))
+    .slice(0, limit)
 }
 
 function parseStates(

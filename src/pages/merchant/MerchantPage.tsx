@@ -9,6 +9,8 @@ import { Button } from '../ui/Button.js'
 import { setChainTime } from '../ui/clock.js'
 import { usePath } from '../ui/navigation.js'
 import { BooksPage } from './BooksPage.js'
+import { listNames } from './ListNav.js'
+import { ListPage } from './ListPage.js'
 import { MerchantShell } from './MerchantShell.js'
 import { createMerchantApi, type MerchantApi } from './merchantApi.js'
 import {
@@ -19,7 +21,9 @@ import {
 import { OrdersPage } from './OrdersPage.js'
 import { createOrderBook } from './orderBook.js'
 import { ProofPage } from './ProofPage.js'
+import { decode } from './readSearch.js'
 import { SignInPage } from './SignInPage.js'
+import { SubscriptionsPage } from './SubscriptionsPage.js'
 import { type PagesShop, ShopContext } from './shop.js'
 
 type Access = {
@@ -86,6 +90,7 @@ function SignedIn({
   useChainTime(api)
   const [, orderId] = /^orders\/(.+)$/.exec(path) ?? []
   const isBooks = path === 'books'
+  const list = listNames.find((name) => name === path)
   const title = orderId ? 'Proof' : isBooks ? 'Books and health' : 'Orders'
   return (
     <MerchantShell
@@ -107,19 +112,15 @@ function SignedIn({
         <ProofPage key={orderId} api={api} orderId={decode(orderId)} />
       ) : isBooks ? (
         <BooksPage api={api} />
+      ) : list === 'subscriptions' ? (
+        <SubscriptionsPage api={api} />
+      ) : list ? (
+        <ListPage key={list} api={api} name={list} />
       ) : (
         <OrdersPage api={api} book={book} />
       )}
     </MerchantShell>
   )
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Lets countdowns follow the chain's time. */

@@ -1,11 +1,9 @@
 import type { ReactNode } from 'react'
 import { Card } from '../ui/Card.js'
 import { useNow } from '../ui/clock.js'
-import { shortHex } from '../ui/format.js'
-import { Link } from '../ui/Link.js'
 import type { BookOrder } from './applyEvent.js'
 import { findNeeds } from './needsPerson.js'
-import { orderPath, orderTitle, useShop } from './shop.js'
+import { OrderLink } from './OrderLink.js'
 
 const shownNeeds = 6
 
@@ -15,7 +13,6 @@ export function NeedsCard({
 }: {
   orders: ReadonlyMap<string, BookOrder>
 }): ReactNode {
-  const shop = useShop()
   const needs = findNeeds(orders.values(), useNow())
   if (needs.length === 0) return null
   const rest = needs.length - shownNeeds
@@ -24,9 +21,7 @@ export function NeedsCard({
       <ul className="stack stack-tight">
         {needs.slice(0, shownNeeds).map(({ order, why }) => (
           <li key={order.id}>
-            <Link className="order-link" href={orderPath(shop, order.id)}>
-              {orderTitle(order)}, {shortHex(order.id)}
-            </Link>
+            <OrderLink order={order} />
             <p className="cell-note">{why}</p>
           </li>
         ))}

@@ -3,6 +3,7 @@ import { Button, ButtonLink } from '../ui/Button.js'
 import { useNow } from '../ui/clock.js'
 import { shortHex } from '../ui/format.js'
 import type { BookOrder } from './applyEvent.js'
+import { canCapture, canVoid } from './batch.js'
 import type { SecondPayment } from './secondPayments.js'
 import { orderPath, useShop } from './shop.js'
 import { useKeptFocus } from './useKeptFocus.js'
@@ -36,11 +37,11 @@ export function OrderActions({
   const now = useNow()
   const shop = useShop()
   const isSpendable = Number(order.spendableUntil ?? 0) > now
-  const canCapture = state === 'stored' && requested !== 'cancel'
-  const canVoid = (state === 'stored' && !pending) || state === 'drafted'
-  const canRenew = state === 'expired' || state === 'canceled'
-  const canCancel = order.isCancelKept === true && isSpendable && !requested
-  const canRefund = state === 'captured' && order.refundable !== '0'
+  const { canWrite } = shop
+  const canRenew = canWrite && (state === 'expired' || state === 'canceled')
+  const canCancel =
+    canWrite && order.isCancelKept === true && isSpendable && !requested
+  const canRefund = canWrite && state === 'captured' && order.refundable !== '0'
 
   // Without this, the buttons of all rows would have the same names.
   const which = (
@@ -48,7 +49,7 @@ export function OrderActions({
   )
   return (
     <div ref={row} className="row row-actions">
-      {canCapture && (
+      {canWrite && canCapture(order) && (
         <Button
           size="small"
           variant="primary"
@@ -65,7 +66,7 @@ export function OrderActions({
           {which}
         </Button>
       )}
-      {canVoid && (
+      {canWrite && canVoid(order) && (
         <Button
           size="small"
           variant="quiet"

@@ -4,6 +4,7 @@ import { Button } from '../ui/Button.js'
 import { Field, Select } from '../ui/Field.js'
 import { shownStates, stateWords } from '../ui/states.js'
 import type { OrderFilter } from './merchantApi.js'
+import { readAmount } from './readAmount.js'
 
 const groups: Record<string, readonly OrderState[]> = {
   open: ['stored', 'capturing', 'canceling'],
@@ -17,7 +18,13 @@ const options = [
   ...shownStates.map((value) => ({ value, label: stateWords(value).label })),
 ]
 
-/** Filters the table by state and payer. */
+/** What the fields of the form contain. */
+type Typed = Record<
+  'state' | 'search' | 'from' | 'to' | 'least' | 'most',
+  string
+>
+
+/** Finds orders by what names them, and by state, date and amount. */
 export function OrderFilters({
   filter,
   onFilter,
@@ -25,63 +32,143 @@ export function OrderFilters({
   filter: OrderFilter
   onFilter: (filter: OrderFilter) => void
 }): ReactNode {
-  const [chosen, setChosen] = useState(() => choiceOf(filter.states))
-  const [payer, setPayer] = useState(filter.payer ?? '')
-  const [error, setError] = useState<string>()
-  function apply(choice: string, address: string): void {
-    const isAddress = /^0x[\da-f]{40}$/i.test(address)
-    setError(
-      address && !isAddress ? 'An address has 40 digits after 0x.' : undefined,
-    )
-    if (!address || isAddress)
-      onFilter({ states: statesOf(choice), payer: address || undefined })
+  const [typed, setTyped] = useState(() => typedOf(filter))
+  const { least, most } = typed
+  const [isWrong, setWrong] = useState(false)
+  const [isOpen, setOpen] = useState(
+    () => typed.from + typed.to + least + most !== '',
+  )
+  const isAmount = (text: string) => !text || readAmount(text, 36) !== undefined
+  const error = (text: string) =>
+    isWrong && !isAmount(text.trim()) ? 'An amount such as 12.50.' : undefined
+  function apply(given: Typed): void {
+    const all = trim(given)
+    const isRight = isAmount(all.least) && isAmount(all.most)
+    setWrong(!isRight)
+    if (isRight) onFilter(filterOf(all))
+    else setOpen(true)
   }
-  function submit(event: FormEvent): void {
-    event.preventDefault()
-    apply(chosen, payer.trim())
-  }
+  const field = (name: keyof Typed) => ({
+    small: true,
+    autoComplete: 'off',
+    value: typed[name],
+    onChange: ({ target }: { target: { value: string } }) =>
+      setTyped({ ...typed, [name]: target.value }),
+  })
   return (
     <search>
-      <form className="filters" onSubmit={submit}>
+      <form
+        className="filters"
+        noValidate
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          apply(typed)
+        }}
+      >
         <Select
           small
           label="State"
           options={options}
-          value={chosen}
+          value={typed.state}
           onChange={({ target }) => {
-            setChosen(target.value)
-            apply(target.value, payer.trim())
+            const all = { ...typed, state: target.value }
+            setTyped(all)
+            apply(all)
           }}
         />
         <Field
-          small
-          label="Payer"
-          placeholder="0x…"
-          autoComplete="off"
+          {...field('search')}
+          label="Find"
+          placeholder="Id, address or hash"
           spellCheck={false}
-          value={payer}
-          error={error}
-          onChange={({ target }) => setPayer(target.value)}
         />
         <Button type="submit" size="small">
           Filter
         </Button>
+        <details
+          className="filters-more"
+          open={isOpen}
+          onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+        >
+          <summary>Dates and amounts</summary>
+          <div className="filters">
+            <Field {...field('from')} label="From" type="date" />
+            <Field {...field('to')} label="To" type="date" />
+            <Field
+              {...field('least')}
+              label="At least"
+              inputMode="decimal"
+              error={error(least)}
+            />
+            <Field
+              {...field('most')}
+              label="At most"
+              inputMode="decimal"
+              error={error(most)}
+            />
+          </div>
+        </details>
       </form>
     </search>
   )
 }
 
-function statesOf(choice: string): readonly OrderState[] | undefined {
-  if (!choice) return undefined
-  const single = shownStates.filter((state) => state === choice)
-  // An option is either a group of states, or a single state.
-  return groups[choice] ?? single
+function trim(typed: Typed): Typed {
+  return {
+    ...typed,
+    search: typed.search.trim(),
+    least: typed.least.trim(),
+    most: typed.most.trim(),
+  }
 }
 
-function choiceOf(states: readonly OrderState[] | undefined): string {
-  if (!states) return ''
+function filterOf(typed: Typed): OrderFilter {
+  const { state, search, from, to, least, most } = typed
+  return {
+    // An option is either a group of states, or a single state.
+    states: state
+      ? (groups[state] ?? shownStates.filter((one) => one === state))
+      : undefined,
+    search: search || undefined,
+    from: startOf(from, 0),
+    to: startOf(to, 1),
+    least: least || undefined,
+    most: most || undefined,
+  }
+}
+
+function typedOf({
+  states,
+  search,
+  from,
+  to,
+  least,
+  most,
+}: OrderFilter): Typed {
   const group = Object.entries(groups).find(
-    ([, all]) => all.join() === states.join(),
+    ([, all]) => all.join() === states?.join(),
   )
-  return group?.[0] ?? states[0] ?? ''
+  return {
+    state: group?.[0] ?? states?.[0] ?? '',
+    search: search ?? '',
+    from: dayOf(from),
+    to: dayOf(to === undefined ? undefined : to - 1),
+    least: least ?? '',
+    most: most ?? '',
+  }
+}
+
+/** Unix seconds at which a day begins in this time zone, or a day after it. */
+function startOf(day: string, later: number): number | undefined {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return day
+    ? new Date(year, month - 1, date + later).getTime() / 1000
+    : undefined
+}
+
+function dayOf(time: number | undefined): string {
+  if (time === undefined) return ''
+  const at = new Date(time * 1000)
+  const pad = (value: number) => String(value).padStart(2, '0')
+  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`
 }

@@ -1,27 +1,29 @@
 import {
   type ReactNode,
   useEffect,
-  useMemo,
   useState,
   useSyncExternalStore,
 } from 'react'
-import { Badge } from '../ui/Badge.js'
-import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
-import { EmptyState } from '../ui/EmptyState.js'
-import { Notice } from '../ui/Notice.js'
-import { Skeleton } from '../ui/Skeleton.js'
+import { BatchBar, isSelectable, type Selection } from './BatchBar.js'
+import { BatchCard } from './BatchCard.js'
+import { type AskedBatch, BatchDialog } from './BatchDialog.js'
 import type { BookState } from './bookState.js'
+import { Connection } from './Connection.js'
 import { DeadlinesCard } from './DeadlinesCard.js'
 import { ExposureCard } from './ExposureCard.js'
+import { ListNav } from './ListNav.js'
+import { ListState, More, useListed } from './ListState.js'
 import type { MerchantApi } from './merchantApi.js'
 import { NeedsCard } from './NeedsCard.js'
 import { OrderFilters } from './OrderFilters.js'
 import { OrdersTable } from './OrdersTable.js'
-import { isShown, type OrderBook } from './orderBook.js'
+import type { OrderBook } from './orderBook.js'
+import { foundWords } from './readSearch.js'
 import { SettlementCard } from './SettlementCard.js'
 import { SpokenStatus } from './SpokenStatus.js'
 import { Summary } from './Summary.js'
+import { useShop } from './shop.js'
 import { useActions } from './useActions.js'
 
 /** Shows the shop's orders and what needs to be done, live. */
@@ -48,8 +50,16 @@ export function OrdersPage({
         </div>
         <Connection connection={state.connection} />
       </div>
+      <ListNav current="" />
       {actions.notice}
       <SpokenStatus order={state.orders.get(actions.actedOn ?? '')} />
+      {state.batch && (
+        <BatchCard
+          batch={state.batch}
+          orders={state.orders}
+          onDismiss={book.forgetBatch}
+        />
+      )}
       <NeedsCard orders={state.orders} />
       <Summary orders={state.orders} isPartial={state.isPartial} />
       <OrdersCard book={book} state={state} onAsk={actions.ask} />
@@ -76,80 +86,74 @@ function OrdersCard({
   state: BookState
   onAsk: Parameters<typeof OrdersTable>[0]['onAsk']
 }): ReactNode {
-  const { orders, listed, filter, status, problem, cursor } = state
-  const rows = useMemo(
-    () =>
-      listed
-        .flatMap((id) => orders.get(id) ?? [])
-        .filter((order) => isShown(order, filter))
-        .sort((a, b) => Number(b.createdAt) - Number(a.createdAt)),
-    [orders, listed, filter],
-  )
+  const { canWrite } = useShop()
+  const { filter } = state
+  const rows = useListed(state)
+  const [round, setRound] = useState(0)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [asked, setAsked] = useState<AskedBatch>()
+  const selection: Selection = {
+    has: (id) => selected.has(id),
+    set: (ids, isSelected) => {
+      const next = new Set(selected)
+      for (const id of ids)
+        if (isSelected) next.add(id)
+        else next.delete(id)
+      setSelected(next)
+    },
+  }
   return (
     <Card
       flush
       title="All orders"
-      actions={<OrderFilters filter={filter} onFilter={book.list} />}
+      actions={
+        <OrderFilters key={round} filter={filter} onFilter={book.list} />
+      }
     >
-      {problem && (
-        <div className="inset">
-          <Notice
-            tone="bad"
-            title={problem}
-            action={
-              <Button size="small" onClick={() => book.list(filter)}>
-                Try again
-              </Button>
-            }
-          />
-        </div>
-      )}
-      {status === 'loading' && rows.length === 0 && (
-        <div className="inset">
-          <Skeleton lines={6} label="Loading the orders" />
-        </div>
-      )}
-      {status === 'ready' && rows.length === 0 && (
-        <EmptyState level={3} title="No orders here">
-          {filter.states || filter.payer
-            ? 'No order matches these filters.'
-            : 'Orders appear here as soon as a buyer starts to pay.'}
-        </EmptyState>
-      )}
-      {rows.length > 0 && <OrdersTable orders={rows} onAsk={onAsk} />}
-      {cursor !== undefined && <More onMore={book.listMore} />}
-    </Card>
-  )
-}
-
-function More({ onMore }: { onMore: () => Promise<void> }): ReactNode {
-  const [busy, setBusy] = useState(false)
-  return (
-    <div className="inset row row-end">
-      <Button
-        size="small"
-        busy={busy}
-        onClick={() => {
-          setBusy(true)
-          void onMore().finally(() => setBusy(false))
+      <ListState
+        book={book}
+        state={state}
+        empty="Orders appear here as soon as a buyer starts to pay."
+        onFilter={(next) => {
+          void book.list(next)
+          // The fields of the form show the new filter.
+          setRound(round + 1)
         }}
-      >
-        Show older orders
-      </Button>
-    </div>
-  )
-}
-
-function Connection({ connection }: Pick<BookState, 'connection'>): ReactNode {
-  return (
-    <div role="status">
-      {connection === 'live' && <Badge tone="good">Live</Badge>}
-      {connection === 'connecting' && <Badge busy>Connecting</Badge>}
-      {connection === 'lost' && (
-        <Badge tone="warn" busy>
-          Connection lost, trying again
-        </Badge>
+      />
+      {rows.length > 0 && filter.search && (
+        <p className="inset muted small">{foundWords(filter)}</p>
       )}
-    </div>
+      {canWrite && (
+        <BatchBar
+          orders={rows}
+          selection={selection}
+          onAct={(action) =>
+            setAsked({
+              action,
+              orders: rows.filter(
+                (order) => selected.has(order.id) && isSelectable(order),
+              ),
+            })
+          }
+        />
+      )}
+      {rows.length > 0 && (
+        <OrdersTable
+          orders={rows}
+          onAsk={onAsk}
+          selection={canWrite ? selection : undefined}
+        />
+      )}
+      <More book={book} state={state} />
+      <BatchDialog
+        asked={asked}
+        onClose={() => setAsked(undefined)}
+        onConfirm={(action, orderIds) => {
+          setAsked(undefined)
+          setSelected(new Set())
+          void book.act(action, orderIds)
+        }}
+      />
+    </Card>
   )
 }

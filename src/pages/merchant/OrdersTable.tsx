@@ -5,6 +5,7 @@ import { Link } from '../ui/Link.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { type Column, Table } from '../ui/Table.js'
 import type { BookOrder } from './applyEvent.js'
+import { isSelectable, type Selection } from './BatchBar.js'
 import { Deadline } from './Deadline.js'
 import { type Ask, OrderActions } from './OrderActions.js'
 import { OrderAmount } from './OrderAmount.js'
@@ -15,9 +16,12 @@ import { orderPath, orderTitle, useShop } from './shop.js'
 export function OrdersTable({
   orders,
   onAsk,
+  selection,
 }: {
   orders: readonly BookOrder[]
   onAsk: Ask
+  /** Absent if the pages only read. */
+  selection: Selection | undefined
 }): ReactNode {
   const shop = useShop()
   const columns: readonly Column<BookOrder>[] = [
@@ -25,17 +29,29 @@ export function OrdersTable({
       key: 'order',
       title: 'Order',
       cell: (order) => (
-        <div>
-          <Link className="order-link" href={orderPath(shop, order.id)}>
-            {orderTitle(order)}
-            <span className="visually-hidden">, order {order.id}</span>
-          </Link>
-          <p className="muted cell-note">
-            <span aria-hidden="true" title={order.id}>
-              {shortHex(order.id)} ·{' '}
-            </span>
-            <RelativeTime at={order.createdAt} />
-          </p>
+        <div className="pick">
+          {selection && isSelectable(order) && (
+            <input
+              type="checkbox"
+              aria-label={`Select order ${shortHex(order.id)}`}
+              checked={selection.has(order.id)}
+              onChange={({ target }) =>
+                selection.set([order.id], target.checked)
+              }
+            />
+          )}
+          <div>
+            <Link className="order-link" href={orderPath(shop, order.id)}>
+              {orderTitle(order)}
+              <span className="visually-hidden">, order {order.id}</span>
+            </Link>
+            <p className="muted cell-note">
+              <span aria-hidden="true" title={order.id}>
+                {shortHex(order.id)} ·{' '}
+              </span>
+              <RelativeTime at={order.createdAt} />
+            </p>
+          </div>
         </div>
       ),
     },

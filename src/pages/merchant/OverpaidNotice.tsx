@@ -7,7 +7,7 @@ import { Notice } from '../ui/Notice.js'
 import type { BookOrder } from './applyEvent.js'
 import type { Ask } from './OrderActions.js'
 import { type SecondPayment, secondPayments } from './secondPayments.js'
-import { useToken } from './shop.js'
+import { useShop, useToken } from './shop.js'
 
 /** Lists the extra payments of an overpaid order, each with a refund button. */
 export function OverpaidNotice({
@@ -38,6 +38,7 @@ function OneNotice({
   payment: SecondPayment
   onRefund: () => void
 }): ReactNode {
+  const { canWrite } = useShop()
   const { symbol, decimals } = useToken(order)
   if (left <= 0n)
     return (
@@ -50,9 +51,11 @@ function OneNotice({
       tone="warn"
       title="This order was paid twice"
       action={
-        <Button size="small" onClick={onRefund}>
-          Refund the second payment
-        </Button>
+        canWrite && (
+          <Button size="small" onClick={onRefund}>
+            Refund the second payment
+          </Button>
+        )
       }
     >
       <Money amount={formatAmount(left, decimals)} symbol={symbol} /> of the

@@ -7,12 +7,14 @@ import { Facts } from '../ui/Facts.js'
 import { Notice } from '../ui/Notice.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import type { MerchantApi } from './merchantApi.js'
+import { useShop } from './shop.js'
 import { useRequest } from './useRequest.js'
 
 type Destination = Wire<ReconciliationReport>['destinations'][number]
 
 /** Reads the chain again and writes entries that the record lacks. */
 export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
+  const { canWrite } = useShop()
   const { answer, at, problem, isBusy, run } = useRequest(api.reconcile)
   const found = (answer?.destinations ?? []).reduce(
     (all, destination) => all + countOf(destination),
@@ -22,9 +24,11 @@ export function ReconcileCard({ api }: { api: MerchantApi }): ReactNode {
     <Card
       title="Reconciliation"
       actions={
-        <Button size="small" busy={isBusy} onClick={run}>
-          {isBusy ? 'Reading the chain' : 'Reconcile now'}
-        </Button>
+        canWrite && (
+          <Button size="small" busy={isBusy} onClick={run}>
+            {isBusy ? 'Reading the chain' : 'Reconcile now'}
+          </Button>
+        )
       }
     >
       <div className="stack">

@@ -1,6 +1,8 @@
 import type { OrderState } from '../../store/types.js'
 import type { BookStore } from './bookState.js'
 import type { MerchantApi, OrderFilter } from './merchantApi.js'
+import { type FoundOrders, readOrders } from './readOrders.js'
+import { readSearch, type SearchTarget } from './readSearch.js'
 import { wordsOf } from './wordsOf.js'
 
 /** States in which a signature that the shop holds can still be spent. */
@@ -13,6 +15,19 @@ const openStates: readonly OrderState[] = [
 
 /** Pages of 200 orders to read for the sums and the chart, at most. */
 const maxPages = 10
+
+const noTarget = {
+  orderId: undefined,
+  payer: undefined,
+  recipient: undefined,
+  transaction: undefined,
+} satisfies SearchTarget
+
+const noOrders: FoundOrders = {
+  orders: [],
+  cursor: undefined,
+  searchedTo: undefined,
+}
 
 export type BookLists = {
   list: (filter: OrderFilter) => Promise<void>
@@ -30,11 +45,27 @@ export function createBookLists(api: MerchantApi, store: BookStore): BookLists {
     const turn = listing
     store.set({ filter, status: 'loading', problem: undefined })
     try {
-      const { orders, cursor } = await api.list(filter)
-      if (turn !== listing) return
+      const targets = filter.search
+        ? readSearch(filter.search, store.read().orders.values())
+        : [filter]
+      let narrowed: OrderFilter = { ...filter, ...noTarget }
+      let found: FoundOrders = noOrders
+      for (const target of targets) {
+        narrowed = { ...filter, ...noTarget, ...target }
+        found = await readOrders(api, narrowed)
+        if (turn !== listing) return
+        if (found.orders.length > 0) break
+      }
+      const { orders, cursor, searchedTo } = found
       store.keep(orders)
       const listed = orders.map(({ id }) => id)
-      store.set({ listed, cursor, status: 'ready' })
+      store.set({
+        filter: narrowed,
+        listed,
+        cursor,
+        searchedTo,
+        status: 'ready',
+      })
     } catch (error) {
       if (turn !== listing) return
       store.set({ status: 'failed', problem: wordsOf(error) })
@@ -45,12 +76,16 @@ export function createBookLists(api: MerchantApi, store: BookStore): BookLists {
     const { cursor: before, filter } = store.read()
     const turn = listing
     try {
-      const { orders, cursor } = await api.list({ ...filter, before })
+      const { orders, cursor, searchedTo } = await readOrders(
+        api,
+        filter,
+        before,
+      )
       if (turn !== listing) return
       store.keep(orders)
       const ids = orders.map(({ id }) => id)
       const listed = [...new Set([...store.read().listed, ...ids])]
-      store.set({ listed, cursor })
+      store.set({ listed, cursor, searchedTo })
     } catch (error) {
       store.set({ problem: wordsOf(error) })
     }

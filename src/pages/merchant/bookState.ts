@@ -1,5 +1,6 @@
 import type { MerchantOrder } from '../../client/MerchantClient.js'
 import type { BookOrder } from './applyEvent.js'
+import type { Batch } from './batch.js'
 import type { OrderFilter } from './merchantApi.js'
 import { mergeOrder } from './mergeOrder.js'
 
@@ -9,11 +10,15 @@ export type BookState = {
   listed: readonly string[]
   filter: OrderFilter
   cursor: string | undefined
+  /** Unix seconds: older orders were not compared with the filter yet. */
+  searchedTo: string | undefined
   status: 'loading' | 'ready' | 'failed'
   problem: string | undefined
   connection: 'connecting' | 'live' | 'lost'
   /** True if the sums leave out old orders. */
   isPartial: boolean
+  /** The last action for several orders. */
+  batch: Batch | undefined
 }
 
 export type BookStore = {
@@ -29,8 +34,8 @@ export type BookStore = {
 /**
  * Stores what the page shows. Calls listeners once for several changes at once.
  */
-export function createBookStore(): BookStore {
-  let state = emptyBook
+export function createBookStore(filter: OrderFilter = {}): BookStore {
+  let state: BookState = { ...emptyBook, filter }
   const listeners = new Set<() => void>()
   let isTelling = false
 
@@ -70,8 +75,10 @@ const emptyBook: BookState = {
   listed: [],
   filter: {},
   cursor: undefined,
+  searchedTo: undefined,
   status: 'loading',
   problem: undefined,
   connection: 'connecting',
   isPartial: false,
+  batch: undefined,
 }

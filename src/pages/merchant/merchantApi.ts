@@ -8,6 +8,7 @@ import type {
   FollowOrdersParameters,
   MerchantClient,
 } from '../../client/MerchantClient.js'
+import { queryOf } from '../../client/queryOf.js'
 import type { Answers, Wire } from '../../http/schemas/answerTypes.js'
 import type { LedgerRow, RefundReason } from '../../orders/index.js'
 import type { OrderState } from '../../store/types.js'
@@ -17,7 +18,21 @@ import { readJsonLines } from './readJsonLines.js'
 
 export type OrderFilter = {
   states?: readonly OrderState[] | undefined
+  /** Text that the merchant searches for: what it names is found first. */
+  search?: string | undefined
+  orderId?: string | undefined
   payer?: string | undefined
+  recipient?: string | undefined
+  transaction?: string | undefined
+  /** Unix seconds: orders that were created at this time or later. */
+  from?: number | undefined
+  /** Unix seconds: orders that were created before. */
+  to?: number | undefined
+  /** Smallest and largest amount, in whole tokens. */
+  least?: string | undefined
+  most?: string | undefined
+  /** Only orders with refunds, or with a ceiling. */
+  has?: 'refunds' | 'ceiling' | undefined
 }
 
 /** File format of the books. */
@@ -53,6 +68,11 @@ export type MerchantApi = {
   health(): AnswerOf<'health'>
   /** Gets how far each webhook target is. */
   webhooks(): Promise<{ targets: readonly TargetLag[] }>
+  subscriptions(before?: string): Promise<Answers['SubscriptionList']>
+  charges(
+    subscriptionId: string,
+    before?: string,
+  ): Promise<Answers['ChargeList']>
   /** Gets the chain's answer about a transaction from the shop's node. */
   receipt(chainId: number, hash: Hash): Promise<ChainAnswer>
 }
@@ -86,10 +106,12 @@ export function createMerchantApi({
       const patient = createMerchantClient({ ...connection, onRetry })
       return patient.follow(parameters)
     },
-    async list({ states, payer, before, limit = 50 }) {
+    async list({ states, payer, recipient, transaction, before, limit }) {
       const pages = merchant.list({
         states: states?.length ? states : undefined,
-        payer: payer ? (payer as Address) : undefined,
+        payer: payer as Address | undefined,
+        recipient: recipient as Address | undefined,
+        transaction: transaction as Hash | undefined,
         before,
         limit,
       })
@@ -110,10 +132,18 @@ export function createMerchantApi({
       readJsonLines(await merchant.ledger({ format: 'jsonLines', from })),
     health: () => merchant.health(),
     webhooks: () => ask(line, { path: '/webhooks' }),
+    subscriptions: (before) =>
+      ask(line, { path: subscriptionsPath + queryOf({ before }) }),
+    charges: (id, before) =>
+      ask(line, {
+        path: `${subscriptionsPath}/${encodeURIComponent(id)}/charges${queryOf({ before })}`,
+      }),
     receipt: (chainId, hash) =>
       ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
   }
 }
+
+const subscriptionsPath = '/merchant/subscriptions'
 
 type RefundRequest = {
   refundId: string

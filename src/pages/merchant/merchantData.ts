@@ -13,4 +13,6 @@ export type MerchantData = {
   /** True if the browser's session is enough, so that no key is needed. */
   isKnown: boolean
   canWrite: boolean
+  /** True if the server has routes of subscriptions. */
+  hasSubscriptions: boolean
 }

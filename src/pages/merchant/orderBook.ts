@@ -2,10 +2,13 @@ import type {
   MerchantEvent,
   MerchantOrder,
 } from '../../client/MerchantClient.js'
+import { failedWords, sentenceOf } from './actionWords.js'
 import { applyEvent, type BookOrder } from './applyEvent.js'
+import { type Batch, type BatchAction, workOnEach } from './batch.js'
 import { type BookLists, createBookLists } from './bookLists.js'
 import { type BookStore, createBookStore } from './bookState.js'
 import { followEvents } from './followEvents.js'
+import { isShown } from './isShown.js'
 import type { MerchantApi, OrderFilter } from './merchantApi.js'
 import { rereadOrders } from './rereadOrders.js'
 
@@ -18,11 +21,29 @@ export type OrderBook = Pick<BookStore, 'read' | 'subscribe'> &
     /** Shows in the order's row why an action failed. */
     fail: (orderId: string, failure: string) => void
     refresh: (orderId: string) => void
+    /**
+     * Acts on several orders, a few at the same time. An order whose request
+     * fails keeps the others going, and shows why.
+     */
+    act: (action: BatchAction, orderIds: readonly string[]) => Promise<void>
+    /** Hides the result of the last action for several orders. */
+    forgetBatch: () => void
   }
 
-/** Stores the orders of this page and updates them with the server's events. */
-export function createOrderBook(api: MerchantApi): OrderBook {
-  const store = createBookStore()
+/** Requests of an action for several orders that run at the same time. */
+const actAtOnce = 4
+
+/**
+ * Stores the orders of this page and updates them with the server's events.
+ *
+ * @param first the filter of the first list. A list of refunds or ceilings has
+ * no sums.
+ */
+export function createOrderBook(
+  api: MerchantApi,
+  first: OrderFilter = {},
+): OrderBook {
+  const store = createBookStore(first)
   const { list, listMore, readSums } = createBookLists(api, store)
   const refresh = rereadOrders(api, (order) => {
     store.keep([order])
@@ -43,8 +64,10 @@ export function createOrderBook(api: MerchantApi): OrderBook {
     // Read the lists once the stream is open: an event between a list and a
     // stream that opens later would be in neither.
     const readAll = (): void => {
+      const { filter, batch } = store.read()
       // The table first: the sums take many requests.
-      void list(store.read().filter).then(readSums)
+      void list(filter).then(() => (first.has ? undefined : readSums()))
+      batch?.orderIds.forEach(refresh)
     }
     void followEvents({
       api,
@@ -62,6 +85,39 @@ export function createOrderBook(api: MerchantApi): OrderBook {
     return () => control.abort()
   }
 
+  const expect: OrderBook['expect'] = (orderId, pending) =>
+    store.patch(orderId, (order) => ({ ...order, pending, failure: undefined }))
+
+  const fail: OrderBook['fail'] = (orderId, failure) =>
+    store.patch(orderId, (order) => ({ ...order, pending: undefined, failure }))
+
+  async function act(
+    action: BatchAction,
+    orderIds: readonly string[],
+  ): Promise<void> {
+    let unanswered = orderIds.length
+    let batch: Batch = { action, orderIds, unanswered }
+    store.set({ batch })
+    const pending = action === 'capture' ? action : undefined
+    for (const orderId of orderIds) expect(orderId, pending)
+    await workOnEach(orderIds, actAtOnce, async (orderId) => {
+      try {
+        await api[action](orderId)
+      } catch (error) {
+        fail(orderId, `${failedWords[action]}. ${sentenceOf(action, error)}`)
+      }
+      refresh(orderId)
+      unanswered -= 1
+      const isShown = store.read().batch === batch
+      batch = { action, orderIds, unanswered }
+      if (isShown) store.set({ batch })
+    })
+    // No event reports a capture that fails again for the same reason.
+    if (pending)
+      for (const pause of [1_500, 5_000])
+        setTimeout(() => orderIds.forEach(refresh), pause)
+  }
+
   return {
     read: store.read,
     subscribe: store.subscribe,
@@ -69,18 +125,10 @@ export function createOrderBook(api: MerchantApi): OrderBook {
     listMore,
     start,
     refresh,
-    expect: (orderId, pending) =>
-      store.patch(orderId, (order) => ({
-        ...order,
-        pending,
-        failure: undefined,
-      })),
-    fail: (orderId, failure) =>
-      store.patch(orderId, (order) => ({
-        ...order,
-        pending: undefined,
-        failure,
-      })),
+    expect,
+    fail,
+    act,
+    forgetBatch: () => store.set({ batch: undefined }),
   }
 }
 
@@ -89,14 +137,10 @@ export function createOrderBook(api: MerchantApi): OrderBook {
  */
 function raise(store: BookStore, order: MerchantOrder): void {
   const { listed, filter, status } = store.read()
+  const { search, orderId, payer, recipient } = filter
   const isNew = status === 'ready' && !listed.includes(order.id)
-  if (isNew && isShown(order, filter))
+  // Only the server knows the orders of a transaction.
+  const isKnown = !search || (orderId ?? payer ?? recipient) !== undefined
+  if (isNew && isKnown && isShown(order, filter))
     store.set({ listed: [order.id, ...listed] })
-}
-
-/** True if an order matches the filter of the table. */
-export function isShown(order: MerchantOrder, filter: OrderFilter): boolean {
-  const { states, payer } = filter
-  if (states?.length && !states.includes(order.state)) return false
-  return !payer || order.payer?.toLowerCase() === payer.toLowerCase()
 }

@@ -1,20 +1,17 @@
 import { type ReactNode, useEffect, useState } from 'react'
-import { ProblemError } from '../../client/errors.js'
 import { Button } from '../ui/Button.js'
 import { shortHex } from '../ui/format.js'
 import { Notice } from '../ui/Notice.js'
+import { failedWords, sentenceOf } from './actionWords.js'
 import type { BookOrder } from './applyEvent.js'
 import { CaptureDialog } from './CaptureDialog.js'
 import { ConfirmDialog } from './ConfirmDialog.js'
 import type { MerchantApi } from './merchantApi.js'
 import type { Ask, OrderAction } from './OrderActions.js'
 import { type RefundChoice, RefundDialog } from './RefundDialog.js'
-import { reasonWords } from './reasonWords.js'
 import { createRefundIds } from './refundIds.js'
-import { refundWords } from './refundWords.js'
 import type { SecondPayment } from './secondPayments.js'
 import { orderTitle } from './shop.js'
-import { wordsOf } from './wordsOf.js'
 
 type Result = { tone: 'good' | 'bad'; title: string; text?: string | undefined }
 
@@ -70,10 +67,10 @@ export function useActions(
     } catch (error) {
       const name = orderTitle(order)
       const text = sentenceOf(action, error)
-      onFail(order.id, `${failed[action]}. ${text}`)
+      onFail(order.id, `${failedWords[action]}. ${text}`)
       setResult({
         tone: 'bad',
-        title: `${failed[action]}: ${name}, order ${shortHex(order.id)}`,
+        title: `${failedWords[action]}: ${name}, order ${shortHex(order.id)}`,
         text,
       })
     }
@@ -163,21 +160,4 @@ const done: Record<Exclude<OrderAction, 'capture'>, string> = {
   reauthorize: 'The buyer can sign again on the order page.',
   cancel: 'Cancellation sent.',
   refund: 'Refund requested. It is sent once the capture is final.',
-}
-
-const failed: Record<OrderAction, string> = {
-  capture: 'Not captured',
-  void: 'Not voided',
-  reauthorize: 'The buyer cannot be asked again',
-  cancel: 'Not canceled',
-  refund: 'Not refunded',
-}
-
-function sentenceOf(action: OrderAction, error: unknown): string {
-  if (!(error instanceof ProblemError)) return wordsOf(error)
-  const say = action === 'refund' ? refundWords : reasonWords
-  const known = say(error.reason)
-  return known === error.reason
-    ? wordsOf(error)
-    : `${known.charAt(0).toUpperCase()}${known.slice(1)}.`
 }

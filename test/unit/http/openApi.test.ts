@@ -87,9 +87,16 @@ test('path, query and header parameters are told', () => {
       ({ name, in: place }) => `${place} ${name}`,
     )
   expect(namesOf('/merchant/orders', 'get')).toEqual(
-    ['state', 'payer', 'chainId', 'token', 'recipient', 'before', 'limit'].map(
-      (name) => `query ${name}`,
-    ),
+    [
+      'state',
+      'payer',
+      'chainId',
+      'token',
+      'recipient',
+      'transaction',
+      'before',
+      'limit',
+    ].map((name) => `query ${name}`),
   )
   expect(namesOf('/orders/{orderId}/events', 'get')).toEqual([
     'path orderId',

@@ -31,6 +31,9 @@ test.each([
   ['/merchant', './merchant/'],
   ['/merchant/', './'],
   ['/merchant/books', './'],
+  ['/merchant/refunds', './'],
+  ['/merchant/ceilings', './'],
+  ['/merchant/subscriptions', './'],
   ['/merchant/orders/one', '../'],
 ])('%s loads its files from where they are', async (path, root) => {
   const ask = openMerchant({}, { basePath: '/shop' })
@@ -40,6 +43,7 @@ test.each([
     name: 'Roastery',
     isKnown: false,
     canWrite: false,
+    hasSubscriptions: false,
     tokens: [{ chainId: 8453, symbol: 'USDC', decimals: 6 }],
   })
   const html = await (await ask(page)).text()
