@@ -22,6 +22,7 @@ const parts = {
     'orders',
     'http',
     'client',
+    'subscriptions',
     'x402',
   ],
   element: ['core', 'pages'],
