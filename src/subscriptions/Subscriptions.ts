@@ -199,7 +199,7 @@ export interface Subscriptions {
   /**
    * Creates a new secret for the person who pays, for `subscribeUrl` of the
    * pages and for `getForBuyer`. The earlier one of this subscription stops
-   * working. Anyone who has it can read, sign and cancel the subscription.
+   * working, and refused signatures are counted from zero again. Anyone who has it can read, sign and cancel the subscription.
    *
    * @throws {@link InvalidFieldError} when the id is malformed.
    * @throws {@link SubscriptionNotFoundError} when there is no such

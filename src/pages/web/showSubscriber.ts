@@ -189,14 +189,15 @@ export function showSubscriber(parameters: ShowSubscriberParameters): void {
   }
 
   async function follow(): Promise<void> {
+    let waited: number = pauses.usual
     while (!signal.aborted && model.link !== 'notFound') {
-      await look()
-      const { subscription } = model
-      if (subscription && hasEnded(subscription)) return
-      await wait(
-        isMoving(subscription, now()) ? pauses.soon : pauses.usual,
-        signal,
-      )
+      if (waited >= pauses.usual || isMoving(model.subscription, now())) {
+        await look()
+        waited = 0
+      }
+      if (model.subscription && hasEnded(model.subscription)) return
+      await wait(pauses.soon, signal)
+      waited += pauses.soon
     }
   }
 

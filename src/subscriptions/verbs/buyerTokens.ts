@@ -39,7 +39,7 @@ export function issueBuyerToken(
   const buyerTokenHash = hashBuyerToken(buyerToken, context.keccak256)
   return writeAgain(context, async (tables) => {
     const { held } = await loadSubscription(tables, context, id)
-    await tables.orders.update([{ ...held.order, buyerTokenHash }])
+    await tables.orders.update([{ ...held.order, buyerTokenHash, tries: 0 }])
     return { buyerToken }
   })
 }

@@ -134,6 +134,34 @@ test('a token opens its own subscription only, no order, and no longer than unti
   ).rejects.toMatchObject({ name: 'OrderNotFoundError' })
 })
 
+test('after ten refused signatures none is verified until the shop issues a new token', async () => {
+  const { subscriptions, subscriber } = await openServer()
+  const wallet = await createBaseAccount(chain)
+  await wallet.deploy()
+  const { subscription, permission } = await subscriptions.draft({
+    account: wallet.address,
+    amount: '10',
+    period,
+  })
+  const { id: subscriptionId } = subscription
+  const { buyerToken } = await subscriptions.issueBuyerToken({ subscriptionId })
+  const mine = subscriber(subscriptionId, buyerToken)
+  const signature = `0x${'11'.repeat(65)}` as const
+  for (let tries = 0; tries < 10; tries++)
+    await expect(mine.accept({ signature })).rejects.toMatchObject({
+      reason: 'wrongSigner',
+    })
+  const own = await signAs(wallet, permission)
+  await expect(mine.accept({ signature: own })).rejects.toMatchObject({
+    reason: 'tooManyTries',
+  })
+  expect((await mine.get()).state).toBe('drafted')
+  await chain.mint({ to: wallet.address, value: 100_000_000n })
+  const issued = await subscriptions.issueBuyerToken({ subscriptionId })
+  const again = subscriber(subscriptionId, issued.buyerToken)
+  expect((await again.accept({ signature: own })).state).toBe('active')
+})
+
 test('a handler without subscriptions serves no subscription to anybody', async () => {
   const { orders, subscriptions, subscribe } = await openServer()
   const { id: subscriptionId } = await subscribe()
