@@ -138,6 +138,7 @@ test('after ten refused signatures none is verified until the shop issues a new 
   const { subscriptions, subscriber } = await openServer()
   const wallet = await createBaseAccount(chain)
   await wallet.deploy()
+  await chain.mint({ to: wallet.address, value: 100_000_000n })
   const { subscription, permission } = await subscriptions.draft({
     account: wallet.address,
     amount: '10',
@@ -156,7 +157,6 @@ test('after ten refused signatures none is verified until the shop issues a new 
     reason: 'tooManyTries',
   })
   expect((await mine.get()).state).toBe('drafted')
-  await chain.mint({ to: wallet.address, value: 100_000_000n })
   const issued = await subscriptions.issueBuyerToken({ subscriptionId })
   const again = subscriber(subscriptionId, issued.buyerToken)
   expect((await again.accept({ signature: own })).state).toBe('active')
