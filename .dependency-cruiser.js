@@ -23,6 +23,7 @@ const parts = {
     'http',
     'webhooks',
     'client',
+    'subscriptions',
     'x402',
   ],
   element: ['core', 'pages'],

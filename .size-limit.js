@@ -36,7 +36,7 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3930, {
     path: 'dist/checkout.js',
   }),
-  check('handler', '*', 20835, {
+  check('handler', '*', 21235, {
     path: 'dist/http.js',
     external: ['zod'],
   }),
@@ -51,7 +51,7 @@ export default [
   }),
   // The whole program of the payment page, with viem, and with what only
   // payments with a ceiling load, which is a third.
-  check('element', '*', 30540, {
+  check('element', '*', 32350, {
     path: 'dist/element.js',
     external: [],
   }),

@@ -132,6 +132,12 @@ const bundlers: Readonly<Record<string, (root: string) => Promise<Bundled>>> = {
       script: 'src/pages/web/main.ts',
       style: 'src/pages/web/pay.css',
     }),
+  subscribeAssets: (root) =>
+    bundlePage(root, {
+      name: 'subscribe',
+      script: 'src/pages/web/subscribe.ts',
+      style: 'src/pages/web/pay.css',
+    }),
   merchantAssets: (root) =>
     bundlePage(root, {
       name: 'merchant',

@@ -151,8 +151,8 @@ export interface BuyerClient {
 
   /**
    * Gets the payment to sign. For a page that does the steps of `pay` one by
-   * one: this one, `signPayment` and `sendPayment`. Retried after transient
-   * failures.
+   * one: this one, `signPayment` and `sendPayment`. Also gets a signed permit,
+   * for `signPermitCancellation`. Retried after transient failures.
    *
    * @throws {@link ProblemError} when the server refuses it: `notOpen` if there
    * is none to sign.

@@ -126,6 +126,25 @@ export interface SubscriptionsClient {
   ): Promise<Answers['SubscriptionAnswer']>
 
   /**
+   * Issues a new secret for the person who pays, for the link to the page of
+   * the subscription. The earlier one stops working. Retried after transient
+   * failures.
+   *
+   * @throws {@link ProblemError} {@link ServerError}
+   *
+   * @example
+   * ```ts
+   * import type { SubscriptionsClient } from 'countersign/client'
+   *
+   * export const newToken = (subscriptions: SubscriptionsClient, subscriptionId: string) =>
+   *   subscriptions.issueBuyerToken({ subscriptionId })
+   * ```
+   */
+  issueBuyerToken(
+    parameters: SubscriptionParameters,
+  ): Promise<Answers['IssuedBuyerToken']>
+
+  /**
    * Reads a subscription. Retried after transient failures.
    *
    * @throws {@link ProblemError} {@link ServerError}

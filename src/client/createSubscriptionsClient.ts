@@ -70,6 +70,12 @@ export function createSubscriptionsClient(
         body: { signature },
         signal: given.signal,
       }),
+    issueBuyerToken: (given) =>
+      ask(line, {
+        path: `${pathOf(given)}/token`,
+        body: {},
+        signal: given.signal,
+      }),
     get: (given) => ask(line, { path: pathOf(given), signal: given.signal }),
     list: ({ before, signal, ...filter } = {}) =>
       loadPages(

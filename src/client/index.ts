@@ -13,6 +13,12 @@ export {
   type CreateMerchantClientParameters,
   createMerchantClient,
 } from './createMerchantClient.js'
+export {
+  type CreateSubscriberClientParameters,
+  createSubscriberClient,
+  type SubscriberClient,
+  type SubscriberState,
+} from './createSubscriberClient.js'
 export { createSubscriptionsClient } from './createSubscriptionsClient.js'
 export {
   type DescribeOrderParameters,

@@ -8,7 +8,7 @@ import { oneAtATime } from './oneAtATime.js'
 import { parseParameters } from './parseParameters.js'
 import { findRoute } from './routes/findRoute.js'
 import { problem } from './routes/problem.js'
-import type { Route } from './routes/route.js'
+import { isForBuyers, type Route } from './routes/route.js'
 import { createRoutes } from './routes/routes.js'
 import { toProblem } from './routes/toProblem.js'
 import { createBodySchemas } from './schemas/bodySchemas.js'
@@ -68,7 +68,7 @@ async function reply(
     const found = findRoute(handler.routes, handler.basePath, pathname)
     request.signal.addEventListener('abort', leave)
     if (request.signal.aborted) leave()
-    const isBuyers = found.routes.some(({ who }) => who === 'buyer')
+    const isBuyers = found.routes.some(isForBuyers)
     const admit = isBuyers ? handler.admitBuyers : handler.admitOthers
     const answered = await admit(() => {
       const work = serve(handler, asked, found).catch(toProblem)

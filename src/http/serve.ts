@@ -11,7 +11,13 @@ import type { SettledParameters } from './parseParameters.js'
 import { readBody } from './readBody.js'
 import { RequestRefusedError } from './routes/errors.js'
 import type { FoundRoute } from './routes/findRoute.js'
-import type { BuyerCall, MerchantCall, Route } from './routes/route.js'
+import {
+  type BuyerCall,
+  isForBuyers,
+  type MerchantCall,
+  type Route,
+  type SubscriberCall,
+} from './routes/route.js'
 import type { BodySchemas } from './schemas/bodySchemas.js'
 import type { StreamHub } from './streams/streamHub.js'
 import { principalMembers } from './types.js'
@@ -67,6 +73,12 @@ export async function serve(
     const sent = await parseSent(handler, request, route)
     return route.run({ ...sent, ...admitted, ...ids, signal })
   }
+  if (route.who === 'subscriber') {
+    const { subscriptionId } = ids
+    const admitted = await admitSubscriber(handler, request, subscriptionId)
+    const sent = await parseSent(handler, request, route)
+    return route.run({ ...sent, ...admitted, ...ids, signal })
+  }
   const admitted = await admitMerchant(handler, request)
   const sent = await parseSent(handler, request, route)
   return route.run({ ...sent, ...admitted, ...ids, signal })
@@ -82,7 +94,7 @@ function serveOther(
     method === 'OPTIONS' &&
     headers.has('access-control-request-method') &&
     corsOrigins.includes(headers.get('origin') ?? '') &&
-    routes.some(({ who }) => who === 'buyer')
+    routes.some(isForBuyers)
   if (isPreflight) return preflight()
   const allow = routes.map((route) => route.method).join(', ')
   throw new RequestRefusedError('methodNotAllowed', { headers: { allow } })
@@ -90,11 +102,11 @@ function serveOther(
 
 function originsFor(
   { origins, corsOrigins }: HandlerContext,
-  { who }: Route,
+  route: Route,
   request: Request,
 ): readonly string[] {
   const own = origins ?? [new URL(request.url).origin]
-  return who === 'buyer' ? [...own, ...corsOrigins] : own
+  return isForBuyers(route) ? [...own, ...corsOrigins] : own
 }
 
 /**
@@ -119,13 +131,31 @@ function parseSegment(
  */
 async function admitBuyer(
   { orders }: HandlerContext,
-  { headers }: Request,
+  request: Request,
   orderId: string,
 ): Promise<Pick<BuyerCall, 'orders' | 'order' | 'payment'>> {
-  const given = headers.get('authorization') ?? ''
-  const [, buyerToken = ''] = /^Bearer +([0-9a-f]{64})$/i.exec(given) ?? []
+  const buyerToken = readBuyerToken(request)
   const { order, payment } = await orders.getForBuyer({ orderId, buyerToken })
   return { orders, order, payment }
+}
+
+/** Checks the token of a subscription's buyer in the same way. */
+async function admitSubscriber(
+  { subscriptions }: HandlerContext,
+  request: Request,
+  subscriptionId: string,
+): Promise<Pick<SubscriberCall, 'subscriptions' | 'subscription'>> {
+  // Without `subscriptions`, there are no such routes.
+  if (!subscriptions) throw new RequestRefusedError('noRoute')
+  const buyerToken = readBuyerToken(request)
+  const asked = { subscriptionId, buyerToken }
+  const subscription = await subscriptions.getForBuyer(asked)
+  return { subscriptions, subscription }
+}
+
+function readBuyerToken({ headers }: Request): string {
+  const given = headers.get('authorization') ?? ''
+  return /^Bearer +([0-9a-f]{64})$/i.exec(given)?.[1] ?? ''
 }
 
 /**

@@ -16,15 +16,22 @@ import { linkFiles } from './renderDocument.js'
 import { renderPage } from './renderPage.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset, type TextAsset } from './serveAsset.js'
+import { subscribeAssets } from './subscribeAssets.js'
 import { themeCss } from './theme.js'
-import type { Pages, PagesParameters, PayUrlParameters } from './types.js'
+import type {
+  Pages,
+  PagesParameters,
+  PayUrlParameters,
+  SubscribeUrlParameters,
+} from './types.js'
 import type { PageData, PageToken } from './web/pageData.js'
 
 /**
  * Serves the payment page of each order, at `/pay/{orderId}#{buyerToken}`, and
  * its script and styles. In it a buyer chooses a wallet, sees everything that
- * is signed, signs, follows the payment, and cancels it. The page uses the
- * routes of `createPaymentHandler`, which you serve too.
+ * is signed, signs, follows the payment, and cancels it. The same for each
+ * subscription, at `/subscribe/{subscriptionId}#{buyerToken}`. The pages use
+ * the routes of `createPaymentHandler`, which you serve too.
  *
  * With `merchant`, also serves the merchant's pages below `/merchant/`, with
  * the routes that they use: orders with their proofs, captures, refunds, books
@@ -58,7 +65,10 @@ export function createPages(
   const settled = parsePages(parameters)
   const theme = themeAsset(settled)
   const files = new Map<string, Asset | TextAsset>(
-    [...payAssets.files, theme].map((file) => [file.name, file]),
+    [...payAssets.files, ...subscribeAssets.files, theme].map((file) => [
+      file.name,
+      file,
+    ]),
   )
   const { payments, frameAncestors, basePath, merchant } = settled
   const security = securityHeaders({
@@ -74,10 +84,13 @@ export function createPages(
 
   const answer = async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url)
-    const place = `${basePath}/pay/`
-    const [first = '', second, ...rest] = pathname.startsWith(place)
-      ? pathname.slice(place.length).split('/')
-      : []
+    const kind = kinds.find(({ folder }) =>
+      pathname.startsWith(`${basePath}/${folder}/`),
+    )
+    if (!kind) return text(404, 'Not found')
+    const [first = '', second, ...rest] = pathname
+      .slice(`${basePath}/${kind.folder}/`.length)
+      .split('/')
     const isFile = first === 'assets' && second !== undefined
     const file = isFile ? files.get(second) : undefined
     const isFound =
@@ -98,7 +111,7 @@ export function createPages(
       )
     const tokens = await getTokens()
     if (tokens.length === 0) return later()
-    return servePage(request, { settled, theme, tokens, returnUrl })
+    return servePage(request, { settled, kind, theme, tokens, returnUrl })
   }
 
   const handle = async (request: Request): Promise<Response> => {
@@ -111,8 +124,24 @@ export function createPages(
   }
   return Object.assign(handle, {
     payUrl: (order: PayUrlParameters) => payUrl(settled, order),
+    subscribeUrl: (subscription: SubscribeUrlParameters) =>
+      subscribeUrl(settled, subscription),
   })
 }
+
+/** The pages that buyers open by a link. */
+const kinds = [
+  {
+    folder: 'pay',
+    assets: payAssets,
+    titles: { title: 'payTo', loading: 'loading' },
+  },
+  {
+    folder: 'subscribe',
+    assets: subscribeAssets,
+    titles: { title: 'draftedSubscription', loading: 'loadingSubscription' },
+  },
+] as const
 
 /** Loads the merchant's pages at their first request. */
 function openMerchantSite(
@@ -135,19 +164,48 @@ function openMerchantSite(
   }
 }
 
-function payUrl(
-  { url, returnUrls }: SettledPages,
-  parameters: PayUrlParameters,
-): string {
+function payUrl(settled: SettledPages, parameters: PayUrlParameters): string {
   checkMembers(parameters, ['orderId', 'buyerToken', 'returnUrl'])
-  const { buyerToken, returnUrl, ...given }: PayUrlParameters =
+  const { orderId, ...given }: PayUrlParameters = Object(parameters)
+  return linkTo(settled, {
+    ...given,
+    folder: 'pay',
+    id: parseOrderId(orderId),
+    from: 'draft',
+  })
+}
+
+function subscribeUrl(
+  settled: SettledPages,
+  parameters: SubscribeUrlParameters,
+): string {
+  checkMembers(parameters, ['subscriptionId', 'buyerToken', 'returnUrl'])
+  const { subscriptionId, ...given }: SubscribeUrlParameters =
     Object(parameters)
-  const orderId = parseOrderId(given.orderId)
+  return linkTo(settled, {
+    ...given,
+    folder: 'subscribe',
+    id: parseOrderId(subscriptionId, 'subscriptionId'),
+    from: 'issueBuyerToken',
+  })
+}
+
+type LinkParameters = Pick<PayUrlParameters, 'buyerToken' | 'returnUrl'> & {
+  folder: string
+  id: string
+  /** What returns the token. */
+  from: string
+}
+
+function linkTo(
+  { url, returnUrls }: SettledPages,
+  { folder, id, buyerToken, returnUrl, from }: LinkParameters,
+): string {
   if (!/^[\da-f]{64}$/i.test(buyerToken))
     throw new InvalidFieldError(
       'buyerToken',
       buyerToken,
-      'the token that draft returned',
+      `the token that ${from} returned`,
     )
   const back = returnUrl && chooseReturn(returnUrl, returnUrls)
   if (returnUrl && !back)
@@ -157,11 +215,12 @@ function payUrl(
       'one of the returnUrls of createPages',
     )
   const query = back ? `?return=${encodeURIComponent(back)}` : ''
-  return `${url}/pay/${encodeURIComponent(orderId)}${query}#${buyerToken}`
+  return `${url}/${folder}/${encodeURIComponent(id)}${query}#${buyerToken}`
 }
 
 type ServePageParameters = {
   settled: SettledPages
+  kind: (typeof kinds)[number]
   theme: TextAsset
   tokens: readonly PageToken[]
   returnUrl: string | undefined
@@ -169,11 +228,12 @@ type ServePageParameters = {
 
 function servePage(
   request: Request,
-  { settled, theme, tokens, returnUrl }: ServePageParameters,
+  { settled, kind, theme, tokens, returnUrl }: ServePageParameters,
 ): Response {
   const { basePath, payments, logo, name, terms } = settled
   const { language, words } = findWords(request, settled)
-  const from = `${basePath}/pay`
+  const { folder, assets, titles } = kind
+  const from = `${basePath}/${folder}`
   const data: PageData = {
     payments: relativeTo(from, payments),
     name,
@@ -185,10 +245,11 @@ function servePage(
   }
   const document = renderPage({
     data,
+    titles,
     ...linkFiles({
-      script: `assets/${payAssets.script}`,
-      imports: payAssets.imports.map((file) => `assets/${file}`),
-      styles: [`assets/${payAssets.style}`, `assets/${theme.name}`],
+      script: `assets/${assets.script}`,
+      imports: assets.imports.map((file) => `assets/${file}`),
+      styles: [`assets/${assets.style}`, `assets/${theme.name}`],
     }),
     logo: logo && relativeTo(from, logo),
   })

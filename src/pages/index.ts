@@ -5,6 +5,7 @@ export type {
   PagesParameters,
   PayUrlParameters,
   PaywallParameters,
+  SubscribeUrlParameters,
 } from './types.js'
 export { englishWords } from './words/englishWords.js'
 export { germanWords } from './words/germanWords.js'

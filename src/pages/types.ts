@@ -69,6 +69,13 @@ export type PayUrlParameters = {
   returnUrl?: string | undefined
 }
 
+/** A subscription to sign, follow and cancel. */
+export type SubscribeUrlParameters = Pick<PayUrlParameters, 'returnUrl'> & {
+  subscriptionId: string
+  /** From the result of `issueBuyerToken`. It stands behind the `#`. */
+  buyerToken: string
+}
+
 /** What {@link createPages} returns. */
 export type Pages = {
   /** Answers a fetch `Request` with a `Response`. Never rejects. */
@@ -81,4 +88,13 @@ export type Pages = {
    * is none of `returnUrls`.
    */
   payUrl(parameters: PayUrlParameters): string
+  /**
+   * Returns the link to the page of a subscription, which needs the routes of
+   * `createPaymentHandler` with `subscriptions`. Anyone who has the link has
+   * all rights of the buyer.
+   *
+   * @throws `InvalidFieldError` when a parameter is malformed, or `returnUrl`
+   * is none of `returnUrls`.
+   */
+  subscribeUrl(parameters: SubscribeUrlParameters): string
 }

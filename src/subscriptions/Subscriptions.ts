@@ -5,6 +5,10 @@ import type {
   AcceptSubscriptionVerdict,
 } from './verbs/acceptSubscription.js'
 import type {
+  IssuedBuyerToken,
+  SubscriptionForBuyerParameters,
+} from './verbs/buyerTokens.js'
+import type {
   CancelSubscriptionVerdict,
   SubscriptionIdParameters,
 } from './verbs/cancelSubscription.js'
@@ -191,6 +195,54 @@ export interface Subscriptions {
    * ```
    */
   get(parameters: SubscriptionIdParameters): Promise<Subscription>
+
+  /**
+   * Creates a new secret for the person who pays, for `subscribeUrl` of the
+   * pages and for `getForBuyer`. The earlier one of this subscription stops
+   * working, and refused signatures are counted from zero again. Anyone who has it can read, sign and cancel the subscription.
+   *
+   * @throws {@link InvalidFieldError} when the id is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription.
+   *
+   * @example
+   * ```ts
+   * import type { Pages } from 'countersign/pages'
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export async function linkTo(
+   *   pages: Pages,
+   *   subscriptions: Subscriptions,
+   *   subscriptionId: string,
+   * ) {
+   *   const { buyerToken } = await subscriptions.issueBuyerToken({ subscriptionId })
+   *   return pages.subscribeUrl({ subscriptionId, buyerToken })
+   * }
+   * ```
+   */
+  issueBuyerToken(
+    parameters: SubscriptionIdParameters,
+  ): Promise<IssuedBuyerToken>
+
+  /**
+   * Returns a subscription to the person who has its buyer token.
+   *
+   * @throws {@link InvalidFieldError} when the id is malformed.
+   * @throws {@link SubscriptionNotFoundError} when there is no such
+   * subscription, or the token is not its newest.
+   *
+   * @example
+   * ```ts
+   * import type { Subscriptions } from 'countersign/subscriptions'
+   *
+   * export const show = (
+   *   subscriptions: Subscriptions,
+   *   subscriptionId: string,
+   *   buyerToken: string,
+   * ) => subscriptions.getForBuyer({ subscriptionId, buyerToken })
+   * ```
+   */
+  getForBuyer(parameters: SubscriptionForBuyerParameters): Promise<Subscription>
 
   /**
    * Lists subscriptions, the newest first.

@@ -11,6 +11,10 @@ import { runSchedules } from './runSchedules.js'
 import type { Subscriptions } from './Subscriptions.js'
 import type { SchedulePolicy, SettledSchedule } from './schedule/types.js'
 import { acceptSubscription } from './verbs/acceptSubscription.js'
+import {
+  getSubscriptionForBuyer,
+  issueBuyerToken,
+} from './verbs/buyerTokens.js'
 import { cancelSubscription } from './verbs/cancelSubscription.js'
 import { chargeSubscription } from './verbs/chargeSubscription.js'
 import type { SubscriptionsContext } from './verbs/context.js'
@@ -87,6 +91,12 @@ export function createSubscriptions(
     restart: (given) =>
       perform('restart', () => restartSubscription(subscriptions, given)),
     get: (given) => perform('get', () => getSubscription(subscriptions, given)),
+    issueBuyerToken: (given) =>
+      perform('issueBuyerToken', () => issueBuyerToken(subscriptions, given)),
+    getForBuyer: (given) =>
+      perform('getForBuyer', () =>
+        getSubscriptionForBuyer(subscriptions, given),
+      ),
     list: (given = {}) =>
       perform('list', () => listSubscriptions(subscriptions, given)),
     charges: (given) =>

@@ -54,6 +54,10 @@ export type { Subscriptions } from './Subscriptions.js'
 export type { Subscription } from './schedule/showSubscription.js'
 export type { SchedulePolicy, SubscriptionState } from './schedule/types.js'
 export type { AcceptSubscriptionVerdict } from './verbs/acceptSubscription.js'
+export type {
+  IssuedBuyerToken,
+  SubscriptionForBuyerParameters,
+} from './verbs/buyerTokens.js'
 export type { CancelSubscriptionVerdict } from './verbs/cancelSubscription.js'
 export type {
   ChargeRefusal,

@@ -41,6 +41,7 @@ export function checkContents({ files, size, unpackedSize }: Consumer): void {
 export function checkPages({ installed }: Consumer): void {
   const forms: Readonly<Record<string, readonly RegExp[]>> = {
     payAssets: [/"pay-\w{8}\.js"/, /"look-\w{8}\.css"/],
+    subscribeAssets: [/"subscribe-\w{8}\.js"/, /"look-\w{8}\.css"/],
     merchantAssets: [/"merchant-\w{8}\.js"/, /"look-\w{8}\.css"/],
     // The paywall has them inline.
     paywallAssets: [/hash"?: ?"sha256-[\w+/]{43}="/],

@@ -158,6 +158,7 @@ test('countersign/client exports these names', () => {
       "ServerError",
       "createBuyerClient",
       "createMerchantClient",
+      "createSubscriberClient",
       "createSubscriptionsClient",
       "describeOrder",
     ]

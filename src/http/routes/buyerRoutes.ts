@@ -19,7 +19,7 @@ export function buyerRoutes(): readonly Route[] {
       name: 'getPayment',
       method: 'GET',
       path: '/orders/{orderId}/payment',
-      summary: 'Gives the payment to sign',
+      summary: 'Gives the payment to sign, or a signed permit to cancel',
       answers: { 200: 'PaymentToSign' },
       run: async ({ order, payment }) =>
         payment ? answer(200, { payment }) : notOpen(order.state, 'sent'),

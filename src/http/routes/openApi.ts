@@ -23,7 +23,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
       title: 'Payments',
       version: '1',
       description:
-        'Integers are decimal strings, addresses lower case. Buyers send the buyerToken of their order, merchants the sign-in of their shop.',
+        'Integers are decimal strings, addresses lower case. Buyers send the buyerToken of their order or subscription, merchants the sign-in of their shop.',
     },
     ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
@@ -37,7 +37,7 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
         buyerToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The buyerToken of the order.',
+          description: 'The buyerToken of the order or subscription.',
         },
         merchant: {
           type: 'http',
@@ -52,7 +52,11 @@ export function openApi(routes: readonly Route[], basePath: string): Json {
 
 function operation(route: Route, bodies: BodySchemas): Json {
   const { name, who, path, summary, body } = route
-  const security = { buyer: 'buyerToken', merchant: 'merchant' } as const
+  const security = {
+    buyer: 'buyerToken',
+    subscriber: 'buyerToken',
+    merchant: 'merchant',
+  } as const
   return {
     operationId: name,
     summary,

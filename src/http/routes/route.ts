@@ -6,6 +6,8 @@ import type {
   Order,
   Orders,
 } from '../../orders/index.js'
+import type { Subscriptions } from '../../subscriptions/Subscriptions.js'
+import type { Subscription } from '../../subscriptions/schedule/showSubscription.js'
 import type { AnswerName } from '../schemas/answerSchemas.js'
 import type { BodySchemas } from '../schemas/bodySchemas.js'
 import type { StreamHub } from '../streams/streamHub.js'
@@ -34,6 +36,15 @@ export type BuyerCall = Call & {
    */
   order: Order
   payment: AnyDraftedPayment | undefined
+}
+
+export type SubscriberCall = Call & {
+  subscriptions: Subscriptions
+  /**
+   * The subscription that the buyer's token belongs to, as loaded when the
+   * token was checked.
+   */
+  subscription: Subscription
 }
 
 export type MerchantCall = Call & {
@@ -98,6 +109,7 @@ type Asked<call, name extends BodyName, query> = RouteFields & {
 export type Route = RouteFields &
   (
     | { who: 'buyer'; run(call: BuyerCall): Promise<Response> }
+    | { who: 'subscriber'; run(call: SubscriberCall): Promise<Response> }
     | { who: 'merchant'; run(call: MerchantCall): Promise<Response> }
     | { who: 'public'; run(): Promise<Response> }
   )
@@ -107,6 +119,18 @@ export function buyerRoute<name extends BodyName = never>(
   route: Asked<BuyerCall, name, unknown>,
 ): Route {
   return { ...route, who: 'buyer' }
+}
+
+/** Makes a route for a buyer who sends the token of the subscription. */
+export function subscriberRoute<name extends BodyName = never>(
+  route: Asked<SubscriberCall, name, unknown>,
+): Route {
+  return { ...route, who: 'subscriber' }
+}
+
+/** True for a route whose requests carry a buyer's token. */
+export function isForBuyers({ who }: Pick<Route, 'who'>): boolean {
+  return who === 'buyer' || who === 'subscriber'
 }
 
 /** Makes a route for a merchant that `authorize` accepts. */

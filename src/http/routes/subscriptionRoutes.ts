@@ -4,19 +4,28 @@ import type { Subscriptions } from '../../subscriptions/Subscriptions.js'
 import type { Subscription } from '../../subscriptions/schedule/showSubscription.js'
 import type { ListedSubscriptions } from '../../subscriptions/verbs/listSubscriptions.js'
 import type { SubscriptionDraftBody } from '../schemas/bodySchemas.js'
+import {
+  type BuyerSubscription,
+  buyerSubscription,
+} from '../schemas/buyerSubscription.js'
 import type { PageQuery, QuerySchemas } from '../schemas/querySchemas.js'
 import { answer } from './answer.js'
 import { RequestRefusedError } from './errors.js'
 import { parseKey, refuseUsedId } from './idempotencyKey.js'
 import { integer } from './integer.js'
 import { problem } from './problem.js'
-import { type MerchantCall, merchantRoute, type Route } from './route.js'
+import {
+  type MerchantCall,
+  merchantRoute,
+  type Route,
+  subscriberRoute,
+} from './route.js'
 import { isProblemReason } from './toProblem.js'
 
 /**
- * The routes of subscriptions, each limited to the merchant's recipients.
- * Subscribers have no token for these routes. The shop itself brings them the
- * permission to sign, and sends in their signature.
+ * The routes of subscriptions: those of merchants, each limited to the
+ * merchant's recipients, and those of the person who pays, each of whom needs
+ * the token of the subscription.
  */
 export function subscriptionRoutes(
   subscriptions: Subscriptions,
@@ -25,6 +34,7 @@ export function subscriptionRoutes(
   return [
     ...ownRoutes(subscriptions, queries),
     ...chargeRoutes(subscriptions, queries),
+    ...subscriberRoutes(),
   ]
 }
 
@@ -82,6 +92,19 @@ function ownRoutes(
         return verdict.ok
           ? answer(200, { subscription })
           : refusePermission(verdict.reason, subscription)
+      },
+    }),
+    merchantRoute({
+      name: 'issueBuyerToken',
+      method: 'POST',
+      path: '/merchant/subscriptions/{subscriptionId}/token',
+      summary: 'Issues a buyer token; the earlier one stops working',
+      body: 'Nothing',
+      answers: { 201: 'IssuedBuyerToken' },
+      run: async (call) => {
+        const { id } = await load(subscriptions, call)
+        const asked = { subscriptionId: id }
+        return answer(201, await subscriptions.issueBuyerToken(asked))
       },
     }),
     merchantRoute({
@@ -149,6 +172,66 @@ function chargeRoutes(
       },
     }),
   ]
+}
+
+/** The routes for the person who pays. */
+function subscriberRoutes(): readonly Route[] {
+  const path = '/subscriptions/{subscriptionId}'
+  return [
+    subscriberRoute({
+      name: 'getOwnSubscription',
+      method: 'GET',
+      path,
+      summary: 'Reads the subscription, its permission and its newest charges',
+      answers: { 200: 'BuyerSubscription' },
+      run: async ({ subscriptions, subscription }) =>
+        answer(200, await showBuyer(subscriptions, subscription)),
+    }),
+    subscriberRoute({
+      name: 'postOwnSignature',
+      method: 'POST',
+      path: `${path}/signature`,
+      summary: 'Takes the signature of the permission; repeatable',
+      body: 'PermissionSignature',
+      answers: { 200: 'BuyerSubscription' },
+      run: async ({ subscriptions, subscriptionId, body }) => {
+        const asked = { subscriptionId, ...body }
+        const verdict = await subscriptions.accept(asked)
+        const { subscription } = verdict
+        return verdict.ok
+          ? answer(200, await showBuyer(subscriptions, subscription))
+          : refusePermission(verdict.reason, subscription)
+      },
+    }),
+    subscriberRoute({
+      name: 'cancelOwnSubscription',
+      method: 'POST',
+      path: `${path}/cancellation`,
+      summary: 'Stops charging, and has the permission revoked; repeatable',
+      body: 'Nothing',
+      answers: { 200: 'BuyerSubscription' },
+      run: async ({ subscriptions, subscriptionId }) => {
+        const verdict = await subscriptions.cancel({ subscriptionId })
+        const { subscription } = verdict
+        return verdict.ok
+          ? answer(200, await showBuyer(subscriptions, subscription))
+          : refuseState(subscription)
+      },
+    }),
+  ]
+}
+
+/** Most charges that a buyer sees. */
+const chargesShown = 12
+
+async function showBuyer(
+  subscriptions: Subscriptions,
+  subscription: Subscription,
+): Promise<BuyerSubscription> {
+  const { id: subscriptionId } = subscription
+  const asked = { subscriptionId, limit: chargesShown }
+  const { charges } = await subscriptions.charges(asked)
+  return buyerSubscription(subscription, charges)
 }
 
 type Draft = MerchantCall & { body: SubscriptionDraftBody }

@@ -38,6 +38,7 @@ export type AnswerName =
   | 'DraftedSubscription'
   | 'SubscriptionList'
   | 'SubscriptionAnswer'
+  | 'IssuedBuyerToken'
   | 'Charge'
   | 'ChargeList'
   | 'Sending'
@@ -58,10 +59,11 @@ export function createAnswerSchemas(): AnswerSchemas {
   const parts = createOrderSchemas()
   const { BuyerOrder, Order, Refund, DraftedPayment, Cancellation, Call } =
     parts
-  const subscriptions = createSubscriptionSchemas()
+  const subscriptions = createSubscriptionSchemas(BuyerOrder)
   const { Subscription, SpendPermission } = subscriptions
   const call = Call.optional()
   const until = decimalSchema()
+  const buyerToken = z.string().regex(/^[0-9a-f]{64}$/)
   return {
     ...parts,
     ...createReportSchemas(),
@@ -78,7 +80,7 @@ export function createAnswerSchemas(): AnswerSchemas {
     DraftedOrder: z.strictObject({
       order: Order,
       payment: DraftedPayment,
-      buyerToken: z.string().regex(/^[0-9a-f]{64}$/),
+      buyerToken,
     }),
     OrderList: z.strictObject({
       orders: z.array(Order),
@@ -121,6 +123,7 @@ export function createAnswerSchemas(): AnswerSchemas {
       cursor: until.optional(),
     }),
     SubscriptionAnswer: z.strictObject({ subscription: Subscription }),
+    IssuedBuyerToken: z.strictObject({ buyerToken }),
     Charge: z.strictObject({ order: Order }),
     ChargeList: z.strictObject({
       charges: z.array(Order),

@@ -13,12 +13,14 @@ import type {
 } from '../../orders/index.js'
 import type { SpendPermission } from '../../subscriptions/permission/types.js'
 import type { Subscription } from '../../subscriptions/schedule/showSubscription.js'
+import type { IssuedBuyerToken } from '../../subscriptions/verbs/buyerTokens.js'
 import type { DraftedSubscription } from '../../subscriptions/verbs/draftSubscription.js'
 import type {
   ListedCharges,
   ListedSubscriptions,
 } from '../../subscriptions/verbs/listSubscriptions.js'
 import type { BuyerOrder } from './buyerOrder.js'
+import type { BuyerSubscription } from './buyerSubscription.js'
 
 /**
  * A value as JSON: each `bigint` becomes a decimal string, and a member that is
@@ -124,6 +126,8 @@ type Values = {
   DraftedSubscription: DraftedSubscription
   SubscriptionList: ListedSubscriptions
   SubscriptionAnswer: { subscription: Subscription }
+  BuyerSubscription: BuyerSubscription
+  IssuedBuyerToken: IssuedBuyerToken
   /** A charge is shown as an order. */
   Charge: { order: Order }
   ChargeList: ListedCharges

@@ -12,6 +12,7 @@ import {
 type SubscriptionSchemas = {
   SpendPermission: z.ZodType<Answers['SpendPermission']>
   Subscription: z.ZodType<Answers['Subscription']>
+  BuyerSubscription: z.ZodType<Answers['BuyerSubscription']>
 }
 
 export type SubscriptionSchemaName = keyof SubscriptionSchemas
@@ -31,19 +32,25 @@ const states: Readonly<Record<SubscriptionState, SubscriptionState>> = {
  * Creates the schemas of subscriptions. No schema has a member for a signature,
  * so no answer can contain one.
  */
-export function createSubscriptionSchemas(): Readonly<SubscriptionSchemas> {
+export function createSubscriptionSchemas(
+  charge: z.ZodType<Answers['BuyerOrder']>,
+): Readonly<SubscriptionSchemas> {
   const permission = permissionSchema()
+  const shown = {
+    ...destinationFields(),
+    id: z.string(),
+    state: z.enum(states),
+    payer: addressSchema(),
+    permission,
+    amount: z.string().optional(),
+    period: decimalSchema(),
+    due: decimalSchema().optional(),
+  }
   return {
     SpendPermission: permission,
+    BuyerSubscription: z.strictObject({ ...shown, charges: z.array(charge) }),
     Subscription: z.strictObject({
-      ...destinationFields(),
-      id: z.string(),
-      state: z.enum(states),
-      payer: addressSchema(),
-      permission,
-      amount: z.string().optional(),
-      period: decimalSchema(),
-      due: decimalSchema().optional(),
+      ...shown,
       metadata: z.record(z.string(), z.unknown()),
       createdAt: decimalSchema(),
     }),

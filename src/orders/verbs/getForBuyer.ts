@@ -3,9 +3,12 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { OrdersContext } from '../context/types.js'
+import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { draftedPaymentOf } from '../model/paymentOf.js'
 import { takesPayment } from '../model/refusals.js'
+import { traitsOf } from '../model/roles.js'
 import { showOrder } from '../model/showOrder.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { AnyDraftedPayment, Order } from '../model/types.js'
 import { loadShown } from './orderLoader.js'
 
@@ -19,7 +22,10 @@ export type GetForBuyerParameters = {
 /** What a buyer who has the order's token may see. */
 export type OrderForBuyer = {
   order: Order
-  /** The payment to sign; absent when the order takes no payment now. */
+  /**
+   * The payment to sign, or a signed permit that its payer can still cancel,
+   * with `signPermitCancellation`. Absent when the order takes no payment now.
+   */
   payment: AnyDraftedPayment | undefined
 }
 
@@ -39,15 +45,29 @@ export async function getForBuyer(
   const found = await loadShown(
     context,
     orderId,
-    ({ buyerTokenHash }) => buyerTokenHash === hash,
+    (order) => order.buyerTokenHash === hash && traitsOf(order).hasBuyer,
   )
   const { order, attempt } = found
+  const isWanted = takesPayment(found) || isOpenPermit(context, found)
   return {
     order: showOrder(found),
-    payment: takesPayment(found)
-      ? draftedPaymentOf(context, order, attempt)
-      : undefined,
+    payment: isWanted ? draftedPaymentOf(context, order, attempt) : undefined,
   }
+}
+
+/**
+ * True for a signed permit that can still be captured. Nothing but a permit of
+ * zero cancels it, which the payer builds from the payment.
+ */
+function isOpenPermit(
+  context: Pick<OrdersContext, 'kinds'>,
+  { order, attempt }: StoredOrder,
+): boolean {
+  return (
+    ['stored', 'capturing', 'voided'].includes(order.state) &&
+    attempt.spendable &&
+    !hasTokenNonce(kindOf(context, order))
+  )
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { BuyerClient } from '../../client/BuyerClient.js'
+import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
 import { signCancellation } from '../../payments/sign/signCancellation.js'
+import { loadCeilings, requestDraft } from './draft.js'
 import { WrongAccount } from './failures.js'
 import type { PageToken } from './pageData.js'
 import { checkWalletChain } from './pay.js'
@@ -7,6 +8,8 @@ import type { Connection } from './wallets.js'
 
 type CancelParameters = {
   buyer: BuyerClient
+  /** The order as the page shows it. */
+  shown: BuyerState
   connection: Connection
   token: PageToken
   signal: AbortSignal
@@ -14,16 +17,26 @@ type CancelParameters = {
 
 type Taken = Awaited<ReturnType<BuyerClient['sendCancellation']>>
 
-/** Has the wallet sign the end of a payment; the shop sends it. */
-export async function cancel({
-  buyer,
-  connection,
-  token,
-  signal,
-}: CancelParameters): Promise<Taken> {
+/**
+ * Has the wallet sign the end of a payment. The shop sends it; the end of a
+ * permit the buyer sends.
+ */
+export async function cancel(parameters: CancelParameters): Promise<Taken> {
+  const { buyer, shown, connection, token, signal } = parameters
   const { account, wallet } = connection
   await checkWalletChain(connection, token)
-  const cancellation = await buyer.cancellationToSign({ signal })
+  const cancellation = await buyer
+    .cancellationToSign({ signal })
+    .catch((error: unknown) => {
+      const { reason } = Object(error)
+      if (reason !== 'unsupportedToken') throw error
+    })
+  if (!cancellation) {
+    const draft = await requestDraft(buyer, signal)
+    const { signPermitEnd } = await loadCeilings()
+    const asked = { draft, connection, token, signal }
+    return { order: shown, call: await signPermitEnd(asked) }
+  }
   const { authorizer } = cancellation.message
   if (authorizer.toLowerCase() !== account) throw new WrongAccount(authorizer)
   const signed = await signCancellation(

@@ -130,7 +130,13 @@ export function createActions(parameters: CreateActionsParameters): Actions {
       run('canceling', async (signal) => {
         const { connection, order, token } = current()
         const { buyer } = opened
-        const taken = await cancel({ buyer, connection, token, signal })
+        const taken = await cancel({
+          buyer,
+          shown: order,
+          connection,
+          token,
+          signal,
+        })
         change({ call: taken.call })
         showOrder(taken.order, order.state)
       })

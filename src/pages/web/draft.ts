@@ -35,10 +35,12 @@ export async function requestDraft(
 /** Loads what payments with a ceiling need only if there is one. */
 export async function loadKind(draft: PageDraft): Promise<ClientKind> {
   if (!draft.checkout) return { ...eip3009Signing, decode: decodePayment }
-  const kinds = await import('../../checkout/signingKinds.js').catch(() => {
+  return (await loadCeilings()).ceilingKind(draft.primaryType)
+}
+
+/** Loads the code of payments with a ceiling. */
+export function loadCeilings(): Promise<typeof import('./ceilings.js')> {
+  return import('./ceilings.js').catch(() => {
     throw new ServerError({ request: 'The code for ceilings' })
   })
-  return draft.primaryType === 'Permit'
-    ? kinds.permitSigning
-    : kinds.checkoutSigning
 }

@@ -1,11 +1,11 @@
 import { placeInPage } from './dom.js'
-import type { OrderLink } from './openBuyer.js'
 import { readLink, readPageData } from './readPageData.js'
 import { showPayment } from './showPayment.js'
 
+const link = readLink()
 showPayment({
   data: readPageData(),
-  link: linkOfPage(),
+  link: link && { orderId: link.id, buyerToken: link.buyerToken },
   place: placeInPage(),
   print: () => window.print(),
   signal: new AbortController().signal,
@@ -13,12 +13,3 @@ showPayment({
 
 // Another link to the same page changes nothing but what is behind the `#`.
 addEventListener('hashchange', () => location.reload())
-
-function linkOfPage(): OrderLink | undefined {
-  try {
-    return readLink()
-  } catch {
-    // The order's id in the address is malformed.
-    return undefined
-  }
-}

@@ -1,15 +1,12 @@
 import type { BuyerClient } from '../../client/BuyerClient.js'
 import { createBuyerClient } from '../../client/createBuyerClient.js'
+import { type ServerClock, serverClock } from './serverClock.js'
 
 /** An order, and the secret token of its buyer. */
 export type OrderLink = { orderId: string; buyerToken: string }
 
 /** The routes of the order, and the time of the server. */
-export type OpenedBuyer = {
-  buyer: BuyerClient
-  /** Unix seconds. Buyers' clocks are often wrong. */
-  now: () => number
-}
+export type OpenedBuyer = Pick<ServerClock, 'now'> & { buyer: BuyerClient }
 
 type OpenBuyerParameters = {
   link: OrderLink
@@ -24,20 +21,9 @@ export function openBuyer({
   payments,
   onRetry,
 }: OpenBuyerParameters): OpenedBuyer {
-  let ahead = 0
-  const buyer = createBuyerClient({
-    url: addressOf(payments),
-    ...link,
-    onRetry,
-    fetch: async (request) => {
-      const response = await fetch(request)
-      const date = Date.parse(response.headers.get('date') ?? '')
-      // The header has whole seconds.
-      if (Math.abs(date - Date.now() - ahead) > 2_000) ahead = date - Date.now()
-      return response
-    },
-  })
-  return { buyer, now: () => Math.floor((Date.now() + ahead) / 1_000) }
+  const { fetch, now } = serverClock()
+  const url = addressOf(payments)
+  return { buyer: createBuyerClient({ url, ...link, onRetry, fetch }), now }
 }
 
 /** Leaves a malformed address as it is: the client's error is about that. */

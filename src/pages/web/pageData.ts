@@ -51,6 +51,7 @@ export type FailureReason =
   | 'tooLittle'
   | 'tooMany'
   | 'unexpected'
+  | 'unfitWallet'
   | 'unknownNetwork'
   | 'unreachable'
   | 'wait'

@@ -1,4 +1,3 @@
-import type { OrderLink } from './openBuyer.js'
 import { dataElement, type ShopData } from './pageData.js'
 
 /** The data that the server put into the document. */
@@ -9,11 +8,21 @@ export function readPageData<data extends ShopData>(): data {
   return JSON.parse(element?.content ?? '')
 }
 
-/** The order that the address names, and its token behind the `#`. */
-export function readLink(): OrderLink {
+/** What the address names, and the secret token of its buyer. */
+export type PageLink = { id: string; buyerToken: string }
+
+/**
+ * Reads the id in the address, and its token behind the `#`. Returns
+ * `undefined` if the id is malformed.
+ */
+export function readLink(): PageLink | undefined {
   const segment = location.pathname.split('/').at(-1) ?? ''
-  return {
-    orderId: decodeURIComponent(segment),
-    buyerToken: location.hash.slice(1),
+  try {
+    return {
+      id: decodeURIComponent(segment),
+      buyerToken: location.hash.slice(1),
+    }
+  } catch {
+    return undefined
   }
 }

@@ -70,7 +70,7 @@ export function renderView(
     link === 'lost' &&
       notice(format.say(model.task === 'sending' ? 'keepOpen' : 'lost')),
     order.state === 'drafted' && payPart(model, order, parameters),
-    canCancel(model) && cancelPart(model, parameters),
+    canCancel(model) && !model.call && cancelPart(model, parameters),
     callPart(model, parameters),
     endPart(model, order, parameters),
   )
@@ -138,10 +138,16 @@ function facts(
   }
   if (paidAt !== undefined) rows.push([say('paidAt'), time(paidAt)])
   if (transaction)
-    rows.push([say('transaction'), hash(transaction.hash, token?.explorer)])
+    rows.push([
+      say('transaction'),
+      linkTransaction(transaction.hash, token?.explorer),
+    ])
   for (const refund of order.refunds)
     if (refund.transaction)
-      rows.push([say('refund'), hash(refund.transaction.hash, token?.explorer)])
+      rows.push([
+        say('refund'),
+        linkTransaction(refund.transaction.hash, token?.explorer),
+      ])
   return factList(rows)
 }
 
@@ -158,7 +164,10 @@ function countdown(
   )
 }
 
-function hash(text: string, explorer: string | undefined): HTMLElement {
+export function linkTransaction(
+  text: string,
+  explorer: string | undefined,
+): HTMLElement {
   return explorer
     ? h(
         'a',
@@ -274,7 +283,7 @@ export type OpenOrder = PricedOrder & {
 
 type WalletModel = Pick<Model, 'connection' | 'task' | 'wallets'>
 
-function accountPart(
+export function accountPart(
   { connection, task }: WalletModel,
   { format, actions }: PayPartParameters,
 ): Child {
@@ -294,7 +303,7 @@ function accountPart(
   )
 }
 
-function walletPart(
+export function walletPart(
   { wallets, task }: WalletModel,
   { format, actions }: PayPartParameters,
   text: 'walletsText' | 'walletsToCancel',
@@ -367,11 +376,9 @@ function cancelPart(model: Model, parameters: ViewParameters): Child {
   ]
 }
 
-function callPart(
-  { call, isCallSent, order }: Model,
-  { format, actions }: ViewParameters,
-): Child {
-  if (!call || order?.state === 'canceled') return undefined
+function callPart(model: Model, { format, actions }: ViewParameters): Child {
+  const { call, isCallSent } = model
+  if (!call || !canCancel(model)) return undefined
   const { say } = format
   return h(
     'div',

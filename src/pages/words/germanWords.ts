@@ -183,7 +183,8 @@ export const germanWords: PageWords = {
   sendItText:
     'Der Shop sendet Ihren Widerruf nicht. Senden Sie ihn mit Ihrer Wallet; das kostet eine Netzwerkgebühr.',
   sendIt: 'Widerruf senden',
-  sentText: 'Gesendet. Diese Seite zeigt, wann das Netzwerk ihn hat.',
+  sentText:
+    'Gesendet. Diese Seite zeigt es, sobald das Netzwerk ihn endgültig hat; das kann einige Minuten dauern.',
 
   details: 'Alles, was Sie unterschreiben',
   detailsText:
@@ -223,6 +224,59 @@ export const germanWords: PageWords = {
   done: 'erledigt',
   now: 'jetzt',
   next: 'später',
+
+  loadingSubscription: 'Ihr Abonnement wird geladen',
+  draftedSubscription: 'Abonnement bei {name}',
+  draftedSubscriptionText:
+    'Sie unterschreiben einmal. Der Shop kann danach in jedem Zeitraum bis zu {amount} abbuchen, nie mehr, bis das Abonnement endet oder gekündigt wird. Unterschreiben kostet keine Gebühr.',
+  activeSubscription: 'Abonnement aktiv',
+  activeSubscriptionText:
+    'Der Shop bucht in jedem Zeitraum von Ihrem Konto ab, ohne Sie noch einmal zu fragen. Sie können jederzeit kündigen.',
+  pastDueSubscription: 'Ein Zeitraum wurde nicht abgebucht',
+  pastDueSubscriptionText:
+    'Der Shop kann es noch einmal versuchen oder den nächsten Zeitraum abbuchen. Prüfen Sie, ob genug Geld auf Ihrem Konto ist.',
+  unpaidSubscription: 'Der Shop bucht nicht mehr ab',
+  unpaidSubscriptionText:
+    'Abbuchungen sind gescheitert. Ihre Erlaubnis gilt weiter, der Shop kann also wieder beginnen. Kündigen Sie das Abonnement, um es zu beenden, oder wenden Sie sich an den Shop, um es fortzusetzen.',
+  cancelingSubscription: 'Ihre Kündigung ist unterwegs',
+  cancelingSubscriptionText:
+    'Der Shop bucht nichts Neues ab. Eine Abbuchung, die schon gesendet ist, kann noch durchgehen. Sobald das Netzwerk die Kündigung hat, kann für dieses Abonnement nie wieder abgebucht werden.',
+  canceledSubscription: 'Abonnement gekündigt',
+  canceledSubscriptionText:
+    'Für dieses Abonnement kann nie wieder abgebucht werden.',
+  endedSubscription: 'Abonnement beendet',
+  endedSubscriptionText:
+    'Das Abonnement ist vorbei. Es kann nie wieder dafür abgebucht werden.',
+  perPeriod: '{amount} je {period}',
+  mostPerPeriod: 'Höchstens je Zeitraum',
+  periodLength: 'Länge eines Zeitraums',
+  periodCount: 'Anzahl der Zeiträume',
+  starts: 'Beginnt',
+  ends: 'Endet',
+  noEnd: 'ohne Ende',
+  nextCharge: 'Nächste Abbuchung',
+  soon: 'gleich',
+  ifItFails: 'Wenn eine Abbuchung scheitert',
+  ifItFailsText:
+    'Der Shop kann es im selben Zeitraum noch einmal versuchen oder das Abbuchen beenden. Eine gescheiterte Abbuchung kostet Sie nichts.',
+  signSubscription: 'Abonnement unterschreiben',
+  cancelSubscription: 'Abonnement kündigen',
+  askCancel: 'Dieses Abonnement kündigen?',
+  askCancelText:
+    'Der Shop bucht nichts Neues ab und nimmt seine Erlaubnis auf eigene Kosten im Netzwerk zurück. Eine Abbuchung, die schon gesendet ist, kann noch durchgehen. Für ein neues Abonnement unterschreiben Sie noch einmal.',
+  cancelNow: 'Ja, kündigen',
+  keepSubscription: 'Behalten',
+  charges: 'Abbuchungen',
+  chargePaid: 'Bezahlt für den Zeitraum ab {time}',
+  chargeOpen: 'Unterwegs, für den Zeitraum ab {time}',
+  chargeFailed: 'Nicht abgebucht für den Zeitraum ab {time}',
+  SpendPermission: 'Erlaubnis, in jedem Zeitraum abzubuchen',
+  manager: 'Vertrag, der die Grenze einhält',
+  extraData: 'Weitere Daten',
+  unfitWalletTitle: 'Der Shop kann von dieser Wallet nicht abbuchen',
+  unfitWalletText:
+    'Abonnements brauchen eine Wallet von Base Account, die wiederkehrende Abbuchungen erlaubt. Es wurde nichts abgebucht. Verwenden Sie eine solche Wallet, oder fragen Sie den Shop.',
+
   rejected:
     'Das Token hat die Abbuchung abgelehnt. Prüfen Sie, ob das Geld noch auf Ihrem Konto ist. Der Shop kann es noch einmal versuchen.',
 }

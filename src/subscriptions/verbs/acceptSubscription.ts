@@ -6,6 +6,7 @@ import { normalizeSignature } from '../../core/signature.js'
 import {
   applyTaken,
   clientOf,
+  mostTries,
   rulesOf,
   sealContextOf,
   writeChanges,
@@ -38,7 +39,7 @@ export type AcceptSubscriptionVerdict =
   | { ok: true; subscription: Subscription }
   | {
       ok: false
-      reason: SpendPermissionRefusal | 'notOpen'
+      reason: SpendPermissionRefusal | 'notOpen' | 'tooManyTries'
       details: Readonly<Record<string, unknown>>
       subscription: Subscription
     }
@@ -59,8 +60,12 @@ export async function acceptSubscription(
   const hash = hashHex(signature, context.keccak256)
   const known = checkKnown(found, hash)
   if (known) return known
+  if (found.held.order.tries >= mostTries) return refuse(found, 'tooManyTries')
   const verdict = await judge(subscriptions, found, signature)
-  if (!verdict.ok) return refuse(found, verdict.reason, verdict.details)
+  if (!verdict.ok) {
+    await countTry(context, id)
+    return refuse(found, verdict.reason, verdict.details)
+  }
   const { order, attempt } = found.held
   // Encrypts before the database transaction begins: the sealer may call a key
   // service, and the transaction must not wait for it.
@@ -115,6 +120,20 @@ export async function acceptSubscription(
   })
 }
 
+/**
+ * Counts a refused signature, so that nobody who has the link can cause requests
+ * to the node without end.
+ */
+function countTry(
+  context: SubscriptionsContext['context'],
+  id: string,
+): Promise<void> {
+  return writeAgain(context, async (tables) => {
+    const { order } = (await loadSubscription(tables, context, id)).held
+    await tables.orders.update([{ ...order, tries: order.tries + 1 }])
+  })
+}
+
 function judge(
   { context, kind }: SubscriptionsContext,
   { row, held: { order } }: StoredSubscription,
@@ -166,7 +185,7 @@ function accept(found: StoredSubscription): AcceptSubscriptionVerdict {
 
 function refuse(
   found: StoredSubscription,
-  reason: SpendPermissionRefusal | 'notOpen',
+  reason: SpendPermissionRefusal | 'notOpen' | 'tooManyTries',
   details: Readonly<Record<string, unknown>> = {},
 ): AcceptSubscriptionVerdict {
   return { ok: false, reason, details, subscription: showSubscription(found) }

@@ -14,11 +14,17 @@ import {
 } from 'countersign/orders'
 import {
   createPages,
+  type Pages,
   type PagesParameters,
   type PayUrlParameters,
 } from 'countersign/pages'
 import { createReadClient } from 'countersign/reads'
 import { memoryStore } from 'countersign/store'
+import {
+  createSubscriptions,
+  type Subscriptions,
+  spendPermissions,
+} from 'countersign/subscriptions'
 import type { Page } from 'playwright-core'
 import type { Address } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -30,6 +36,9 @@ import { type Browser, launch } from './openPage.js'
 export type PagesDesk = {
   chain: DevChain
   orders: Orders
+  /** Present if the desk was opened with them. */
+  subscriptions: Subscriptions | undefined
+  pages: Pages
   url: string
   /** Drafts an order and returns its link. */
   draft(
@@ -42,6 +51,8 @@ export type PagesDesk = {
 
 type OpenPagesParameters = Partial<PagesParameters> & {
   policy?: OrdersPolicy | undefined
+  /** Also charges smart wallets. */
+  hasSubscriptions?: boolean | undefined
   /** Put before both handlers by a proxy, and taken away again. */
   prefix?: string | undefined
   /** Deploys the token of the shop. @default the chain's own */
@@ -53,8 +64,9 @@ type OpenPagesParameters = Partial<PagesParameters> & {
 export async function openPagesDesk(
   parameters: OpenPagesParameters = {},
 ): Promise<PagesDesk> {
-  const { policy, prefix = '', openToken, site, ...given } = parameters
-  const chain = await startDevChain()
+  const { policy, prefix = '', openToken, site, ...settings } = parameters
+  const { hasSubscriptions = false, ...given } = settings
+  const chain = await startDevChain({ spendPermissions: hasSubscriptions })
   await deployCheckout(chain)
   const token = (await openToken?.(chain)) ?? chain.token
   const client = createReadClient({ url: chain.urls.http, chain: chain.chain })
@@ -63,9 +75,12 @@ export async function openPagesDesk(
     seal: 'none',
     tokens: [{ client, token }],
     wallets: [chain.clients.merchant],
-    kinds: [checkout, permitCheckout],
+    kinds: [checkout, permitCheckout, spendPermissions()],
     policy: { relayCancellations: 'always', ...policy },
   })
+  const subscriptions = hasSubscriptions
+    ? createSubscriptions({ orders })
+    : undefined
   const pages = createPages(orders, {
     payments: '/payments',
     name: 'Roastery & Sons',
@@ -74,6 +89,7 @@ export async function openPagesDesk(
   })
   const payments = createPaymentHandler(orders, {
     basePath: '/payments',
+    subscriptions,
     authorize: () => undefined,
   })
   const listener = getRequestListener(async (request) => {
@@ -95,10 +111,16 @@ export async function openPagesDesk(
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const stopping = new AbortController()
-  const work = orders.run({ signal: stopping.signal })
+  const { signal } = stopping
+  const work = Promise.all([
+    orders.run({ signal }),
+    subscriptions?.run({ signal }),
+  ])
   return {
     chain,
     orders,
+    subscriptions,
+    pages,
     url,
     draft: async ({ returnUrl, ...changes } = {}) => {
       const { order, buyerToken } = await orders.draft({

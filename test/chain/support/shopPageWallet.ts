@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 
 /** A wallet of somebody else's that a test answers for. */
@@ -13,7 +13,9 @@ export type TestWallet = {
   /** Waits until the page asks for a signature. */
   isAsked(): Promise<void>
   /** Signs what was asked for, with any account. */
-  sign(account: PrivateKeyAccount): Promise<void>
+  sign(account: Pick<PrivateKeyAccount, 'signTypedData'>): Promise<void>
+  /** The transaction that the page asked to send last. */
+  sent(): Promise<{ to: Address; data: Hex }>
   /** Answers with anything. */
   answer(signature: unknown): Promise<void>
   /** Answers with an error of EIP-1193. */
@@ -29,6 +31,7 @@ type InPage = {
   chainId: string
   known: readonly string[]
   asked?: Asked | undefined
+  sent?: { to: Address; data: Hex } | undefined
   tell?: ((accounts: readonly string[]) => void) | undefined
 }
 
@@ -77,6 +80,10 @@ export async function addTestWallet(
         asked?.answer(signed)
       }, signature)
     },
+    sent: async () => {
+      const sent = await page.waitForFunction(() => window.testWallet.sent)
+      return (await sent.jsonValue()) as { to: Address; data: Hex }
+    },
     answer: (given) =>
       page.evaluate((signature) => {
         const { asked } = window.testWallet
@@ -111,6 +118,10 @@ function announce(account: string): void {
           throw Object.assign(new Error('unknown chain'), { code: 4902 })
         wallet.chainId = chainId
         return null
+      }
+      if (method === 'eth_sendTransaction') {
+        wallet.sent = params[0] as unknown as { to: Address; data: Hex }
+        return `0x${'00'.repeat(32)}`
       }
       if (method !== 'eth_signTypedData_v4') return wallet.accounts
       return new Promise((answer, refuse) => {

@@ -2,6 +2,7 @@ import { permitCheckoutDeployment } from 'countersign/checkout'
 import { deployDevContract } from 'countersign/devchain'
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import {
+  mine,
   readContract,
   sendTransaction,
   waitForTransactionReceipt,
@@ -29,7 +30,8 @@ const abi = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
 ])
 
-test('a permit is signed as a maximum on the page, and what is charged arrives', async () => {
+/** A shop whose token has permits only, and a page with a funded wallet. */
+async function openPermitPage() {
   if (!PermitToken) throw new Error('The token was not compiled.')
   const contract = PermitToken
   let token: Hex = '0x'
@@ -43,13 +45,15 @@ test('a permit is signed as a maximum on the page, and what is charged arrives',
     },
   })
   const browser = await openPagesBrowser()
-  const { chain, orders } = desk
   const account = await desk.buyer()
   const args = [account.address, 100_000_000n] as const
   const data = encodeFunctionData({ abi, functionName: 'mint', args })
-  const { public: client, relayer } = chain.clients
-  const hash = await sendTransaction(relayer, { to: token, data })
-  await waitForTransactionReceipt(client, { hash })
+  const { public: client, relayer } = desk.chain.clients
+  const send = async (call: { to: Hex; data: Hex }) => {
+    const hash = await sendTransaction(relayer, call)
+    await waitForTransactionReceipt(client, { hash })
+  }
+  await send({ to: token, data })
   const { orderId, link } = await desk.draft({
     payer: account.address,
     amount: undefined,
@@ -63,20 +67,53 @@ test('a permit is signed as a maximum on the page, and what is charged arrives',
   await wallet.isAsked()
   await wallet.sign(account)
   await page.getByRole('heading', { name: 'Payment authorized' }).waitFor()
+  const balance = () =>
+    readContract(client, {
+      address: token,
+      abi,
+      functionName: 'balanceOf',
+      args: [account.address],
+    })
+  const close = async () => {
+    await browser.close()
+    await desk.close()
+  }
+  return { desk, browser, page, wallet, account, orderId, send, balance, close }
+}
+
+test('a permit is signed as a maximum on the page, and what is charged arrives', async () => {
+  const { desk, browser, page, orderId, balance, close } =
+    await openPermitPage()
+  const { orders } = desk
   expect(await orders.get({ orderId })).toMatchObject({
     kind: 'permitCheckout',
     state: 'stored',
   })
   await orders.capture({ orderId, amount: '42.10' })
   await page.getByRole('heading', { name: /^Paid/ }).waitFor()
-  const left = await readContract(client, {
-    address: token,
-    abi,
-    functionName: 'balanceOf',
-    args: [account.address],
-  })
-  expect(left).toBe(57_900_000n)
+  expect(await balance()).toBe(57_900_000n)
   expect(browser.takeProblems()).toEqual([])
-  await browser.close()
-  await desk.close()
+  await close()
+})
+
+test('a permit is canceled on the page: the buyer signs a permit of zero and sends it, also after loading the page again', async () => {
+  const opened = await openPermitPage()
+  const { desk, browser, page, wallet, account, orderId, send } = opened
+  await page.reload()
+  await button(page, 'Cancel payment').click()
+  await button(page, 'Test wallet').click()
+  await wallet.isAsked()
+  await wallet.sign(account)
+  await page.getByRole('heading', { name: 'One step is left' }).waitFor()
+  expect(await button(page, 'Cancel payment').count()).toBe(0)
+  await button(page, 'Send cancellation').click()
+  await page.getByText(/^Sent\./).waitFor()
+  await send(await wallet.sent())
+  await mine(desk.chain.clients.test, { blocks: 200 })
+  await page.getByRole('heading', { name: 'Canceled', level: 1 }).waitFor()
+  expect((await desk.orders.get({ orderId })).state).toBe('canceled')
+  expect(await opened.balance()).toBe(100_000_000n)
+  // Asking for the cancellation to sign says first that it is a permit.
+  expect(browser.takeProblems().filter((one) => !/ 422 /.test(one))).toEqual([])
+  await opened.close()
 })

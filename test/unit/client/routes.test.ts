@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Cancellation, Wallet } from 'countersign'
 import {
   type BuyerClient,
+  createSubscriberClient,
   createSubscriptionsClient,
   type MerchantClient,
+  type SubscriberClient,
   type SubscriptionsClient,
 } from 'countersign/client'
 import {
@@ -88,6 +90,11 @@ const expected = {
 }
 const order = { orderId: 'one' }
 const subscription = { subscriptionId: 'sub/1' }
+const subscriber = createSubscriberClient({
+  ...connection,
+  ...subscription,
+  buyerToken: 'ab'.repeat(32),
+})
 const refund = { ...order, refundId: 'r/1' }
 
 // Complete by type: a new method is an error here until it is called.
@@ -160,14 +167,22 @@ const ofSubscriptions: Record<keyof SubscriptionsClient, () => unknown> = {
   charge: () =>
     subscriptions.charge({ ...subscription, chargeId: 'a', amount: '2.50' }),
   listCharges: () => subscriptions.listCharges(subscription).next(),
+  issueBuyerToken: () => subscriptions.issueBuyerToken(subscription),
   cancel: () => subscriptions.cancel(subscription),
   restart: () => subscriptions.restart(subscription),
+}
+
+const ofSubscriber: Record<keyof SubscriberClient, () => unknown> = {
+  get: () => subscriber.get(),
+  accept: () => subscriber.accept({ signature }),
+  cancel: () => subscriber.cancel(),
 }
 
 test('every route has a method, which asks as the route wants it', async () => {
   for (const call of Object.values({ ...ofBuyer })) await call()
   for (const call of Object.values({ ...ofMerchant })) await call()
   for (const call of Object.values({ ...ofSubscriptions })) await call()
+  for (const call of Object.values({ ...ofSubscriber })) await call()
   expect([...asked].sort()).toEqual(routes.map(({ name }) => name).sort())
 })
 
@@ -179,7 +194,9 @@ function readRows() {
       ? ofBuyer
       : section.startsWith('Subscriptions')
         ? ofSubscriptions
-        : ofMerchant
+        : section.startsWith('Subscribers')
+          ? ofSubscriber
+          : ofMerchant
     const rows = section.matchAll(/^\| `(GET|POST) (\S+)` \| `(\w+)` \|/gm)
     return [...rows].map(([, verb = '', path = '', name = '']) => ({
       calls: calls as Record<string, () => unknown>,
@@ -211,4 +228,5 @@ test('the guide names each route with its method, and each method', async () => 
   told(ofBuyer, 'pay', 'cancel')
   told(ofMerchant, 'openApi')
   told(ofSubscriptions, 'requestPermission')
+  told(ofSubscriber)
 })

@@ -43,7 +43,7 @@ test('every route is in the document, and nothing else', () => {
     ({ method, path }) => `${method} ${path}`,
   )
   expect(written.sort()).toEqual(served.sort())
-  expect(served).toHaveLength(35)
+  expect(served).toHaveLength(39)
   expect(createRoutes('')).toHaveLength(27)
 })
 

@@ -94,6 +94,31 @@ test('a permit that the payer ends is canceled once a final block shows it', asy
   })
 })
 
+test('the buyer of a signed permit gets it again to cancel it, until it is charged', async () => {
+  const shop = await openPermitShop()
+  const { orders } = shop
+  const payer = await permitPayer()
+  const { order, buyerToken } = await orders.draft({
+    atMost: '50.00',
+    payer: payer.address,
+  })
+  const { id: orderId } = order
+  const asked = { orderId, buyerToken }
+  const { payment: drafted } = await orders.getForBuyer(asked)
+  if (!drafted) throw new Error('no payment')
+  const permit = permitCheckout.parse(drafted)
+  const signature = await signPermit(payer, permit)
+  await orders.accept({ orderId, payment: { ...permit, signature } })
+  const { order: stored, payment } = await orders.getForBuyer(asked)
+  expect(stored.state).toBe('stored')
+  expect(payment).toEqual(drafted)
+  expect(JSON.stringify(payment, (_, value) => String(value))).not.toContain(
+    signature.slice(2),
+  )
+  await orders.capture({ orderId, amount: '1' })
+  expect((await orders.getForBuyer(asked)).payment).toBeUndefined()
+})
+
 test('a permit whose transaction the record lacks is found when it is reconciled', async () => {
   const shop = await openPermitShop()
   const payer = await permitPayer()
