@@ -6,6 +6,7 @@ import type {
 } from 'countersign'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
+import * as batches from 'countersign/batches'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
@@ -152,6 +153,7 @@ const classes = [
   store,
   webhooks,
   accelerate,
+  batches,
   x402,
   subscriptions,
   client,
@@ -252,6 +254,7 @@ test('the column of retryable says what the classes do', () => {
     ...store,
     ...webhooks,
     ...accelerate,
+    ...batches,
     ...x402,
     ...subscriptions,
     ...client,
