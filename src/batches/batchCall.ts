@@ -10,6 +10,23 @@ import { bytesWords, word } from '../core/words.js'
 export type BatchedCall = {
   to: Address
   data: Hex
+  /**
+   * Most gas that the call takes as a transaction of its own: for a capture, for
+   * example, `at.gasUsed` of its verdict.
+   * @default 100_000n
+   */
+  gas?: bigint | undefined
+}
+
+/** The call that runs a batch, ready for viem's `sendTransaction`. */
+export type BatchCall = {
+  to: Address
+  data: Hex
+  /**
+   * Gas limit. A node's estimate would be too low: the transaction succeeds even
+   * if its last calls run out of gas.
+   */
+  gas: bigint
 }
 
 /** Parameters of {@link batchCall}. */
@@ -52,7 +69,7 @@ const aggregate3 = '82ad56cb'
  *   })
  * ```
  */
-export function batchCall(parameters: BatchCallParameters): BatchedCall {
+export function batchCall(parameters: BatchCallParameters): BatchCall {
   checkMembers(parameters, ['account', 'calls'])
   const account = parseCheckedAddress(parameters?.account, 'account')
   const calls = parseCalls(parameters.calls)
@@ -68,6 +85,7 @@ export function batchCall(parameters: BatchCallParameters): BatchedCall {
   return {
     to: account,
     data: `0x${execute}${tryMode}${word(64)}${bytesWords(`0x${items}`)}`,
+    gas: gasOf(calls),
   }
 }
 
@@ -97,9 +115,7 @@ export type MulticallCallParameters = {
  *   })
  * ```
  */
-export function multicallCall(
-  parameters: MulticallCallParameters,
-): BatchedCall {
+export function multicallCall(parameters: MulticallCallParameters): BatchCall {
   checkMembers(parameters, ['calls'])
   const calls = parseCalls(parameters?.calls)
   const refused: readonly string[] = [
@@ -117,19 +133,36 @@ export function multicallCall(
   return {
     to: multicallAddress,
     data: `0x${aggregate3}${encodeItems(calls, word(1))}`,
+    gas: gasOf(calls),
   }
 }
 
-function parseCalls(calls: readonly BatchedCall[]): readonly BatchedCall[] {
+type ParsedCall = Required<BatchedCall> & { gas: bigint }
+
+/**
+ * Sums the gas of the calls. Each includes the 21,000 gas of a transaction of
+ * its own, which is more than its part of the batch takes.
+ */
+const gasOf = (calls: readonly ParsedCall[]): bigint =>
+  calls.reduce((sum, { gas }) => sum + gas, 50_000n)
+
+function parseCalls(calls: readonly BatchedCall[]): readonly ParsedCall[] {
   if (!Array.isArray(calls) || calls.length === 0)
     throw new InvalidFieldError('calls', calls, 'a list of one or more calls')
   return calls.map((call: BatchedCall, index) => {
-    const { to, data } = Object(call)
+    const { to, data, gas = 100_000n } = Object(call)
     if (typeof data !== 'string' || !/^0x([\da-f]{2})+$/i.test(data))
       throw new InvalidFieldError(`calls[${index}].data`, data, 'call data')
+    if (typeof gas !== 'bigint' || gas <= 0n)
+      throw new InvalidFieldError(
+        `calls[${index}].gas`,
+        shown(gas),
+        'a bigint above 0',
+      )
     return {
       to: parseCheckedAddress(to, `calls[${index}].to`),
       data: data.toLowerCase() as Hex,
+      gas,
     }
   })
 }

@@ -1,5 +1,6 @@
 export type { DelegateName } from '../core/knownDelegates.js'
 export {
+  type BatchCall,
   type BatchCallParameters,
   type BatchedCall,
   batchCall,

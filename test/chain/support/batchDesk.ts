@@ -51,13 +51,13 @@ export async function openAccount(): Promise<PrivateKeyAccount> {
   return account
 }
 
-/** Mints one token to a new payer, who signs a payment of it. */
+/** Mints two tokens to a new payer, who signs a payment of one. */
 export async function payTo(
   to: Address,
   primaryType: PrimaryType = 'ReceiveWithAuthorization',
 ): Promise<{ payer: PrivateKeyAccount; payment: SignedPayment }> {
   const payer = privateKeyToAccount(generatePrivateKey())
-  await chain.mint({ to: payer.address, value: 1_000_000n })
+  await chain.mint({ to: payer.address, value: 2_000_000n })
   const payment = draft(payer.address, to, primaryType)
   return {
     payer,
