@@ -132,6 +132,15 @@ const orderReasons: Record<
   walletRefused: true,
 }
 
+const delegationReasons: Record<batches.DelegationError['reason'], true> = {
+  cannotSign: true,
+  isContract: true,
+  otherDelegate: true,
+  unprovenCode: true,
+  notApplied: true,
+  timeout: true,
+}
+
 const outcomes: Record<PaymentOutcome['status'], true> = {
   unused: true,
   captured: true,
@@ -172,6 +181,7 @@ test.each([
   ['Refusal reasons', Object.keys(refusals)],
   ['Rejection reasons', Object.keys(rejections)],
   ['Order reasons', Object.keys(orderReasons)],
+  ['Delegation reasons', Object.keys(delegationReasons)],
   ['Outcomes', Object.keys(outcomes)],
   ['Error classes', classes],
 ])(
@@ -194,6 +204,7 @@ test.each([
   'Refusal reasons',
   'Rejection reasons',
   'Order reasons',
+  'Delegation reasons',
   'Outcomes',
   'Error classes',
 ])('%s: every row says what to do', (heading) => {
