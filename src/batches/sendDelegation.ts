@@ -78,6 +78,7 @@ export async function sendDelegation(
   const signer = parseSigner(account)
   const sponsor = parseAccount(client, options.sponsor ?? account)
   const isOwn = sponsor.address.toLowerCase() === account.address.toLowerCase()
+  options.signal?.throwIfAborted()
   const hash = await send(client, change, signer, isOwn ? signer : sponsor)
   return waitForChange(client, change, hash)
 }

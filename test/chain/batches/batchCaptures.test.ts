@@ -232,10 +232,14 @@ test('Transfer payments to several recipients batch through Multicall3, without 
   ])
 })
 
+/** viem does not export this file, which has the code of Multicall3. */
+const viemConstants: string = new URL(
+  '../../../node_modules/viem/_esm/constants/contracts.js',
+  import.meta.url,
+).href
+
 test('the Multicall3 that viem deploys takes the same calls', async () => {
-  const { multicall3Bytecode } = await import(
-    '../../../node_modules/viem/constants/contracts.js'
-  )
+  const { multicall3Bytecode } = await import(viemConstants)
   const { address } = await openAccount()
   const payments = await paymentsTo(address, 2, 'TransferWithAuthorization')
   const calls = payments.map((payment) => captureCall({ payment }))

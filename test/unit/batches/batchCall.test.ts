@@ -66,7 +66,11 @@ test("calls of Multicall3 are what viem's own coding gives, and each may fail", 
       }))
       expect(multicallCall({ calls })).toMatchObject({
         to: '0xca11bde05977b3631167028862be2a173976ca11',
-        data: encodeFunctionData({ abi: multicall3Abi, args: [args] }),
+        data: encodeFunctionData({
+          abi: multicall3Abi,
+          functionName: 'aggregate3',
+          args: [args],
+        }),
       })
     }),
   )
