@@ -60,7 +60,7 @@ export async function getClientChain(client: Client): Promise<number> {
   return chain.id
 }
 
-export function parseTrusted(
+function parseTrusted(
   trusted: readonly TrustedDelegate[],
 ): readonly TrustedDelegate[] {
   if (!Array.isArray(trusted))

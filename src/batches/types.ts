@@ -23,7 +23,7 @@ export type Delegation =
   | ({ status: 'known' } & ProvenDelegate)
 
 /** A delegate whose code was compared with the expected hash. */
-export type ProvenDelegate = {
+type ProvenDelegate = {
   /** `trusted` for one that you passed in `trusted`. */
   name: DelegateName | 'trusted'
   /** Absent for `trusted`. */
