@@ -7,6 +7,7 @@ const parts = {
   chain: ['core'],
   payments: ['core', 'chain'],
   checkout: ['core', 'chain', 'payments'],
+  batches: ['core', 'chain', 'payments'],
   store: ['core'],
   sql: ['core', 'store'],
   orders: ['core', 'chain', 'payments', 'store'],

@@ -4,6 +4,7 @@ import { pageAssets } from './scripts/bundlePages.js'
 import { entryFiles } from './scripts/entryFiles.js'
 import { gatherEntries } from './scripts/gatherEntries.js'
 import { openDoors } from './scripts/openDoors.js'
+import { shareContracts } from './scripts/shareContracts.js'
 
 export default defineConfig({
   entry: entryFiles,
@@ -22,7 +23,11 @@ export default defineConfig({
     'wagmi',
     '@wagmi/core',
   ],
-  esbuildPlugins: [pageAssets(process.cwd(), './'), openDoors(process.cwd())],
+  esbuildPlugins: [
+    pageAssets(process.cwd(), './'),
+    shareContracts('./'),
+    openDoors(process.cwd()),
+  ],
   dts: { entry: gatherEntries(process.cwd()) },
   sourcemap: true,
   clean: true,

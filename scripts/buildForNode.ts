@@ -19,6 +19,7 @@ import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { pageAssets, writePageAssets } from './bundlePages.js'
 import { commandFile, entryFiles } from './entryFiles.js'
 import { openDoors } from './openDoors.js'
+import { shareContracts, writeContracts } from './shareContracts.js'
 import { shareOneFile } from './shareOneFile.js'
 import { takeParts } from './takeParts.js'
 
@@ -50,6 +51,7 @@ async function buildForNode(): Promise<void> {
     plugins: [
       shareOneFile(root),
       pageAssets(root, '../'),
+      shareContracts('../'),
       openDoors(root),
       takeParts,
     ],
@@ -64,6 +66,7 @@ async function buildForNode(): Promise<void> {
     const code = text.replaceAll(namesOfSources, '')
     writeFileSync(path, isCommand(path) ? `#!/usr/bin/env node\n${code}` : code)
   }
+  await writeContracts(root)
   const inside = [metafile, ...(await writePageAssets(root))]
   writeFileSync(join(folder, 'NOTICE.txt'), noticeOf(inside))
   dropMapLinks()

@@ -39,6 +39,13 @@ export type StartDevChainParameters = {
    * Default: `false`.
    */
   spendPermissions?: boolean | undefined
+  /**
+   * Puts what runs batches at the published addresses: MetaMask's
+   * `EIP7702StatelessDeleGator`, which needs the npm package
+   * `@metamask/delegation-abis`, and substitutes for Calibur and Multicall3.
+   * Default: `false`.
+   */
+  batches?: boolean | undefined
   /** Port to serve at. Default, and with 0: any free port. */
   port?: number | undefined
   /**
