@@ -10,7 +10,7 @@ const parts = {
   batches: ['core', 'chain', 'payments'],
   store: ['core'],
   sql: ['core', 'store'],
-  orders: ['core', 'chain', 'payments', 'store'],
+  orders: ['core', 'chain', 'payments', 'batches', 'store'],
   http: ['core', 'chain', 'orders', 'subscriptions', 'store'],
   webhooks: ['core', 'orders', 'store'],
   client: ['core', 'payments', 'subscriptions', 'http'],

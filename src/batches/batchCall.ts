@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
-import { multicallAddress } from '../core/knownDelegates.js'
+import { multicall } from '../core/knownDelegates.js'
 import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
 import { selectors } from '../core/tokenAbi.js'
 import { bytesWords, word } from '../core/words.js'
@@ -131,7 +131,7 @@ export function multicallCall(parameters: MulticallCallParameters): BatchCall {
         'Only the recipient can make it: use batchCall.',
       )
   return {
-    to: multicallAddress,
+    to: multicall.address,
     data: `0x${aggregate3}${encodeItems(calls, word(1))}`,
     gas: gasOf(calls),
   }

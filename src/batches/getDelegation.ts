@@ -1,4 +1,4 @@
-import type { Address, Client } from 'viem'
+import type { Address, Client, Hex } from 'viem'
 import { NodeAnswerError } from '../chain/rpc/errors.js'
 import { getChainId } from '../chain/rpc/requestNode.js'
 import { checkChain } from '../chain/state/checkChain.js'
@@ -93,15 +93,26 @@ export async function readDelegation(
 ): Promise<Delegation> {
   const code = await getCode(client, account, at)
   if (code === '0x') return { status: 'none' }
-  if (!code.startsWith('0xef')) return { status: 'contract' }
+  const address = delegateOf(code)
+  if (!address) return { status: 'contract' }
+  const expected = [...trusted, ...knownDelegates].find(
+    (delegate) => delegate.address === address,
+  )
+  return proveDelegate(client, address, expected, at)
+}
+
+/**
+ * Returns the delegate that an account's code names; `undefined` for a plain
+ * account or a contract.
+ *
+ * @throws {@link NodeAnswerError} when the code is neither.
+ */
+export function delegateOf(code: Hex): Address | undefined {
+  if (!code.startsWith('0xef')) return undefined
   if (!code.startsWith(designator) || code.length !== 48)
     throw new NodeAnswerError({
       method: 'eth_getCode',
       problem: 'is neither a contract nor a delegation',
     })
-  const address: Address = `0x${code.slice(designator.length)}`
-  const expected = [...trusted, ...knownDelegates].find(
-    (delegate) => delegate.address === address,
-  )
-  return proveDelegate(client, address, expected, at)
+  return `0x${code.slice(designator.length)}`
 }

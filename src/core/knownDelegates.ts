@@ -67,6 +67,9 @@ export const knownDelegates: readonly KnownDelegate[] = [
   caliburDelegate,
 ]
 
-/** Multicall3, at the same address on nearly every chain. */
-export const multicallAddress: Address =
-  '0xca11bde05977b3631167028862be2a173976ca11'
+/** Multicall3, with the same code at the same address on nearly every chain. */
+export const multicall: KnownCode = {
+  address: '0xca11bde05977b3631167028862be2a173976ca11',
+  codeHash:
+    '0xd5c15df687b16f2ff992fc8d767b4216323184a2bbc6ee2f9c398c318e770891',
+}

@@ -3,10 +3,10 @@ import { getCode, mine, setBalance, setCode } from 'viem/actions'
 import {
   caliburDelegate,
   metamaskDelegate,
-  multicallAddress,
+  multicall,
 } from '../core/knownDelegates.js'
 import { caliburStandInArtifact } from './contracts/CaliburStandIn.generated.js'
-import { multicall3StandInArtifact } from './contracts/Multicall3StandIn.generated.js'
+import { multicall3Code } from './contracts/multicall3Code.js'
 import { DevCallRevertedError } from './errors.js'
 import { devAuthority } from './initializeToken.js'
 import { loadDelegationCode } from './loadDelegationCode.js'
@@ -40,7 +40,7 @@ const metadata: Record<'manager' | 'delegate', { at: number; hash: Hex }> = {
 
 /**
  * Puts what runs batches at the published addresses: MetaMask's own delegate and
- * its manager, a stand-in for Calibur and one for Multicall3. MetaMask's
+ * its manager, Multicall3, and a stand-in for Calibur. MetaMask's
  * constructors write the chain id into the code, so they run in transactions, of
  * an account that has no other use.
  *
@@ -51,12 +51,10 @@ export async function putBatches({
   test,
 }: Pick<DevClients, 'public' | 'test'>): Promise<void> {
   const code = await loadDelegationCode()
-  const standIns = [
-    [caliburDelegate.address, caliburStandInArtifact],
-    [multicallAddress, multicall3StandInArtifact],
-  ] as const
-  for (const [address, { deployedBytecode: bytecode }] of standIns)
-    await setCode(test, { address, bytecode })
+  await putMulticall(test)
+  const { address } = caliburDelegate
+  const { deployedBytecode: bytecode } = caliburStandInArtifact
+  await setCode(test, { address, bytecode })
 
   await setBalance(test, { address: devAuthority, value: 10n ** 18n })
   const { manager } = metamaskDelegate
@@ -79,6 +77,12 @@ export async function putBatches({
         functionName: 'constructor',
         reason: `no code at ${address}`,
       })
+}
+
+/** Puts Multicall3 at its address. */
+export async function putMulticall(test: DevClients['test']): Promise<void> {
+  const { address } = multicall
+  await setCode(test, { address, bytecode: multicall3Code })
 }
 
 /** Returns the creation code as it was deployed, without `0x`. */

@@ -42,7 +42,7 @@ export type StartDevChainParameters = {
   /**
    * Puts what runs batches at the published addresses: MetaMask's
    * `EIP7702StatelessDeleGator`, which needs the npm package
-   * `@metamask/delegation-abis`, and substitutes for Calibur and Multicall3.
+   * `@metamask/delegation-abis`, Multicall3, and a substitute for Calibur.
    * Default: `false`.
    */
   batches?: boolean | undefined

@@ -1,21 +1,15 @@
+import {
+  type BatchRoute,
+  findBatchRoute,
+} from '../../batches/findBatchRoute.js'
 import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { findContracts } from '../../chain/state/findContracts.js'
-import {
-  encodeMulticall,
-  hasMulticall,
-  multicallAddress,
-} from '../../payments/capture/multicall.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
-import {
-  type BatchRoute,
-  carry,
-  type DueTransaction,
-  shareOf,
-} from './dueTransaction.js'
+import { carry, type DueTransaction, shareOf } from './dueTransaction.js'
 import type { DueDraft } from './rehearseDue.js'
 
 /** Most gas of a transaction (EIP-7825). */
@@ -23,12 +17,6 @@ const mostGas = 2n ** 24n
 
 /** Name under which the list of failures has a failure to look for routes. */
 const routeName = 'batches'
-
-const multicall: BatchRoute = {
-  to: multicallAddress,
-  gas: 40_000n,
-  encode: encodeMulticall,
-}
 
 /**
  * Plans the transactions for drafts, the soonest deadline first: one for each,
@@ -97,23 +85,30 @@ async function findBatch(
   submitter: SubmitterState,
   drafts: readonly DueDraft[],
 ): Promise<Batch> {
-  const { aside, reader } = submitter
+  const { aside, reader, inFlight } = submitter
   const alone: Batch = { shared: new Set() }
   const open = mayBatch(context, submitter)
     ? drafts.filter((draft) => isShareable(context, draft))
     : []
-  if (open.length < 2 || aside.isWaiting(routeName)) return alone
+  const mayDelegate = inFlight.hasCode !== false
+  const some = mayDelegate ? open : open.filter(isAnyones)
+  if (some.length < 2 || aside.isWaiting(routeName)) return alone
   const payerOf = ({ stored: { attempt } }: DueDraft) => attempt.payer
   try {
-    if (!(await hasMulticall(reader))) return alone
-    const payers = open.flatMap((draft) => payerOf(draft) ?? [])
-    const contracts = await findContracts(reader, payers)
+    const payers = some.flatMap((draft) => payerOf(draft) ?? [])
+    const place = { ...submitter.wallet.submitter, mayDelegate }
+    const [route, contracts] = await Promise.all([
+      findBatchRoute(reader, place),
+      findContracts(reader, payers),
+    ])
     aside.clear(routeName)
-    const plain = open.filter((draft) => {
+    if (!route) return alone
+    const shared = some.filter((draft) => {
       const payer = payerOf(draft)
-      return payer && !contracts.has(payer)
+      const isPlain = payer !== undefined && !contracts.has(payer)
+      return isPlain && (route.isOwn || isAnyones(draft))
     })
-    return { route: multicall, shared: new Set(plain) }
+    return { route, shared: new Set(shared) }
   } catch (error) {
     putAside(aside, routeName, error)
     return alone
@@ -129,17 +124,21 @@ function mayBatch(
 }
 
 /**
- * True for a capture that any account can make, and whose event names its
- * payment nonce.
+ * True for a capture of a buyer's payment whose nonce the token's events name:
+ * they show whether it was captured, whatever else the transaction did.
  */
 function isShareable(
   context: OrdersContext,
   { kind, stored: { order } }: DueDraft,
 ): boolean {
+  const isSale = kind === 'capture' && traitsOf(order).hasBuyer
+  return isSale && hasTokenNonce(kindOf(context, order))
+}
+
+/** True for a capture that any account, and so any contract, can make. */
+function isAnyones({ stored: { order } }: DueDraft): boolean {
   return (
-    kind === 'capture' &&
     order.primaryType === 'TransferWithAuthorization' &&
-    traitsOf(order).hasBuyer &&
-    hasTokenNonce(kindOf(context, order))
+    order.total === 'amount'
   )
 }
