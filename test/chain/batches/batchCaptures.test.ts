@@ -176,6 +176,27 @@ test.each(delegates)('%s: a stranger can run no batch', async (delegate) => {
   })
 })
 
+test.each(delegates)(
+  '%s: the key of a delegated account still signs payments, such as refunds',
+  async (delegate) => {
+    const account = await openDelegated(delegate)
+    await chain.mint({ to: account.address, value: 1_000_000n })
+    const refund = draft(
+      account.address,
+      relayer.account.address,
+      'TransferWithAuthorization',
+    )
+    const signature = await sign(account, refund)
+    const hash = await capturePayment(relayer, {
+      payment: { ...refund, signature },
+    })
+    const receipt = await waitForTransactionReceipt(reader, { hash })
+    expect(statusesOf(proveBatch(receipt, { payments: [refund] }))).toEqual([
+      'captured',
+    ])
+  },
+)
+
 test('a nonce that a payer spent on another payment is consumed, not captured', async () => {
   const account = await openDelegated('calibur')
   const { payer, payment } = await payTo(account.address)

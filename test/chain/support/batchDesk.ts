@@ -4,12 +4,14 @@ import {
   type PrimaryType,
   type SignedPayment,
 } from 'countersign'
-import { batchCall } from 'countersign/batches'
+import { batchCall, type DelegationError } from 'countersign/batches'
 import { startDevChain } from 'countersign/devchain'
 import {
   type Account,
   type Address,
+  createClient,
   createWalletClient,
+  custom,
   http,
   type TransactionReceipt,
   type WalletClient,
@@ -24,7 +26,7 @@ import {
   setBalance,
   waitForTransactionReceipt,
 } from 'viem/actions'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { sign } from './signing.js'
 
 /** A chain with Circle's own USDC, MetaMask's own delegate, and stand-ins. */
@@ -109,4 +111,34 @@ export async function captureTogether(
     ...(gas === undefined ? {} : { gas }),
   })
   return waitForTransactionReceipt(reader, { hash })
+}
+
+/** The error with which a change of a delegation ends. */
+export const failure = (work: Promise<unknown>): Promise<DelegationError> =>
+  work.then(
+    () => expect.unreachable(),
+    (error: DelegationError) => error,
+  )
+
+/** A client of the chain whose node answers some requests otherwise. */
+export function nodeThat(
+  account: PrivateKeyAccount,
+  answer: (
+    method: string,
+    params: readonly unknown[],
+  ) => Promise<{ answer: unknown } | undefined>,
+) {
+  return createClient({
+    account,
+    chain: chain.chain,
+    transport: custom(
+      {
+        request: async ({ method, params }) => {
+          const own = await answer(method, params ?? [])
+          return own ? own.answer : reader.request({ method, params } as never)
+        },
+      },
+      { retryCount: 0 },
+    ),
+  })
 }
