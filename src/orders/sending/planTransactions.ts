@@ -2,8 +2,8 @@ import {
   type BatchRoute,
   findBatchRoute,
 } from '../../batches/findBatchRoute.js'
-import type { BlockHead } from '../../chain/rpc/requestNode.js'
 import { findContracts } from '../../chain/state/findContracts.js'
+import { getGasLimit } from '../../chain/state/getGasLimit.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
@@ -28,10 +28,8 @@ export async function planTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
   drafts: readonly DueDraft[],
-  { gasLimit = mostGas }: Pick<BlockHead, 'gasLimit'>,
 ): Promise<DueTransaction[]> {
-  const { route, shared } = await findBatch(context, submitter, drafts)
-  const most = gasLimit < mostGas ? gasLimit : mostGas
+  const { route, shared, most } = await findBatch(context, submitter, drafts)
   const groups: Group[] = []
   let open: Group | undefined
   for (const draft of drafts) {
@@ -74,6 +72,8 @@ type Batch = {
   route?: BatchRoute | undefined
   /** Drafts that may share transactions. */
   shared: ReadonlySet<DueDraft>
+  /** Most gas of a transaction. */
+  most: bigint
 }
 
 /**
@@ -86,7 +86,7 @@ async function findBatch(
   drafts: readonly DueDraft[],
 ): Promise<Batch> {
   const { aside, reader, inFlight } = submitter
-  const alone: Batch = { shared: new Set() }
+  const alone: Batch = { shared: new Set(), most: mostGas }
   const open = mayBatch(context, submitter)
     ? drafts.filter((draft) => isShareable(context, draft))
     : []
@@ -97,9 +97,10 @@ async function findBatch(
   try {
     const payers = some.flatMap((draft) => payerOf(draft) ?? [])
     const place = { ...submitter.wallet.submitter, mayDelegate }
-    const [route, contracts] = await Promise.all([
+    const [route, contracts, gasLimit] = await Promise.all([
       findBatchRoute(reader, place),
       findContracts(reader, payers),
+      getGasLimit(reader),
     ])
     aside.clear(routeName)
     if (!route) return alone
@@ -108,11 +109,28 @@ async function findBatch(
       const isPlain = payer !== undefined && !contracts.has(payer)
       return isPlain && (route.isOwn || isAnyones(draft))
     })
-    return { route, shared: new Set(shared) }
+    const most = gasLimit < mostGas ? gasLimit : mostGas
+    return { route, shared: new Set(shared), most }
   } catch (error) {
     putAside(aside, routeName, error)
     return alone
   }
+}
+
+/**
+ * Returns the number of due orders to load for each transaction that may be
+ * sent. An account that delegates may send few at a time, so it loads many at
+ * once.
+ */
+export function reachOf(
+  context: OrdersContext,
+  submitter: SubmitterState,
+): number {
+  if (!mayBatch(context, submitter)) return 1
+  const { batches, inFlight } = submitter
+  const { maxBatch } = context.policy
+  const first = inFlight.hasCode ? maxBatch : 1
+  return Math.min(batches.reach ?? first, maxBatch)
 }
 
 function mayBatch(
