@@ -17,7 +17,7 @@ const check = (name, names, limit, { external, path } = {}) => ({
 
 export default [
   // viem is not left out here: importing any of it at run time costs more.
-  check('browser', '{ decodePayment, signPayment }', 3800, {
+  check('browser', '{ decodePayment, signPayment }', 3820, {
     external: [],
   }),
   check('checkout', '{ preparePayment, signPayment, signCancellation }', 10290),
@@ -36,6 +36,8 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3930, {
     path: 'dist/checkout.js',
   }),
+  check('batches', '*', 12350, { path: 'dist/batches.js' }),
+  check('batchCall', '{ batchCall }', 1130, { path: 'dist/batches.js' }),
   check('handler', '*', 21235, {
     path: 'dist/http.js',
     external: ['zod'],

@@ -5,6 +5,9 @@ import { build, type Plugin } from 'esbuild'
 const folder = 'src/devchain/contracts'
 const file = 'devArtifacts.js'
 
+/** Files with compiled contracts. */
+const compiled = /(\.generated|multicall3Code)\.[jt]s$/
+
 /**
  * Leaves the compiled contracts of `countersign/devchain` to
  * `writeDevArtifacts`; given where `dist` is. They are large, and both builds
@@ -14,7 +17,7 @@ export function devArtifacts(dist: './' | '../'): Plugin {
   return {
     name: 'contracts of the development chain',
     setup: ({ onResolve }) => {
-      onResolve({ filter: /\.generated\.js$/ }, ({ importer }) =>
+      onResolve({ filter: compiled }, ({ importer }) =>
         /[\\/]src[\\/]devchain[\\/]/.test(importer)
           ? { path: dist + file, external: true }
           : undefined,
@@ -26,7 +29,7 @@ export function devArtifacts(dist: './' | '../'): Plugin {
 /** Writes the file of the contracts that `devArtifacts` left out. */
 export async function writeDevArtifacts(root: string): Promise<void> {
   const names = readdirSync(join(root, folder)).filter((name) =>
-    name.endsWith('.generated.ts'),
+    compiled.test(name),
   )
   const { outputFiles } = await build({
     stdin: {

@@ -3,6 +3,7 @@ export const entryFiles = {
   index: 'src/payments/index.ts',
   reads: 'src/chain/index.ts',
   checkout: 'src/checkout/index.ts',
+  batches: 'src/batches/index.ts',
   orders: 'src/orders/index.ts',
   store: 'src/store/index.ts',
   sql: 'src/sql/index.ts',

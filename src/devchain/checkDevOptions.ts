@@ -25,6 +25,7 @@ export function checkDevOptions({
   forkUrl,
   token = 'development',
   spendPermissions = false,
+  batches = false,
 }: StartDevChainParameters): void {
   const isPause = (milliseconds: number) =>
     milliseconds >= 0 && milliseconds <= maxMilliseconds
@@ -62,18 +63,18 @@ export function checkDevOptions({
       forkUrl === undefined || token === 'development',
       'left out with forkUrl, since a fork has its own USDC',
     ],
-    [
-      'spendPermissions',
-      shown(spendPermissions),
-      typeof spendPermissions === 'boolean',
-      'true or false',
-    ],
-    [
-      'spendPermissions',
-      shown(spendPermissions),
-      forkUrl === undefined || !spendPermissions,
-      'left out with forkUrl, since a fork has its own contracts',
-    ],
+    ...Object.entries({ spendPermissions, batches }).flatMap(
+      ([field, put]) =>
+        [
+          [field, shown(put), typeof put === 'boolean', 'true or false'],
+          [
+            field,
+            shown(put),
+            forkUrl === undefined || !put,
+            'left out with forkUrl, since a fork has its own contracts',
+          ],
+        ] as const,
+    ),
   ]
   for (const [field, given, fits, rule] of checks)
     if (!fits) throw new InvalidFieldError(field, given, rule)

@@ -42,6 +42,23 @@ export class UsdcPackageNotFoundError extends CountersignError {
 }
 
 /**
+ * The npm package with MetaMask's contracts, which `batches: true` needs, is not
+ * installed.
+ */
+export class DelegationPackageNotFoundError extends CountersignError {
+  override readonly name = 'DelegationPackageNotFoundError'
+  override readonly retryable = false
+
+  constructor(facts: { package: string; version: string }) {
+    const wanted = `${facts.package}@${facts.version}`
+    super(
+      `batches: true needs the npm package ${wanted}: install it with npm install --save-dev ${wanted}.`,
+      facts,
+    )
+  }
+}
+
+/**
  * A control function of the chain was called, but the chain was not started
  * with the option that it needs.
  */

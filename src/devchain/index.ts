@@ -17,6 +17,7 @@ export {
   AnvilNotFoundError,
   AnvilPackageNotFoundError,
   AnvilStartError,
+  DelegationPackageNotFoundError,
   DevCallRevertedError,
   DevChainModeError,
   DevTokenNotFoundError,

@@ -12,6 +12,7 @@ import { controlPath } from './emulation/startEmulation.js'
 import { DevTokenNotFoundError } from './errors.js'
 import { initializeToken } from './initializeToken.js'
 import { controlNetwork, launchNetwork } from './launchNetwork.js'
+import { putBatches } from './putBatches.js'
 import { putSpendPermissions } from './putSpendPermissions.js'
 import { putUsdc } from './putUsdc.js'
 import { createLock } from './sequencer/createLock.js'
@@ -29,6 +30,8 @@ import type { DevChain, DevClients, StartDevChainParameters } from './types.js'
  * @throws {@link AnvilPackageNotFoundError} when `@viem/anvil` is missing.
  * @throws {@link UsdcPackageNotFoundError} when `token` is `'usdc'` and its npm
  * package is missing.
+ * @throws {@link DelegationPackageNotFoundError} when `batches` is true and its
+ * npm package is missing.
  * @throws {@link AnvilStartError} when the program does not start, or the port
  * is taken.
  * @throws {@link WebSocketPackageNotFoundError} when `preconfirmations` or
@@ -66,6 +69,7 @@ export async function startDevChain(
     'network',
     'token',
     'spendPermissions',
+    'batches',
     'port',
     'blockTime',
     'preconfirmations',
@@ -101,6 +105,7 @@ export async function startDevChain(
     else if (!(await getCode(own.public, known)))
       throw new DevTokenNotFoundError({ network, token: known.address })
     if (parameters.spendPermissions) await putSpendPermissions(own)
+    if (parameters.batches) await putBatches(own)
 
     const devChain = {
       chain,

@@ -39,6 +39,13 @@ export type StartDevChainParameters = {
    * Default: `false`.
    */
   spendPermissions?: boolean | undefined
+  /**
+   * Puts what runs batches at the published addresses: MetaMask's
+   * `EIP7702StatelessDeleGator`, which needs the npm package
+   * `@metamask/delegation-abis`, Multicall3, and a substitute for Calibur.
+   * Default: `false`.
+   */
+  batches?: boolean | undefined
   /** Port to serve at. Default, and with 0: any free port. */
   port?: number | undefined
   /**

@@ -63,6 +63,13 @@ const rows: readonly Row[] = [
     ['viem'],
     [...asked, 'checkout', 'payments/message', 'payments/sign'],
   ],
+  [
+    'batches',
+    '*',
+    ['viem', 'viem/actions'],
+    [...asked, 'batches', 'payments/capture', 'payments/sign'],
+  ],
+  ['batches', '{ batchCall }', ['viem'], ['batches', 'core']],
   ['orders', '*', ['viem'], server],
   [
     'store',

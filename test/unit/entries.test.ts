@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
+import * as batches from 'countersign/batches'
 import * as checkout from 'countersign/checkout'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
@@ -21,6 +22,7 @@ import { entryFiles } from '../../scripts/entryFiles.js'
 
 const entries: Record<string, Record<string, unknown>> = {
   accelerate,
+  batches,
   checkout,
   client,
   devchain,
@@ -126,6 +128,20 @@ test('countersign/accelerate exports these names', () => {
   `)
 })
 
+test('countersign/batches exports these names', () => {
+  expect(Object.keys(batches).sort()).toMatchInlineSnapshot(`
+    [
+      "DelegationError",
+      "batchCall",
+      "delegateSubmitter",
+      "getDelegation",
+      "multicallCall",
+      "proveBatch",
+      "undelegateSubmitter",
+    ]
+  `)
+})
+
 test('countersign/checkout exports these names', () => {
   expect(Object.keys(checkout).sort()).toMatchInlineSnapshot(`
     [
@@ -171,6 +187,7 @@ test('countersign/devchain exports these names', () => {
       "AnvilNotFoundError",
       "AnvilPackageNotFoundError",
       "AnvilStartError",
+      "DelegationPackageNotFoundError",
       "DevCallRevertedError",
       "DevChainModeError",
       "DevTokenNotFoundError",

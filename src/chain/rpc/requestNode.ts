@@ -143,9 +143,6 @@ export async function getBlockHead(
     baseFeePerGas: answer.baseFeePerGas
       ? parseQuantity(answer.baseFeePerGas, method)
       : undefined,
-    gasLimit: answer.gasLimit
-      ? parseQuantity(answer.gasLimit, method)
-      : undefined,
   }
 }
 
@@ -156,6 +153,4 @@ export type BlockHead = {
   hash?: Hex | undefined
   /** Wei; absent on chains without EIP-1559. */
   baseFeePerGas?: bigint | undefined
-  /** Most gas that a block may use; absent if the node does not say. */
-  gasLimit?: bigint | undefined
 }

@@ -1,10 +1,10 @@
 /** What a submitter remembers about transactions that carried many payments. */
 export type BatchMemory = {
   /**
-   * Payments for each transaction of the last plan, rounded up: tells how many
-   * due orders are worth loading.
+   * Number of due orders that are worth loading for each transaction: twice as
+   * many as the last plan had; `undefined` before the first plan.
    */
-  readonly reach: number
+  readonly reach: number | undefined
   notePlan(payments: number, transactions: number): void
   /** Most payments of the next transaction that carries this order's. */
   limitOf(orderId: string): number
@@ -34,13 +34,14 @@ export function openBatchMemory(
   const limits = new Map<string, number>()
   let reverted: number | undefined
   let pausedUntil = Number.NEGATIVE_INFINITY
-  let reach = 1
+  let reach: number | undefined
   return {
     get reach() {
       return reach
     },
     notePlan: (payments, transactions) => {
-      reach = Math.ceil(payments / transactions)
+      const each = Math.ceil(payments / transactions)
+      reach = each > 1 ? 2 * each : 1
     },
     limitOf: (orderId) => limits.get(orderId) ?? Number.POSITIVE_INFINITY,
     noteLeft: (orderId, size, isReverted) => {

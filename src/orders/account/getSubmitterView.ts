@@ -104,9 +104,9 @@ export async function getSubmitterView(
   const [head, early, isContract] = await Promise.all([
     heading,
     askReceipts(submitter, isLate ? [] : inFlight.rows),
-    inFlight.hasCode ?? hasCode(reader, account),
+    inFlight.isCodeOld() ? hasCode(reader, account) : undefined,
   ])
-  inFlight.rememberCode(isContract)
+  if (isContract !== undefined) inFlight.rememberCode(isContract)
   const passed = isLate ? findPassed(submitter, head) : []
   const isEarly = isLong && isFilling(submitter, head, passed.length)
   pace.rememberCount(head.count)

@@ -15,10 +15,12 @@ export type InFlight = {
   /** `performance.now()` when the rows were loaded. */
   readonly loadedAt: number
   /**
-   * True when the account has code. Nodes then accept only one pending
-   * transaction of it.
+   * True when the account has code: it delegates (EIP-7702). Nodes then accept
+   * few pending transactions of it.
    */
   readonly hasCode: boolean | undefined
+  /** True when the code is to be read again, because it may have changed. */
+  isCodeOld(): boolean
   /**
    * The latest ends of the windows of the payments that a transaction carries,
    * in Unix seconds of the chain: from then on, it does nothing. `undefined` if
@@ -41,6 +43,9 @@ export type InFlight = {
   close(groups: readonly (readonly TransactionRecord[])[]): void
 }
 
+/** Milliseconds after which the account's code is read again. */
+const codeAge = 60_000
+
 const attemptKey = ({ orderId, attempt }: Movement): string =>
   `${orderId}/${attempt}`
 
@@ -48,6 +53,7 @@ export function openInFlight(): InFlight {
   let rows: readonly TransactionRecord[] = []
   let loadedAt = 0
   let hasCode: boolean | undefined
+  let codeReadAt = Number.NEGATIVE_INFINITY
   const ends = new Map<string, AttemptEnds>()
   const shown = new Set<Hash>()
   const keepRows = (kept: readonly TransactionRecord[]): void => {
@@ -67,6 +73,7 @@ export function openInFlight(): InFlight {
     get hasCode() {
       return hasCode
     },
+    isCodeOld: () => performance.now() - codeReadAt >= codeAge,
     endsOf: ({ movements }) => {
       const known = movements.flatMap((one) => ends.get(attemptKey(one)) ?? [])
       return known.length === movements.length ? lastOf(known) : undefined
@@ -83,6 +90,7 @@ export function openInFlight(): InFlight {
     },
     rememberCode: (isContract) => {
       hasCode = isContract
+      codeReadAt = performance.now()
     },
     isShown: (hash) => shown.has(hash),
     rememberShown: (hash) => {

@@ -304,7 +304,7 @@ async function judgeShared(
     const isUnknown = rehearsed.some(({ failure }) => failure)
     return isUnknown ? {} : { reason: 'replaced' }
   }
-  const planned = await planTransactions(context, submitter, drafts, head)
+  const planned = await planTransactions(context, submitter, drafts)
   const [first] = planned.sort(
     (one, other) => other.drafts.length - one.drafts.length,
   )

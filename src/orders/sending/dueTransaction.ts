@@ -1,16 +1,6 @@
-import type { Address, Hex } from 'viem'
+import type { BatchRoute } from '../../batches/findBatchRoute.js'
 import type { Movement } from '../../store/types.js'
 import type { DueDraft } from './rehearseDue.js'
-
-/** A contract through which one transaction makes many calls. */
-export type BatchRoute = {
-  /** The address that the transaction calls. */
-  to: Address
-  /** Gas that the contract needs besides that of the calls. */
-  gas: bigint
-  /** Encodes the calls. The rest succeed if one fails. */
-  encode(calls: readonly DueDraft['call'][]): Hex
-}
 
 /** A transaction to sign, and the orders that it captures or cancels. */
 export type DueTransaction = Pick<DueDraft, 'kind' | 'call' | 'gas'> & {

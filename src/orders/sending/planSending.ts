@@ -5,15 +5,23 @@ import type { Broadcasts, InFlight } from '../account/inFlight.js'
 import type { OrderMemory } from '../account/orderMemory.js'
 import { choosesNonce, type NonceChoice } from '../account/submitterState.js'
 import type { WalletMemory } from '../account/walletMemory.js'
+import type { OrderWallet } from '../context/types.js'
 import { endsOf, lastSecondOf } from '../model/endsOf.js'
 import { traitsOf } from '../model/roles.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import type { SettledPolicy } from '../model/types.js'
 import type { SubmitterFees } from './feesOf.js'
 
+/**
+ * Base and its test chain. Their nodes accept 4 pending transactions of an
+ * account with code; Geth and Reth accept one.
+ */
+const baseChains: readonly number[] = [8453, 84532]
+
 /** Returns how many more transactions the submitter may have in flight. */
 export function roomOf(
   submitter: NonceChoice & {
+    wallet: Pick<OrderWallet, 'submitter'>
     inFlight: Pick<InFlight, 'rows' | 'hasCode'>
     broadcasts: Pick<Broadcasts, 'admitted'>
     walletMemory: Pick<WalletMemory, 'passedOver'>
@@ -22,9 +30,11 @@ export function roomOf(
 ): number {
   // A wallet that sends by itself may choose other account nonces than ours.
   // Until it has used one that we gave it, send only one transaction at a time.
-  const { inFlight, broadcasts, walletMemory } = submitter
-  const isSingle = inFlight.hasCode || !choosesNonce(submitter)
-  const most = isSingle ? 1 : maxInFlight
+  const { inFlight, broadcasts, walletMemory, wallet } = submitter
+  const mostOfCode = baseChains.includes(wallet.submitter.chainId) ? 4 : 1
+  const isSingle = !choosesNonce(submitter)
+  const limit = inFlight.hasCode ? mostOfCode : maxInFlight
+  const most = isSingle ? 1 : Math.min(limit, maxInFlight)
   const nonces = new Set(inFlight.rows.map(({ nonce }) => nonce))
   const taken = [...nonces].filter((one) => !walletMemory.passedOver.has(one))
   return Math.max(0, Math.min(most, broadcasts.admitted) - taken.length)

@@ -1,21 +1,15 @@
-import type { BlockHead } from '../../chain/rpc/requestNode.js'
-import { findContracts } from '../../chain/state/findContracts.js'
 import {
-  encodeMulticall,
-  hasMulticall,
-  multicallAddress,
-} from '../../payments/capture/multicall.js'
+  type BatchRoute,
+  findBatchRoute,
+} from '../../batches/findBatchRoute.js'
+import { findContracts } from '../../chain/state/findContracts.js'
+import { getGasLimit } from '../../chain/state/getGasLimit.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
-import {
-  type BatchRoute,
-  carry,
-  type DueTransaction,
-  shareOf,
-} from './dueTransaction.js'
+import { carry, type DueTransaction, shareOf } from './dueTransaction.js'
 import type { DueDraft } from './rehearseDue.js'
 
 /** Most gas of a transaction (EIP-7825). */
@@ -23,12 +17,6 @@ const mostGas = 2n ** 24n
 
 /** Name under which the list of failures has a failure to look for routes. */
 const routeName = 'batches'
-
-const multicall: BatchRoute = {
-  to: multicallAddress,
-  gas: 40_000n,
-  encode: encodeMulticall,
-}
 
 /**
  * Plans the transactions for drafts, the soonest deadline first: one for each,
@@ -40,10 +28,8 @@ export async function planTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
   drafts: readonly DueDraft[],
-  { gasLimit = mostGas }: Pick<BlockHead, 'gasLimit'>,
 ): Promise<DueTransaction[]> {
-  const { route, shared } = await findBatch(context, submitter, drafts)
-  const most = gasLimit < mostGas ? gasLimit : mostGas
+  const { route, shared, most } = await findBatch(context, submitter, drafts)
   const groups: Group[] = []
   let open: Group | undefined
   for (const draft of drafts) {
@@ -86,6 +72,8 @@ type Batch = {
   route?: BatchRoute | undefined
   /** Drafts that may share transactions. */
   shared: ReadonlySet<DueDraft>
+  /** Most gas of a transaction. */
+  most: bigint
 }
 
 /**
@@ -97,27 +85,52 @@ async function findBatch(
   submitter: SubmitterState,
   drafts: readonly DueDraft[],
 ): Promise<Batch> {
-  const { aside, reader } = submitter
-  const alone: Batch = { shared: new Set() }
+  const { aside, reader, inFlight } = submitter
+  const alone: Batch = { shared: new Set(), most: mostGas }
   const open = mayBatch(context, submitter)
     ? drafts.filter((draft) => isShareable(context, draft))
     : []
-  if (open.length < 2 || aside.isWaiting(routeName)) return alone
+  const mayDelegate = inFlight.hasCode !== false
+  const some = mayDelegate ? open : open.filter(isAnyones)
+  if (some.length < 2 || aside.isWaiting(routeName)) return alone
   const payerOf = ({ stored: { attempt } }: DueDraft) => attempt.payer
   try {
-    if (!(await hasMulticall(reader))) return alone
-    const payers = open.flatMap((draft) => payerOf(draft) ?? [])
-    const contracts = await findContracts(reader, payers)
+    const payers = some.flatMap((draft) => payerOf(draft) ?? [])
+    const place = { ...submitter.wallet.submitter, mayDelegate }
+    const [route, contracts, gasLimit] = await Promise.all([
+      findBatchRoute(reader, place),
+      findContracts(reader, payers),
+      getGasLimit(reader),
+    ])
     aside.clear(routeName)
-    const plain = open.filter((draft) => {
+    if (!route) return alone
+    const shared = some.filter((draft) => {
       const payer = payerOf(draft)
-      return payer && !contracts.has(payer)
+      const isPlain = payer !== undefined && !contracts.has(payer)
+      return isPlain && (route.isOwn || isAnyones(draft))
     })
-    return { route: multicall, shared: new Set(plain) }
+    const most = gasLimit < mostGas ? gasLimit : mostGas
+    return { route, shared: new Set(shared), most }
   } catch (error) {
     putAside(aside, routeName, error)
     return alone
   }
+}
+
+/**
+ * Returns the number of due orders to load for each transaction that may be
+ * sent. An account that delegates may send few at a time, so it loads many at
+ * once.
+ */
+export function reachOf(
+  context: OrdersContext,
+  submitter: SubmitterState,
+): number {
+  if (!mayBatch(context, submitter)) return 1
+  const { batches, inFlight } = submitter
+  const { maxBatch } = context.policy
+  const first = inFlight.hasCode ? maxBatch : 1
+  return Math.min(batches.reach ?? first, maxBatch)
 }
 
 function mayBatch(
@@ -129,17 +142,21 @@ function mayBatch(
 }
 
 /**
- * True for a capture that any account can make, and whose event names its
- * payment nonce.
+ * True for a capture of a buyer's payment whose nonce the token's events name:
+ * they show whether it was captured, whatever else the transaction did.
  */
 function isShareable(
   context: OrdersContext,
   { kind, stored: { order } }: DueDraft,
 ): boolean {
+  const isSale = kind === 'capture' && traitsOf(order).hasBuyer
+  return isSale && hasTokenNonce(kindOf(context, order))
+}
+
+/** True for a capture that any account, and so any contract, can make. */
+function isAnyones({ stored: { order } }: DueDraft): boolean {
   return (
-    kind === 'capture' &&
     order.primaryType === 'TransferWithAuthorization' &&
-    traitsOf(order).hasBuyer &&
-    hasTokenNonce(kindOf(context, order))
+    order.total === 'amount'
   )
 }

@@ -23,7 +23,7 @@ import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
 import { canPay, roomOf } from '../sending/planSending.js'
-import { planTransactions } from '../sending/planTransactions.js'
+import { planTransactions, reachOf } from '../sending/planTransactions.js'
 import { recordSigned } from '../sending/recordSigned.js'
 import { isCertain, refuseDue } from '../sending/refuseDue.js'
 import { type DueDraft, rehearseGroups } from '../sending/rehearseDue.js'
@@ -286,7 +286,7 @@ async function sendDue(
   const { timestamp: now } = view.head
   const room = roomOf(submitter, policy)
   if (room === 0 || submitter.walletMemory.isResting('order')) return done
-  const most = Math.min(room * submitter.batches.reach, mostDue)
+  const most = Math.min(room * reachOf(context, submitter), mostDue)
   const storedOrders = await findDue(context, submitter, { until: now, most })
   if (storedOrders.length === 0) {
     await endSending(submitter)
@@ -379,7 +379,7 @@ async function sendDrafts(
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
-  const planned = await planTransactions(context, submitter, drafts, view.head)
+  const planned = await planTransactions(context, submitter, drafts)
   submitter.batches.notePlan(drafts.length, planned.length)
   const room = roomOf(submitter, context.policy)
   const due = planned.slice(0, room)

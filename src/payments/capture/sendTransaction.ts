@@ -64,7 +64,11 @@ export async function sendFromWallet(
   if (account.type !== 'json-rpc') throw new AccountError('send')
   await requireChain(client, transaction.chainId)
   const method = 'eth_sendTransaction'
-  const fields = encodeMembers({ from: account.address, ...transaction })
+  const { delegating, ...members } = transaction
+  const fields = {
+    ...encodeMembers({ from: account.address, ...members }),
+    ...delegating,
+  }
   const { result, failure } = await tryRequest(client, method, [fields], {
     retryCount: 0,
   })
@@ -95,6 +99,8 @@ type WalletFields = CallFees & {
   chainId: number
   gas: bigint
   nonce?: number | undefined
+  /** Members that change an account's delegation, as JSON-RPC has them. */
+  delegating?: object | undefined
 }
 
 /** True when the node says that it already has the transaction. */

@@ -1,4 +1,4 @@
-import type { Account, Client, Hash, Hex } from 'viem'
+import type { Account, Client, Hash, Hex, SignedAuthorization } from 'viem'
 import { hashHex, type Keccak256, viemKeccak256 } from '../../core/keccak.js'
 import { SigningDeclinedError } from '../sign/errors.js'
 import { isDeclined } from '../sign/isDeclined.js'
@@ -17,11 +17,17 @@ export type SignedTransaction = {
   nonce: number
 }
 
+/** A transaction that also changes the delegation of an account (EIP-7702). */
+export type DelegatingTransaction = Omit<PlannedTransaction, 'type'> & {
+  type: 'eip7702'
+  authorizationList: readonly SignedAuthorization[]
+}
+
 /** Signs with a local account. Sends nothing. */
 export async function signTransaction(
   client: Client,
   account: Account,
-  transaction: PlannedTransaction,
+  transaction: PlannedTransaction | DelegatingTransaction,
   keccak256: Keccak256 = viemKeccak256,
 ): Promise<SignedTransaction> {
   const serializer = client.chain?.serializers?.transaction
@@ -54,7 +60,7 @@ export async function signTransaction(
  * Keeps only the name of a signer's error. Its text may contain the
  * transaction, and so the payment's signature.
  */
-function signerError(error: unknown): SendError | SigningDeclinedError {
+export function signerError(error: unknown): SendError | SigningDeclinedError {
   if (isDeclined(error)) return new SigningDeclinedError()
   const { name } = Object(error)
   const kind = /^\w{1,40}$/.test(String(name)) ? name : typeof error

@@ -6,6 +6,7 @@ import type {
 } from 'countersign'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
+import * as batches from 'countersign/batches'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
@@ -131,6 +132,15 @@ const orderReasons: Record<
   walletRefused: true,
 }
 
+const delegationReasons: Record<batches.DelegationError['reason'], true> = {
+  cannotSign: true,
+  isContract: true,
+  otherDelegate: true,
+  unprovenCode: true,
+  notApplied: true,
+  timeout: true,
+}
+
 const outcomes: Record<PaymentOutcome['status'], true> = {
   unused: true,
   captured: true,
@@ -152,6 +162,7 @@ const classes = [
   store,
   webhooks,
   accelerate,
+  batches,
   x402,
   subscriptions,
   client,
@@ -170,6 +181,7 @@ test.each([
   ['Refusal reasons', Object.keys(refusals)],
   ['Rejection reasons', Object.keys(rejections)],
   ['Order reasons', Object.keys(orderReasons)],
+  ['Delegation reasons', Object.keys(delegationReasons)],
   ['Outcomes', Object.keys(outcomes)],
   ['Error classes', classes],
 ])(
@@ -192,6 +204,7 @@ test.each([
   'Refusal reasons',
   'Rejection reasons',
   'Order reasons',
+  'Delegation reasons',
   'Outcomes',
   'Error classes',
 ])('%s: every row says what to do', (heading) => {
@@ -252,6 +265,7 @@ test('the column of retryable says what the classes do', () => {
     ...store,
     ...webhooks,
     ...accelerate,
+    ...batches,
     ...x402,
     ...subscriptions,
     ...client,

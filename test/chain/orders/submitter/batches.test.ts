@@ -5,8 +5,8 @@ import { createWalletClient, http } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { getTransactionReceipt, sendTransaction } from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { multicall } from '../../../../src/core/knownDelegates.js'
 import { runWorker } from '../../../../src/orders/runWorker.js'
-import { multicallAddress } from '../../../../src/payments/capture/multicall.js'
 import { draft, fundedAccount, revoke } from '../../support/desk.js'
 import { putMulticall } from '../../support/multicall3.js'
 import {
@@ -208,7 +208,7 @@ test('a transaction that reverted as a whole is halved, and after two of them pa
   const results = captureAll(shop, ids)
   await inFlight(shop, ids)
   const broken = {
-    address: multicallAddress,
+    address: multicall.address,
     bytecode: '0x60006000fd',
   } as const
   await node.setCode(broken)

@@ -1,0 +1,47 @@
+import { createRequire } from 'node:module'
+import { type Hex, isHex } from 'viem'
+import { DelegationPackageNotFoundError } from './errors.js'
+import { findPlaces } from './findPlaces.js'
+
+/**
+ * The npm package with MetaMask's contracts, and the only version that this
+ * library supports.
+ */
+const delegationPackage = '@metamask/delegation-abis'
+const delegationPackageVersion = '2.0.0'
+
+/** Creation codes, without the arguments of their constructors. */
+type DelegationCode = { delegate: Hex; manager: Hex }
+
+/**
+ * Loads the creation codes of MetaMask's contracts from the npm package.
+ *
+ * @throws {@link DelegationPackageNotFoundError} when it is not installed in
+ * this version.
+ */
+export async function loadDelegationCode(
+  places?: readonly string[],
+): Promise<DelegationCode> {
+  for (const place of places ?? (await findPlaces())) {
+    const code = loadFrom(createRequire(place))
+    if (code) return code
+  }
+  throw new DelegationPackageNotFoundError({
+    package: delegationPackage,
+    version: delegationPackageVersion,
+  })
+}
+
+function loadFrom(require: NodeJS.Require): DelegationCode | undefined {
+  try {
+    const { version } = require(`${delegationPackage}/package.json`)
+    if (version !== delegationPackageVersion) return undefined
+    const codes = require(`${delegationPackage}/bytecode`)
+    const { EIP7702StatelessDeleGator: delegate, DelegationManager: manager } =
+      codes
+    return isHex(delegate) && isHex(manager) ? { delegate, manager } : undefined
+  } catch {
+    // The package is not installed here.
+    return undefined
+  }
+}

@@ -1,0 +1,143 @@
+import { delegateSubmitter, undelegateSubmitter } from 'countersign/batches'
+import { startDevChain } from 'countersign/devchain'
+import { sealer } from 'countersign/store'
+import type { Address } from 'viem'
+import { createWalletClient, http } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { setBalance } from 'viem/actions'
+import { afterAll, expect, test } from 'vitest'
+import {
+  caliburDelegate,
+  metamaskDelegate,
+} from '../../../../src/core/knownDelegates.js'
+import { draft, fundedAccount } from '../../support/desk.js'
+import {
+  captureAll,
+  openShop,
+  rowsOf,
+  type Shop,
+  storeOrder,
+  timesPaid,
+} from '../../support/orderRows.js'
+
+const chain = await startDevChain({ blockTime: 0, accounts: 20, batches: true })
+afterAll(() => chain.stop())
+
+const keys = { one: new Uint8Array(32).fill(1) }
+
+const walletOf = (account: PrivateKeyAccount) =>
+  createWalletClient({
+    account,
+    chain: chain.chain,
+    transport: http(chain.urls.http),
+  })
+
+/** A shop whose account is delegated, with payments of as many payers. */
+async function openTill(
+  delegate: 'metamask' | 'calibur' | undefined,
+  types: readonly ('ReceiveWithAuthorization' | 'TransferWithAuthorization')[],
+): Promise<{ shop: Shop; account: PrivateKeyAccount; ids: string[] }> {
+  const account = await fundedAccount(chain)
+  await setBalance(chain.clients.test, {
+    address: account.address,
+    value: 10n ** 18n,
+  })
+  if (delegate) await delegateSubmitter(walletOf(account), { delegate })
+  const seal = sealer({ keys, current: 'one' })
+  const shop = openShop(chain, { account, seal })
+  const ids: string[] = []
+  for (const primaryType of types) {
+    const signer = await fundedAccount(chain, 2_000_000n)
+    const payment = await draft(chain, {
+      to: account.address,
+      amount: '1',
+      primaryType,
+      signer,
+    })
+    ids.push(await storeOrder(shop, payment))
+  }
+  return { shop, account, ids }
+}
+
+const sizesOf = async (shop: Shop, ids: readonly string[]) =>
+  (await rowsOf(shop, ids)).transactions.map(
+    ({ movements }) => movements.length,
+  )
+
+const both = [
+  'ReceiveWithAuthorization',
+  'TransferWithAuthorization',
+  'ReceiveWithAuthorization',
+  'ReceiveWithAuthorization',
+] as const
+
+test.each(['metamask', 'calibur'] as const)(
+  'an account that delegates to %s captures payments of both types in one transaction',
+  async (delegate) => {
+    const { shop, ids } = await openTill(delegate, both)
+    // The first is sent before the others are asked for, if the node is quick.
+    const results = await captureAll(shop, ids)
+    expect(results).toEqual(ids.map(() => 'captured'))
+    const sizes = await sizesOf(shop, ids)
+    expect(sizes.reduce((sum, one) => sum + one, 0)).toBe(4)
+    expect(sizes.length).toBeLessThanOrEqual(2)
+    expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
+  },
+)
+
+test('a plain account batches only Transfer payments', async () => {
+  const { shop, ids } = await openTill(undefined, [
+    ...both,
+    'TransferWithAuthorization',
+  ])
+  expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+  const { transactions, orders } = await rowsOf(shop, ids)
+  const shared = transactions.filter(({ movements }) => movements.length > 1)
+  const types = shared.flatMap(({ movements }) =>
+    movements.map(
+      ({ orderId }) => orders.find(({ id }) => id === orderId)?.primaryType,
+    ),
+  )
+  expect(new Set(types)).toEqual(new Set(['TransferWithAuthorization']))
+})
+
+test.each<[string, Address]>([
+  ['another contract', `0x${'77'.repeat(20)}`],
+  ['code that is not the delegate’s', metamaskDelegate.address],
+])(
+  'an account that delegates to %s captures one by one',
+  async (_, delegate) => {
+    const { shop, account, ids } = await openTill(undefined, [both[0], both[2]])
+    const { test: node, public: reader } = chain.clients
+    const real = await reader.getCode({ address: delegate })
+    await node.setCode({ address: delegate, bytecode: '0x6001600081f3' })
+    await node.setCode({
+      address: account.address,
+      bytecode: `0xef0100${delegate.slice(2)}`,
+    })
+    await captureAll(shop, ids)
+    expect(await sizesOf(shop, ids)).toEqual([1, 1])
+    expect(await timesPaid(shop, ids)).toEqual([1, 1])
+    await node.setCode({ address: delegate, bytecode: real ?? '0x' })
+  },
+)
+
+test('of a transaction that was sent when the delegation ended, nothing is concluded', async () => {
+  const { shop, account, ids } = await openTill('calibur', both)
+  const { test: node } = chain.clients
+  await node.setAutomine(false)
+  const results = captureAll(shop, ids)
+  await expect
+    .poll(() => sizesOf(shop, ids), { timeout: 20_000 })
+    .not.toEqual([])
+  // A plain account: a call to itself does nothing, and succeeds.
+  await node.setCode({ address: account.address, bytecode: '0x' })
+  await node.mine({ blocks: 1 })
+  await node.setAutomine(true)
+  expect(await results).toEqual(ids.map(() => 'captured'))
+  expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
+  const { events } = await rowsOf(shop, ids)
+  expect(events.some(({ type }) => type === 'captureRejected')).toBe(false)
+  await undelegateSubmitter(walletOf(account))
+  expect(caliburDelegate.isStandIn).toBe(true)
+})
