@@ -1,3 +1,4 @@
+import { decodePercent } from '../../core/decodePercent.js'
 /**
  * Replaces keys and passwords from a transport's URLs and headers in an error
  * text by "…", whether they are percent-encoded or not.
@@ -45,21 +46,12 @@ function keysOf(transport: unknown): string[] {
       .filter((part) => part.length > 2 && !usual.test(part)),
     ...user.split(':').filter((part) => part.length > 1),
     ...secrets.filter((part) => part.length > 3),
-    ...(user && [btoa(user), btoa(decode(user))]),
+    ...(user && [btoa(user), btoa(decodePercent(user))]),
     ...inner.flatMap((one) => keysOf(Object(one).value)),
   ]
 }
 
 function formsOf(key: string): string[] {
-  const plain = decode(key)
+  const plain = decodePercent(key)
   return [key, plain, encodeURIComponent(plain)]
-}
-
-/** Decodes percent escapes. Returns text with a malformed escape unchanged. */
-export function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -83,7 +83,9 @@ function Bar({
           <span className="payer-fill" style={{ width: `${percent}%` }} />
         </span>
       </summary>
-      {isOpen && <OrdersTable orders={orders} onAsk={onAsk} />}
+      {isOpen && (
+        <OrdersTable orders={orders} onAsk={onAsk} selection={undefined} />
+      )}
     </details>
   )
 }

@@ -5,6 +5,7 @@ import {
   useMemo,
   useState,
 } from 'react'
+import { decodePercent } from '../../core/decodePercent.js'
 import { Button } from '../ui/Button.js'
 import { setChainTime } from '../ui/clock.js'
 import { usePath } from '../ui/navigation.js'
@@ -21,7 +22,6 @@ import {
 import { OrdersPage } from './OrdersPage.js'
 import { createOrderBook } from './orderBook.js'
 import { ProofPage } from './ProofPage.js'
-import { decode } from './readSearch.js'
 import { SignInPage } from './SignInPage.js'
 import { SubscriptionsPage } from './SubscriptionsPage.js'
 import { type PagesShop, ShopContext } from './shop.js'
@@ -109,7 +109,7 @@ function SignedIn({
       }
     >
       {orderId ? (
-        <ProofPage key={orderId} api={api} orderId={decode(orderId)} />
+        <ProofPage key={orderId} api={api} orderId={decodePercent(orderId)} />
       ) : isBooks ? (
         <BooksPage api={api} />
       ) : list === 'subscriptions' ? (

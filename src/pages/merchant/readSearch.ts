@@ -1,3 +1,4 @@
+import { decodePercent } from '../../core/decodePercent.js'
 import { shortHex } from '../ui/format.js'
 import type { BookOrder } from './applyEvent.js'
 import type { OrderFilter } from './merchantApi.js'
@@ -65,16 +66,7 @@ function wordOf(text: string): string {
   const trimmed = text.trim()
   const [, linked] =
     /^https?:\/\/.*\/(?:orders|pay|tx|address)\/([^/?#]+)/.exec(trimmed) ?? []
-  return decode(linked ?? trimmed).replace(/^0X/, '0x')
-}
-
-/** Decodes a part of a path. Leaves malformed text as it is. */
-export function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return decodePercent(linked ?? trimmed).replace(/^0X/, '0x')
 }
 
 function* findShort(

@@ -11,7 +11,7 @@ import {
   messageCard,
   notice,
   type PayPartParameters,
-  renderNotFound,
+  renderFault,
   walletPart,
 } from './view.js'
 import { money, networkName } from './words.js'
@@ -40,7 +40,7 @@ export function renderSubscriber(
   const { format, data } = parameters
   const { say } = format
   const { link, subscription } = model
-  if (link === 'notFound') return renderNotFound(format)
+  if (link === 'notFound') return renderFault('notFound', format)
   const lost = link === 'lost' ? say('lost') : ''
   if (!subscription) {
     const title = say('loadingSubscription')
