@@ -1,9 +1,9 @@
 import { createTransport, type Transport } from 'viem'
+import { decodePercent } from '../../core/decodePercent.js'
 import { onAbort } from '../../core/onAbort.js'
 import { soon } from '../../core/wait.js'
 import { namingHost } from './endpointHost.js'
 import { RpcError } from './errors.js'
-import { decode } from './hideKeys.js'
 import { type PostAnswer, type PostOptions, postRpc } from './postRpc.js'
 import {
   encodeRpcCalls,
