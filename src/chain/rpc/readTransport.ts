@@ -63,7 +63,7 @@ function splitCredentials({
   const bare = new URL(url)
   bare.username = ''
   bare.password = ''
-  const pair = [username, password].map(decode).join(':')
+  const pair = [username, password].map(decodePercent).join(':')
   const bytes = new TextEncoder().encode(pair)
   const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`
   return { url: bare.href, headers: { authorization, ...headers } }
