@@ -10,8 +10,8 @@ const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
 const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
-const mostPacked = 1_400_000
-const mostUnpacked = 5_600_000
+const mostPacked = 1_455_000
+const mostUnpacked = 5_700_000
 
 /** The build, documents and descriptors, without pictures and sources. */
 export function checkContents({ files, size, unpackedSize }: Consumer): void {

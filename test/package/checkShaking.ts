@@ -17,6 +17,7 @@ const prepared = [...asked, 'payments/message', 'payments/sign']
 const browser = [...prepared, 'payments', 'payments/capture', 'payments/verify']
 const server = [
   ...browser,
+  'batches',
   'store',
   'orders',
   'orders/account',
@@ -121,6 +122,8 @@ const rows: readonly Row[] = [
       'pages/words',
       'store',
       'subscriptions/verbs',
+      'webhooks',
+      'webhooks/targets',
       'x402/wire',
       ...handler,
     ],
