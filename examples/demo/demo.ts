@@ -5,10 +5,12 @@
  *     npm run demo
  *     npm run demo -- --crash
  *     npm run demo -- --load 500
+ *     npm run demo -- --batch 500
  *     npm run demo -- --help
  */
 import process from 'node:process'
 import { type DevChain, startDevChain } from 'countersign/devchain'
+import { playBatch } from './batch.js'
 import { crash } from './crash.js'
 import { explainProblem } from './explainProblem.js'
 import { writeJson } from './format.js'
@@ -37,20 +39,36 @@ try {
 
 async function demo(options: DemoOptions): Promise<{ asTold: boolean }> {
   // Five blocks a second, as Base has them.
-  const chain = await startDevChain({ blockTime: 0.2, forkUrl: options.fork })
+  const chain = await startDevChain({
+    blockTime: 0.2,
+    forkUrl: options.fork,
+    batches: options.batch !== undefined,
+  })
   try {
-    const run = await (options.load === undefined
-      ? playStories(chain, options)
-      : playLoad(chain, {
-          ...options,
-          count: options.load,
-          narrator: showLoad(options),
-        }))
+    const run = await play(chain, options)
     if (options.json) console.log(writeJson(run))
     return run
   } finally {
     await chain.stop()
   }
+}
+
+function play(chain: DevChain, options: DemoOptions) {
+  const { load, batch, json } = options
+  if (load !== undefined)
+    return playLoad(chain, {
+      ...options,
+      count: load,
+      narrator: showLoad(options),
+    })
+  if (batch === undefined) return playStories(chain, options)
+  const write = (line: string) => console.log(line)
+  return playBatch(chain, {
+    ...options,
+    count: batch,
+    colours,
+    write: json ? undefined : write,
+  })
 }
 
 async function playStories(

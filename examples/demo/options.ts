@@ -8,6 +8,7 @@ export const help = `Plays five orders on a local chain and shows what becomes o
   --amount 12.50  what each order is about, in USDC (the payer has 10,000)
   --crash         kill the worker between broadcast and record, and restart it
   --load 500      capture that many orders at once on one account
+  --batch 500     capture that many one by one, and in batches
   --database URL  with --load, keep the orders in that PostgreSQL, in a schema
                   that is dropped in the end
   --fork URL      fork a live Base node and use its real USDC
@@ -21,6 +22,8 @@ export type DemoOptions = {
   crash: boolean
   /** How many orders. */
   load: number | undefined
+  /** How many orders in each of the two ways. */
+  batch: number | undefined
   database: string | undefined
   fork: string | undefined
   json: boolean
@@ -35,6 +38,7 @@ export function readOptions(args: readonly string[]): DemoOptions {
       amount: { type: 'string', default: '12.50' },
       crash: { type: 'boolean', default: false },
       load: { type: 'string' },
+      batch: { type: 'string' },
       database: { type: 'string' },
       fork: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -46,17 +50,21 @@ export function readOptions(args: readonly string[]): DemoOptions {
   const { fork, database } = values
   if (fork !== undefined && !URL.canParse(fork))
     throw new TypeError('--fork takes the URL of a node')
-  const load = readLoad(values.load)
-  if (crash && load) throw new TypeError('--crash and --load are two demos')
+  const load = readCount('load', values.load)
+  const batch = readCount('batch', values.batch)
+  if ([crash, load, batch].filter(Boolean).length > 1)
+    throw new TypeError('--crash, --load and --batch are three demos')
+  if (fork !== undefined && batch)
+    throw new TypeError('--batch needs a chain of its own, without --fork')
   if (database !== undefined && !(load && URL.canParse(database)))
     throw new TypeError('--database takes the URL of a PostgreSQL, with --load')
-  return { amount, crash, load, database, fork, json, help }
+  return { amount, crash, load, batch, database, fork, json, help }
 }
 
-function readLoad(text: string | undefined): number | undefined {
+function readCount(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1 || count > 10_000)
-    throw new TypeError('--load takes a number of orders from 1 to 10000')
+    throw new TypeError(`--${name} takes a number of orders from 1 to 10000`)
   return count
 }

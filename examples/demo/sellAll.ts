@@ -37,7 +37,8 @@ export async function sellAll(
   return { orderIds, payers, seconds: (performance.now() - began) / 1000 }
 }
 
-async function sellOne(
+/** Sells one order, drafted, signed and accepted. */
+export async function sellOne(
   { orders }: Shop,
   payer: PrivateKeyAccount,
   amount: string,

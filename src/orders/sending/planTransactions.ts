@@ -95,15 +95,16 @@ async function findBatch(
   if (some.length < 2 || aside.isWaiting(routeName)) return alone
   const payerOf = ({ stored: { attempt } }: DueDraft) => attempt.payer
   try {
-    const payers = some.flatMap((draft) => payerOf(draft) ?? [])
     const place = { ...submitter.wallet.submitter, mayDelegate }
-    const [route, contracts, gasLimit] = await Promise.all([
-      findBatchRoute(reader, place),
+    // Known already, unless the account delegates.
+    const route = await findBatchRoute(reader, place)
+    if (!route) return alone
+    const payers = some.flatMap((draft) => payerOf(draft) ?? [])
+    const [contracts, gasLimit] = await Promise.all([
       findContracts(reader, payers),
       getGasLimit(reader),
     ])
     aside.clear(routeName)
-    if (!route) return alone
     const shared = some.filter((draft) => {
       const payer = payerOf(draft)
       const isPlain = payer !== undefined && !contracts.has(payer)
