@@ -4,11 +4,21 @@ import { CeilingsTable } from './CeilingsTable.js'
 import { Connection } from './Connection.js'
 import { ListNav } from './ListNav.js'
 import { ListState, More, useListed } from './ListState.js'
-import type { MerchantApi } from './merchantApi.js'
+import type { MerchantApi, OrderFilter } from './merchantApi.js'
 import { createOrderBook } from './orderBook.js'
 import { RefundsTable } from './RefundsTable.js'
 
-const lists = {
+type ListName = 'refunds' | 'ceilings'
+
+type List = {
+  has: OrderFilter['has']
+  title: string
+  text: string
+  empty: string
+  Table: typeof RefundsTable
+}
+
+const lists: Readonly<Record<ListName, List>> = {
   refunds: {
     has: 'refunds',
     title: 'Refunds',
@@ -23,7 +33,7 @@ const lists = {
     empty: 'No order has a ceiling.',
     Table: CeilingsTable,
   },
-} as const
+}
 
 /** Lists all refunds or ceilings of the shop, live. */
 export function ListPage({
@@ -31,7 +41,7 @@ export function ListPage({
   name,
 }: {
   api: MerchantApi
-  name: keyof typeof lists
+  name: ListName
 }): ReactNode {
   const { has, title, text, empty, Table } = lists[name]
   const book = useMemo(() => createOrderBook(api, { has }), [api, has])

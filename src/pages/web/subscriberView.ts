@@ -14,7 +14,7 @@ import {
   renderFault,
   walletPart,
 } from './view.js'
-import { money, networkName } from './words.js'
+import { money, networkName, type PricedOrder } from './words.js'
 
 /** What the buyer can do on the page of a subscription. */
 export type SubscriberActions = PayPartParameters['actions'] & {
@@ -81,14 +81,10 @@ export function renderSubscriber(
 export function pricedOf(
   subscription: Shown,
   { token }: Pick<SubscriberViewParameters, 'token'>,
-) {
+): PricedOrder {
   const { amount } = subscription
   const most = allowanceOf(subscription, token?.decimals)
-  return {
-    amount: amount ?? most,
-    atMost: undefined,
-    state: 'drafted' as const,
-  }
+  return { amount: amount ?? most, atMost: undefined, state: 'drafted' }
 }
 
 function allowanceOf({ permission }: Shown, decimals?: number): string {
