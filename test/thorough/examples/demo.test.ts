@@ -81,6 +81,22 @@ test.concurrent('--load captures many orders on one account and proves it to the
   expect(stdout).toContain('✓ each order captured once')
 })
 
+test.concurrent('--batch compares captures one by one and in batches', async () => {
+  const { code, stdout, stderr } = await runDemo('--batch', '40')
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/one by one +40 captures in 40 transactions/)
+  const [, sent, gas] =
+    /in batches +40 captures in (\d+) transactions.* ([\d,]+) gas each/.exec(
+      stdout,
+    ) ?? []
+  expect(Number(sent)).toBeLessThan(10)
+  expect(Number(gas?.replace(',', ''))).toBeLessThan(70_000)
+  expect(
+    stdout.match(/3 not captured, at no cost: insufficientFunds/g),
+  ).toHaveLength(2)
+  expect(stdout).toContain('✓ each order captured once')
+})
+
 test('--database keeps the load in PostgreSQL and leaves nothing there', async () => {
   const database = await startDatabase()
   try {
@@ -180,6 +196,8 @@ test.each([
   [['--load', '0'], '--load takes a number of orders from 1 to 10000'],
   [['--load', 'many'], '--load takes a number of orders from 1 to 10000'],
   [['--load', '5', '--crash'], '--crash and --load are two demos'],
+  [['--batch', '5', '--crash'], '--batch is a demo of its own'],
+  [['--batch', '5', '--fork', 'http://127.0.0.1:1'], 'without --fork'],
   [['--load', '5', '--database', 'here'], '--database takes the URL'],
   [['--database', 'postgres://localhost/shop'], 'with --load'],
 ])('%j is an error that says why', (args, problem) => {
