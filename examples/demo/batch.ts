@@ -4,7 +4,7 @@ import { type Captured, captureAll } from './captureAll.js'
 import { choosePaints, groupDigits } from './format.js'
 import { openShop, type Shop } from './openShop.js'
 import { sellAll, sellOne } from './sellAll.js'
-import { moveToSavings } from './wallets.js'
+import { fillPurse, moveToSavings } from './wallets.js'
 
 /** One way to capture all orders, as it went. */
 type Way = Pick<Captured, 'seconds' | 'requests'> & {
@@ -89,6 +89,7 @@ async function sellSpoiled(
   shop: Shop,
   amount: string,
 ): Promise<string[]> {
+  await fillPurse(chain)
   const { account } = chain.clients.payer
   const orderIds: string[] = []
   for (let sold = 0; sold < spoiled; sold++)

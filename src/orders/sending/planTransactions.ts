@@ -119,6 +119,22 @@ async function findBatch(
 }
 
 /**
+ * Asks about the contract for batches before the first plan, so that the
+ * requests go with those of the simulations.
+ */
+export function askForRoute(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  open: readonly Pick<DueDraft, 'stored'>[],
+): void {
+  const { batches, reader, wallet } = submitter
+  const isFirst = batches.reach === undefined && mayBatch(context, submitter)
+  if (!isFirst || open.filter(isAnyones).length < 2) return
+  const place = { ...wallet.submitter, mayDelegate: false }
+  findBatchRoute(reader, place).catch(() => undefined)
+}
+
+/**
  * Returns the number of due orders to load for each transaction that may be
  * sent. An account that delegates may send few at a time, so it loads many at
  * once.
@@ -155,7 +171,7 @@ function isShareable(
 }
 
 /** True for a capture that any account, and so any contract, can make. */
-function isAnyones({ stored: { order } }: DueDraft): boolean {
+function isAnyones({ stored: { order } }: Pick<DueDraft, 'stored'>): boolean {
   return (
     order.primaryType === 'TransferWithAuthorization' &&
     order.total === 'amount'

@@ -23,7 +23,11 @@ import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
 import { canPay, roomOf } from '../sending/planSending.js'
-import { planTransactions, reachOf } from '../sending/planTransactions.js'
+import {
+  askForRoute,
+  planTransactions,
+  reachOf,
+} from '../sending/planTransactions.js'
 import { recordSigned } from '../sending/recordSigned.js'
 import { isCertain, refuseDue } from '../sending/refuseDue.js'
 import { type DueDraft, rehearseGroups } from '../sending/rehearseDue.js'
@@ -297,6 +301,11 @@ async function sendDue(
   const costs = await view.costs()
   const fees = feesOf(view, costs)
   const { open, refusals } = sortDue(storedOrders, view, policy)
+  askForRoute(
+    context,
+    submitter,
+    open.map((stored) => ({ stored })),
+  )
   const { drafts: ready, others } = takeRehearsed(context, open, {
     head: view.head,
     fees,

@@ -71,10 +71,10 @@ test.each([
     method === faulty ? { answer } : undefined,
   )
   for (const ask of [
-    getDelegation(wallet, { account: account.address }),
-    delegateSubmitter(wallet),
+    () => getDelegation(wallet, { account: account.address }),
+    () => delegateSubmitter(wallet),
   ])
-    await expect(ask).rejects.toMatchObject({ name: 'NodeAnswerError' })
+    await expect(ask()).rejects.toMatchObject({ name: 'NodeAnswerError' })
 })
 
 test.each([
