@@ -2,7 +2,7 @@
 export type BatchMemory = {
   /**
    * Number of due orders that are worth loading for each transaction: twice as
-   * many as the last plan had; `undefined` before the first plan.
+   * many as the last plan of several payments had; `undefined` before it.
    */
   readonly reach: number | undefined
   notePlan(payments: number, transactions: number): void
@@ -40,6 +40,7 @@ export function openBatchMemory(
       return reach
     },
     notePlan: (payments, transactions) => {
+      if (payments < 2) return
       const each = Math.ceil(payments / transactions)
       reach = each > 1 ? 2 * each : 1
     },

@@ -137,17 +137,20 @@ export function askForRoute(
 /**
  * Returns the number of due orders to load for each transaction that may be
  * sent. An account that delegates may send few at a time, so it loads many at
- * once.
+ * once; with room for one transaction, at least two, or it would never again
+ * see a payment that can share it.
  */
 export function reachOf(
   context: OrdersContext,
   submitter: SubmitterState,
+  room: number,
 ): number {
   if (!mayBatch(context, submitter)) return 1
   const { batches, inFlight } = submitter
   const { maxBatch } = context.policy
   const first = inFlight.hasCode ? maxBatch : 1
-  return Math.min(batches.reach ?? first, maxBatch)
+  const least = room === 1 ? 2 : 1
+  return Math.min(Math.max(batches.reach ?? first, least), maxBatch)
 }
 
 function mayBatch(

@@ -290,7 +290,7 @@ async function sendDue(
   const { timestamp: now } = view.head
   const room = roomOf(submitter, policy)
   if (room === 0 || submitter.walletMemory.isResting('order')) return done
-  const most = Math.min(room * reachOf(context, submitter), mostDue)
+  const most = Math.min(room * reachOf(context, submitter, room), mostDue)
   const storedOrders = await findDue(context, submitter, { until: now, most })
   if (storedOrders.length === 0) {
     await endSending(submitter)
