@@ -5,7 +5,7 @@ import { readSpent } from '../../chain/state/getAuthorizationState.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import type { ProofReceipt } from '../../core/receiptProof.js'
 import { explainRevert } from '../../payments/capture/explainRevert.js'
-import { movementsOf } from '../../store/movements.js'
+import { carries, movementsOf } from '../../store/movements.js'
 import type {
   Movement,
   OrderReason,
@@ -191,9 +191,10 @@ async function explainMined(
     kinds: submitter.kinds,
   })
   if (evidence) return { judged, stored, evidence, isOver: true }
-  // The receipt does not say why this one of several payments was not captured.
-  // If its payment nonce is unused, it is sent again by itself.
-  if (judged.movements.length > 1) {
+  // The receipt does not say why this one of several payments was not captured,
+  // or the payment was left out of the replacement that was mined. If its
+  // payment nonce is unused, it is sent again by itself.
+  if (!isAlone(judged, stored)) {
     const head = { number: receipt.blockNumber, timestamp: time ?? 0n }
     const isFree = await isUnused(submitter, stored, head)
     return isFree ? { judged, stored, isFree, isOver: true } : undefined
@@ -307,6 +308,17 @@ async function explainPassed(
   const isDead = isKnown || view.head.timestamp >= endOf(judged, stored)
   const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
   return { judged, stored, isForeign, isFree, isOver: isFree }
+}
+
+/** True if the mined transaction was about this payment alone. */
+function isAlone(
+  { row, movements }: Judged<'mined'>,
+  { order, attempt }: StoredOrder,
+): boolean {
+  const own = row.kind === 'filler' ? movements : row.movements
+  return (
+    own.length === 1 && carries({ movements: own }, order.id, attempt.number)
+  )
 }
 
 /** True while the order is in flight and this attempt is its newest one. */

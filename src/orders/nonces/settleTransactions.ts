@@ -110,12 +110,12 @@ function rememberLeft(
 ): void {
   const reverted = new Set<JudgedNonce>()
   for (const { judged, stored, isFree, evidence, failure } of fates) {
-    const { movements } = judged
     if (!stored) continue
-    const isReverted =
-      judged.kind === 'mined' && judged.receipt.status === 'reverted'
-    if (isFree && movements.length > 1) {
-      batches.noteLeft(stored.order.id, movements.length, isReverted)
+    const mined = judged.kind === 'mined' ? judged : undefined
+    const { length: size } = (mined?.row ?? judged).movements
+    const isReverted = mined?.receipt.status === 'reverted' && size > 1
+    if (isFree && judged.movements.length > 1) {
+      batches.noteLeft(stored.order.id, size, isReverted)
       if (isReverted) reverted.add(judged)
     } else if (evidence || failure) batches.forget(stored.order.id)
   }

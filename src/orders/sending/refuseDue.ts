@@ -94,7 +94,10 @@ export async function refuseDue(
     refused.map((refusal) => explainRefusal(submitter, refusal)),
   )
   const refusals = explained.filter((one) => one !== undefined)
-  for (const { stored } of refusals) submitter.aside.clear(stored.order.id)
+  for (const { stored } of refusals) {
+    submitter.aside.clear(stored.order.id)
+    submitter.batches.forget(stored.order.id)
+  }
   const rules = rulesOf(context)
   const byId = new Map(
     refusals.map((one) => {
