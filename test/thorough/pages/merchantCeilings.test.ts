@@ -34,7 +34,7 @@ async function placeCeiling(): Promise<string> {
     payer: buyer.address,
   })
   const orderId = order.id
-  const signed = await pay(buyer, payment)
+  const signed = { ...payment, ...(await pay(buyer, payment)) }
   const verdict = await orders.accept({ orderId, payment: signed })
   if (!verdict.ok) throw new Error(`not accepted: ${verdict.reason}`)
   return orderId
