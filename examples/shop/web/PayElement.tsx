@@ -1,5 +1,8 @@
-import 'countersign/element'
-import type { PageToken, PaymentEvents } from 'countersign/element'
+import {
+  type PageToken,
+  type PaymentEvents,
+  payElementName,
+} from 'countersign/element'
 import type { ReactNode } from 'react'
 import { brand } from '../brand.js'
 import { token } from '../token.js'
@@ -21,6 +24,9 @@ declare module 'react' {
   }
 }
 
+// Named by its constant: builds from source drop an import that nothing uses.
+const Pay = payElementName
+
 /** How far the payment is; `over` if it can never be charged. */
 export type Progress = 'stored' | 'captured' | 'over'
 
@@ -33,7 +39,7 @@ export function PayElement({
   onProgress: (progress: Progress) => void
 }): ReactNode {
   return (
-    <countersign-pay
+    <Pay
       order-id={orderId}
       token={buyerToken}
       name={brand.name}
