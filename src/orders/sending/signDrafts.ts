@@ -11,7 +11,7 @@ import type { OrdersContext } from '../context/types.js'
 import type { Aside } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import { joinChanges, noChanges, writeChanges } from '../model/changes.js'
-import { type DueTransaction, movementsBy } from './dueTransaction.js'
+import { type DueTransaction, idsOf, movementsBy } from './dueTransaction.js'
 import type { SubmitterFees } from './feesOf.js'
 
 /**
@@ -151,7 +151,13 @@ async function putOffUnsigned(
     took: number
   },
 ): Promise<void> {
-  const paused = unsigned.flatMap(({ one, error }) =>
+  // A signer may allow only calls of the token, and a sealer only short texts:
+  // payments that could not be signed together go alone, at the next poll.
+  const together = unsigned.filter(({ one }) => one.drafts.length > 1)
+  for (const { one } of together)
+    for (const id of idsOf([one])) submitter.batches.noteLeft(id, 1, false)
+  const alone = unsigned.filter((one) => !together.includes(one))
+  const paused = alone.flatMap(({ one, error }) =>
     one.drafts.map(({ stored: { order } }) => ({
       order,
       pause: submitter.aside.put(signingOf(order.id), error),
