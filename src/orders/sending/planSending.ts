@@ -129,15 +129,14 @@ const finalReasons: readonly OrderReason[] = [
 ]
 
 /**
- * Returns for how many more transactions the submitter's balance covers the
- * gas.
+ * Returns the units of gas that the submitter's balance still covers, besides
+ * its transactions in flight; less than 0 if it does not cover those.
  */
-export function canPay(
+export function gasLeftOf(
   { inFlight }: { inFlight: Pick<InFlight, 'rows'> },
   { balance }: Pick<SendingCosts, 'balance'>,
-  more: readonly bigint[],
-  { maxFeePerGas }: SubmitterFees,
-): number {
+  { maxFeePerGas }: Pick<SubmitterFees, 'maxFeePerGas'>,
+): bigint {
   const dearest = new Map<number, bigint>()
   for (const row of inFlight.rows) {
     const cost = row.gas * row.maxFeePerGas
@@ -146,11 +145,19 @@ export function canPay(
   }
   let left = balance
   for (const cost of dearest.values()) left -= cost
-  let paid = 0
-  for (const gas of more) {
-    left -= gas * maxFeePerGas
-    if (left < 0n) break
-    paid++
-  }
-  return paid
+  if (left < 0n) return -1n
+  return maxFeePerGas > 0n ? left / maxFeePerGas : endless
+}
+
+/** More gas than any transactions need. */
+const endless = 2n ** 64n
+
+/** Returns how many of these transactions, by their gas, can be paid for. */
+export function canPay(more: readonly bigint[], gasLeft: bigint): number {
+  let left = gasLeft
+  const unpaid = more.findIndex((gas) => {
+    left -= gas
+    return left < 0n
+  })
+  return unpaid < 0 ? more.length : unpaid
 }

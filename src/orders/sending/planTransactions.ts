@@ -9,7 +9,8 @@ import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
-import { carry, type DueTransaction, shareOf } from './dueTransaction.js'
+import { carry, type DueTransaction } from './dueTransaction.js'
+import { groupDrafts } from './groupDrafts.js'
 import type { DueDraft } from './rehearseDue.js'
 
 /** Most gas of a transaction (EIP-7825). */
@@ -23,49 +24,26 @@ const routeName = 'batches'
  * or one for many captures if a contract can make their calls so that the rest
  * succeed if one fails. Payers with code go alone: their code could use up the
  * gas of all.
+ *
+ * @param gasLeft units of gas that the account can pay for: a transaction for
+ * all must not wait while it could pay for some.
  */
 export async function planTransactions(
   context: OrdersContext,
   submitter: SubmitterState,
   drafts: readonly DueDraft[],
+  gasLeft: bigint = mostGas,
 ): Promise<DueTransaction[]> {
   const { route, shared, most } = await findBatch(context, submitter, drafts)
-  const groups: Group[] = []
-  let open: Group | undefined
-  for (const draft of drafts) {
-    const limit = shared.has(draft)
-      ? submitter.batches.limitOf(draft.stored.order.id)
-      : 1
-    const joined = open && limit > 1 ? join(open, draft, limit) : undefined
-    const isFitting =
-      joined &&
-      joined.drafts.length <= Math.min(joined.limit, context.policy.maxBatch) &&
-      joined.gas <= most
-    if (open && isFitting) Object.assign(open, joined)
-    else {
-      const gas = shareOf(draft) + (route?.gas ?? 0n)
-      const group: Group = { drafts: [draft], gas, limit }
-      groups.push(group)
-      if (limit > 1) open = group
-    }
-  }
-  return groups.map((group) => carry(group.drafts, route))
-}
-
-/** Drafts for one transaction. */
-type Group = {
-  drafts: [DueDraft, ...DueDraft[]]
-  gas: bigint
-  /** Most payments that the transaction may carry. */
-  limit: number
-}
-
-function join(group: Group, draft: DueDraft, limit: number): Group {
-  return {
-    drafts: [...group.drafts, draft],
-    gas: group.gas + shareOf(draft),
-    limit: Math.min(group.limit, limit),
-  }
+  const { maxBatch } = context.policy
+  const groups = groupDrafts(drafts, {
+    shared,
+    limitOf: (orderId) =>
+      Math.min(submitter.batches.limitOf(orderId), maxBatch),
+    mostGas: gasLeft < most ? gasLeft : most,
+    ownGas: route?.gas ?? 0n,
+  })
+  return groups.map((group) => carry(group, route))
 }
 
 type Batch = {

@@ -22,7 +22,7 @@ import { settleTransactions } from '../nonces/settleTransactions.js'
 import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
-import { canPay, roomOf } from '../sending/planSending.js'
+import { canPay, gasLeftOf, roomOf } from '../sending/planSending.js'
 import {
   askForRoute,
   planTransactions,
@@ -388,12 +388,13 @@ async function sendDrafts(
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
-  const planned = await planTransactions(context, submitter, drafts)
+  const gasLeft = gasLeftOf(submitter, costs, fees)
+  const planned = await planTransactions(context, submitter, drafts, gasLeft)
   submitter.batches.notePlan(drafts.length, planned.length)
   const room = roomOf(submitter, context.policy)
   const due = planned.slice(0, room)
   const gas = due.map((one) => one.gas)
-  const paid = canPay(submitter, costs, gas, fees)
+  const paid = canPay(gas, gasLeft)
   if (paid < due.length)
     context.observe({
       name: 'submitter.waits',

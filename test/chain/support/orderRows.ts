@@ -1,7 +1,7 @@
 import type { SignedPayment } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import { createReadClient } from 'countersign/reads'
-import { type Account, type Client, parseAbiItem } from 'viem'
+import { type Account, type Address, type Client, parseAbiItem } from 'viem'
 import { getLogs, getTransactionCount } from 'viem/actions'
 import { onTestFinished } from 'vitest'
 import type { Observation } from '../../../src/core/observeFailure.js'
@@ -45,6 +45,8 @@ export type ShopParameters = {
   /** Reads the chain. Default: at its node, in batches. */
   client?: Client | undefined
   seal?: Sealer | 'none' | undefined
+  /** Tokens beside the chain's own. */
+  tokens?: readonly Address[] | undefined
 }
 
 /** One instance over a store, with its engine; ended with the test. */
@@ -57,7 +59,10 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
   const context = createContext({
     store: checkEvents(store),
     seal: parameters.seal ?? 'none',
-    tokens: [{ client, token: chain.token }],
+    tokens: [chain.token, ...(parameters.tokens ?? [])].map((token) => ({
+      client,
+      token,
+    })),
     wallets: [fakeNode(chain, answer, account).client],
     policy: { pollingInterval: 40, ...policy },
     observe: (one) => {
