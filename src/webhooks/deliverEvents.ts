@@ -135,7 +135,7 @@ function startShare(
 async function work(turn: Turn): Promise<number> {
   const { run, hold, orders, others } = turn
   const { look } = run.tools
-  // Gives back the lease. Whoever takes it next begins with the replay.
+  // Give the lease back: the process that takes it next starts the replay.
   if (await isReplayDue(turn)) hold.lose()
   do {
     startTries(turn, orders)

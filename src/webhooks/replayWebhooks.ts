@@ -27,8 +27,8 @@ export type ReplayWebhooksParameters = {
  * has the store: the process that delivers begins with the replay within ten
  * seconds, or `runWebhooks` when it starts.
  *
- * Until they have arrived again, later events wait. The target's `types` of now
- * decide what is sent.
+ * Later events wait until these have arrived again. Only events of the target's
+ * present `types` are sent.
  *
  * @throws {@link WebhookTargetError} when `target` is not a valid name, or
  * `runWebhooks` never served a target of this name.

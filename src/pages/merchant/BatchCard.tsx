@@ -1,13 +1,10 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
-import { Table } from '../ui/Table.js'
 import type { BookOrder } from './applyEvent.js'
 import { countOf } from './BatchDialog.js'
 import type { Batch } from './batch.js'
-import { OrderAmount } from './OrderAmount.js'
-import { OrderLink } from './OrderLink.js'
-import { OrderStatus } from './OrderStatus.js'
+import { StatesTable } from './StatesTable.js'
 
 /** Shows live what became of each order of an action for several orders. */
 export function BatchCard({
@@ -57,28 +54,10 @@ export function BatchCard({
             : `All ${orderIds.length} answered.`}
           {failed > 0 && ` ${countOf(failed)} not done: see why below.`}
         </p>
-        <Table
+        <StatesTable
           caption={`What became of each order, ${verb}`}
-          rows={rows}
-          rowKey={({ id }) => id}
-          columns={[
-            {
-              key: 'order',
-              title: 'Order',
-              cell: (order) => <OrderLink order={order} />,
-            },
-            {
-              key: 'amount',
-              title: 'Amount',
-              isNumber: true,
-              cell: (order) => <OrderAmount order={order} />,
-            },
-            {
-              key: 'state',
-              title: 'State',
-              cell: (order) => <OrderStatus order={order} />,
-            },
-          ]}
+          title="Order"
+          orders={rows}
         />
       </Card>
     </div>

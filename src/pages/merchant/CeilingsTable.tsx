@@ -10,7 +10,10 @@ import { OrderLink } from './OrderLink.js'
 import { OrderStatus } from './OrderStatus.js'
 import { orderPath, orderToken, useShop } from './shop.js'
 
-/** One row per ceiling: what was captured of it, what is left, until when. */
+/**
+ * Lists ceilings with the captured amount, the rest, and the time until which
+ * it can be captured.
+ */
 export function CeilingsTable({
   orders,
 }: {

@@ -14,9 +14,7 @@ import type { Tone } from '../ui/states.js'
 import { Table } from '../ui/Table.js'
 import { ListNav } from './ListNav.js'
 import type { MerchantApi } from './merchantApi.js'
-import { OrderAmount } from './OrderAmount.js'
-import { OrderLink } from './OrderLink.js'
-import { OrderStatus } from './OrderStatus.js'
+import { StatesTable } from './StatesTable.js'
 import { orderTitle, orderToken, useShop } from './shop.js'
 import { usePages } from './usePages.js'
 
@@ -169,28 +167,10 @@ function ChargesCard({
       read={read}
     >
       {(orders) => (
-        <Table
+        <StatesTable
           caption="Charges, the newest first"
-          rows={orders}
-          rowKey={(order) => order.id}
-          columns={[
-            {
-              key: 'order',
-              title: 'Charge',
-              cell: (order) => <OrderLink order={order} />,
-            },
-            {
-              key: 'amount',
-              title: 'Amount',
-              isNumber: true,
-              cell: (order) => <OrderAmount order={order} />,
-            },
-            {
-              key: 'state',
-              title: 'State',
-              cell: (order) => <OrderStatus order={order} />,
-            },
-          ]}
+          title="Charge"
+          orders={orders}
         />
       )}
     </PagesCard>
