@@ -5,9 +5,9 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { Card } from '../ui/Card.js'
-import { BatchBar, isSelectable, type Selection } from './BatchBar.js'
-import { BatchCard } from './BatchCard.js'
-import { type AskedBatch, BatchDialog } from './BatchDialog.js'
+import { BulkBar, isSelectable, type Selection } from './BulkBar.js'
+import { BulkCard } from './BulkCard.js'
+import { type AskedBulk, BulkDialog } from './BulkDialog.js'
 import type { BookState } from './bookState.js'
 import { Connection } from './Connection.js'
 import { DeadlinesCard } from './DeadlinesCard.js'
@@ -53,11 +53,11 @@ export function OrdersPage({
       <ListNav current="" />
       {actions.notice}
       <SpokenStatus order={state.orders.get(actions.actedOn ?? '')} />
-      {state.batch && (
-        <BatchCard
-          batch={state.batch}
+      {state.bulk && (
+        <BulkCard
+          bulk={state.bulk}
           orders={state.orders}
-          onDismiss={book.forgetBatch}
+          onDismiss={book.forgetBulk}
         />
       )}
       <NeedsCard orders={state.orders} />
@@ -91,7 +91,7 @@ function OrdersCard({
   const rows = useListed(state)
   const [round, setRound] = useState(0)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const [asked, setAsked] = useState<AskedBatch>()
+  const [asked, setAsked] = useState<AskedBulk>()
   const selection: Selection = {
     has: (id) => selected.has(id),
     set: (ids, isSelected) => {
@@ -124,7 +124,7 @@ function OrdersCard({
         <p className="inset muted small">{foundWords(filter)}</p>
       )}
       {canWrite && (
-        <BatchBar
+        <BulkBar
           orders={rows}
           selection={selection}
           onAct={(action) =>
@@ -145,7 +145,7 @@ function OrdersCard({
         />
       )}
       <More book={book} state={state} />
-      <BatchDialog
+      <BulkDialog
         asked={asked}
         onClose={() => setAsked(undefined)}
         onConfirm={(action, orderIds) => {

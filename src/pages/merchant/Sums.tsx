@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react'
 import { formatAmount } from '../../core/amount.js'
 import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
-import { sumTokens } from './batch.js'
+import { sumTokens } from './bulk.js'
 import { orderToken, useShop } from './shop.js'
 
 /** The sum of some orders, one for each token. */

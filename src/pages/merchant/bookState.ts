@@ -1,6 +1,6 @@
 import type { MerchantOrder } from '../../client/MerchantClient.js'
 import type { BookOrder } from './applyEvent.js'
-import type { Batch } from './batch.js'
+import type { Bulk } from './bulk.js'
 import type { OrderFilter } from './merchantApi.js'
 import { mergeOrder } from './mergeOrder.js'
 
@@ -18,7 +18,7 @@ export type BookState = {
   /** True if the sums leave out old orders. */
   isPartial: boolean
   /** The last action for several orders. */
-  batch: Batch | undefined
+  bulk: Bulk | undefined
 }
 
 export type BookStore = {
@@ -80,5 +80,5 @@ const emptyBook: BookState = {
   problem: undefined,
   connection: 'connecting',
   isPartial: false,
-  batch: undefined,
+  bulk: undefined,
 }

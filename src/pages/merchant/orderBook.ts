@@ -4,9 +4,9 @@ import type {
 } from '../../client/MerchantClient.js'
 import { failedWords, sentenceOf } from './actionWords.js'
 import { applyEvent, type BookOrder } from './applyEvent.js'
-import { type Batch, type BatchAction, workOnEach } from './batch.js'
 import { type BookLists, createBookLists } from './bookLists.js'
 import { type BookStore, createBookStore } from './bookState.js'
+import { type Bulk, type BulkAction, workOnEach } from './bulk.js'
 import { followEvents } from './followEvents.js'
 import { isShown } from './isShown.js'
 import type { MerchantApi, OrderFilter } from './merchantApi.js'
@@ -25,9 +25,9 @@ export type OrderBook = Pick<BookStore, 'read' | 'subscribe'> &
      * Acts on several orders, a few at the same time. An order whose request
      * fails keeps the others going, and shows why.
      */
-    act: (action: BatchAction, orderIds: readonly string[]) => Promise<void>
+    act: (action: BulkAction, orderIds: readonly string[]) => Promise<void>
     /** Hides the result of the last action for several orders. */
-    forgetBatch: () => void
+    forgetBulk: () => void
   }
 
 /** Requests of an action for several orders that run at the same time. */
@@ -64,10 +64,10 @@ export function createOrderBook(
     // Read the lists once the stream is open: an event between a list and a
     // stream that opens later would be in neither.
     const readAll = (): void => {
-      const { filter, batch } = store.read()
+      const { filter, bulk } = store.read()
       // The table first: the sums take many requests.
       void list(filter).then(() => (first.has ? undefined : readSums()))
-      batch?.orderIds.forEach(refresh)
+      bulk?.orderIds.forEach(refresh)
     }
     void followEvents({
       api,
@@ -92,12 +92,12 @@ export function createOrderBook(
     store.patch(orderId, (order) => ({ ...order, pending: undefined, failure }))
 
   async function act(
-    action: BatchAction,
+    action: BulkAction,
     orderIds: readonly string[],
   ): Promise<void> {
     let unanswered = orderIds.length
-    let batch: Batch = { action, orderIds, unanswered }
-    store.set({ batch })
+    let bulk: Bulk = { action, orderIds, unanswered }
+    store.set({ bulk })
     const pending = action === 'capture' ? action : undefined
     for (const orderId of orderIds) expect(orderId, pending)
     await workOnEach(orderIds, actAtOnce, async (orderId) => {
@@ -108,9 +108,9 @@ export function createOrderBook(
       }
       refresh(orderId)
       unanswered -= 1
-      const isShown = store.read().batch === batch
-      batch = { action, orderIds, unanswered }
-      if (isShown) store.set({ batch })
+      const isShown = store.read().bulk === bulk
+      bulk = { action, orderIds, unanswered }
+      if (isShown) store.set({ bulk })
     })
     // No event reports a capture that fails again for the same reason.
     if (pending)
@@ -128,7 +128,7 @@ export function createOrderBook(
     expect,
     fail,
     act,
-    forgetBatch: () => store.set({ batch: undefined }),
+    forgetBulk: () => store.set({ bulk: undefined }),
   }
 }
 

@@ -2,7 +2,7 @@ import type { MerchantOrder } from '../../client/MerchantClient.js'
 import type { MerchantApi } from './merchantApi.js'
 
 /** Orders to read at the same time. */
-const batch = 4
+const atOnce = 4
 
 /** Milliseconds to wait, so that several events of an order cause one read. */
 const calm = 60
@@ -19,7 +19,7 @@ export function rereadOrders(
 
   async function readStale(): Promise<void> {
     while (stale.size > 0) {
-      const ids = [...stale].slice(0, batch)
+      const ids = [...stale].slice(0, atOnce)
       for (const id of ids) stale.delete(id)
       const orders = await Promise.all(
         ids.map((id) => api.get(id).catch(() => undefined)),

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from '../ui/Button.js'
 import type { BookOrder } from './applyEvent.js'
-import { type BatchAction, isInBatch } from './batch.js'
+import { type BulkAction, isInBulk } from './bulk.js'
 import { Sums } from './Sums.js'
 
 export type Selection = {
@@ -11,25 +11,25 @@ export type Selection = {
 
 /** True if an order can be selected for an action with others. */
 export function isSelectable(order: BookOrder): boolean {
-  return isInBatch('capture', order) || isInBatch('void', order)
+  return isInBulk('capture', order) || isInBulk('void', order)
 }
 
 /** Selects all orders of the table, and acts on those that are selected. */
-export function BatchBar({
+export function BulkBar({
   orders,
   selection,
   onAct,
 }: {
   orders: readonly BookOrder[]
   selection: Selection
-  onAct: (action: BatchAction) => void
+  onAct: (action: BulkAction) => void
 }): ReactNode {
   const selectable = orders.filter(isSelectable)
   const chosen = selectable.filter(({ id }) => selection.has(id))
   if (selectable.length === 0) return null
   const isAll = chosen.length === selectable.length
-  const act = (action: BatchAction, label: string) => {
-    const { length } = chosen.filter((order) => isInBatch(action, order))
+  const act = (action: BulkAction, label: string) => {
+    const { length } = chosen.filter((order) => isInBulk(action, order))
     return (
       length > 0 && (
         <Button
@@ -43,7 +43,7 @@ export function BatchBar({
     )
   }
   return (
-    <div className="inset row batch-bar">
+    <div className="inset row bulk-bar">
       <label className="pick">
         <input
           type="checkbox"

@@ -3,19 +3,19 @@ import { Button } from '../ui/Button.js'
 import { Dialog } from '../ui/Dialog.js'
 import { Facts } from '../ui/Facts.js'
 import type { BookOrder } from './applyEvent.js'
-import { type BatchAction, isInBatch } from './batch.js'
+import { type BulkAction, isInBulk } from './bulk.js'
 import { Sums } from './Sums.js'
 
-export type AskedBatch = { action: BatchAction; orders: readonly BookOrder[] }
+export type AskedBulk = { action: BulkAction; orders: readonly BookOrder[] }
 
 /** Says how many orders an action is about, and asks for one confirmation. */
-export function BatchDialog({
+export function BulkDialog({
   asked,
   onConfirm,
   onClose,
 }: {
-  asked: AskedBatch | undefined
-  onConfirm: (action: BatchAction, orderIds: readonly string[]) => void
+  asked: AskedBulk | undefined
+  onConfirm: (action: BulkAction, orderIds: readonly string[]) => void
   onClose: () => void
 }): ReactNode {
   // Keeps showing the question while the dialog closes.
@@ -26,7 +26,7 @@ export function BatchDialog({
   const { action, orders } = shown
   const isCapture = action === 'capture'
   const verb = isCapture ? 'Capture' : 'Void'
-  const taken = orders.filter((order) => isInBatch(action, order))
+  const taken = orders.filter((order) => isInBulk(action, order))
   const left = orders.length - taken.length
   return (
     <Dialog

@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest'
 import { ProblemError } from '../../../src/client/errors.js'
 import type { BookOrder } from '../../../src/pages/merchant/applyEvent.js'
 import {
-  isInBatch,
+  isInBulk,
   sumTokens,
   workOnEach,
-} from '../../../src/pages/merchant/batch.js'
+} from '../../../src/pages/merchant/bulk.js'
 import { ceilingLeft } from '../../../src/pages/merchant/ceilingLeft.js'
 import type { MerchantApi } from '../../../src/pages/merchant/merchantApi.js'
 import { createOrderBook } from '../../../src/pages/merchant/orderBook.js'
@@ -39,8 +39,8 @@ test.each<[Partial<BookOrder>, boolean, boolean]>([
 ])(
   'of %j capture can take it: %s, and void: %s',
   (changes, capture, gaveUp) => {
-    expect(isInBatch('capture', orderOf(changes))).toBe(capture)
-    expect(isInBatch('void', orderOf(changes))).toBe(gaveUp)
+    expect(isInBulk('capture', orderOf(changes))).toBe(capture)
+    expect(isInBulk('void', orderOf(changes))).toBe(gaveUp)
   },
 )
 
@@ -107,14 +107,14 @@ async function openBook() {
 test('one that fails keeps no other from being captured, and says why', async () => {
   const { book, asked, ids } = await openBook()
   const work = book.act('capture', ids)
-  expect(book.read().batch).toMatchObject({ unanswered: 12 })
+  expect(book.read().bulk).toMatchObject({ unanswered: 12 })
   expect(book.read().orders.get('order 11')?.pending).toBe('capture')
   expect(asked.length).toBe(4)
   await work
   await vi.advanceTimersByTimeAsync(6_000)
   expect([...asked].sort()).toEqual([...ids].sort())
-  const { batch, orders } = book.read()
-  expect(batch).toMatchObject({ orderIds: ids, unanswered: 0 })
+  const { bulk, orders } = book.read()
+  expect(bulk).toMatchObject({ orderIds: ids, unanswered: 0 })
   const became = ids.map((id) => orders.get(id))
   expect(became.filter((order) => order?.state === 'captured').length).toBe(10)
   expect(became[5]).toMatchObject({
@@ -122,8 +122,8 @@ test('one that fails keeps no other from being captured, and says why', async ()
     failure: 'Not captured. The payer does not have enough money.',
   })
   expect(became[3]?.failure).toMatch(/^Not captured\. The shop does not answer/)
-  book.forgetBatch()
-  expect(book.read().batch).toBeUndefined()
+  book.forgetBulk()
+  expect(book.read().bulk).toBeUndefined()
   vi.useRealTimers()
 })
 

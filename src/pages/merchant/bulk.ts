@@ -2,11 +2,11 @@ import type { MerchantOrder } from '../../client/MerchantClient.js'
 import type { BookOrder } from './applyEvent.js'
 
 /** Actions for several orders at once. */
-export type BatchAction = 'capture' | 'void'
+export type BulkAction = 'capture' | 'void'
 
 /** An action that was confirmed for several orders. */
-export type Batch = {
-  action: BatchAction
+export type Bulk = {
+  action: BulkAction
   orderIds: readonly string[]
   /** Orders whose request has no answer yet. */
   unanswered: number
@@ -23,7 +23,7 @@ export function canVoid({ state, pending }: BookOrder): boolean {
 }
 
 /** True if an action for several orders can include this order. */
-export function isInBatch(action: BatchAction, order: BookOrder): boolean {
+export function isInBulk(action: BulkAction, order: BookOrder): boolean {
   if (action === 'void') return canVoid(order)
   const isAsked = order.pending ?? order.requested
   // The amount of a ceiling is named for each order by itself.

@@ -2,17 +2,17 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
 import type { BookOrder } from './applyEvent.js'
-import { countOf } from './BatchDialog.js'
-import type { Batch } from './batch.js'
+import { countOf } from './BulkDialog.js'
+import type { Bulk } from './bulk.js'
 import { StatesTable } from './StatesTable.js'
 
 /** Shows live what became of each order of an action for several orders. */
-export function BatchCard({
-  batch: { action, orderIds, unanswered },
+export function BulkCard({
+  bulk: { action, orderIds, unanswered },
   orders,
   onDismiss,
 }: {
-  batch: Batch
+  bulk: Bulk
   orders: ReadonlyMap<string, BookOrder>
   onDismiss: () => void
 }): ReactNode {
@@ -33,7 +33,7 @@ export function BatchCard({
   ).length
   const verb = action === 'capture' ? 'Capture' : 'Void'
   return (
-    <div ref={card} tabIndex={-1} className="batch">
+    <div ref={card} tabIndex={-1} className="bulk">
       <Card
         flush
         title={`${verb}: what became of ${countOf(orderIds.length)}`}
