@@ -137,6 +137,7 @@ export function multicallCall(parameters: MulticallCallParameters): BatchCall {
   }
 }
 
+/** A checked call. */
 type ParsedCall = Required<BatchedCall> & { gas: bigint }
 
 /**
@@ -149,22 +150,22 @@ const gasOf = (calls: readonly ParsedCall[]): bigint =>
 function parseCalls(calls: readonly BatchedCall[]): readonly ParsedCall[] {
   if (!Array.isArray(calls) || calls.length === 0)
     throw new InvalidFieldError('calls', calls, 'a list of one or more calls')
-  return calls.map((call: BatchedCall, index) => {
-    const { to, data, gas = 100_000n } = Object(call)
-    if (typeof data !== 'string' || !/^0x([\da-f]{2})+$/i.test(data))
-      throw new InvalidFieldError(`calls[${index}].data`, data, 'call data')
-    if (typeof gas !== 'bigint' || gas <= 0n)
-      throw new InvalidFieldError(
-        `calls[${index}].gas`,
-        shown(gas),
-        'a bigint above 0',
-      )
-    return {
-      to: parseCheckedAddress(to, `calls[${index}].to`),
-      data: data.toLowerCase() as Hex,
-      gas,
-    }
-  })
+  return calls.map((call: BatchedCall, index) =>
+    parseCall(call, `calls[${index}]`),
+  )
+}
+
+export function parseCall(call: BatchedCall, field: string): ParsedCall {
+  const { to, data, gas = 100_000n } = Object(call)
+  if (typeof data !== 'string' || !/^0x([\da-f]{2})+$/i.test(data))
+    throw new InvalidFieldError(`${field}.data`, data, 'call data')
+  if (typeof gas !== 'bigint' || gas <= 0n)
+    throw new InvalidFieldError(`${field}.gas`, shown(gas), 'a bigint above 0')
+  return {
+    to: parseCheckedAddress(to, `${field}.to`),
+    data: data.toLowerCase() as Hex,
+    gas,
+  }
 }
 
 /**

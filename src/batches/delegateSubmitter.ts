@@ -1,4 +1,4 @@
-import type { Client } from 'viem'
+import type { Address, Client } from 'viem'
 import { checkMembers, type MembersOf } from '../core/checkMembers.js'
 import { checkSignal } from '../core/checkSignal.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
@@ -6,6 +6,7 @@ import {
   type DelegateName,
   type KnownDelegate,
   knownDelegates,
+  metamaskDelegate,
 } from '../core/knownDelegates.js'
 import { parseAccount } from '../payments/capture/planTransaction.js'
 import { checkMilliseconds } from '../payments/capture/startWait.js'
@@ -15,6 +16,9 @@ import {
   parseTrustedDelegate,
   readDelegation,
 } from './getDelegation.js'
+import { endAll, endAllCall } from './keys/endPermissions.js'
+import { CaptureKeyError } from './keys/errors.js'
+import { areProven, getNonce } from './keys/keyStatus.js'
 import { proveDelegate } from './proveDelegate.js'
 import { type SendDelegationOptions, sendDelegation } from './sendDelegation.js'
 import type { DelegationChange, TrustedDelegate } from './types.js'
@@ -117,11 +121,15 @@ export async function delegateSubmitter(
  * waits for the transaction, and checks that the account has no code. Sends
  * nothing if the account is not delegated.
  *
- * It does not revoke what the account signed for others as a delegator: that
- * works again if the account is delegated again.
+ * Of an account that is delegated to MetaMask's delegate, also ends all
+ * permissions that it signed, such as those of capture keys: otherwise they would
+ * work again once the account is delegated again. If it pays itself, that is the
+ * same transaction. A sponsor sends one more before, which is not possible while
+ * the `DelegationManager` is paused.
  *
  * @throws {@link DelegationError} when the account is a contract or cannot sign
  * an authorization, or when the change was not seen on the chain.
+ * @throws {@link CaptureKeyError} when the permissions did not end.
  * @throws {@link SendError} when the node or wallet did not accept the
  * transaction, or the account failed to sign.
  * @throws {@link AccountError} when there is no account.
@@ -152,14 +160,37 @@ export async function undelegateSubmitter(
       reason: 'isContract',
       account: account.address,
     })
-  return sendDelegation(client, {
+  const { sponsor = account, gas: _, ...options } = parameters
+  const isOwn = parseAccount(client, sponsor).address === account.address
+  const hasPermissions =
+    before.address === metamaskDelegate.address &&
+    (await areProven(client, { chainId, block: 'latest' }))
+  const treasury = account.address.toLowerCase() as Address
+  const number = hasPermissions ? await getNonce(client, treasury) : 0n
+  if (hasPermissions && !isOwn)
+    await endAll(client, {
+      account,
+      chainId,
+      options: { ...options, sponsor },
+    })
+  const ended = await sendDelegation(client, {
     account,
     chainId,
     target: `0x${'0'.repeat(40)}`,
     trusted: [],
+    call: hasPermissions && isOwn ? endAllCall() : undefined,
     isDone: ({ status }) => status === 'none',
     options: parameters,
   })
+  const { transactionHash } = ended
+  // The end of the delegation stays, even if the call in it reverted.
+  if (hasPermissions && (await getNonce(client, treasury)) === number)
+    throw new CaptureKeyError({
+      reason: 'notRevoked',
+      treasury,
+      transactionHash,
+    })
+  return ended
 }
 
 async function look(

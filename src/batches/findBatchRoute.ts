@@ -3,6 +3,7 @@ import { knownDelegates, multicall } from '../core/knownDelegates.js'
 import { type BatchedCall, batchCall, multicallCall } from './batchCall.js'
 import { delegateOf } from './getDelegation.js'
 import { getCode, proveDelegate, provesCode } from './proveDelegate.js'
+import { proveOnce } from './proveOnce.js'
 
 /** A contract through which one transaction makes many calls. */
 export type BatchRoute = {
@@ -40,7 +41,7 @@ export async function findBatchRoute(
   const at = { chainId, block: 'latest' } as const
   const [code, hasMulticall] = await Promise.all([
     mayDelegate ? getCode(client, account, at) : ('0x' as const),
-    once(client, multicall.address, async () =>
+    proveOnce(client, multicall.address, async () =>
       provesCode(
         await getCode(client, multicall.address, at),
         multicall,
@@ -51,7 +52,7 @@ export async function findBatchRoute(
   const delegate = delegateOf(code)
   const isKnown =
     delegate !== undefined &&
-    (await once(client, delegate, async () => {
+    (await proveOnce(client, delegate, async () => {
       const expected = knownDelegates.find(
         ({ address }) => address === delegate,
       )
@@ -76,22 +77,3 @@ export async function findBatchRoute(
 }
 
 const gas = 50_000n
-
-const proven = /* @__PURE__ */ new WeakMap<
-  Client,
-  Map<Address, Promise<boolean>>
->()
-
-/** Asks about a contract once. After a failure, asks again. */
-function once(
-  client: Client,
-  address: Address,
-  ask: () => Promise<boolean>,
-): Promise<boolean> {
-  const known = proven.get(client) ?? new Map<Address, Promise<boolean>>()
-  proven.set(client, known)
-  const asked = known.get(address) ?? ask()
-  known.set(address, asked)
-  asked.catch(() => known.delete(address))
-  return asked
-}

@@ -19,6 +19,24 @@ export {
   getDelegation,
 } from './getDelegation.js'
 export {
+  type CaptureKeyCallParameters,
+  captureKeyCall,
+} from './keys/captureKeyCall.js'
+export {
+  type CreateCaptureKeyParameters,
+  createCaptureKey,
+} from './keys/createCaptureKey.js'
+export { CaptureKeyError } from './keys/errors.js'
+export {
+  type GetCaptureKeyParameters,
+  getCaptureKey,
+} from './keys/getCaptureKey.js'
+export {
+  type RevokeCaptureKeyParameters,
+  revokeCaptureKey,
+} from './keys/revokeCaptureKey.js'
+export type { CaptureKey, CaptureKeyStatus } from './keys/types.js'
+export {
   type BatchOutcome,
   type BatchReceipt,
   type ProveBatchParameters,

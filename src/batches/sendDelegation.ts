@@ -7,13 +7,9 @@ import type {
   LocalAccount,
   SignedAuthorization,
 } from 'viem'
-import { namesBlock } from '../chain/logs/standsInBlock.js'
 import { requestQuantity } from '../chain/rpc/requestNode.js'
 import { encodeMembers } from '../chain/state/executor.js'
-import { getReceipt } from '../chain/state/getReceipt.js'
-import { placeReceipt } from '../chain/state/placeReceipts.js'
 import type { CallFees } from '../chain/state/types.js'
-import { CountersignError } from '../core/CountersignError.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import { OutcomeTimeoutError } from '../payments/capture/errors.js'
 import {
@@ -27,33 +23,35 @@ import {
   signerError,
   signTransaction,
 } from '../payments/capture/signTransaction.js'
-import { startWait } from '../payments/capture/startWait.js'
 import { DelegationError } from './errors.js'
 import { readDelegation } from './getDelegation.js'
 import type { Delegation, TrustedDelegate } from './types.js'
+import {
+  defaultTimeout,
+  type WaitOptions,
+  waitForState,
+} from './waitForState.js'
 
 /** How the transaction that changes a delegation is sent and waited for. */
-export type SendDelegationOptions = Omit<CallFees, 'gasPrice'> & {
-  /**
-   * The account to delegate. It must be a local account, because other wallets
-   * do not sign EIP-7702 authorizations.
-   * @default the client's account
-   */
-  account?: Account | Address | undefined
-  /**
-   * Account that sends the transaction and pays for it.
-   * @default the account itself
-   */
-  sponsor?: Account | Address | undefined
-  /**
-   * Gas limit.
-   * @default a quarter above the node's estimate
-   */
-  gas?: bigint | undefined
-  /** Longest wait for the transaction, in milliseconds. @default 120_000 */
-  timeout?: number | undefined
-  signal?: AbortSignal | undefined
-}
+export type SendDelegationOptions = Omit<CallFees, 'gasPrice'> &
+  WaitOptions & {
+    /**
+     * The account to delegate. It must be a local account, because other wallets
+     * do not sign EIP-7702 authorizations.
+     * @default the client's account
+     */
+    account?: Account | Address | undefined
+    /**
+     * Account that sends the transaction and pays for it.
+     * @default the account itself
+     */
+    sponsor?: Account | Address | undefined
+    /**
+     * Gas limit.
+     * @default a quarter above the node's estimate
+     */
+    gas?: bigint | undefined
+  }
 
 type Change = {
   account: Account
@@ -61,6 +59,8 @@ type Change = {
   /** The delegate; zero to end the delegation. */
   target: Address
   trusted: readonly TrustedDelegate[]
+  /** What the transaction calls, after the change. @default nothing */
+  call?: { to: Address; data: Hex } | undefined
   /** True for the wanted state. */
   isDone(delegation: Delegation): boolean
   options: SendDelegationOptions
@@ -100,7 +100,8 @@ async function send(
   sender: Account,
 ): Promise<Hash> {
   const { chainId, options } = change
-  const to = signer.address
+  const { address } = signer
+  const call = change.call ?? { to: address, data: noData }
   const isOwn = sender === signer
   const managers = [signer, sender].map((one) =>
     one.type === 'local' ? one.nonceManager : undefined,
@@ -108,15 +109,15 @@ async function send(
   try {
     if (sender.type !== 'local') {
       const authorization = await authorize(change, signer, {
-        nonce: await countOf(client, to),
+        nonce: await countOf(client, address),
       })
       const delegating = encodeDelegating(authorization)
-      const gas = await decideGas(client, { sender, to, delegating, options })
-      const fields = { to, data: noData, chainId, gas, ...pickFees(options) }
+      const gas = await decideGas(client, { sender, call, delegating, options })
+      const fields = { ...call, chainId, gas, ...pickFees(options) }
       return await sendFromWallet(client, sender, { ...fields, delegating })
     }
     const planned = await planTransaction(client, {
-      call: { to, data: noData },
+      call,
       chainId,
       account: sender,
       gas: 0n,
@@ -126,10 +127,10 @@ async function send(
     // The account's own transaction takes one account nonce before the
     // authorization takes the next.
     const authorization = await authorize(change, signer, {
-      nonce: isOwn ? planned.nonce + 1 : await countOf(client, to),
+      nonce: isOwn ? planned.nonce + 1 : await countOf(client, address),
     })
     const delegating = encodeDelegating(authorization)
-    const gas = await decideGas(client, { sender, to, delegating, options })
+    const gas = await decideGas(client, { sender, call, delegating, options })
     const transaction: DelegatingTransaction = {
       ...planned,
       gas,
@@ -172,30 +173,35 @@ async function authorize(
   }
 }
 
-/** Gas of an authorization that delegates an account for the first time. */
+/**
+ * Gas of an authorization that delegates an account for the first time, and of
+ * ending its permissions.
+ */
 const leastGas = 60_000n
+const callGas = 40_000n
 
 async function decideGas(
   client: Client,
   {
     sender,
-    to,
+    call,
     delegating,
     options,
   }: {
     sender: Account
-    to: Address
+    call: { to: Address; data: Hex }
     delegating: object
     options: SendDelegationOptions
   },
 ): Promise<bigint> {
   if (options.gas !== undefined) return options.gas
   const estimated = await requestQuantity(client, 'eth_estimateGas', [
-    { ...encodeMembers({ from: sender.address, to }), ...delegating },
+    { ...encodeMembers({ from: sender.address, ...call }), ...delegating },
   ])
   const gas = (estimated * 125n) / 100n
   // Some nodes leave the authorization out of their estimate.
-  return gas > leastGas ? gas : leastGas
+  const least = call.data === noData ? leastGas : leastGas + callGas
+  return gas > least ? gas : least
 }
 
 /** What makes a transaction of a JSON-RPC request a delegating one. */
@@ -225,37 +231,20 @@ async function waitForChange(
   transactionHash: Hash,
 ): Promise<{ delegation: Delegation; transactionHash: Hash }> {
   const { address } = account
-  const { timeout = 120_000, signal } = options
-  const wait = startWait({ timeout, signal })
-  const look = async (): Promise<Delegation | undefined> => {
-    const receipt = await getReceipt(client, transactionHash)
-    const placed = receipt && (await placeReceipt(client, receipt))
-    if (!placed || !namesBlock(placed.blockHash)) return undefined
-    const at = { chainId, block: placed.blockNumber }
-    return readDelegation(client, address, trusted, at)
-  }
-  try {
-    for (;;) {
-      const delegation = await wait.until(look().catch(ignorePassing))
-      if (delegation && isDone(delegation))
-        return { delegation, transactionHash }
-      if (delegation)
-        throw new DelegationError({
-          reason: 'notApplied',
-          account: address,
-          transactionHash,
-        })
-      await wait.pause(Math.min(client.pollingInterval, 1000))
-    }
-  } catch (error) {
+  const { timeout = defaultTimeout, signal } = options
+  const delegation = await waitForState(client, transactionHash, {
+    timeout,
+    signal,
+    read: (block) =>
+      readDelegation(client, address, trusted, { chainId, block }),
+  }).catch((error: unknown) => {
     if (!(error instanceof OutcomeTimeoutError)) throw error
     throw new DelegationError({ reason: 'timeout', transactionHash, timeout })
-  } finally {
-    wait.end()
-  }
-}
-
-/** Ignores a temporary failure: the next poll asks again. Throws any other. */
-function ignorePassing(error: unknown): undefined {
-  if (!(error instanceof CountersignError) || !error.retryable) throw error
+  })
+  if (isDone(delegation)) return { delegation, transactionHash }
+  throw new DelegationError({
+    reason: 'notApplied',
+    account: address,
+    transactionHash,
+  })
 }

@@ -73,3 +73,34 @@ export const multicall: KnownCode = {
   codeHash:
     '0xd5c15df687b16f2ff992fc8d767b4216323184a2bbc6ee2f9c398c318e770891',
 }
+
+/**
+ * The contracts of MetaMask that limit what a signed delegation allows. They
+ * have the same code on every chain.
+ */
+export const enforcers = {
+  /** Allows calls of some contracts only. */
+  targets: {
+    address: '0x7f20f61b1f09b08d970938f6fa563634d65c4eeb',
+    codeHash:
+      '0x70e128c26997cf42e91e128d24465d23f86e569fec044d304cefc93044f46600',
+  },
+  /** Allows some functions only. */
+  methods: {
+    address: '0x2c21fd0cb9dc8445cb3fb0dc5e7bb0aca01842b5',
+    codeHash:
+      '0xe249051b4b4239edfbefe4b8c6cae88c4bb5316b4abadc2c8c2519a022be215a',
+  },
+  /** Ends all delegations that name an older number of their account. */
+  nonce: {
+    address: '0xde4f2fac4b3d87a1d9953ca5fc09fca7f366254f',
+    codeHash:
+      '0x7bbb80e3cd46e4a1cee4c2cbf712f6de0aa06f9bce616c39e1358210ee023ad8',
+  },
+  /** Allows calls until a time. */
+  timestamp: {
+    address: '0x1046bb45c8d673d4ea75321280db34899413c069',
+    codeHash:
+      '0x1da353833766081398664c131a50988f6f7190d6a1a974f497607b974705900c',
+  },
+} as const satisfies Record<string, KnownCode>

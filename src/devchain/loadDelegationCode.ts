@@ -11,7 +11,17 @@ const delegationPackage = '@metamask/delegation-abis'
 const delegationPackageVersion = '2.0.0'
 
 /** Creation codes, without the arguments of their constructors. */
-type DelegationCode = { delegate: Hex; manager: Hex }
+type DelegationCode = Record<keyof typeof names, Hex>
+
+/** The contracts' names in the package. */
+const names = {
+  delegate: 'EIP7702StatelessDeleGator',
+  manager: 'DelegationManager',
+  targets: 'AllowedTargetsEnforcer',
+  methods: 'AllowedMethodsEnforcer',
+  nonce: 'NonceEnforcer',
+  timestamp: 'TimestampEnforcer',
+} as const
 
 /**
  * Loads the creation codes of MetaMask's contracts from the npm package.
@@ -37,9 +47,10 @@ function loadFrom(require: NodeJS.Require): DelegationCode | undefined {
     const { version } = require(`${delegationPackage}/package.json`)
     if (version !== delegationPackageVersion) return undefined
     const codes = require(`${delegationPackage}/bytecode`)
-    const { EIP7702StatelessDeleGator: delegate, DelegationManager: manager } =
-      codes
-    return isHex(delegate) && isHex(manager) ? { delegate, manager } : undefined
+    const found = Object.entries(names).map(([key, name]) => [key, codes[name]])
+    return found.every(([, code]) => isHex(code))
+      ? (Object.fromEntries(found) as DelegationCode)
+      : undefined
   } catch {
     // The package is not installed here.
     return undefined

@@ -2,6 +2,7 @@ import { type Address, type Hex, pad, stringToHex } from 'viem'
 import { getCode, mine, setBalance, setCode } from 'viem/actions'
 import {
   caliburDelegate,
+  enforcers,
   metamaskDelegate,
   multicall,
 } from '../core/knownDelegates.js'
@@ -27,7 +28,7 @@ const entryPoint: Address = '0x0000000071727de22e5e9d8baf0edac6f37da032'
  * Metadata hash of the deployed contract. It differs from that in the package,
  * which was compiled from other paths; all code before it is the same.
  */
-const metadata: Record<'manager' | 'delegate', { at: number; hash: Hex }> = {
+const metadata = {
   manager: {
     at: 13_060,
     hash: '0xc2284ea0163aafd9aee402e7645e9db93d0c27667921732dd0458883520a4752',
@@ -36,11 +37,28 @@ const metadata: Record<'manager' | 'delegate', { at: number; hash: Hex }> = {
     at: 12_677,
     hash: '0xd057b8f9a4d5cb46c51c1004ce8cae8dcd3c06323da26ccdfd3dd38584a43adb',
   },
-}
+  targets: {
+    at: 1_835,
+    hash: '0xc8822d4c7275ef8dedf0f20285c1cb5687e2081aef67716a170ae9a2f3de5001',
+  },
+  methods: {
+    at: 2_033,
+    hash: '0x9b5da9243dcd3815a06d34a51586ce02e6c67b993be22c2b463556cf3e0f77b4',
+  },
+  nonce: {
+    at: 1_283,
+    hash: '0xa9f5ef425adf403ab9ba4e7eb77d33d90a09d017b94aa31d1c936c4da108e6f0',
+  },
+  timestamp: {
+    at: 1_244,
+    hash: '0x937c24aea9e01f448cb62e2b3be0bdd7f808e5688cca18b12ff45cb1dabdc7b0',
+  },
+} as const satisfies Record<string, { at: number; hash: Hex }>
 
 /**
- * Puts what runs batches at the published addresses: MetaMask's own delegate and
- * its manager, Multicall3, and a stand-in for Calibur. MetaMask's
+ * Puts what runs batches at the published addresses: MetaMask's own delegate,
+ * its manager and the manager's enforcers, Multicall3, and a stand-in for
+ * Calibur. MetaMask's
  * constructors write the chain id into the code, so they run in transactions, of
  * an account that has no other use.
  *
@@ -58,9 +76,14 @@ export async function putBatches({
 
   await setBalance(test, { address: devAuthority, value: 10n ** 18n })
   const { manager } = metamaskDelegate
+  const { targets, methods, nonce, timestamp } = enforcers
   const creations = [
     published(code.manager, metadata.manager, [managerOwner]),
     published(code.delegate, metadata.delegate, [manager.address, entryPoint]),
+    published(code.targets, metadata.targets, []),
+    published(code.methods, metadata.methods, []),
+    published(code.nonce, metadata.nonce, []),
+    published(code.timestamp, metadata.timestamp, []),
   ]
   for (const creation of creations)
     await test.sendUnsignedTransaction({
@@ -71,7 +94,8 @@ export async function putBatches({
     })
   await mine(test, { blocks: 1 })
   // A wrong byte would give another address.
-  for (const { address } of [manager, metamaskDelegate])
+  const put = [manager, metamaskDelegate, targets, methods, nonce, timestamp]
+  for (const { address } of put)
     if (!(await getCode(client, { address })))
       throw new DevCallRevertedError({
         functionName: 'constructor',

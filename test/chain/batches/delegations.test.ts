@@ -107,7 +107,8 @@ test.each([
   expect(await countOf(account.address)).toBe(1)
   await undelegateSubmitter(wallet, { sponsor })
   expect(await codeOf(account.address)).toBe('0x')
-  expect(await countOf(relayer.account.address)).toBe(before + 2)
+  // One to delegate, one to end what the account signed, one to end it.
+  expect(await countOf(relayer.account.address)).toBe(before + 3)
   expect(await getBalance(reader, { address: account.address })).toBe(0n)
 })
 

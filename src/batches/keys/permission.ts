@@ -1,0 +1,96 @@
+import type { Address, Hex } from 'viem'
+import { InvalidFieldError } from '../../core/errors.js'
+import { selectors } from '../../core/tokenAbi.js'
+import {
+  encodeGrant,
+  type Grant,
+  hashGrant,
+  isSignedGrant,
+  readGrant,
+} from './grant.js'
+import type { CaptureKey } from './types.js'
+
+/** A decoded permission of a capture key. */
+export type Permission = CaptureKey & Pick<Grant, 'nonce'>
+
+/** The functions that a capture key may call. */
+export const captureMethods: readonly string[] = [
+  selectors.receiveVrs,
+  selectors.receiveBytes,
+]
+
+/**
+ * Most tokens of a permission: each capture compares its token with them, one
+ * after the other.
+ */
+export const mostTokens = 20
+
+/** A delegation to this address can be used by everybody. */
+const anyDelegate = `0x${'a11'.padStart(40, '0')}`
+
+/** True for an address that can be the key of a treasury. */
+export const isKeyFor = (key: Address, treasury: Address): boolean =>
+  BigInt(key) !== 0n && key !== anyDelegate && key !== treasury
+
+export function permissionOf(grant: Grant, signature: Hex): Permission {
+  const { chainId, treasury, key, targets: tokens, validBefore, nonce } = grant
+  return {
+    chainId,
+    treasury,
+    key,
+    tokens,
+    validBefore,
+    nonce,
+    hash: hashGrant(grant),
+    permission: encodeGrant(grant, signature),
+  }
+}
+
+type Place = { chainId: number; field: string }
+
+/**
+ * Decodes a permission without asking who signed it. Accepts only what this
+ * library writes, byte for byte: a delegation with other limits is refused,
+ * whatever they are.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export function readPermission(given: unknown, place: Place): Permission {
+  return permissionOf(...parseGrant(given, place))
+}
+
+/**
+ * Decodes a permission that its treasury signed for this chain.
+ *
+ * @throws {@link InvalidFieldError}
+ */
+export async function decodePermission(
+  given: unknown,
+  place: Place,
+): Promise<Permission> {
+  const [grant, signature] = parseGrant(given, place)
+  if (await isSignedGrant(grant, signature))
+    return permissionOf(grant, signature)
+  const rule = `a permission that ${grant.treasury} signed for chain ${place.chainId}`
+  throw new InvalidFieldError(place.field, given, rule)
+}
+
+function parseGrant(
+  given: unknown,
+  { chainId, field }: Place,
+): [grant: Grant, signature: Hex] {
+  const text = typeof given === 'string' ? given.toLowerCase() : ''
+  if (/^0x([\da-f]{64}){30,80}$/.test(text)) {
+    const { grant, signature } = readGrant(text as Hex, chainId)
+    const { targets, methods, key, treasury } = grant
+    const isOurs =
+      targets.length > 0 &&
+      targets.length <= mostTokens &&
+      methods.join() === captureMethods.join() &&
+      isKeyFor(key, treasury) &&
+      signature.length === 132 &&
+      encodeGrant(grant, signature) === text
+    if (isOurs) return [grant, signature]
+  }
+  throw new InvalidFieldError(field, given, 'a permission of createCaptureKey')
+}
