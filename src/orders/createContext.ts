@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { type Permission, readPermission } from '../batches/keys/permission.js'
 import { askAgain } from '../chain/rpc/askAgain.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
@@ -12,6 +13,7 @@ import { noSeal } from '../store/noSeal.js'
 import type { Destination, Sealer, Submitter } from '../store/types.js'
 import { openRehearsalMemory } from './account/rehearsalMemory.js'
 import type {
+  CaptureWallet,
   CreateOrdersParameters,
   OrdersContext,
   OrderToken,
@@ -20,6 +22,7 @@ import type {
 import { checkRelayed } from './model/checkRelayed.js'
 import { OrdersSetupError } from './model/errors.js'
 import { openShop } from './model/openShop.js'
+import { paidBy } from './model/sendersOf.js'
 import { settlePolicy } from './settlePolicy.js'
 import { orderLoader } from './verbs/orderLoader.js'
 import { nameWatches } from './watcher/watchKeys.js'
@@ -283,7 +286,7 @@ function parseTokens(given: readonly OrderToken[]): OrdersContext['tokens'] {
 }
 
 function parseWallets(
-  given: readonly Client[],
+  given: CreateOrdersParameters['wallets'],
   tokens: OrdersContext['tokens'],
 ): OrderWallet[] {
   if (!Array.isArray(given))
@@ -293,9 +296,11 @@ function parseWallets(
       'a list of clients, one for each account that sends',
     )
   const wallets: OrderWallet[] = []
-  for (const [index, client] of given.entries()) {
+  for (const [index, one] of given.entries()) {
     const field = `wallets[${index}]`
-    const chainId = chainOf(client, field)
+    const isKey = Object(one).capturesFor !== undefined
+    const client = isKey ? (one as CaptureWallet).client : (one as Client)
+    const chainId = chainOf(client, isKey ? `${field}.client` : field)
     const account = parseAccount(client, client.account)
     const address = account.address.toLowerCase() as Address
     const isTwice = wallets.some(
@@ -309,7 +314,12 @@ function parseWallets(
         'the only wallet of this account on its chain',
       )
     const submitter = { chainId, account: address }
-    wallets.push({ client: askAgain(client), account, submitter })
+    const wallet = { client: askAgain(client), account, submitter }
+    if (!isKey) wallets.push(wallet)
+    else {
+      const key = parseKey(one as CaptureWallet, submitter, { field, tokens })
+      wallets.push({ ...wallet, key })
+    }
   }
   for (const [index, { chainId }] of tokens.entries())
     if (!wallets.some(({ submitter }) => submitter.chainId === chainId))
@@ -322,9 +332,36 @@ function parseWallets(
   return wallets
 }
 
+/** Parses the permission of a capture key. Who signed it is checked later. */
+function parseKey(
+  given: CaptureWallet,
+  { chainId, account }: Submitter,
+  { field, tokens }: { field: string; tokens: OrdersContext['tokens'] },
+): Permission {
+  checkMembers(given, ['client', 'capturesFor', 'permission'], field)
+  const treasury = parseCheckedAddress(
+    given.capturesFor,
+    `${field}.capturesFor`,
+  )
+  const named = { chainId, field: `${field}.permission` }
+  const key = readPermission(given.permission, named)
+  const missing = tokens.find(
+    (one) => one.chainId === chainId && !key.tokens.includes(one.token),
+  )
+  const rule =
+    key.treasury !== treasury
+      ? `a permission of ${treasury}`
+      : key.key !== account
+        ? `a permission for the key ${account}`
+        : missing && `a permission for the token ${missing.token}`
+  if (!rule) return key
+  throw new InvalidFieldError(named.field, given.permission, rule)
+}
+
 /**
  * Returns the submitters that send for recipients without a wallet. On a chain
- * with a single wallet, that wallet is the default.
+ * with a single wallet, that wallet is the default, unless it captures for
+ * another account.
  */
 function parseRelayers(
   given: CreateOrdersParameters['relayers'],
@@ -332,10 +369,11 @@ function parseRelayers(
 ): Submitter[] {
   const submitters = wallets.map(({ submitter }) => submitter)
   if (given === undefined)
-    return submitters.filter(
-      ({ chainId }) =>
-        submitters.filter((other) => other.chainId === chainId).length === 1,
-    )
+    return wallets.flatMap(({ submitter, key }) => {
+      const { chainId } = submitter
+      const here = submitters.filter((other) => other.chainId === chainId)
+      return here.length === 1 && !key ? [submitter] : []
+    })
   const accounts = given.map((address, index) => {
     const field = `relayers[${index}]`
     const account = parseCheckedAddress(address, field)
@@ -368,7 +406,7 @@ function destinationsOf(
 ): Destination[] {
   const own = wallets
     .filter(({ submitter }) => submitter.chainId === chainId)
-    .map(({ submitter }) => submitter.account)
+    .map(paidBy)
   return [...new Set([...own, ...others])].map((recipient) => ({
     chainId,
     token,

@@ -1,5 +1,9 @@
 export type { Observation } from '../core/observeFailure.js'
-export type { CreateOrdersParameters, OrderToken } from './context/types.js'
+export type {
+  CaptureWallet,
+  CreateOrdersParameters,
+  OrderToken,
+} from './context/types.js'
 export { createOrders } from './createOrders.js'
 export type { DestinationOrders } from './DestinationOrders.js'
 export { toCsv } from './ledger/toCsv.js'

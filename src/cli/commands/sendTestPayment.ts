@@ -10,6 +10,7 @@ import {
   contextOf,
   draftTestOrder,
   type OrdersContext,
+  paidBy,
   writeCaptureRequests,
 } from '../../orders/engine.js'
 import type {
@@ -213,8 +214,8 @@ async function draft(
   { account, token: { decimals, capabilities } }: Paid,
 ): Promise<DraftedOrder<AnyDraftedPayment>> {
   const isOwn = context.wallets.some(
-    ({ submitter }) =>
-      submitter.chainId === chainId && submitter.account === recipient,
+    (wallet) =>
+      wallet.submitter.chainId === chainId && paidBy(wallet) === recipient,
   )
   const primaryType: PrimaryType =
     isOwn && capabilities.receive

@@ -91,6 +91,7 @@ function healthSchema(): Report<'Health'> {
       'noSafeBlock',
       'behindDatabase',
       'walletRemoved',
+      'captureKey',
     ])
     .optional()
   return z.strictObject({

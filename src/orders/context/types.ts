@@ -1,4 +1,5 @@
 import type { Account, Address, Client, Hex } from 'viem'
+import type { Permission } from '../../batches/keys/permission.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Observation } from '../../core/observeFailure.js'
 import type { SignedPayment } from '../../core/types.js'
@@ -35,9 +36,10 @@ export type CreateOrdersParameters = {
   tokens: readonly OrderToken[]
   /**
    * Clients with an account. Each account sends the captures of payments of
-   * which it is the recipient, and pays their gas.
+   * which it is the recipient, and pays their gas. With a permission, it sends
+   * those of another recipient.
    */
-  wallets: readonly Client[]
+  wallets: readonly (Client | CaptureWallet)[]
   /**
    * Encrypts signatures and other credentials before they are stored. Pass
    * `'none'` to store them unencrypted.
@@ -72,10 +74,26 @@ export type CreateOrdersParameters = {
   kinds?: readonly AnyKind[] | undefined
 }
 
+/**
+ * The wallet of a capture key: an account that captures payments to another, the
+ * treasury, with a permission that the treasury signed. It takes no payments with
+ * a ceiling and signs no refunds.
+ */
+export type CaptureWallet = {
+  /** A client with the account of the key. */
+  client: Client
+  /** The treasury: the recipient of the payments. */
+  capturesFor: Address
+  /** What `createCaptureKey` of `countersign/batches` returned. */
+  permission: Hex
+}
+
 export type OrderWallet = {
   client: Client
   account: Account
   submitter: Submitter
+  /** Set if the account captures for another, the treasury. */
+  key?: Permission | undefined
 }
 
 /** A payment whose simulated capture succeeded. */

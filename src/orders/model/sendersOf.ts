@@ -1,9 +1,42 @@
+import type { Address } from 'viem'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { OrderRecord } from '../../store/types.js'
 import type { Senders } from './types.js'
 
 type Sender = Senders['wallets'][number]
 type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
+
+/**
+ * Who may send a payment:
+ *
+ * - `transfer`: any account may
+ * - `receive`: the recipient, or a key that captures for it
+ * - `ceiling`: the account that the payer signed. It decides how much is taken,
+ *   so that is never a capture key
+ */
+type Sending = 'transfer' | 'receive' | 'ceiling'
+
+/** The account that a wallet's captures pay, if it is no relayer. */
+export const paidBy = ({ key, submitter }: Sender): Address =>
+  key?.treasury ?? submitter.account
+
+/** True when the wallet captures this payment in the name of the treasury. */
+export function capturesByKey(
+  { key }: Pick<Sender, 'key'>,
+  order: Pick<OrderRecord, 'recipient' | 'primaryType' | 'total'>,
+): boolean {
+  return key?.treasury === order.recipient && sendingOf(order) === 'receive'
+}
+
+/** Returns who may send an order; `undefined` if only its stored submitter may. */
+export function sendingOf({
+  primaryType,
+  total,
+}: Pick<OrderRecord, 'primaryType' | 'total'>): Sending | undefined {
+  if (total === 'atMost') return 'ceiling'
+  if (primaryType === 'ReceiveWithAuthorization') return 'receive'
+  return primaryType === 'TransferWithAuthorization' ? 'transfer' : undefined
+}
 
 /**
  * Finds the wallets that may send for a recipient: only its own, or the
@@ -13,10 +46,14 @@ type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
 export function sendersOf<wallet extends Sender>(
   { wallets, relayers }: Senders<wallet>,
   { chainId, recipient }: Paid,
+  sending: Sending = 'transfer',
 ): readonly wallet[] {
   const here = wallets.filter(({ submitter }) => submitter.chainId === chainId)
-  const own = here.filter(({ submitter }) => submitter.account === recipient)
-  if (own.length > 0) return own
+  const own = here.filter(
+    (wallet) =>
+      paidBy(wallet) === recipient && !(wallet.key && sending === 'ceiling'),
+  )
+  if (own.length > 0 || sending === 'receive') return own
   return here.filter(({ submitter }) =>
     relayers.some(
       (relayer) =>
@@ -27,30 +64,32 @@ export function sendersOf<wallet extends Sender>(
 
 /**
  * Returns the wallet that sends for an order: the one stored with it. If that
- * wallet was removed and the payment allows any sender, draws another one.
+ * wallet was removed and others may send the payment, draws one of them.
  *
  * The draw is random. If it were computed from the order's id, a caller who
  * chooses ids could choose the wallet.
  */
 export function senderOf<wallet extends Sender>(
   context: Senders<wallet>,
-  order: Paid & Pick<OrderRecord, 'submitter' | 'primaryType'>,
+  order: Paid & Pick<OrderRecord, 'submitter' | 'primaryType' | 'total'>,
 ): wallet | undefined {
-  const { chainId, submitter: account, primaryType } = order
+  const { chainId, submitter: account } = order
   const known = context.wallets.find(
     ({ submitter }) =>
       submitter.chainId === chainId && submitter.account === account,
   )
-  if (known || primaryType !== 'TransferWithAuthorization') return known
-  return drawSender(context, order)
+  const sending = sendingOf(order)
+  const canMove = sending === 'transfer' || sending === 'receive'
+  return known || !canMove ? known : drawSender(context, order, sending)
 }
 
 /** Draws at random one of the wallets that may send for a recipient. */
 export function drawSender<wallet extends Sender>(
   context: Senders<wallet>,
   paid: Paid,
+  sending?: Sending | undefined,
 ): wallet | undefined {
-  const senders = sendersOf(context, paid)
+  const senders = sendersOf(context, paid, sending)
   if (senders.length < 2) return senders[0]
   return senders[Number(BigInt(drawNonce()) % BigInt(senders.length))]
 }

@@ -175,7 +175,11 @@ export type SettledPolicy = {
 /** Current time in Unix milliseconds, by this machine's clock. */
 export type HasClock = { now: () => bigint }
 
-type HasSubmitter = { submitter: Submitter }
+type HasSubmitter = {
+  submitter: Submitter
+  /** Set if the account captures for another, the treasury. */
+  key?: { treasury: Address } | undefined
+}
 
 /**
  * All wallets, and `relayers`: the accounts that send for recipients without a

@@ -1,8 +1,6 @@
-import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
 import { ordersOf } from '../../store/movements.js'
 import type { OrderRecord, StoreReader } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
 import { parseSubmitterValue } from '../account/accountNonces.js'
 import { isOpening, openBeside } from '../account/openSeals.js'
 import { isClaimed } from '../account/openSubmitter.js'
@@ -10,102 +8,10 @@ import { type SubmitterState, submitterKey } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { kindOf } from '../model/kindOf.js'
-import { findOrphans } from '../model/knownSubmitters.js'
 import { loadOrders } from '../model/loadOrders.js'
-import { sendersOf } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { isSuspended } from '../model/storeState.js'
 import { isResting } from './signDrafts.js'
-
-/**
- * Most orders of removed wallets to take over in one poll. Other submitters may
- * take the rest.
- */
-const mostAdopted = 100
-
-/**
- * Takes over due orders whose wallet was removed, if this submitter may send
- * for their recipients. Does nothing while sending is suspended. Transactions
- * in flight stay with the removed wallet; the chain decides them.
- */
-export async function adoptOrders(
-  context: OrdersContext,
-  submitter: SubmitterState,
-): Promise<void> {
-  if (!submitter.orders.isTimeToAdopt()) return
-  const ids = await findAdoptable(context, submitter)
-  if (ids.length === 0) return
-  const { account, chainId } = submitter.wallet.submitter
-  const adopted = await writeAgain(
-    context,
-    async (tables) => {
-      const orders = await tables.orders.find({ ids })
-      const moved = orders
-        .filter((order) => order.submitter !== account && isAdoptable(order))
-        .map((order) => ({ ...order, submitter: account }))
-      if (moved.length > 0) await tables.orders.update(moved)
-      return moved.length
-    },
-    { lease: submitter.lease },
-  )
-  context.observe({
-    name: 'submitter.adopted',
-    attributes: { chainId, account, orders: adopted },
-  })
-}
-
-async function findAdoptable(
-  context: OrdersContext,
-  { wallet: { submitter } }: SubmitterState,
-): Promise<string[]> {
-  const { chainId, account } = submitter
-  const recipients = context.recipients.filter((recipient) =>
-    sendersOf(context, { chainId, recipient }).some(
-      (one) => one.submitter.account === account,
-    ),
-  )
-  if (recipients.length === 0) return []
-  return context.store.read(async (tables) => {
-    const ids: string[] = []
-    const orphans = await findOrphans(context, tables, chainId)
-    if (orphans.length === 0 || (await isSuspended(tables))) return ids
-    for (const orphan of orphans) {
-      // Another process holds the lease of that account, so it still has the
-      // wallet.
-      if (await tables.getLease(submitterKey(orphan))) continue
-      // Include orders that are due later, because no wallet would send those
-      // either.
-      const due = {
-        sendDue: orphan,
-        recipients,
-        until: endOfTime,
-        limit: mostAdopted,
-      }
-      const orders = await tables.orders.find(due)
-      addAll(
-        ids,
-        orders.filter(isAdoptable).map(({ id }) => id),
-      )
-    }
-    return ids.slice(0, mostAdopted)
-  })
-}
-
-/**
- * True when the order is due and not in flight, and any account may submit its
- * payment.
- */
-function isAdoptable({
-  sendDue,
-  primaryType,
-  requested,
-  state,
-}: OrderRecord): boolean {
-  const isAnyones =
-    primaryType === 'TransferWithAuthorization' || requested === 'cancel'
-  const isWaiting = state === 'stored' || state === 'voided'
-  return sendDue !== undefined && isAnyones && isWaiting
-}
 
 type SubmitterWork = {
   suspended: boolean

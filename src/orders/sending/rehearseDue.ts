@@ -1,4 +1,6 @@
 import type { Address, Hex } from 'viem'
+import type { Permission } from '../../batches/keys/permission.js'
+import { redeemCall, redeemGas } from '../../batches/keys/redeemCall.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { findContracts } from '../../chain/state/findContracts.js'
 import { CountersignError } from '../../core/CountersignError.js'
@@ -14,12 +16,14 @@ import { isKeyAway } from '../../store/isKeyAway.js'
 import type { OrderReason } from '../../store/types.js'
 import { openSeals, takePayment, takeSecret } from '../account/openSeals.js'
 import type { SubmitterState } from '../account/submitterState.js'
-import type { OrdersContext } from '../context/types.js'
+import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { kindOf, requireCaptureValue, signedKindOf } from '../model/kindOf.js'
 import { cancellationOf, paymentOf, sealContextOf } from '../model/paymentOf.js'
 import { traitsOf } from '../model/roles.js'
+import { capturesByKey } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
+import { findKeyFault } from './findKeyFault.js'
 import { groupByPayer } from './groupByPayer.js'
 import { loadPaidInWindow } from './loadPaidInWindow.js'
 import type { DueRefusal } from './refuseDue.js'
@@ -279,7 +283,7 @@ async function rehearseCaptures(
   if (!first) return []
   const kind = signedKindOf(context, first.order)
   const sendable = storedOrders.filter((stored) =>
-    isSender(context, stored, origin),
+    isSender(context, stored, submitter.wallet),
   )
   const opened = await Promise.all(
     sendable.map(async (stored) => ({
@@ -293,6 +297,8 @@ async function rehearseCaptures(
       : [],
   )
   const payments = whole.map(({ payment }) => payment)
+  const { wallet, reader } = submitter
+  const key = capturesByKey(wallet, first.order) ? wallet.key : undefined
   const refused = storedOrders.flatMap((stored): RehearsedDue[] => {
     if (!sendable.includes(stored))
       return [{ stored, reason: 'wrongSubmitter' }]
@@ -302,8 +308,11 @@ async function rehearseCaptures(
     return payment ? [] : [{ stored, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
+  const fault = key && (await findKeyFault(reader, key))
+  if (fault)
+    return [...refused, ...whole.map(({ stored }) => failedWith(stored, fault))]
   const [{ rehearsals, payerBalances }, contracts] = await Promise.all([
-    rehearsePayments(submitter.reader, {
+    rehearsePayments(reader, {
       payments,
       kind,
       amounts: whole.map(({ amount }) => amount),
@@ -313,7 +322,7 @@ async function rehearseCaptures(
     }),
     context.policy.contractPayers === 'refuse'
       ? findContracts(
-          submitter.reader,
+          reader,
           payments.map(({ message }) => message.from),
         )
       : new Set(),
@@ -322,9 +331,10 @@ async function rehearseCaptures(
     const { from: payer, value: pulled } = payment.message
     if (!traitsOf(stored.order).isPaidByUs && contracts.has(payer))
       return { stored, reason: 'contractPayer' }
-    const due = draftOf(stored, rehearsals[at], maxCaptureGas, () =>
+    const plain = draftOf(stored, rehearsals[at], maxCaptureGas, () =>
       kind.encodeCapture(payment, amount),
     )
+    const due = key ? throughKey(plain, key) : plain
     const balance = payerBalances[at]
     return balance === undefined
       ? due
@@ -348,15 +358,25 @@ async function openOrWait<secret>(
   }
 }
 
-/** True when this account can submit the capture. */
+/** True when the wallet can submit the capture. */
 function isSender(
   context: OrdersContext,
   { order, attempt }: StoredOrder,
-  account: Address,
+  wallet: OrderWallet,
 ): boolean {
+  if (capturesByKey(wallet, order)) return true
   const payment = paymentOf(context, order, attempt)
   const { operator } = kindOf(context, order).accounts(payment)
-  return operator === undefined || operator === account
+  return operator === undefined || operator === wallet.submitter.account
+}
+
+/** Has a capture made in the name of the treasury. */
+function throughKey(due: RehearsedDue, key: Permission): RehearsedDue {
+  const { draft } = due
+  if (!draft) return due
+  const call = redeemCall(key.permission, draft.call)
+  const gas = draft.gas + redeemGas(key)
+  return { ...due, draft: { ...draft, call, gas } }
 }
 
 async function rehearseCancellation(

@@ -19,9 +19,10 @@ import { replaceTransactions } from '../nonces/replaceTransactions.js'
 import { reportPreconfirmed } from '../nonces/reportPreconfirmed.js'
 import { resendTransactions } from '../nonces/resendTransactions.js'
 import { settleTransactions } from '../nonces/settleTransactions.js'
+import { adoptOrders } from '../sending/adoptOrders.js'
 import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
-import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
+import { findDue, findWork, mostDue } from '../sending/findDue.js'
 import { canPay, gasLeftOf, roomOf } from '../sending/planSending.js'
 import {
   askForRoute,
@@ -306,10 +307,11 @@ async function sendDue(
     submitter,
     open.map((stored) => ({ stored })),
   )
-  const { drafts: ready, others } = takeRehearsed(context, open, {
-    head: view.head,
-    fees,
-  })
+  const taken = takeRehearsed(context, open, { head: view.head, fees })
+  // The permission of a capture key may have ended since.
+  const { drafts: ready, others } = submitter.wallet.key
+    ? { drafts: [], others: open }
+    : taken
   const sendReady = async (isLast: boolean) => {
     // While more drafts may come, sign only full chunks.
     while (ready.length >= (isLast ? 1 : chunkSize)) {

@@ -12,6 +12,7 @@ import type {
 } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
+import { paidBy } from '../model/sendersOf.js'
 
 /** Parameters of `draft`: what to sell, for how much and to whom. */
 export type DraftOrderParameters = {
@@ -181,8 +182,8 @@ function chooseRecipient(
       (one) =>
         !isReceive ||
         wallets.some(
-          ({ submitter }) =>
-            submitter.chainId === chainId && submitter.account === one,
+          (wallet) =>
+            wallet.submitter.chainId === chainId && paidBy(wallet) === one,
         ),
     )
   const asked =

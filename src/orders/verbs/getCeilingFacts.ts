@@ -9,6 +9,7 @@ import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import { parseMetadata } from '../../store/parseMetadata.js'
 import type { OrdersContext } from '../context/types.js'
+import { sendersOf } from '../model/sendersOf.js'
 import {
   checkHead,
   chooseDestination,
@@ -41,6 +42,7 @@ export async function getCeilingFacts(
     // Only this primary type allows a recipient without one.
     primaryType: 'TransferWithAuthorization',
   })
+  checkSender(context, { chainId: chosen.chainId, recipient })
   // The payer signs terms that name the payer, so it must be known at the
   // draft.
   const payer = parseCheckedAddress(parameters.payer, 'payer')
@@ -66,6 +68,23 @@ export async function getCeilingFacts(
     kind,
     permitNonce,
   }
+}
+
+/**
+ * @throws {@link InvalidFieldError} when only capture keys send for the
+ * recipient.
+ */
+function checkSender(
+  context: OrdersContext,
+  paid: { chainId: number; recipient: Address },
+): void {
+  if (sendersOf(context, paid, 'ceiling').length > 0) return
+  throw new InvalidFieldError(
+    'recipient',
+    shown(paid.recipient),
+    'a recipient with its own wallet here, or with a relayer',
+    'Capture keys take no payments with a ceiling.',
+  )
 }
 
 /** What a kind of payment needs to know about a token. */

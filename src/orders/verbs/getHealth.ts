@@ -16,6 +16,7 @@ import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { findAsideKeys, loadAside } from '../loop/putAside.js'
 import { atRisk } from '../model/earlyAnswer.js'
 import { findOrphans } from '../model/knownSubmitters.js'
+import { paidBy } from '../model/sendersOf.js'
 import { storeKey } from '../model/storeState.js'
 import {
   loadReconciled,
@@ -159,7 +160,7 @@ export async function getHealth(context: OrdersContext): Promise<OrdersHealth> {
   // shop may send for this one.
   const isWhole = recipients === shop.recipients
   const wallets = context.wallets.filter(
-    ({ submitter }) => isWhole || recipients.includes(submitter.account),
+    (wallet) => isWhole || recipients.includes(paidBy(wallet)),
   )
   const ids = [...new Set(tokens.map(({ chainId }) => chainId))]
   const [chains, funds, kept] = await Promise.all([

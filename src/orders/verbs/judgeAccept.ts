@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { redeemGas } from '../../batches/keys/redeemCall.js'
 import { hasCode } from '../../chain/state/hasCode.js'
 import type { AnySignedPayment, VerifiedAt } from '../../core/types.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
@@ -10,7 +11,7 @@ import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { signedKindOf } from '../model/kindOf.js'
-import { senderOf } from '../model/sendersOf.js'
+import { capturesByKey, senderOf } from '../model/sendersOf.js'
 import type { AcceptVerdict } from '../model/types.js'
 import type { rehearseGathered } from './rehearseGathered.js'
 import { getSubmitterFunds, keepGas } from './submitterFunds.js'
@@ -75,7 +76,10 @@ export async function judgeAccept(
   const refused = checkRehearsal(context, payment, rehearsal)
   if (refused) return refused
   if (isContract) return { ok: false, reason: 'contractPayer', details: {} }
-  const gas = gasLimit(rehearsal, policy.maxCaptureGas)
+  const plain = gasLimit(rehearsal, policy.maxCaptureGas)
+  const { key } = wallet
+  const gas =
+    key && capturesByKey(wallet, order) ? plain + redeemGas(key) : plain
   const kept = await keepGas(context, wallet, client, gas)
   if (!kept.ok) return { ...kept, reason: 'submitterFunds' }
   const { at, head } = rehearsal

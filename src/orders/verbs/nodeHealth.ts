@@ -10,6 +10,7 @@ import { CountersignError } from '../../core/CountersignError.js'
 import { endOnAbort } from '../../core/onAbort.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { readerOf } from '../evidence/clientOf.js'
+import { findKeyFault } from '../sending/findKeyFault.js'
 import { findFinalityFault } from '../watcher/believeFinality.js'
 
 /** The state of the node of one chain. */
@@ -45,6 +46,8 @@ export type NodeFault =
   | 'behindDatabase'
   /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
+  /** The submitter is a capture key that cannot capture now. */
+  | 'captureKey'
 
 /**
  * Gets the newest block of a chain. Reports a failure in `fault` instead of
@@ -90,24 +93,27 @@ export function noFunds(fault: Fault): Funds {
 }
 
 /**
- * Gets a submitter's balance and the gas price. Reports a failure in `fault`
- * instead of throwing.
+ * Gets a submitter's balance and the gas price, and whether a capture key can
+ * capture. Reports a failure in `fault` instead of throwing.
  */
 export async function getFunds(
   context: OrdersContext,
-  { submitter }: OrderWallet,
+  { submitter, key }: OrderWallet,
 ): Promise<Funds> {
   const method = 'eth_gasPrice'
   try {
     const client = readerOf(context, submitter.chainId)
-    const [balance, price] = await inTime(
+    const [balance, price, keyFault] = await inTime(
       Promise.all([
         getBalance(client, { address: submitter.account, block: 'latest' }),
         requestNode(client, method, []),
+        key && findKeyFault(client, key),
       ]),
     )
     const gasPrice = parseQuantity(price, method)
-    return { balance, gasPrice, fault: undefined, faultKind: undefined }
+    const fault = keyFault?.message
+    const faultKind = keyFault && ('captureKey' as const)
+    return { balance, gasPrice, fault, faultKind }
   } catch (error) {
     return noFunds(faultOf(error))
   }

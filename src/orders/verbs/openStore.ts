@@ -1,3 +1,4 @@
+import { decodePermission } from '../../batches/keys/permission.js'
 import type { Destination, StoredValue } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../context/types.js'
@@ -24,8 +25,10 @@ const seenKey = ({ chainId, token, recipient }: Destination): string =>
  *
  * @throws {@link StoreError} when the store cannot be opened.
  * @throws {@link OrdersSetupError} when a recipient belongs to another shop.
+ * @throws {@link InvalidFieldError} when a treasury did not sign a permission.
  */
 export async function openStore(context: OrdersContext): Promise<void> {
+  await checkPermissions(context)
   const { identity } = await context.store.open()
   const { isAttached } = context.store
   const { isKnown, values } = await context.store.read(async (tables) => ({
@@ -68,6 +71,16 @@ export async function openStore(context: OrdersContext): Promise<void> {
         ])
     }
   })
+}
+
+/** Checks who signed the permissions of capture keys. */
+async function checkPermissions({ wallets }: OrdersContext): Promise<void> {
+  for (const [index, { key }] of wallets.entries())
+    if (key)
+      await decodePermission(key.permission, {
+        chainId: key.chainId,
+        field: `wallets[${index}].permission`,
+      })
 }
 
 function replacedEvent(

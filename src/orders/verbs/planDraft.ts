@@ -9,7 +9,7 @@ import { parseMetadata } from '../../store/parseMetadata.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
 import { draftedOrder } from '../model/draftedRows.js'
-import { drawSender } from '../model/sendersOf.js'
+import { drawSender, sendingOf } from '../model/sendersOf.js'
 import {
   checkHead,
   chooseDestination,
@@ -121,7 +121,12 @@ export function fillDraft(
   const { validAfter, validBefore } = windowFrom(time, window)
   const { id, payer, value, recipient, kind } = fields
   const { permitNonce, ...common } = fields
-  const submitter = chooseSubmitter(context, { recipient, chainId })
+  const submitter = chooseSubmitter(context, {
+    recipient,
+    chainId,
+    primaryType: fields.primaryType,
+    total: kind.total,
+  })
   const order = {
     ...draftedOrder,
     ...common,
@@ -157,7 +162,8 @@ export function fillDraft(
  */
 export function chooseSubmitter(
   context: Pick<OrdersContext, 'wallets' | 'relayers'>,
-  order: { chainId: number; recipient: Address },
+  order: Pick<OrderRecord, 'chainId' | 'recipient' | 'primaryType' | 'total'>,
 ): Address {
-  return drawSender(context, order)?.submitter.account ?? order.recipient
+  const sender = drawSender(context, order, sendingOf(order))
+  return sender?.submitter.account ?? order.recipient
 }

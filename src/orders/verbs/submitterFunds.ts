@@ -2,6 +2,7 @@ import type { Client } from 'viem'
 import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBalance } from '../../chain/state/getBalance.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
+import { paidBy } from '../model/sendersOf.js'
 
 /**
  * An account's balance for gas in wei, and the number of captures that it has
@@ -27,7 +28,7 @@ const known = /* @__PURE__ */ new WeakMap<
  * loop.
  *
  * Assumes that payments to recipients without a wallet are spread evenly over
- * the relayers.
+ * the relayers, and those of a treasury over its capture keys.
  */
 export function getSubmitterFunds(
   context: OrdersContext,
@@ -84,34 +85,38 @@ export function releaseGas(funds: SubmitterFunds): void {
 
 async function askSubmitterFunds(
   context: OrdersContext,
-  { submitter }: OrderWallet,
+  wallet: OrderWallet,
   client: Client,
 ): Promise<SubmitterFunds> {
   const method = 'eth_gasPrice'
+  const address = wallet.submitter.account
   const [balance, gasPrice, open] = await Promise.all([
-    getBalance(client, { address: submitter.account, block: 'latest' }),
+    getBalance(client, { address, block: 'latest' }),
     requestNode(client, method, []).then((wei) => parseQuantity(wei, method)),
-    countOpen(context, submitter),
+    countOpen(context, wallet),
   ])
   return { balance, gasPrice, open }
 }
 
 async function countOpen(
   { store, destinations, wallets, relayers }: OrdersContext,
-  { chainId, account }: OrderWallet['submitter'],
+  wallet: OrderWallet,
 ): Promise<number> {
-  const submitters = wallets
+  const { chainId, account } = wallet.submitter
+  const paid = wallets
     .filter(({ submitter }) => submitter.chainId === chainId)
-    .map(({ submitter }) => submitter.account)
+    .map(paidBy)
+  const treasury = paidBy(wallet)
+  const sharers = paid.filter((recipient) => recipient === treasury)
   const here = destinations.filter(
     (destination) => destination.chainId === chainId,
   )
-  const own = here.filter(({ recipient }) => recipient === account)
+  const own = here.filter(({ recipient }) => recipient === treasury)
   const senders = relayers
     .filter((submitter) => submitter.chainId === chainId)
     .map((submitter) => submitter.account)
   const others = senders.includes(account)
-    ? here.filter(({ recipient }) => !submitters.includes(recipient))
+    ? here.filter(({ recipient }) => !paid.includes(recipient))
     : []
   const [mine, shared] = await store.read(({ orders }) =>
     Promise.all([orders.count(own), orders.count(others)]),
@@ -119,6 +124,7 @@ async function countOpen(
   const waiting = ({ stored = 0, capturing = 0, canceling = 0 }) =>
     stored + capturing + canceling
   return (
-    waiting(mine) + Math.ceil(waiting(shared) / Math.max(1, senders.length))
+    Math.ceil(waiting(mine) / Math.max(1, sharers.length)) +
+    Math.ceil(waiting(shared) / Math.max(1, senders.length))
   )
 }

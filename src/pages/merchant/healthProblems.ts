@@ -45,6 +45,10 @@ const faults: Readonly<Record<Fault, readonly [what: string, todo: string]>> = {
     'its wallet was removed from the configuration',
     'Add the wallet again until its transactions are settled.',
   ],
+  captureKey: [
+    'it is a capture key that cannot capture now',
+    'Run npx countersign health to see why. Until then only the treasury itself can capture: payments keep expiring.',
+  ],
 }
 
 /** Lists the problems in a health report with advice, the worst first. */

@@ -182,23 +182,25 @@ async function getFacts(
 }
 
 /**
- * Checks that the recipient's account is a local one, because the submitter
- * must choose the account nonce of each charge.
+ * Checks that the recipient charges with its own local account: the submitter
+ * must choose the account nonce of each charge, and a capture key cannot charge.
  *
- * @throws {@link OrdersSetupError} when it is not: then its wallet sends by
- * itself.
+ * @throws {@link OrdersSetupError} when it does not.
  */
 function checkWallet(
   { wallets }: SubscriptionsContext['context'],
   { chainId, spender }: { chainId: number; spender: Address },
 ): void {
-  const isSending = wallets.some(
-    ({ account, submitter }) =>
-      submitter.chainId === chainId &&
-      submitter.account === spender &&
-      account.type !== 'local',
+  const own = wallets.find(
+    ({ submitter }) =>
+      submitter.chainId === chainId && submitter.account === spender,
   )
-  if (isSending)
+  if (!own)
+    throw new OrdersSetupError(
+      `cannot charge for ${spender} with a capture key: add its own wallet`,
+      { chainId, account: spender },
+    )
+  if (own.account.type !== 'local')
     throw new OrdersSetupError(
       `cannot charge with the wallet of ${spender}, which sends by itself: use a local account`,
       { chainId, account: spender },

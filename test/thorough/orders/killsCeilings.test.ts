@@ -36,7 +36,8 @@ async function dieAt(death?: Death | undefined) {
   const { id } = await storedCeiling(chain, shop)
   const process = dyingProcess(death)
   const transport = process.transport(chain.urls.http)
-  const account = shop.parameters.wallets[0]?.account
+  const [own] = shop.parameters.wallets
+  const account = own && 'account' in own ? own.account : undefined
   if (!account) throw new Error('no wallet')
   const dying = createOrders({
     ...shop.parameters,

@@ -43,7 +43,8 @@ async function captureElsewhere(
   amount: string,
 ) {
   const { payer, payment } = stored
-  const account = parameters.wallets[0]?.account
+  const [own] = parameters.wallets
+  const account = own && 'account' in own ? own.account : undefined
   if (!account) throw new Error('no wallet')
   const wallet = createWalletClient({
     account,
