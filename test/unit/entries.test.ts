@@ -131,12 +131,17 @@ test('countersign/accelerate exports these names', () => {
 test('countersign/batches exports these names', () => {
   expect(Object.keys(batches).sort()).toMatchInlineSnapshot(`
     [
+      "CaptureKeyError",
       "DelegationError",
       "batchCall",
+      "captureKeyCall",
+      "createCaptureKey",
       "delegateSubmitter",
+      "getCaptureKey",
       "getDelegation",
       "multicallCall",
       "proveBatch",
+      "revokeCaptureKey",
       "undelegateSubmitter",
     ]
   `)

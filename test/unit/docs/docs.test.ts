@@ -141,6 +141,16 @@ const delegationReasons: Record<batches.DelegationError['reason'], true> = {
   timeout: true,
 }
 
+const captureKeyReasons: Record<batches.CaptureKeyError['reason'], true> = {
+  undelegated: true,
+  unproven: true,
+  revoked: true,
+  expired: true,
+  paused: true,
+  notRevoked: true,
+  timeout: true,
+}
+
 const outcomes: Record<PaymentOutcome['status'], true> = {
   unused: true,
   captured: true,
@@ -182,6 +192,7 @@ test.each([
   ['Rejection reasons', Object.keys(rejections)],
   ['Order reasons', Object.keys(orderReasons)],
   ['Delegation reasons', Object.keys(delegationReasons)],
+  ['Capture key reasons', Object.keys(captureKeyReasons)],
   ['Outcomes', Object.keys(outcomes)],
   ['Error classes', classes],
 ])(
