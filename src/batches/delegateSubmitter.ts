@@ -10,18 +10,21 @@ import {
 } from '../core/knownDelegates.js'
 import { parseAccount } from '../payments/capture/planTransaction.js'
 import { checkMilliseconds } from '../payments/capture/startWait.js'
-import { DelegationError } from './errors.js'
+import { DelegationError } from './delegates/errors.js'
 import {
   getClientChain,
   parseTrustedDelegate,
   readDelegation,
-} from './getDelegation.js'
+} from './delegates/getDelegation.js'
+import { proveDelegate } from './delegates/proveDelegate.js'
+import {
+  type SendDelegationOptions,
+  sendDelegation,
+} from './delegates/sendDelegation.js'
+import type { DelegationChange, TrustedDelegate } from './delegates/types.js'
 import { endAll, endAllCall } from './keys/endPermissions.js'
 import { CaptureKeyError } from './keys/errors.js'
 import { areProven, getNonce } from './keys/keyStatus.js'
-import { proveDelegate } from './proveDelegate.js'
-import { type SendDelegationOptions, sendDelegation } from './sendDelegation.js'
-import type { DelegationChange, TrustedDelegate } from './types.js'
 
 /** Parameters of {@link delegateSubmitter}. */
 export type DelegateSubmitterParameters = SendDelegationOptions & {

@@ -6,18 +6,29 @@ export {
   batchCall,
   type MulticallCallParameters,
   multicallCall,
-} from './batchCall.js'
+} from './calls/batchCall.js'
+export {
+  type BatchOutcome,
+  type BatchReceipt,
+  type ProveBatchParameters,
+  proveBatch,
+} from './calls/proveBatch.js'
 export {
   type DelegateSubmitterParameters,
   delegateSubmitter,
   type UndelegateSubmitterParameters,
   undelegateSubmitter,
 } from './delegateSubmitter.js'
-export { DelegationError } from './errors.js'
+export { DelegationError } from './delegates/errors.js'
 export {
   type GetDelegationParameters,
   getDelegation,
-} from './getDelegation.js'
+} from './delegates/getDelegation.js'
+export type {
+  Delegation,
+  DelegationChange,
+  TrustedDelegate,
+} from './delegates/types.js'
 export {
   type CaptureKeyCallParameters,
   captureKeyCall,
@@ -36,10 +47,3 @@ export {
   revokeCaptureKey,
 } from './keys/revokeCaptureKey.js'
 export type { CaptureKey, CaptureKeyStatus } from './keys/types.js'
-export {
-  type BatchOutcome,
-  type BatchReceipt,
-  type ProveBatchParameters,
-  proveBatch,
-} from './proveBatch.js'
-export type { Delegation, DelegationChange, TrustedDelegate } from './types.js'

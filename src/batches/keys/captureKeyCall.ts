@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import { type BatchedCall, parseCall } from '../batchCall.js'
+import { type BatchedCall, parseCall } from '../calls/batchCall.js'
 import { captureMethods, readPermission } from './permission.js'
 import { redeemCall, redeemGas } from './redeemCall.js'
 

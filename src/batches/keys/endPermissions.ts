@@ -12,7 +12,7 @@ import {
   defaultTimeout,
   type WaitOptions,
   waitForState,
-} from '../waitForState.js'
+} from '../delegates/waitForState.js'
 import { CaptureKeyError } from './errors.js'
 import { delegationIn, encodeGrant, type Grant } from './grant.js'
 import { getNonce, isDisabled, isPaused } from './keyStatus.js'

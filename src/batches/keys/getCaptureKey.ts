@@ -1,6 +1,6 @@
 import type { Client, Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
-import { getClientChain } from '../getDelegation.js'
+import { getClientChain } from '../delegates/getDelegation.js'
 import { getKeyStatus } from './keyStatus.js'
 import { decodePermission } from './permission.js'
 import type { CaptureKey, CaptureKeyStatus } from './types.js'

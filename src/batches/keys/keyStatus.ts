@@ -7,14 +7,14 @@ import {
 } from '../../chain/rpc/requestNode.js'
 import { enforcers, metamaskDelegate } from '../../core/knownDelegates.js'
 import { word } from '../../core/words.js'
-import { delegateOf } from '../getDelegation.js'
+import { delegateOf } from '../delegates/getDelegation.js'
 import {
   getCode,
   proveDelegate,
   provesCode,
   type ReadAt,
-} from '../proveDelegate.js'
-import { proveOnce } from '../proveOnce.js'
+} from '../delegates/proveDelegate.js'
+import { proveOnce } from '../delegates/proveOnce.js'
 import type { Permission } from './permission.js'
 import type { CaptureKeyStatus } from './types.js'
 

@@ -1,4 +1,4 @@
-import type { BatchRoute } from '../../batches/findBatchRoute.js'
+import type { BatchRoute } from '../../batches/calls/findBatchRoute.js'
 import type { Movement } from '../../store/types.js'
 import type { DueDraft } from './rehearseDue.js'
 

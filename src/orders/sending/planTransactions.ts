@@ -1,7 +1,7 @@
 import {
   type BatchRoute,
   findBatchRoute,
-} from '../../batches/findBatchRoute.js'
+} from '../../batches/calls/findBatchRoute.js'
 import { findContracts } from '../../chain/state/findContracts.js'
 import { getGasLimit } from '../../chain/state/getGasLimit.js'
 import type { SubmitterState } from '../account/submitterState.js'

@@ -1,7 +1,7 @@
 import { type Address, type Hex, keccak256, toHex } from 'viem'
 import { getCode } from 'viem/actions'
 import { expect, test } from 'vitest'
-import { provesCode } from '../../../src/batches/proveDelegate.js'
+import { provesCode } from '../../../src/batches/delegates/proveDelegate.js'
 import { hashDomain } from '../../../src/core/hashPayment.js'
 import {
   caliburDelegate,

@@ -42,7 +42,7 @@ export const manager: Address = '0xdb9B1e94B5b69Df7e401DDbedE43491141047dB3'
 /** Account that may pause the manager on live chains. */
 const managerOwner: Address = '0xb0403B32f54d0bD752113f4009e8B534C6669f44'
 
-export const managerAbi = parseAbi([
+const managerAbi = parseAbi([
   'function redeemDelegations(bytes[] contexts, bytes32[] modes, bytes[] calls)',
   'function getDelegationHash((address delegate,address delegator,bytes32 authority,(address enforcer,bytes terms,bytes args)[] caveats,uint256 salt,bytes signature) delegation) pure returns (bytes32)',
   'function pause()',

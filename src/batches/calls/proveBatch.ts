@@ -3,15 +3,15 @@ import {
   judgeReceipt,
   type OutcomeKind,
   type PaymentOutcome,
-} from '../chain/state/getPaymentOutcome.js'
-import { checkMembers } from '../core/checkMembers.js'
-import { InvalidFieldError } from '../core/errors.js'
-import { parsePayment } from '../core/fields.js'
-import { hashText } from '../core/hashText.js'
-import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
-import { matches, type ProofReceipt, same } from '../core/receiptProof.js'
-import { parseRevert } from '../core/revertReason.js'
-import type { AnyPayment } from '../core/types.js'
+} from '../../chain/state/getPaymentOutcome.js'
+import { checkMembers } from '../../core/checkMembers.js'
+import { InvalidFieldError } from '../../core/errors.js'
+import { parsePayment } from '../../core/fields.js'
+import { hashText } from '../../core/hashText.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { matches, type ProofReceipt, same } from '../../core/receiptProof.js'
+import { parseRevert } from '../../core/revertReason.js'
+import type { AnyPayment } from '../../core/types.js'
 
 /** Parameters of {@link proveBatch}. */
 export type ProveBatchParameters = {

@@ -1,5 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
-import { CountersignError } from '../core/CountersignError.js'
+import { CountersignError } from '../../core/CountersignError.js'
 
 type Facts =
   | { reason: 'cannotSign'; account: Address }

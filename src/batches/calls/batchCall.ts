@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
-import { checkMembers } from '../core/checkMembers.js'
-import { InvalidFieldError, shown } from '../core/errors.js'
-import { multicall } from '../core/knownDelegates.js'
-import { parseCheckedAddress } from '../core/parseCheckedAddress.js'
-import { selectors } from '../core/tokenAbi.js'
-import { bytesWords, word } from '../core/words.js'
+import { checkMembers } from '../../core/checkMembers.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
+import { multicall } from '../../core/knownDelegates.js'
+import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
+import { selectors } from '../../core/tokenAbi.js'
+import { bytesWords, word } from '../../core/words.js'
 
 /** A call to put into a batch, for example from `captureCall`. */
 export type BatchedCall = {

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { DelegateName } from '../core/knownDelegates.js'
+import type { DelegateName } from '../../core/knownDelegates.js'
 
 /** A delegate that you trust, known by the hash of its deployed code. */
 export type TrustedDelegate = {

@@ -1,9 +1,9 @@
 import type { Client, Hash } from 'viem'
-import { namesBlock } from '../chain/logs/standsInBlock.js'
-import { getReceipt } from '../chain/state/getReceipt.js'
-import { placeReceipt } from '../chain/state/placeReceipts.js'
-import { CountersignError } from '../core/CountersignError.js'
-import { startWait } from '../payments/capture/startWait.js'
+import { namesBlock } from '../../chain/logs/standsInBlock.js'
+import { getReceipt } from '../../chain/state/getReceipt.js'
+import { placeReceipt } from '../../chain/state/placeReceipts.js'
+import { CountersignError } from '../../core/CountersignError.js'
+import { startWait } from '../../payments/capture/startWait.js'
 
 /** How long to wait for a transaction. */
 export type WaitOptions = {

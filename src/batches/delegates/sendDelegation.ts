@@ -7,22 +7,25 @@ import type {
   LocalAccount,
   SignedAuthorization,
 } from 'viem'
-import { requestQuantity } from '../chain/rpc/requestNode.js'
-import { encodeMembers } from '../chain/state/executor.js'
-import type { CallFees } from '../chain/state/types.js'
-import { InvalidFieldError, shown } from '../core/errors.js'
-import { OutcomeTimeoutError } from '../payments/capture/errors.js'
+import { requestQuantity } from '../../chain/rpc/requestNode.js'
+import { encodeMembers } from '../../chain/state/executor.js'
+import type { CallFees } from '../../chain/state/types.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
+import { OutcomeTimeoutError } from '../../payments/capture/errors.js'
 import {
   parseAccount,
   pickFees,
   planTransaction,
-} from '../payments/capture/planTransaction.js'
-import { sendFromWallet, sendRaw } from '../payments/capture/sendTransaction.js'
+} from '../../payments/capture/planTransaction.js'
+import {
+  sendFromWallet,
+  sendRaw,
+} from '../../payments/capture/sendTransaction.js'
 import {
   type DelegatingTransaction,
   signerError,
   signTransaction,
-} from '../payments/capture/signTransaction.js'
+} from '../../payments/capture/signTransaction.js'
 import { DelegationError } from './errors.js'
 import { readDelegation } from './getDelegation.js'
 import type { Delegation, TrustedDelegate } from './types.js'

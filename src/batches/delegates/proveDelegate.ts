@@ -4,11 +4,11 @@ import {
   parseBytes,
   parseQuantity,
   requestNode,
-} from '../chain/rpc/requestNode.js'
-import { devChainIds } from '../core/clock.js'
-import { hashDomain } from '../core/hashPayment.js'
-import type { KnownCode, KnownDelegate } from '../core/knownDelegates.js'
-import { word } from '../core/words.js'
+} from '../../chain/rpc/requestNode.js'
+import { devChainIds } from '../../core/clock.js'
+import { hashDomain } from '../../core/hashPayment.js'
+import type { KnownCode, KnownDelegate } from '../../core/knownDelegates.js'
+import { word } from '../../core/words.js'
 import type { Delegation, TrustedDelegate } from './types.js'
 
 /** At which chain and block the code is read. */

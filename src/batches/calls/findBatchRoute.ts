@@ -1,9 +1,13 @@
 import type { Address, Client, Hex } from 'viem'
-import { knownDelegates, multicall } from '../core/knownDelegates.js'
+import { knownDelegates, multicall } from '../../core/knownDelegates.js'
+import { delegateOf } from '../delegates/getDelegation.js'
+import {
+  getCode,
+  proveDelegate,
+  provesCode,
+} from '../delegates/proveDelegate.js'
+import { proveOnce } from '../delegates/proveOnce.js'
 import { type BatchedCall, batchCall, multicallCall } from './batchCall.js'
-import { delegateOf } from './getDelegation.js'
-import { getCode, proveDelegate, provesCode } from './proveDelegate.js'
-import { proveOnce } from './proveOnce.js'
 
 /** A contract through which one transaction makes many calls. */
 export type BatchRoute = {
