@@ -78,7 +78,10 @@ export const multicall: KnownCode = {
  * The contracts of MetaMask that limit what a signed delegation allows. They
  * have the same code on every chain.
  */
-export const enforcers = {
+export const enforcers: Record<
+  'targets' | 'methods' | 'nonce' | 'timestamp',
+  KnownCode
+> = {
   /** Allows calls of some contracts only. */
   targets: {
     address: '0x7f20f61b1f09b08d970938f6fa563634d65c4eeb',
@@ -103,4 +106,4 @@ export const enforcers = {
     codeHash:
       '0x1da353833766081398664c131a50988f6f7190d6a1a974f497607b974705900c',
   },
-} as const satisfies Record<string, KnownCode>
+}

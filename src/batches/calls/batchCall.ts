@@ -151,11 +151,11 @@ function parseCalls(calls: readonly BatchedCall[]): readonly ParsedCall[] {
   if (!Array.isArray(calls) || calls.length === 0)
     throw new InvalidFieldError('calls', calls, 'a list of one or more calls')
   return calls.map((call: BatchedCall, index) =>
-    parseCall(call, `calls[${index}]`),
+    parseBatchedCall(call, `calls[${index}]`),
   )
 }
 
-export function parseCall(call: BatchedCall, field: string): ParsedCall {
+export function parseBatchedCall(call: BatchedCall, field: string): ParsedCall {
   const { to, data, gas = 100_000n } = Object(call)
   if (typeof data !== 'string' || !/^0x([\da-f]{2})+$/i.test(data))
     throw new InvalidFieldError(`${field}.data`, data, 'call data')

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
-import { type BatchedCall, parseCall } from '../calls/batchCall.js'
+import { type BatchedCall, parseBatchedCall } from '../calls/batchCall.js'
 import { captureMethods, readPermission } from './permission.js'
 import { redeemCall, redeemGas } from './redeemCall.js'
 
@@ -44,7 +44,7 @@ export function captureKeyCall(
     Object(parameters)
   const place = { chainId: 0, field: 'permission' }
   const found = readPermission(given, place)
-  const { to, data, gas } = parseCall(call, 'call')
+  const { to, data, gas } = parseBatchedCall(call, 'call')
   checkAllowed(found.tokens, { to, data })
   const redeem = redeemCall(found.permission, { to, data })
   return { ...redeem, gas: gas + redeemGas(found) }
@@ -56,7 +56,7 @@ function checkAllowed(
 ): void {
   if (!tokens.includes(to))
     throw new InvalidFieldError('call.to', shown(to), tokens)
-  if (!captureMethods.includes(data.slice(2, 10)))
+  if (!captureMethods().includes(data.slice(2, 10)))
     throw new InvalidFieldError(
       'call.data',
       shown(data.slice(0, 10)),

@@ -103,7 +103,7 @@ export async function createCaptureKey(
     treasury,
     key,
     targets,
-    methods: captureMethods,
+    methods: captureMethods(),
     nonce,
     validBefore,
     salt: BigInt(drawNonce()),

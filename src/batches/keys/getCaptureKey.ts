@@ -2,7 +2,7 @@ import type { Client, Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { getClientChain } from '../delegates/getDelegation.js'
 import { getKeyStatus } from './keyStatus.js'
-import { decodePermission } from './permission.js'
+import { parseSignedPermission } from './permission.js'
 import type { CaptureKey, CaptureKeyStatus } from './types.js'
 
 /** Parameters of {@link getCaptureKey}. */
@@ -39,7 +39,7 @@ export async function getCaptureKey(
 ): Promise<CaptureKey & { status: CaptureKeyStatus }> {
   checkMembers(parameters, ['permission'])
   const chainId = await getClientChain(client)
-  const found = await decodePermission(parameters?.permission, {
+  const found = await parseSignedPermission(parameters?.permission, {
     chainId,
     field: 'permission',
   })

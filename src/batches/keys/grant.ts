@@ -28,7 +28,7 @@ export type Grant = {
 }
 
 /** Stands for a delegation by the account itself, and not by a delegate. */
-const root: Hex = `0x${'f'.repeat(64)}`
+const root: Hex = /* @__PURE__ */ '0x'.padEnd(66, 'f') as Hex
 
 type Caveat = { enforcer: Address; terms: Hex }
 
@@ -90,7 +90,8 @@ export function grantTypedData(grant: Grant): SigningPayload {
 }
 
 const caveatType = 'Caveat(address enforcer,bytes terms)'
-const delegationType = `Delegation(address delegate,address delegator,bytes32 authority,Caveat[] caveats,uint256 salt)${caveatType}`
+const delegationType =
+  'Delegation(address delegate,address delegator,bytes32 authority,Caveat[] caveats,uint256 salt)'
 
 /** Returns the hash by which the manager knows a delegation. */
 export function hashGrant(grant: Grant): Hex {
@@ -100,7 +101,7 @@ export function hashGrant(grant: Grant): Hex {
     hash([hashText(caveatType), enforcer, keccak256(terms)]),
   )
   const { key, treasury, salt } = grant
-  const type = hashText(delegationType)
+  const type = hashText(delegationType + caveatType)
   return hash([type, key, treasury, root, hash(caveats), salt])
 }
 

@@ -18,8 +18,6 @@ import { proveOnce } from '../delegates/proveOnce.js'
 import type { Permission } from './permission.js'
 import type { CaptureKeyStatus } from './types.js'
 
-const { manager } = metamaskDelegate
-
 /**
  * Gets whether a permission works now.
  *
@@ -79,17 +77,20 @@ export async function areProven(client: Client, at: ReadAt): Promise<boolean> {
 }
 
 export const isPaused = async (client: Client): Promise<boolean> =>
-  (await ask(client, manager.address, ['5c975abb'])) !== 0n
+  (await ask(client, metamaskDelegate.manager.address, ['5c975abb'])) !== 0n
 
 /** True when the treasury has ended the delegation with this hash. */
 export const isDisabled = async (client: Client, hash: Hex): Promise<boolean> =>
-  (await ask(client, manager.address, ['2d40d052', word(hash)])) !== 0n
+  (await ask(client, metamaskDelegate.manager.address, [
+    '2d40d052',
+    word(hash),
+  ])) !== 0n
 
 /** Gets the number that permissions of a treasury must name. */
 export const getNonce = (client: Client, treasury: Address): Promise<bigint> =>
   ask(client, enforcers.nonce.address, [
     '2bd4ed21',
-    word(manager.address),
+    word(metamaskDelegate.manager.address),
     word(treasury),
   ])
 

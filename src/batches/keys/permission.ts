@@ -14,7 +14,7 @@ import type { CaptureKey } from './types.js'
 export type Permission = CaptureKey & Pick<Grant, 'nonce'>
 
 /** The functions that a capture key may call. */
-export const captureMethods: readonly string[] = [
+export const captureMethods = (): readonly string[] => [
   selectors.receiveVrs,
   selectors.receiveBytes,
 ]
@@ -26,7 +26,7 @@ export const captureMethods: readonly string[] = [
 export const mostTokens = 20
 
 /** A delegation to this address can be used by everybody. */
-const anyDelegate = `0x${'a11'.padStart(40, '0')}`
+const anyDelegate = '0x0000000000000000000000000000000000000a11'
 
 /** True for an address that can be the key of a treasury. */
 export const isKeyFor = (key: Address, treasury: Address): boolean =>
@@ -64,7 +64,7 @@ export function readPermission(given: unknown, place: Place): Permission {
  *
  * @throws {@link InvalidFieldError}
  */
-export async function decodePermission(
+export async function parseSignedPermission(
   given: unknown,
   place: Place,
 ): Promise<Permission> {
@@ -86,7 +86,7 @@ function parseGrant(
     const isOurs =
       targets.length > 0 &&
       targets.length <= mostTokens &&
-      methods.join() === captureMethods.join() &&
+      methods.join() === captureMethods().join() &&
       isKeyFor(key, treasury) &&
       signature.length === 132 &&
       encodeGrant(grant, signature) === text

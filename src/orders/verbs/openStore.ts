@@ -1,4 +1,4 @@
-import { decodePermission } from '../../batches/keys/permission.js'
+import { parseSignedPermission } from '../../batches/keys/permission.js'
 import type { Destination, StoredValue } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import type { OrdersContext } from '../context/types.js'
@@ -77,7 +77,7 @@ export async function openStore(context: OrdersContext): Promise<void> {
 async function checkPermissions({ wallets }: OrdersContext): Promise<void> {
   for (const [index, { key }] of wallets.entries())
     if (key)
-      await decodePermission(key.permission, {
+      await parseSignedPermission(key.permission, {
         chainId: key.chainId,
         field: `wallets[${index}].permission`,
       })
