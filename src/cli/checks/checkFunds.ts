@@ -9,6 +9,9 @@ const captureGas = 100_000n
 /** The doctor warns if the funds last for fewer captures than this. */
 const fewCaptures = 100n
 
+const toDo =
+  'Until then its payments wait for another capture key, or the treasury’s own wallet.'
+
 /**
  * Checks whether a sending account has coins for gas, and for how many
  * captures.
@@ -16,7 +19,8 @@ const fewCaptures = 100n
 export function checkFunds(
   submitter: SubmitterHealth,
 ): readonly CheckFinding[] {
-  const { chainId, account, balance, gasPrice, fault, lease } = submitter
+  const { chainId, account, balance, gasPrice, fault, faultKind, lease } =
+    submitter
   const subject = `chain ${chainId}, gas of ${account}`
   if (balance === undefined || gasPrice === undefined)
     return [
@@ -35,8 +39,13 @@ export function checkFunds(
         ? warn(subject, words, `Send more of the chain’s coin to ${account}.`)
         : ok(subject, words)
   const worker = `chain ${chainId}, worker for ${account}`
+  const stopped =
+    fault !== undefined && faultKind === 'captureKey'
+      ? [fail(`chain ${chainId}, capture key ${account}`, fault, toDo)]
+      : []
   return [
     funds,
+    ...stopped,
     lease
       ? ok(worker, 'is running')
       : warn(

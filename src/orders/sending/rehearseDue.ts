@@ -23,7 +23,7 @@ import { traitsOf } from '../model/roles.js'
 import { capturesByKey } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { callFeesOf, type SubmitterFees } from './feesOf.js'
-import { findKeyFault } from './findKeyFault.js'
+import { findKeyFault, recallKeyFault } from './findKeyFault.js'
 import { groupByPayer } from './groupByPayer.js'
 import { loadPaidInWindow } from './loadPaidInWindow.js'
 import type { DueRefusal } from './refuseDue.js'
@@ -308,10 +308,14 @@ async function rehearseCaptures(
     return payment ? [] : [{ stored, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
-  const fault = key && (await findKeyFault(reader, key))
-  if (fault)
-    return [...refused, ...whole.map(({ stored }) => failedWith(stored, fault))]
-  const [{ rehearsals, payerBalances }, contracts] = await Promise.all([
+  const failAll = (fault: CountersignError) => [
+    ...refused,
+    ...whole.map(({ stored }) => failedWith(stored, fault)),
+  ]
+  const known = key && recallKeyFault(key)
+  if (known) return failAll(known)
+  const [fault, { rehearsals, payerBalances }, contracts] = await Promise.all([
+    key && findKeyFault(reader, key),
     rehearsePayments(reader, {
       payments,
       kind,
@@ -327,6 +331,7 @@ async function rehearseCaptures(
         )
       : new Set(),
   ])
+  if (fault) return failAll(fault)
   const judged = whole.map(({ stored, payment, amount }, at): TakenDue => {
     const { from: payer, value: pulled } = payment.message
     if (!traitsOf(stored.order).isPaidByUs && contracts.has(payer))
