@@ -17,7 +17,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { pageAssets, writePageAssets } from './bundlePages.js'
-import { commandFile, entryFiles } from './entryFiles.js'
+import { commandFile, nodeEntryFiles } from './entryFiles.js'
 import { openDoors } from './openDoors.js'
 import { leaveShared, writeSharedFiles } from './sharedFiles.js'
 import { shareOneFile } from './shareOneFile.js'
@@ -55,7 +55,7 @@ async function buildForNode(): Promise<void> {
       openDoors(root),
       takeParts,
     ],
-    entryPoints: { ...entryFiles, cli: commandFile },
+    entryPoints: { ...nodeEntryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,
   })

@@ -19,7 +19,10 @@ const sharedFiles: Readonly<Record<string, { folder: string; files: RegExp }>> =
     },
     storeCases: { folder: 'src/testing', files: /^storeCases\.[jt]s$/ },
     orderWords: { folder: 'src/client/words', files: /^(de|en)\.[jt]s$/ },
-    pageWords: { folder: 'src/pages/words', files: /Words\.[jt]s$/ },
+    pageWords: {
+      folder: 'src/pages/words',
+      files: /(Payment|Subscription)Words\.[jt]s$/,
+    },
   }
 
 /** Leaves what is shared to `writeSharedFiles`; given where `dist` is. */

@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { entryFiles } from '../../scripts/entryFiles.js'
+import { entryFiles, nodeFileOf } from '../../scripts/entryFiles.js'
 import { type Consumer, root } from './installPackage.js'
 
 const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
@@ -75,11 +75,11 @@ export function checkExports({ files, installed }: Consumer): void {
   const built = Object.keys(entryFiles).flatMap((name) => [
     `dist/${name}.d.ts`,
     `dist/${name}.js`,
-    `dist/node/${name}.js`,
+    nodeFileOf(name),
   ])
   deepEqual(
     paths.filter((path) => path !== 'package.json').sort(),
-    built.sort(),
+    [...new Set(built)].sort(),
   )
 }
 

@@ -1,12 +1,12 @@
 import { formatAmount } from '../../core/amount.js'
-import type { PageWords } from '../words/types.js'
+import type { PaymentWords } from '../words/types.js'
 import { h } from './dom.js'
 import type { Model } from './model.js'
 import { money, networkName, type Words } from './words.js'
 
 type SignedModel = Pick<Model, 'draft' | 'connection' | 'showsDetails'>
 
-type Row = readonly [label: keyof PageWords, value: string | undefined]
+type Row = readonly [label: keyof PaymentWords, value: string | undefined]
 
 /** Everything that the wallet is asked to sign, in words. */
 export function detailsPart(

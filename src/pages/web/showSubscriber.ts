@@ -6,6 +6,7 @@ import {
 import { ProblemError } from '../../client/errors.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { wait } from '../../core/wait.js'
+import type { PageWords } from '../words/types.js'
 import { type Place, showParts } from './dom.js'
 import { NotOpen } from './failures.js'
 import { followWallet } from './followWallet.js'
@@ -26,7 +27,7 @@ import { renderSubscriber, type SubscriberActions } from './subscriberView.js'
 import { type Connection, connect, findWallets } from './wallets.js'
 
 type ShowSubscriberParameters = {
-  data: PageData
+  data: PageData<PageWords>
   /** Missing if the id in the address is malformed. */
   link: PageLink | undefined
   place: Place

@@ -1,6 +1,8 @@
 import { formatAmount } from '../../core/amount.js'
+import type { PageWords } from '../words/types.js'
 import { factList } from './details.js'
 import { type Child, h } from './dom.js'
+import type { Format } from './format.js'
 import { formatPeriod } from './formatPeriod.js'
 import { canEnd, type SubscriberModel, timesOf } from './subscriber.js'
 import {
@@ -25,6 +27,7 @@ export type SubscriberActions = PayPartParameters['actions'] & {
 }
 
 export type SubscriberViewParameters = Omit<PayPartParameters, 'actions'> & {
+  format: Format<keyof PageWords>
   language: string
   actions: SubscriberActions
   returnUrl: string | undefined
