@@ -2,6 +2,7 @@ import { formatAmount } from '../../core/amount.js'
 import type { PaymentWords } from '../words/types.js'
 import { h } from './dom.js'
 import type { Model } from './model.js'
+import { factList } from './parts.js'
 import { money, networkName, type Words } from './words.js'
 
 type SignedModel = Pick<Model, 'draft' | 'connection' | 'showsDetails'>
@@ -31,19 +32,6 @@ export function detailsPart(
       rowsOf(model, words).flatMap(([label, value]) =>
         value === undefined ? [] : [[say(label), value] as const],
       ),
-    ),
-  )
-}
-
-/** A list of names and values. */
-export function factList(
-  rows: readonly (readonly [name: string, value: string | Node])[],
-): HTMLElement {
-  return h(
-    'dl',
-    {},
-    rows.map(([name, value]) =>
-      h('div', {}, h('dt', {}, name), h('dd', {}, value)),
     ),
   )
 }
