@@ -7,23 +7,24 @@ import { build, type Plugin } from 'esbuild'
  * these files. A module with an error class, or with state, cannot be here: it
  * would be another one than that in the builds.
  */
-const sharedFiles: Readonly<Record<string, { folder: string; files: RegExp }>> =
-  {
-    devArtifacts: {
-      folder: 'src/devchain/contracts',
-      files: /(\.generated|multicall3Code)\.[jt]s$/,
-    },
-    checkoutArtifacts: {
-      folder: 'src/checkout/contracts',
-      files: /\.generated\.[jt]s$/,
-    },
-    storeCases: { folder: 'src/testing', files: /^storeCases\.[jt]s$/ },
-    orderWords: { folder: 'src/client/words', files: /^(de|en)\.[jt]s$/ },
-    pageWords: {
-      folder: 'src/pages/words',
-      files: /(Payment|Subscription)Words\.[jt]s$/,
-    },
-  }
+export const sharedFiles: Readonly<
+  Record<string, { folder: string; files: RegExp }>
+> = {
+  devArtifacts: {
+    folder: 'src/devchain/contracts',
+    files: /(\.generated|multicall3Code)\.[jt]s$/,
+  },
+  checkoutArtifacts: {
+    folder: 'src/checkout/contracts',
+    files: /\.generated\.[jt]s$/,
+  },
+  storeCases: { folder: 'src/testing', files: /^storeCases\.[jt]s$/ },
+  orderWords: { folder: 'src/client/words', files: /^(de|en)\.[jt]s$/ },
+  pageWords: {
+    folder: 'src/pages/words',
+    files: /(Payment|Subscription)Words\.[jt]s$/,
+  },
+}
 
 /** Leaves what is shared to `writeSharedFiles`; given where `dist` is. */
 export function leaveShared(root: string, dist: './' | '../'): Plugin {
