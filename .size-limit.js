@@ -43,7 +43,7 @@ export default [
     external: ['zod'],
   }),
   // The whole client of a buyer, viem not left out.
-  check('buyerClient', '{ createBuyerClient }', 7080, {
+  check('buyerClient', '{ createBuyerClient }', 7090, {
     path: 'dist/client.js',
     external: [],
   }),
@@ -53,7 +53,7 @@ export default [
   }),
   // The whole program of the payment page, with viem, and with what only
   // payments with a ceiling load, which is a third.
-  check('element', '*', 32400, {
+  check('element', '*', 31350, {
     path: 'dist/element.js',
     external: [],
   }),

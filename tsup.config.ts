@@ -1,10 +1,10 @@
 import process from 'node:process'
 import { defineConfig } from 'tsup'
 import { pageAssets } from './scripts/bundlePages.js'
-import { devArtifacts } from './scripts/devArtifacts.js'
 import { entryFiles } from './scripts/entryFiles.js'
 import { gatherEntries } from './scripts/gatherEntries.js'
 import { openDoors } from './scripts/openDoors.js'
+import { leaveShared } from './scripts/sharedFiles.js'
 
 export default defineConfig({
   entry: entryFiles,
@@ -25,7 +25,7 @@ export default defineConfig({
   ],
   esbuildPlugins: [
     pageAssets(process.cwd(), './'),
-    devArtifacts('./'),
+    leaveShared(process.cwd(), './'),
     openDoors(process.cwd()),
   ],
   dts: { entry: gatherEntries(process.cwd()) },

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { vitePageAssets } from './scripts/bundlePages.js'
-import { entryFiles, importPathOf } from './scripts/entryFiles.js'
+import { entryFiles, importPathOf, nodeFileOf } from './scripts/entryFiles.js'
 import { FlakyReporter } from './scripts/FlakyReporter.js'
 import { isViemOfSources } from './scripts/takeParts.js'
 
@@ -13,7 +13,7 @@ const installed = process.env.COUNTERSIGN_PACKAGE
 const entries = Object.entries(entryFiles).map(([entry, file]) => ({
   find: new RegExp(`^${importPathOf(entry)}$`),
   replacement: installed
-    ? `${installed}/dist/node/${entry}.js`
+    ? `${installed}/${nodeFileOf(entry)}`
     : fileURLToPath(new URL(file, import.meta.url)),
 }))
 

@@ -17,9 +17,9 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { pageAssets, writePageAssets } from './bundlePages.js'
-import { devArtifacts, writeDevArtifacts } from './devArtifacts.js'
-import { commandFile, entryFiles } from './entryFiles.js'
+import { commandFile, nodeEntryFiles } from './entryFiles.js'
 import { openDoors } from './openDoors.js'
+import { leaveShared, writeSharedFiles } from './sharedFiles.js'
 import { shareOneFile } from './shareOneFile.js'
 import { takeParts } from './takeParts.js'
 
@@ -51,15 +51,15 @@ async function buildForNode(): Promise<void> {
     plugins: [
       shareOneFile(root),
       pageAssets(root, '../'),
-      devArtifacts('../'),
+      leaveShared(root, '../'),
       openDoors(root),
       takeParts,
     ],
-    entryPoints: { ...entryFiles, cli: commandFile },
+    entryPoints: { ...nodeEntryFiles, cli: commandFile },
     outdir: folder,
     splitting: true,
   })
-  await writeDevArtifacts(root)
+  await writeSharedFiles(root)
   // File names change with their contents.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

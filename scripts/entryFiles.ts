@@ -20,10 +20,24 @@ export const entryFiles = {
   testing: 'src/testing/index.ts',
 }
 
+/**
+ * The same for the entries that are built for Node once more. Servers import the
+ * element to render pages, and do nothing with it.
+ */
+export const nodeEntryFiles: Readonly<Record<string, string>> =
+  Object.fromEntries(
+    Object.entries(entryFiles).filter(([entry]) => entry !== 'element'),
+  )
+
 /** The source of the command line. It is built for Node only. */
 export const commandFile = 'src/cli/bin.ts'
 
 /** What a program imports to get an entry. */
 export function importPathOf(entry: string): string {
   return entry === 'index' ? 'countersign' : `countersign/${entry}`
+}
+
+/** The file of the package that Node gets for an entry. */
+export function nodeFileOf(entry: string): string {
+  return `dist/${entry in nodeEntryFiles ? 'node/' : ''}${entry}.js`
 }

@@ -2,9 +2,9 @@ import { chooseLanguage } from '../pages/chooseLanguage.js'
 import type { PageToken } from '../pages/web/pageData.js'
 import type { PaymentEvents } from '../pages/web/reportEvents.js'
 import { showPayment } from '../pages/web/showPayment.js'
-import { englishWords } from '../pages/words/englishWords.js'
-import { germanWords } from '../pages/words/germanWords.js'
-import type { PageWords } from '../pages/words/types.js'
+import { englishPaymentWords } from '../pages/words/englishPaymentWords.js'
+import { germanPaymentWords } from '../pages/words/germanPaymentWords.js'
+import type { PageWords, PaymentWords } from '../pages/words/types.js'
 import { elementStyles } from './elementStyles.js'
 import { knownPageTokens } from './knownPageTokens.js'
 
@@ -21,9 +21,9 @@ type Listener<type extends keyof CountersignPayEventMap> = (
 /** Servers have no `HTMLElement`, but import this module to render pages. */
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement
 
-const languages: Readonly<Record<string, PageWords>> = {
-  en: englishWords,
-  de: germanWords,
+const languages: Readonly<Record<string, PaymentWords>> = {
+  en: englishPaymentWords,
+  de: germanPaymentWords,
 }
 
 let sheet: CSSStyleSheet | undefined
@@ -214,7 +214,7 @@ export class CountersignPayElement extends Base {
         returnUrl: readWebAddress(this.getAttribute('return-url')),
         terms: undefined,
         language,
-        words: this.#words ?? languages[language] ?? englishWords,
+        words: this.#words ?? languages[language] ?? englishPaymentWords,
       },
       link: { orderId, buyerToken },
       place: { main, status },

@@ -25,6 +25,7 @@ import type {
   SubscribeUrlParameters,
 } from './types.js'
 import type { PageData, PageToken } from './web/pageData.js'
+import type { PageWords } from './words/types.js'
 
 /**
  * Serves the payment page of each order, at `/pay/{orderId}#{buyerToken}`, and
@@ -234,7 +235,7 @@ function servePage(
   const { language, words } = findWords(request, settled)
   const { folder, assets, titles } = kind
   const from = `${basePath}/${folder}`
-  const data: PageData = {
+  const data: PageData<PageWords> = {
     payments: relativeTo(from, payments),
     name,
     tokens,

@@ -17,7 +17,13 @@ import { renderPage } from './renderPage.js'
 import { securityHeaders } from './securityHeaders.js'
 import { contrastOf } from './theme.js'
 import type { PaywallParameters } from './types.js'
-import type { PageToken, PaywallAnswer, PaywallData } from './web/pageData.js'
+import type {
+  PageToken,
+  PaywallAnswer,
+  PaywallData,
+  ShopData,
+} from './web/pageData.js'
+import type { PageWords } from './words/types.js'
 
 /**
  * Creates a page on which people pay for an offer of an x402 gate. Pass it to
@@ -159,7 +165,7 @@ function showPage(
   const { name, logo, accent, terms } = settled
   const { language, words } = findWords(request, settled)
   const { script, style } = paywallAssets
-  const told: PaywallData = {
+  const told: PaywallData & ShopData<PageWords> = {
     ...data,
     name,
     terms,

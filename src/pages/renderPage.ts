@@ -8,7 +8,7 @@ export type PageTitles = Readonly<Record<'title' | 'loading', keyof PageWords>>
 const ofPayment: PageTitles = { title: 'payTo', loading: 'loading' }
 
 type RenderPageParameters = {
-  data: ShopData
+  data: ShopData<PageWords>
   /** @default those of a payment */
   titles?: PageTitles | undefined
   logo: string | undefined

@@ -1,7 +1,8 @@
 import { deepEqual, ok } from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { entryFiles } from '../../scripts/entryFiles.js'
+import { entryFiles, nodeFileOf } from '../../scripts/entryFiles.js'
+import { sharedFiles } from '../../scripts/sharedFiles.js'
 import { type Consumer, root } from './installPackage.js'
 
 const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
@@ -10,8 +11,8 @@ const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md']
 const links = /\]\((?!\w+:|#)([^)#]+)[^)]*\)/g
 
 /** Most bytes of the tarball, and of what it holds. */
-const mostPacked = 1_455_000
-const mostUnpacked = 5_700_000
+const mostPacked = 1_392_000
+const mostUnpacked = 5_440_000
 
 /** The build, documents and descriptors, without pictures and sources. */
 export function checkContents({ files, size, unpackedSize }: Consumer): void {
@@ -52,6 +53,23 @@ export function checkPages({ installed }: Consumer): void {
   }
 }
 
+/** Both builds load what is large and the same in both from one file. */
+export function checkShared({ installed }: Consumer): void {
+  for (const name of Object.keys(sharedFiles))
+    for (const [folder, path] of [
+      ['dist', `./${name}.js`],
+      ['dist/node', `../${name}.js`],
+    ] as const) {
+      const texts = readdirSync(join(installed, folder))
+        .filter((file) => file.endsWith('.js'))
+        .map((file) => readFileSync(join(installed, folder, file), 'utf8'))
+      ok(
+        texts.some((text) => text.includes(path)),
+        `no file of ${folder} loads ${path}`,
+      )
+    }
+}
+
 /** Links of a page to pages that the package lacks. */
 function brokenLinks(page: string, files: readonly string[]): string[] {
   return [...readFileSync(join(root, page), 'utf8').matchAll(links)]
@@ -62,7 +80,7 @@ function brokenLinks(page: string, files: readonly string[]): string[] {
 
 /** Every file an export names exists, and no entry lacks an export. */
 export function checkExports({ files, installed }: Consumer): void {
-  const { exports } = readManifest(installed)
+  const { exports, typesVersions } = readManifest(installed)
   const targets = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [target] : Object.values(target),
   )
@@ -71,20 +89,28 @@ export function checkExports({ files, installed }: Consumer): void {
     paths.filter((path) => !files.includes(path)),
     [],
   )
+  // What TypeScript reads with `moduleResolution: node10`; the root has `types`.
+  deepEqual(
+    Object.keys(typesVersions['*'] ?? {}).sort(),
+    Object.keys(entryFiles)
+      .filter((entry) => entry !== 'index')
+      .sort(),
+  )
 
   const built = Object.keys(entryFiles).flatMap((name) => [
     `dist/${name}.d.ts`,
     `dist/${name}.js`,
-    `dist/node/${name}.js`,
+    nodeFileOf(name),
   ])
   deepEqual(
     paths.filter((path) => path !== 'package.json').sort(),
-    built.sort(),
+    [...new Set(built)].sort(),
   )
 }
 
 type Manifest = {
   exports: Record<string, string | Record<string, string>>
+  typesVersions: Record<string, Record<string, string[]>>
   dependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
   peerDependenciesMeta?: Record<string, unknown>

@@ -5,7 +5,11 @@ import { encodePayment, hashPayment, paymentTypedData } from 'countersign'
 import { samplePayment } from 'countersign/testing'
 import { type BuildOptions, build } from 'esbuild'
 import { privateKeyToAccount } from 'viem/accounts'
-import { entryFiles, importPathOf } from '../../scripts/entryFiles.js'
+import {
+  entryFiles,
+  importPathOf,
+  nodeFileOf,
+} from '../../scripts/entryFiles.js'
 import { runModule } from './checkEntries.js'
 import type { Consumer } from './installPackage.js'
 
@@ -24,10 +28,7 @@ export async function checkConditions({ project }: Consumer): Promise<void> {
   for (const entry of Object.keys(entryFiles)) {
     const path = importPathOf(entry)
     const program = `console.log(import.meta.resolve('${path}'))`
-    match(
-      runModule(project, program),
-      new RegExp(`/dist/node/${entry}.js\\s*$`),
-    )
+    match(runModule(project, program), new RegExp(`/${nodeFileOf(entry)}\\s*$`))
     for (const options of bundlers)
       deepEqual(await entriesBundled(project, path, options), [
         `node_modules/countersign/dist/${entry}.js`,

@@ -7,7 +7,12 @@
 import process from 'node:process'
 import { checkBundle, checkImports } from './checkBundle.js'
 import { checkCommands } from './checkCommands.js'
-import { checkContents, checkExports, checkPages } from './checkContents.js'
+import {
+  checkContents,
+  checkExports,
+  checkPages,
+  checkShared,
+} from './checkContents.js'
 import { checkEntries, checkOptionalPeers } from './checkEntries.js'
 import { checkReadme, checkX402Guide } from './checkGuides.js'
 import {
@@ -26,6 +31,7 @@ const checks: readonly (readonly [string, Check])[] = [
   ['the tarball holds what it should and nothing else', checkContents],
   ['the export map names every entry, and only files that exist', checkExports],
   ['the payment page is in the package', checkPages],
+  ['both builds load from one file what is the same in both', checkShared],
   ['Node imports every entry and sees the names of its source', checkEntries],
   [
     'stores and the development chain say which of their peers is missing',

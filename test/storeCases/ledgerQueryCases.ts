@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
-import { drawNonce } from '../../src/core/drawNonce.js'
 import type { ProofRecord, TransactionRecord } from '../../src/store/types.js'
 import type { StoreCase } from '../../src/testing/storeCase.js'
 import {
   drawAddress,
   drawDestination,
+  drawHash,
   drawId,
   drawSubmitter,
   sampleAttempt,
@@ -41,7 +41,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
         const both = await ofOrders(one.id, two.id, drawId())
         expectRows('Of both', both, [first, second, third])
         expectSame('Of none', await ofOrders(), [])
-        const nonces = [second, third, drawNonce()].flatMap((it) => it ?? [])
+        const nonces = [second, third, drawHash()].flatMap((it) => it ?? [])
         const found = await store.read((it) => it.attempts.find({ nonces }))
         const seen = found.map(({ nonce }) => nonce)
         expectRows('By nonces', seen, [second, third])
@@ -127,7 +127,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       useStore(createStore, async (store) => {
         const submitter = drawSubmitter()
         const far = drawSubmitter({ chainId: submitter.chainId + 1 })
-        const [hash, other, orderId] = [drawNonce(), drawNonce(), drawId()]
+        const [hash, other, orderId] = [drawHash(), drawHash(), drawId()]
         const movements = [{ orderId, attempt: 1 }]
         const rows = [
           sampleTransaction(submitter, { hash, movements }),
@@ -146,7 +146,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
           async ({ transactions }) => [
             show(await transactions.find({ orderIds: [orderId, drawId()] })),
             show(
-              await transactions.find({ hashes: [hash, drawNonce()], chainId }),
+              await transactions.find({ hashes: [hash, drawHash()], chainId }),
             ),
             show(await transactions.find({ hashes: [], chainId })),
             show(await transactions.find({ orderIds: [] })),
@@ -254,7 +254,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
       useStore(createStore, async (store) => {
         const destination = drawDestination()
         const far = drawDestination({ chainId: destination.chainId + 1 })
-        const [transactionHash, orderId] = [drawNonce(), drawId()]
+        const [transactionHash, orderId] = [drawHash(), drawId()]
         const rows = [
           sampleProof(destination, { transactionHash, orderId }),
           sampleProof(drawDestination(), { transactionHash, logIndex: 1 }),
@@ -267,7 +267,7 @@ export const ledgerQueryCases: readonly StoreCase[] = [
             rows.findIndex((it) => it.blockHash === row.blockHash),
           )
         const { chainId } = destination
-        const hashes = [transactionHash, drawNonce()]
+        const hashes = [transactionHash, drawHash()]
         const [ofOrder, byHash, byNone, ofNone] = await store.read(
           async ({ proofs }) => [
             show(await proofs.find({ orderIds: [orderId, drawId()] })),

@@ -1,5 +1,4 @@
-import type { Address } from 'viem'
-import { drawNonce } from '../../src/core/drawNonce.js'
+import type { Address, Hash } from 'viem'
 import type {
   AttemptRecord,
   Destination,
@@ -25,12 +24,17 @@ export const maxTime: bigint = 2n ** 63n - 1n
  */
 export const oddText = 'USD₮0 "\'\\ $x \n\t\u2028 é e\u0301 🧾 ×10³ שלום'
 
+export function drawHash(): Hash {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
 export function drawId(): string {
-  return drawNonce().slice(2, 34)
+  return drawHash().slice(2, 34)
 }
 
 export function drawAddress(): Address {
-  return `0x${drawNonce().slice(2, 42)}`
+  return `0x${drawHash().slice(2, 42)}`
 }
 
 export function drawDestination(facts: Partial<Destination> = {}): Destination {
@@ -68,7 +72,7 @@ export function sampleOrder(
     tokenName: 'USD Coin',
     tokenVersion: '2',
     payer: undefined,
-    buyerTokenHash: drawNonce(),
+    buyerTokenHash: drawHash(),
     metadata: {},
     createdAt: 1_750_000_000n,
     deadline: 1_750_000_900n,
@@ -130,9 +134,9 @@ export function fullOrderFacts(): Partial<NewOrder> {
     needsReview: true,
     unexpected: true,
     overpaid: true,
-    fulfilled: `${drawId()}/${drawNonce()}`,
+    fulfilled: `${drawId()}/${drawHash()}`,
     finality: 'finalized',
-    settledHash: drawNonce(),
+    settledHash: drawHash(),
     settledBlock: maxTime,
     refunds: 2 ** 31 - 1,
     role: 'refund',
@@ -154,7 +158,7 @@ export function sampleAttempt(
     token,
     orderId: id,
     number: 1,
-    nonce: drawNonce(),
+    nonce: drawHash(),
     payer: undefined,
     validAfter: 1_750_000_000n,
     validBefore: 1_750_000_900n,
@@ -180,7 +184,7 @@ export function fullAttemptFacts(): Partial<NewAttempt> {
     validBefore: maxTime,
     signedAfter: 0n,
     signedBefore: maxTime,
-    signatureHash: drawNonce(),
+    signatureHash: drawHash(),
     spendableUntil: maxTime,
     value: maxAmount,
     terms: { operator: drawAddress(), [oddText]: oddText },
@@ -226,7 +230,7 @@ export function fullTransactionFacts(): Partial<NewTransaction> {
       orderId: drawId(),
       attempt,
     })),
-    hash: drawNonce(),
+    hash: drawHash(),
     raw: oddText,
     gas: maxTime,
     maxFeePerGas: maxTime * 4n,
@@ -243,12 +247,12 @@ export function sampleProof(
 ): NewProof {
   return {
     ...pickDestination(destination),
-    transactionHash: drawNonce(),
+    transactionHash: drawHash(),
     logIndex: 0,
     kind: 'unmatched',
     orderId: undefined,
     attempt: undefined,
-    blockHash: drawNonce(),
+    blockHash: drawHash(),
     blockNumber: 1n,
     blockTime: 1_750_000_000n,
     payer: drawAddress(),

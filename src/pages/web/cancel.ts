@@ -2,8 +2,8 @@ import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
 import { signCancellation } from '../../payments/sign/signCancellation.js'
 import { loadCeilings, requestDraft } from './draft.js'
 import { WrongAccount } from './failures.js'
+import { checkWalletChain } from './network.js'
 import type { PageToken } from './pageData.js'
-import { checkWalletChain } from './pay.js'
 import type { Connection } from './wallets.js'
 
 type CancelParameters = {

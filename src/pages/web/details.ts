@@ -1,12 +1,13 @@
 import { formatAmount } from '../../core/amount.js'
-import type { PageWords } from '../words/types.js'
+import type { PaymentWords } from '../words/types.js'
 import { h } from './dom.js'
 import type { Model } from './model.js'
+import { factList } from './parts.js'
 import { money, networkName, type Words } from './words.js'
 
 type SignedModel = Pick<Model, 'draft' | 'connection' | 'showsDetails'>
 
-type Row = readonly [label: keyof PageWords, value: string | undefined]
+type Row = readonly [label: keyof PaymentWords, value: string | undefined]
 
 /** Everything that the wallet is asked to sign, in words. */
 export function detailsPart(
@@ -31,19 +32,6 @@ export function detailsPart(
       rowsOf(model, words).flatMap(([label, value]) =>
         value === undefined ? [] : [[say(label), value] as const],
       ),
-    ),
-  )
-}
-
-/** A list of names and values. */
-export function factList(
-  rows: readonly (readonly [name: string, value: string | Node])[],
-): HTMLElement {
-  return h(
-    'dl',
-    {},
-    rows.map(([name, value]) =>
-      h('div', {}, h('dt', {}, name), h('dd', {}, value)),
     ),
   )
 }

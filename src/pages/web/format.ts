@@ -1,20 +1,22 @@
-import type { PageWords } from '../words/types.js'
+import type { PaymentWords } from '../words/types.js'
 import type { ShopData } from './pageData.js'
 
 /** How values look in the language of the page. */
-export type Format = {
+export type Format<word extends string = keyof PaymentWords> = {
   /** `1234.5` as `1,234.50`: at least two decimals, nothing rounded. */
   amount(decimal: string): string
   /** A moment in Unix seconds. */
   time(seconds: number): string
   /** A text of the catalogue, its names in braces replaced. */
-  say(word: keyof PageWords, values?: Readonly<Record<string, string>>): string
+  say(word: word, values?: Readonly<Record<string, string>>): string
 }
 
-export function createFormat({
+export function createFormat<word extends string>({
   language,
   words,
-}: Pick<ShopData, 'language' | 'words'>): Format {
+}: Pick<ShopData, 'language'> & {
+  words: Readonly<Record<word, string>>
+}): Format<word> {
   const number = new Intl.NumberFormat(language, { minimumFractionDigits: 1 })
   const point =
     number.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ??

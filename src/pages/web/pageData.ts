@@ -1,6 +1,6 @@
 import type { PaymentRequirements } from '@x402/core/types'
 import type { Address } from 'viem'
-import type { PageWords } from '../words/types.js'
+import type { PaymentWords } from '../words/types.js'
 
 /** A token that the shop takes, with what a page shows of it. */
 export type PageToken = {
@@ -15,24 +15,25 @@ export type PageToken = {
 }
 
 /** Data that the server puts into a `meta` element of each page of a shop. */
-export type ShopData = {
+export type ShopData<words extends PaymentWords = PaymentWords> = {
   name: string
   tokens: readonly PageToken[]
   terms: string | undefined
   language: string
-  words: PageWords
+  words: words
 }
 
 /**
  * Data for the page of an order. Contains no order data: the address of a page
  * alone reveals nothing.
  */
-export type PageData = ShopData & {
-  /** Where the routes of buyers are: relative to the page, or absolute. */
-  payments: string
-  /** Where the page leads back to. */
-  returnUrl: string | undefined
-}
+export type PageData<words extends PaymentWords = PaymentWords> =
+  ShopData<words> & {
+    /** Where the routes of buyers are: relative to the page, or absolute. */
+    payments: string
+    /** Where the page leads back to. */
+    returnUrl: string | undefined
+  }
 
 /** Reasons of failures. The catalogue has a title and a text for each. */
 export type FailureReason =

@@ -1,15 +1,11 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { signPayment } from '../../payments/sign/signPayment.js'
 import { loadKind, type PageDraft, requestDraft } from './draft.js'
-import {
-  NotOpen,
-  UnknownNetwork,
-  WrongAccount,
-  WrongNetwork,
-} from './failures.js'
+import { NotOpen, WrongAccount } from './failures.js'
+import { checkWalletChain } from './network.js'
 import type { OpenedBuyer } from './openBuyer.js'
 import type { PageToken } from './pageData.js'
-import { type Connection, switchChain } from './wallets.js'
+import type { Connection } from './wallets.js'
 
 export type PayPhase = 'checking' | 'signing' | 'sending'
 
@@ -79,30 +75,4 @@ function totalOf({ amount, atMost }: BuyerState, draft: PageDraft) {
       ? ('TransferWithAuthorization' as const)
       : ('ReceiveWithAuthorization' as const)
   return { amount, primaryType }
-}
-
-/** @throws {@link WrongNetwork} when the wallet is on another chain. */
-export async function checkWalletChain(
-  { wallet }: Connection,
-  { chainId }: PageToken,
-): Promise<void> {
-  const found = Number(await wallet.provider.request({ method: 'eth_chainId' }))
-  if (found !== chainId) throw new WrongNetwork()
-}
-
-/**
- * Asks the wallet to switch to the chain of the payment.
- *
- * @throws {@link UnknownNetwork} when the wallet does not know the chain.
- */
-export async function switchNetwork(
-  { wallet }: Connection,
-  { chainId }: PageToken,
-): Promise<void> {
-  await switchChain(wallet, chainId).catch((error: unknown) => {
-    const { code, data: inner } = Object(error)
-    // Some wallets put the code of an unknown chain deeper.
-    const inside = Object(Object(inner).originalError).code
-    throw [code, inside].includes(4902) ? new UnknownNetwork() : error
-  })
 }

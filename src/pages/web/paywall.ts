@@ -10,8 +10,8 @@ import {
   readKept,
 } from './keptPayment.js'
 import { looksOf } from './model.js'
+import { checkWalletChain, switchNetwork } from './network.js'
 import type { PageFailure, PaywallData } from './pageData.js'
-import { checkWalletChain, switchNetwork } from './pay.js'
 import { type PaywallModel, renderPaywall } from './paywallView.js'
 import { readPageData } from './readPageData.js'
 import {

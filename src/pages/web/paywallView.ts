@@ -1,19 +1,19 @@
-import { detailsPart, factList } from './details.js'
+import { detailsPart } from './details.js'
 import { type Child, h } from './dom.js'
 import { formatTimeLeft } from './format.js'
 import type { Model } from './model.js'
 import type { PaywallData } from './pageData.js'
-import type { PageOffer } from './signOffer.js'
 import {
   type Actions,
   button,
+  factList,
   failurePart,
   messageCard,
   notice,
-  type OpenOrder,
   type PayPartParameters,
-  payPart,
-} from './view.js'
+} from './parts.js'
+import type { PageOffer } from './signOffer.js'
+import { type OpenOrder, payPart } from './view.js'
 import { failureText, money, networkName, type Words } from './words.js'
 
 /** The state that the page shows. */

@@ -2,7 +2,8 @@ import { type Place, showParts } from './dom.js'
 import { createFormat, formatTimeLeft } from './format.js'
 import { looksOf, type Model, tokenOf } from './model.js'
 import type { PageData } from './pageData.js'
-import { type Actions, renderView } from './view.js'
+import type { Actions } from './parts.js'
+import { renderView } from './view.js'
 import type { Words } from './words.js'
 
 /** The model that a page shows, and the way to change it. */

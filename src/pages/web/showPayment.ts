@@ -1,6 +1,7 @@
 import type { BuyerState } from '../../client/BuyerClient.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { createActions } from './createActions.js'
+import { describePoint } from './describePoint.js'
 import type { Place } from './dom.js'
 import { requestDraft } from './draft.js'
 import { followOrder } from './followOrder.js'
@@ -8,11 +9,10 @@ import { createFormat } from './format.js'
 import type { Model } from './model.js'
 import { type OpenedBuyer, type OrderLink, openBuyer } from './openBuyer.js'
 import type { PageData } from './pageData.js'
+import { renderFault } from './parts.js'
 import { createReporter, type OnPaymentEvent } from './reportEvents.js'
 import { createScreen, type Screen } from './screen.js'
-import { renderFault } from './view.js'
 import { findWallets } from './wallets.js'
-import { describePoint } from './words.js'
 
 export type ShowPaymentParameters = {
   data: PageData

@@ -6,13 +6,14 @@ import {
 import { ProblemError } from '../../client/errors.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { wait } from '../../core/wait.js'
+import type { PageWords } from '../words/types.js'
 import { type Place, showParts } from './dom.js'
 import { NotOpen } from './failures.js'
 import { followWallet } from './followWallet.js'
 import { createFormat } from './format.js'
 import { looksOf } from './model.js'
+import { checkWalletChain, switchNetwork } from './network.js'
 import type { PageData, PageToken } from './pageData.js'
-import { checkWalletChain, switchNetwork } from './pay.js'
 import type { PageLink } from './readPageData.js'
 import { serverClock } from './serverClock.js'
 import {
@@ -26,7 +27,7 @@ import { renderSubscriber, type SubscriberActions } from './subscriberView.js'
 import { type Connection, connect, findWallets } from './wallets.js'
 
 type ShowSubscriberParameters = {
-  data: PageData
+  data: PageData<PageWords>
   /** Missing if the id in the address is malformed. */
   link: PageLink | undefined
   place: Place

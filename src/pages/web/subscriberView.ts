@@ -1,11 +1,12 @@
 import { formatAmount } from '../../core/amount.js'
-import { factList } from './details.js'
+import type { PageWords } from '../words/types.js'
 import { type Child, h } from './dom.js'
+import type { Format } from './format.js'
 import { formatPeriod } from './formatPeriod.js'
-import { canEnd, type SubscriberModel, timesOf } from './subscriber.js'
 import {
   accountPart,
   button,
+  factList,
   failurePart,
   linkTransaction,
   messageCard,
@@ -13,7 +14,8 @@ import {
   type PayPartParameters,
   renderFault,
   walletPart,
-} from './view.js'
+} from './parts.js'
+import { canEnd, type SubscriberModel, timesOf } from './subscriber.js'
 import { money, networkName, type PricedOrder } from './words.js'
 
 /** What the buyer can do on the page of a subscription. */
@@ -25,6 +27,7 @@ export type SubscriberActions = PayPartParameters['actions'] & {
 }
 
 export type SubscriberViewParameters = Omit<PayPartParameters, 'actions'> & {
+  format: Format<keyof PageWords>
   language: string
   actions: SubscriberActions
   returnUrl: string | undefined

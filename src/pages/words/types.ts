@@ -1,3 +1,4 @@
+import type { englishPaymentWords } from './englishPaymentWords.js'
 import type { englishWords } from './englishWords.js'
 
 /**
@@ -5,3 +6,6 @@ import type { englishWords } from './englishWords.js'
  * `{amount}`, is replaced by its value; keep it in your text.
  */
 export type PageWords = { readonly [name in keyof typeof englishWords]: string }
+
+/** The texts that payments need; subscriptions need all. */
+export type PaymentWords = Pick<PageWords, keyof typeof englishPaymentWords>

@@ -1,0 +1,221 @@
+/** What a page says about a payment, in English. */
+export const englishPaymentWords = {
+  payTo: 'Pay {name}',
+  loading: 'Loading your payment',
+  needsScript: 'This page needs JavaScript to talk to your wallet.',
+  notFoundTitle: 'This payment link does not work',
+  notFoundText:
+    'The link is not complete, or belongs to another payment. Open it again as the shop gave it to you, or ask the shop for a new one.',
+  wrongAddressTitle: 'This payment cannot be shown',
+  wrongAddressText:
+    'This page has a wrong address for payments. Please tell the shop.',
+  lost: 'The shop does not answer. This page keeps trying.',
+  keepOpen:
+    'The shop does not answer. This page keeps trying. Leave it open: only this page has your signature.',
+
+  draftedTitle: 'Pay {name}',
+  draftedText:
+    'You sign now. The shop can charge exactly this amount, once. Signing costs no fee and moves no money.',
+  paywallText:
+    'You sign now, and then see what you paid for. The shop can charge exactly this amount, once. Signing costs no fee.',
+  ceilingText:
+    'You sign a maximum now. The shop can charge up to this amount, once, and never more. Signing costs no fee and moves no money.',
+  againTitle: 'Please sign again',
+  againText:
+    'Your first payment has ended and can never be charged. The shop asks you to sign it again, with a new time limit.',
+  signedTitle: 'Sending your payment to the shop',
+  signedText: 'You signed. The shop is checking your signature.',
+  storedTitle: 'Payment authorized',
+  storedText: 'The shop has your signed payment. No money has moved yet.',
+  capturingTitle: 'The shop is charging you',
+  capturingText: 'The shop has sent the payment to the network.',
+  preconfirmedTitle: 'Seen by the network',
+  preconfirmedText:
+    'The network has put the payment into its next block. It can still be dropped, which is rare.',
+  includedTitle: 'Paid',
+  includedText: 'The payment is in a block and becomes final soon.',
+  safeTitle: 'Paid',
+  safeText:
+    'The payment is very unlikely to be reversed now. It becomes final soon.',
+  finalizedTitle: 'Paid, and final',
+  finalizedText: 'The payment cannot be reversed. Thank you.',
+  cancelingTitle: 'Your cancellation is on its way',
+  cancelingText:
+    'The shop sent your cancellation to the network. Once it is in a block, you can never be charged for this payment.',
+  canceledTitle: 'Canceled',
+  canceledText:
+    'This payment is canceled. No money moved, and you can never be charged for it.',
+  voidedTitle: 'The shop closed this order',
+  voidedText:
+    'The shop will not charge you. Your signature stays valid until it expires. Cancel the payment to end it now.',
+  closedText: 'The shop closed this order before you signed. No money moved.',
+  expiredTitle: 'This order has expired',
+  expiredText:
+    'The shop did not charge you in time. No money moved, and you can never be charged for it. The shop can ask you to sign again: this page then shows it.',
+  neverSignedText:
+    'You did not sign the payment in time. No money moved. The shop can ask you to sign again: this page then shows it.',
+  consumedTitle: 'Please contact the shop',
+  consumedText:
+    'You cannot be charged for this payment any more: its number was used for something else on the network.',
+  refundingTitle: 'Your refund is on its way',
+  refundingText: 'The shop is paying {amount} back to the account that paid.',
+  refundedTitle: 'Refunded {amount}',
+  refundedText: 'The shop paid {amount} back to the account that paid.',
+
+  paidTo: 'Paid to',
+  account: 'Account',
+  network: 'Network',
+  order: 'Order',
+  paidFor: 'For',
+  validFor: 'Can be charged for',
+  validForText: '{time} minutes after you sign',
+  signUntil: 'Sign until',
+  chargeUntil: 'Can be charged until',
+  timeLeft: 'Time left',
+  over: 'over',
+  paidAt: 'Charged',
+  transaction: 'Transaction',
+  refund: 'Refund',
+  upTo: 'up to {amount}',
+  chain: 'chain {chainId}',
+
+  wallets: 'Choose your wallet',
+  walletsText: 'Your wallet shows the payment again before you sign.',
+  walletsToCancel: 'Choose the wallet that signed the payment.',
+  otherWallet: 'Wallet of this browser',
+  noWalletTitle: 'No wallet found',
+  noWalletText:
+    'Install a wallet in this browser, or open this link in the browser of your wallet app.',
+  payFrom: 'Your account',
+  change: 'Change',
+  sign: 'Sign payment of {amount}',
+  connecting: 'Open your wallet to connect',
+  checking: 'Checking the payment',
+  signing: 'Open your wallet to sign',
+  sending: 'Sending it to the shop',
+  stopWaiting: 'Stop waiting',
+  cancel: 'Cancel payment',
+  canceling: 'Canceling',
+  backToShop: 'Back to the shop',
+  tryAgain: 'Try again',
+  offers: 'Choose how to pay',
+  offer: '{amount} on {network}',
+  print: 'Print receipt',
+  receipt: 'Receipt',
+  terms: 'Terms',
+
+  declinedTitle: 'You declined in your wallet',
+  declinedText:
+    'Nothing was signed and no money moved. You can try again while there is time.',
+  unexpectedTitle: 'This is not the payment shown here',
+  unexpectedText:
+    'The shop asked for a different payment than this page shows. You signed nothing. Please contact the shop.',
+  unreachableTitle: 'The shop cannot be reached',
+  unreachableText: 'Try again in a moment.',
+  offlineTitle: 'You are offline',
+  offlineText: 'Try again when you are connected.',
+  wrongNetworkTitle: 'Your wallet is on another network',
+  wrongNetworkText: 'This payment is made on {network}.',
+  switchNetwork: 'Switch to {network}',
+  unknownNetworkTitle: 'Your wallet does not know {network}',
+  unknownNetworkText: 'Add this network in your wallet, then try again.',
+  tooLittleTitle: 'Not enough money in this account',
+  tooLittleText: 'The payment needs {amount}. Choose another account.',
+  wrongAccountTitle: 'Your wallet uses another account',
+  wrongAccountText:
+    'This payment belongs to {account}. Choose this account in your wallet and try again.',
+  wrongSignerTitle: 'Another account signed this payment',
+  wrongSignerText:
+    'The signature does not belong to the account shown here. No money moved. Choose that account in your wallet and try again.',
+  tooLateTitle: 'The time is over',
+  tooLateText: 'The payment was not completed in time. No money moved.',
+  inFlightTitle: 'The shop is charging this payment',
+  inFlightText:
+    'The shop keeps your cancellation and sends it if the charge fails. If the charge succeeds, you have paid.',
+  changedTitle: 'The order has changed',
+  changedText: 'This is not possible any more. The page shows the new state.',
+  refusedTitle: 'The shop refused your request',
+  refusedText: '{reason} No money moved.',
+  waitTitle: 'The shop is charging you',
+  waitText:
+    'Do not pay again. This page shows what you paid for as soon as the network has the charge.',
+  slowText:
+    'This takes longer than usual. If a download has begun, you have what you paid for.',
+  noCookiesTitle: 'Your browser keeps no cookies here',
+  noCookiesText:
+    'This page needs a cookie to show what you paid for. Open it in a window of its own, or allow cookies for this site.',
+  openAlone: 'Open in a window of its own',
+  notReceivedTitle: 'The shop did not receive your payment',
+  notReceivedText: 'The cookie with your payment did not reach it.',
+  endedTitle: 'Your earlier payment has ended',
+  endedText:
+    'It does not open this page any more. If it was charged and you saw nothing, ask the shop for a refund.',
+  answeredTitle: 'This was shown to you already',
+  answeredText:
+    'What you paid for is sent once and not kept. You can pay for it again.',
+  cannotChargeTitle: 'The shop cannot charge this account',
+  cannotChargeText:
+    'The network refused the payment. No money moved. Choose another account.',
+  tooManyTitle: 'You have too many open payments',
+  tooManyText: 'Wait until they are charged or have expired, then try again.',
+  failedTitle: 'The shop could not deliver',
+  failedText:
+    'Do not pay again. Try again with the payment that you signed, or contact the shop.',
+  busyTitle: 'Your wallet is waiting for an answer',
+  busyText: 'Open your wallet, answer its open request, then try again.',
+  walletTitle: 'Your wallet did not sign',
+  walletText:
+    'Nothing was signed and no money moved. Try again, or choose another wallet.',
+  notUsedTitle: 'You no longer need to sign',
+  notUsedText: 'If your wallet still asks you to sign, decline.',
+  sendItTitle: 'One step is left',
+  sendItText:
+    'The shop does not send your cancellation. Send it with your wallet, which costs a network fee.',
+  sendIt: 'Send cancellation',
+  sentText:
+    'Sent. This page shows it once the network has it for good, which can take some minutes.',
+  unfitWalletTitle: 'The shop cannot charge this wallet',
+  unfitWalletText:
+    'Subscriptions need a wallet of Base Account that allows spend permissions. Nothing was charged. Use such a wallet, or ask the shop.',
+
+  details: 'Everything you sign',
+  detailsText: 'Your wallet shows these values. Compare them before you sign.',
+  message: 'Message',
+  ReceiveWithAuthorization: 'Payment that only the receiver can collect',
+  TransferWithAuthorization: 'Payment that anyone can hand in',
+  Permit: 'Permit for the checkout contract',
+  token: 'Token',
+  contract: 'Token contract',
+  from: 'From',
+  to: 'To',
+  value: 'Amount',
+  validAfter: 'Valid from',
+  validBefore: 'Valid until',
+  nonce: 'Number (nonce)',
+  recipient: 'Paid in the end to',
+  operator: 'May collect',
+  salt: 'Salt',
+  yourAccount: 'your account',
+
+  progress: 'Progress',
+  stepSign: 'You sign',
+  stepSigned: 'Signed by you',
+  stepCharge: 'The shop charges you',
+  stepCharged: 'Charged by the shop',
+  stepFinal: 'It becomes final',
+  stepIsFinal: 'Final',
+  stepCanceling: 'Cancellation sent',
+  stepCanceled: 'Canceled',
+  stepClosed: 'Closed by the shop',
+  stepExpired: 'Expired',
+  stepConsumed: 'Used for something else',
+  stepRefunding: 'Refund of {amount}',
+  stepRefunded: 'Refunded {amount}',
+  stepRefundFailed: 'The refund of {amount} did not go through',
+  done: 'done',
+  now: 'now',
+  next: 'later',
+
+  rejected:
+    'The token refused the charge. Check that the money is still in your account. The shop can try again.',
+} as const
