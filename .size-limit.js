@@ -36,8 +36,8 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3930, {
     path: 'dist/checkout.js',
   }),
-  check('batches', '*', 12400, { path: 'dist/batches.js' }),
-  check('batchCall', '{ batchCall }', 1130, { path: 'dist/batches.js' }),
+  check('batches', '*', 17100, { path: 'dist/batches.js' }),
+  check('batchCall', '{ batchCall }', 1140, { path: 'dist/batches.js' }),
   check('handler', '*', 21235, {
     path: 'dist/http.js',
     external: ['zod'],
