@@ -22,6 +22,7 @@ import {
   sendDelegation,
 } from './delegates/sendDelegation.js'
 import type { DelegationChange, TrustedDelegate } from './delegates/types.js'
+import { waitForState } from './delegates/waitForState.js'
 import { endAll, endAllCall } from './keys/endPermissions.js'
 import { CaptureKeyError } from './keys/errors.js'
 import { areProven, getNonce } from './keys/keyStatus.js'
@@ -133,6 +134,8 @@ export async function delegateSubmitter(
  * @throws {@link DelegationError} when the account is a contract or cannot sign
  * an authorization, or when the change was not seen on the chain.
  * @throws {@link CaptureKeyError} when the permissions did not end.
+ * @throws {@link OutcomeTimeoutError} when the node no longer answers whether
+ * they did.
  * @throws {@link SendError} when the node or wallet did not accept the
  * transaction, or the account failed to sign.
  * @throws {@link AccountError} when there is no account.
@@ -187,7 +190,15 @@ export async function undelegateSubmitter(
   })
   const { transactionHash } = ended
   // The end of the delegation stays, even if the call in it reverted.
-  if (hasPermissions && (await getNonce(client, treasury)) === number)
+  const { timeout, signal } = parameters
+  const isEnded =
+    !hasPermissions ||
+    (await waitForState(client, transactionHash, {
+      timeout,
+      signal,
+      read: async (block) => (await getNonce(client, treasury, block)) > number,
+    }))
+  if (!isEnded)
     throw new CaptureKeyError({
       reason: 'notRevoked',
       treasury,

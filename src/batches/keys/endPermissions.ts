@@ -56,7 +56,7 @@ export async function endAll(client: Client, ending: Ending): Promise<Hash> {
   const before = await getNonce(client, treasury)
   return send(client, ending, {
     call: endAllCall(),
-    isDone: async () => (await getNonce(client, treasury)) > before,
+    isDone: async (block) => (await getNonce(client, treasury, block)) > before,
   })
 }
 
@@ -72,7 +72,7 @@ export async function endOne(
       // `disableDelegation((address,address,bytes32,(address,bytes,bytes)[],uint256,bytes))`
       data: `0x49934047${word(32)}${delegationIn(permission)}`,
     },
-    isDone: () => isDisabled(client, hash),
+    isDone: (block) => isDisabled(client, hash, block),
   })
 }
 
@@ -85,7 +85,10 @@ async function send(
   {
     call: own,
     isDone,
-  }: { call: { to: Address; data: Hex }; isDone(): Promise<boolean> },
+  }: {
+    call: { to: Address; data: Hex }
+    isDone(block: bigint): Promise<boolean>
+  },
 ): Promise<Hash> {
   const { account, chainId, options } = ending
   const { timeout = defaultTimeout, signal, ...sending } = options

@@ -76,35 +76,43 @@ export async function areProven(client: Client, at: ReadAt): Promise<boolean> {
   return (await Promise.all(proofs)).every(Boolean)
 }
 
-export const isPaused = async (client: Client): Promise<boolean> =>
-  (await ask(client, metamaskDelegate.manager.address, ['5c975abb'])) !== 0n
+type Block = ReadAt['block']
+
+export async function isPaused(client: Client): Promise<boolean> {
+  const { address } = metamaskDelegate.manager
+  return (await ask(client, address, ['5c975abb'], 'latest')) !== 0n
+}
 
 /** True when the treasury has ended the delegation with this hash. */
-export const isDisabled = async (client: Client, hash: Hex): Promise<boolean> =>
-  (await ask(client, metamaskDelegate.manager.address, [
-    '2d40d052',
-    word(hash),
-  ])) !== 0n
+export async function isDisabled(
+  client: Client,
+  hash: Hex,
+  block: Block = 'latest',
+): Promise<boolean> {
+  const { address } = metamaskDelegate.manager
+  return (await ask(client, address, ['2d40d052', word(hash)], block)) !== 0n
+}
 
 /** Gets the number that permissions of a treasury must name. */
-export const getNonce = (client: Client, treasury: Address): Promise<bigint> =>
-  ask(client, enforcers.nonce.address, [
-    '2bd4ed21',
-    word(metamaskDelegate.manager.address),
-    word(treasury),
-  ])
+export function getNonce(
+  client: Client,
+  treasury: Address,
+  block: Block = 'latest',
+): Promise<bigint> {
+  const { address } = metamaskDelegate.manager
+  const data = ['2bd4ed21', word(address), word(treasury)]
+  return ask(client, enforcers.nonce.address, data, block)
+}
 
 async function ask(
   client: Client,
   to: Address,
-  parts: readonly string[],
+  data: readonly string[],
+  block: Block,
 ): Promise<bigint> {
   const method = 'eth_call'
-  const call = { to, data: `0x${parts.join('')}` }
-  const answer = await requestNode(client, method, [
-    call,
-    encodeBlock('latest'),
-  ])
+  const call = { to, data: `0x${data.join('')}` }
+  const answer = await requestNode(client, method, [call, encodeBlock(block)])
   // An address without code answers nothing.
   return answer === '0x' ? 0n : parseQuantity(answer, method)
 }
