@@ -69,7 +69,7 @@ async function buildForNode(): Promise<void> {
   }
   const inside = [metafile, ...(await writePageAssets(root))]
   writeFileSync(join(folder, 'NOTICE.txt'), noticeOf(inside))
-  dropMapLinks()
+  dropNotes()
 }
 
 /** True for the file that `npx countersign` runs. */
@@ -79,15 +79,16 @@ function isCommand(path: string): boolean {
 
 /**
  * Removes the links to source maps, which the package does not have: a bundler
- * would look for them.
+ * would look for them. Removes the names of source files too.
  */
-function dropMapLinks(): void {
+function dropNotes(): void {
   const dist = join(root, 'dist')
   for (const file of readdirSync(dist)) {
     if (!file.endsWith('.js')) continue
     const path = join(dist, file)
     const text = readFileSync(path, 'utf8')
-    writeFileSync(path, text.replace(/\n\/\/# sourceMappingURL=.*/g, ''))
+    const code = text.replaceAll(namesOfSources, '')
+    writeFileSync(path, code.replace(/\n\/\/# sourceMappingURL=.*/g, ''))
   }
 }
 
