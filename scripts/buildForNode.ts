@@ -79,7 +79,8 @@ function isCommand(path: string): boolean {
 
 /**
  * Removes the links to source maps, which the package does not have: a bundler
- * would look for them. Removes the names of source files too.
+ * would look for them. Empties the lines that name source files: the maps beside
+ * the build count lines.
  */
 function dropNotes(): void {
   const dist = join(root, 'dist')
@@ -87,7 +88,7 @@ function dropNotes(): void {
     if (!file.endsWith('.js')) continue
     const path = join(dist, file)
     const text = readFileSync(path, 'utf8')
-    const code = text.replaceAll(namesOfSources, '')
+    const code = text.replaceAll(namesOfSources, '\n')
     writeFileSync(path, code.replace(/\n\/\/# sourceMappingURL=.*/g, ''))
   }
 }
