@@ -2,7 +2,8 @@
 export type BatchMemory = {
   /**
    * Number of due orders that are worth loading for each transaction: twice as
-   * many as the last plan of several payments had; `undefined` before it.
+   * many as the last plan of several payments had, and at least 100 if all of
+   * these shared one; `undefined` before it.
    */
   readonly reach: number | undefined
   notePlan(payments: number, transactions: number): void
@@ -42,7 +43,8 @@ export function openBatchMemory(
     notePlan: (payments, transactions) => {
       if (payments < 2) return
       const each = Math.ceil(payments / transactions)
-      reach = each > 1 ? 2 * each : 1
+      if (transactions === 1) reach = Math.max(2 * each, 100)
+      else reach = each > 1 ? 2 * each : 1
     },
     limitOf: (orderId) => limits.get(orderId) ?? Number.POSITIVE_INFINITY,
     noteLeft: (orderId, size, isReverted) => {

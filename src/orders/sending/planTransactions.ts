@@ -7,8 +7,9 @@ import { getGasLimit } from '../../chain/state/getGasLimit.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
-import { hasTokenNonce, kindOf } from '../model/kindOf.js'
+import { kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import { carry, type DueTransaction } from './dueTransaction.js'
 import { groupDrafts } from './groupDrafts.js'
 import type { DueDraft } from './rehearseDue.js'
@@ -19,77 +20,62 @@ const mostGas = 2n ** 24n
 /** Name under which the list of failures has a failure to look for routes. */
 const routeName = 'batches'
 
-/**
- * Plans the transactions for drafts, the soonest deadline first: one for each,
- * or one for many captures if a contract can make their calls so that the rest
- * succeed if one fails. Payers with code go alone: their code could use up the
- * gas of all.
- *
- * @param gasLeft units of gas that the account can pay for: a transaction for
- * all must not wait while it could pay for some.
- */
-export async function planTransactions(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  drafts: readonly DueDraft[],
-  gasLeft: bigint = mostGas,
-): Promise<DueTransaction[]> {
-  const { route, shared, most } = await findBatch(context, submitter, drafts)
-  const { maxBatch } = context.policy
-  const groups = groupDrafts(drafts, {
-    shared,
-    limitOf: (orderId) =>
-      Math.min(submitter.batches.limitOf(orderId), maxBatch),
-    mostGas: gasLeft < most ? gasLeft : most,
-    ownGas: route?.gas ?? 0n,
-  })
-  return groups.map((group) => carry(group, route))
-}
-
-type Batch = {
+/** What the chain says about transactions with many captures. */
+export type BatchAnswer = {
   route?: BatchRoute | undefined
-  /** Drafts that may share transactions. */
-  shared: ReadonlySet<DueDraft>
+  /** The orders that may share transactions. */
+  orderIds: ReadonlySet<string>
   /** Most gas of a transaction. */
-  most: bigint
+  mostGas: bigint
 }
 
 /**
- * Finds the drafts that may share transactions, and the contract for these. No
- * draft may if the node does not answer about the contract or the payers.
+ * Asks which contract can make the calls of many captures so that the rest
+ * succeed if one fails, and which orders may share it. Payers with code go
+ * alone: their code could use up the gas of all. Without an answer of the node,
+ * all go alone.
+ *
+ * Ask before the simulation, so that the requests go with its own.
  */
-async function findBatch(
+export async function askForBatch(
   context: OrdersContext,
   submitter: SubmitterState,
-  drafts: readonly DueDraft[],
-): Promise<Batch> {
-  const { aside, reader, inFlight } = submitter
-  const alone: Batch = { shared: new Set(), most: mostGas }
-  const open = mayBatch(context, submitter)
-    ? drafts.filter((draft) => isShareable(context, draft))
-    : []
+  storedOrders: readonly StoredOrder[],
+): Promise<BatchAnswer> {
+  const { aside, reader, inFlight, wallet } = submitter
+  const alone: BatchAnswer = { orderIds: new Set(), mostGas }
   const mayDelegate = inFlight.hasCode !== false
-  const some = mayDelegate ? open : open.filter(isAnyones)
-  if (some.length < 2 || aside.isWaiting(routeName)) return alone
-  const payerOf = ({ stored: { attempt } }: DueDraft) => attempt.payer
+  const open = mayBatch(context, submitter)
+    ? storedOrders.filter(
+        (stored) =>
+          isShareable(context, stored) && (mayDelegate || isAnyones(stored)),
+      )
+    : []
+  if (open.length < 2 || aside.isWaiting(routeName)) return alone
   try {
-    const place = { ...submitter.wallet.submitter, mayDelegate }
     // Known already, unless the account delegates.
-    const route = await findBatchRoute(reader, place)
+    const route = await findBatchRoute(reader, {
+      ...wallet.submitter,
+      mayDelegate,
+    })
     if (!route) return alone
-    const payers = some.flatMap((draft) => payerOf(draft) ?? [])
+    const possible = open.filter((stored) => route.isOwn || isAnyones(stored))
     const [contracts, gasLimit] = await Promise.all([
-      findContracts(reader, payers),
+      findContracts(
+        reader,
+        possible.flatMap(({ attempt }) => attempt.payer ?? []),
+      ),
       getGasLimit(reader),
     ])
     aside.clear(routeName)
-    const shared = some.filter((draft) => {
-      const payer = payerOf(draft)
-      const isPlain = payer !== undefined && !contracts.has(payer)
-      return isPlain && (route.isOwn || isAnyones(draft))
-    })
-    const most = gasLimit < mostGas ? gasLimit : mostGas
-    return { route, shared: new Set(shared), most }
+    const plain = possible.filter(
+      ({ attempt: { payer } }) => payer !== undefined && !contracts.has(payer),
+    )
+    return {
+      route,
+      orderIds: new Set(plain.map(({ order }) => order.id)),
+      mostGas: gasLimit < mostGas ? gasLimit : mostGas,
+    }
   } catch (error) {
     putAside(aside, routeName, error)
     return alone
@@ -97,19 +83,33 @@ async function findBatch(
 }
 
 /**
- * Asks about the contract for batches before the first plan, so that the
- * requests go with those of the simulations.
+ * Plans the transactions for drafts, the soonest deadline first: one for each,
+ * or one for many captures.
+ *
+ * @param options.gasLeft units of gas that the account can pay for: a
+ * transaction for all must not wait while it could pay for some.
  */
-export function askForRoute(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  open: readonly Pick<DueDraft, 'stored'>[],
-): void {
-  const { batches, reader, wallet } = submitter
-  const isFirst = batches.reach === undefined && mayBatch(context, submitter)
-  if (!isFirst || open.filter(isAnyones).length < 2) return
-  const place = { ...wallet.submitter, mayDelegate: false }
-  findBatchRoute(reader, place).catch(() => undefined)
+export function planTransactions(
+  { policy: { maxBatch } }: OrdersContext,
+  { batches }: SubmitterState,
+  drafts: readonly DueDraft[],
+  {
+    batch: { route, orderIds, mostGas },
+    gasLeft = mostGas,
+  }: { batch: BatchAnswer; gasLeft?: bigint | undefined },
+): DueTransaction[] {
+  const groups = groupDrafts(drafts, {
+    shared: new Set(
+      drafts.filter(
+        ({ kind, stored: { order } }) =>
+          kind === 'capture' && orderIds.has(order.id),
+      ),
+    ),
+    limitOf: (orderId) => Math.min(batches.limitOf(orderId), maxBatch),
+    mostGas: gasLeft < mostGas ? gasLeft : mostGas,
+    ownGas: route?.gas ?? 0n,
+  })
+  return groups.map((group) => carry(group, route))
 }
 
 /**
@@ -140,19 +140,16 @@ function mayBatch(
 }
 
 /**
- * True for a capture of a buyer's payment whose nonce the token's events name:
- * they show whether it was captured, whatever else the transaction did.
+ * True for a capture of a payment that a buyer signed: logs name its nonce, and
+ * show whether it was captured, whatever else the transaction did.
  */
-function isShareable(
-  context: OrdersContext,
-  { kind, stored: { order } }: DueDraft,
-): boolean {
-  const isSale = kind === 'capture' && traitsOf(order).hasBuyer
-  return isSale && hasTokenNonce(kindOf(context, order))
+function isShareable(context: OrdersContext, { order }: StoredOrder): boolean {
+  const isSale = order.requested !== 'cancel' && traitsOf(order).hasBuyer
+  return isSale && !kindOf(context, order).settling
 }
 
 /** True for a capture that any account, and so any contract, can make. */
-function isAnyones({ stored: { order } }: Pick<DueDraft, 'stored'>): boolean {
+function isAnyones({ order }: StoredOrder): boolean {
   return (
     order.primaryType === 'TransferWithAuthorization' &&
     order.total === 'amount'

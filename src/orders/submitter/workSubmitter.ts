@@ -24,7 +24,8 @@ import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { adoptOrders, findDue, findWork, mostDue } from '../sending/findDue.js'
 import { canPay, gasLeftOf, roomOf } from '../sending/planSending.js'
 import {
-  askForRoute,
+  askForBatch,
+  type BatchAnswer,
   planTransactions,
   reachOf,
 } from '../sending/planTransactions.js'
@@ -271,7 +272,7 @@ type SentDue = {
   looked?: Promise<SubmitterView | undefined> | undefined
 }
 
-/** Most transactions to sign before they are sent. */
+/** Most transactions to sign before they are sent, if each has one payment. */
 const chunkSize = 100
 
 /**
@@ -301,19 +302,16 @@ async function sendDue(
   const costs = await view.costs()
   const fees = feesOf(view, costs)
   const { open, refusals } = sortDue(storedOrders, view, policy)
-  askForRoute(
-    context,
-    submitter,
-    open.map((stored) => ({ stored })),
-  )
+  const batch = askForBatch(context, submitter, open)
   const { drafts: ready, others } = takeRehearsed(context, open, {
     head: view.head,
     fees,
   })
   const sendReady = async (isLast: boolean) => {
     // While more drafts may come, sign only full chunks.
-    while (ready.length >= (isLast ? 1 : chunkSize)) {
-      const chunk = ready.splice(0, chunkSize)
+    const size = Math.max(chunkSize, policy.maxBatch)
+    while (ready.length >= (isLast ? 1 : size)) {
+      const chunk = ready.splice(0, size)
       // The node is idle while we sign, so request the submitter's state now.
       // If that fails, the next poll requests it again.
       if (isLast && ready.length === 0 && isMany(submitter))
@@ -322,6 +320,7 @@ async function sendDue(
         }).catch(() => undefined)
       done.sent += await sendDrafts(context, submitter, view, {
         drafts: chunk,
+        batch: await batch,
         costs,
         fees,
       })
@@ -379,17 +378,22 @@ async function sendDrafts(
   view: SubmitterView,
   {
     drafts,
+    batch,
     costs,
     fees,
   }: {
     drafts: readonly DueDraft[]
+    batch: BatchAnswer
     costs: SendingCosts
     fees: SubmitterFees
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
   const gasLeft = gasLeftOf(submitter, costs, fees)
-  const planned = await planTransactions(context, submitter, drafts, gasLeft)
+  const planned = planTransactions(context, submitter, drafts, {
+    batch,
+    gasLeft,
+  })
   submitter.batches.notePlan(drafts.length, planned.length)
   const room = roomOf(submitter, context.policy)
   const due = planned.slice(0, room)
