@@ -45,12 +45,9 @@ export async function askForBatch(
   const { aside, reader, inFlight, wallet } = submitter
   const alone: BatchAnswer = { orderIds: new Set(), mostGas }
   const mayDelegate = inFlight.hasCode !== false
-  const open = mayBatch(context, submitter)
-    ? storedOrders.filter(
-        (stored) =>
-          isShareable(context, stored) && (mayDelegate || isAnyones(stored)),
-      )
-    : []
+  const open = storedOrders.filter((stored) =>
+    mayShare(context, submitter, stored),
+  )
   if (open.length < 2 || aside.isWaiting(routeName)) return alone
   try {
     // Known already, unless the account delegates.
@@ -114,21 +111,42 @@ export function planTransactions(
 
 /**
  * Returns the number of due orders to load for each transaction that may be
- * sent. An account that delegates may send few at a time, so it loads many at
- * once; with room for one transaction, at least two, or it would never again
- * see a payment that can share it.
+ * sent: with room for one, at least two, or the submitter would never again see
+ * a payment that can share it.
  */
 export function reachOf(
   context: OrdersContext,
   submitter: SubmitterState,
   room: number,
 ): number {
-  if (!mayBatch(context, submitter)) return 1
-  const { batches, inFlight } = submitter
   const { maxBatch } = context.policy
-  const first = inFlight.hasCode ? maxBatch : 1
+  if (!mayBatch(context, submitter)) return 1
+  const { reach = maxBatch } = submitter.batches
   const least = room === 1 ? 2 : 1
-  return Math.min(Math.max(batches.reach ?? first, least), maxBatch)
+  return Math.min(Math.max(reach, least), maxBatch)
+}
+
+/**
+ * Leaves out the last orders, which would have no room even if all that may
+ * share transactions do.
+ */
+export function fitInto(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  room: number,
+  storedOrders: readonly StoredOrder[],
+): readonly StoredOrder[] {
+  const { maxBatch } = context.policy
+  let used = 0
+  const end = storedOrders.findIndex((stored) => {
+    const limit = mayShare(context, submitter, stored)
+      ? Math.min(submitter.batches.limitOf(stored.order.id), maxBatch)
+      : 1
+    used += 1 / limit
+    // Sums of fractions are not exact.
+    return used > room + 1e-6
+  })
+  return end < 0 ? storedOrders : storedOrders.slice(0, end)
 }
 
 function mayBatch(
@@ -140,12 +158,20 @@ function mayBatch(
 }
 
 /**
- * True for a capture of a payment that a buyer signed: logs name its nonce, and
- * show whether it was captured, whatever else the transaction did.
+ * True for the capture of a payment that a buyer signed: logs name its nonce,
+ * and so show whether it was captured, whatever else the transaction did. A
+ * plain account shares only captures that any account can make.
  */
-function isShareable(context: OrdersContext, { order }: StoredOrder): boolean {
+function mayShare(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  stored: StoredOrder,
+): boolean {
+  const { order } = stored
+  if (!mayBatch(context, submitter)) return false
   const isSale = order.requested !== 'cancel' && traitsOf(order).hasBuyer
-  return isSale && !kindOf(context, order).settling
+  if (!isSale || kindOf(context, order).settling) return false
+  return submitter.inFlight.hasCode !== false || isAnyones(stored)
 }
 
 /** True for a capture that any account, and so any contract, can make. */

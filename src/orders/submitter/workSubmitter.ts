@@ -26,6 +26,7 @@ import { canPay, gasLeftOf, roomOf } from '../sending/planSending.js'
 import {
   askForBatch,
   type BatchAnswer,
+  fitInto,
   planTransactions,
   reachOf,
 } from '../sending/planTransactions.js'
@@ -297,11 +298,14 @@ async function sendDue(
     await endSending(submitter)
     return done
   }
+  // Asked now, so that both go in the same request. A failure is handled below.
+  view.costs().catch(() => undefined)
   if (!(await continueNonces(context, submitter, view))) return done
   submitter.joins.prolong(storedOrders.map(({ order }) => order.id))
   const costs = await view.costs()
   const fees = feesOf(view, costs)
-  const { open, refusals } = sortDue(storedOrders, view, policy)
+  const { open: all, refusals } = sortDue(storedOrders, view, policy)
+  const open = fitInto(context, submitter, room, all)
   const batch = askForBatch(context, submitter, open)
   const { drafts: ready, others } = takeRehearsed(context, open, {
     head: view.head,
@@ -350,7 +354,8 @@ async function sendDue(
     await endSending(submitter)
   }
   if (done.sent + done.refused === 0) return done
-  const isMore = storedOrders.length === most && roomOf(submitter, policy) > 0
+  const isCut = storedOrders.length === most || open.length < all.length
+  const isMore = isCut && roomOf(submitter, policy) > 0
   done.next = isMore ? 0 : Math.min(done.next, soonAfter(submitter))
   return done
 }
