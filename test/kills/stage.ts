@@ -9,16 +9,24 @@ import {
 } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import type { DraftedOrder } from 'countersign/orders'
-import { toHex } from 'viem'
+import { type Address, concatHex, toHex } from 'viem'
 import {
   generatePrivateKey,
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
+import { metamaskDelegate } from '../../src/core/knownDelegates.js'
+import { putBatches } from '../../src/devchain/putBatches.js'
 import { putMulticall } from '../chain/support/multicall3.js'
 import { cancelPageOf } from '../chain/support/settle.js'
 import { openShop, type Shop } from './openShop.js'
-import type { AccountKind, Engine, Flow, Plan } from './plan.js'
+import {
+  type AccountKind,
+  type Engine,
+  type Flow,
+  isBatch,
+  type Plan,
+} from './plan.js'
 
 /** What a child process will find, and what it may leave behind. */
 export type Stage = {
@@ -51,7 +59,7 @@ export async function setStage(
 ): Promise<Stage> {
   const { engine, account, flow, lease } = parameters
   const { balance = 1_000_000_000n } = parameters
-  const orders = parameters.orders ?? (flow === 'batch' ? 4 : 1)
+  const orders = parameters.orders ?? (isBatch(flow) ? 4 : 1)
   const key = generatePrivateKey()
   const recipient = privateKeyToAccount(key)
   const payer = privateKeyToAccount(generatePrivateKey())
@@ -62,6 +70,7 @@ export async function setStage(
     account === 'jsonRpc' && test.impersonateAccount({ address }),
     chain.mint({ to: payer.address, value: balance }),
     flow === 'batch' && putMulticall(chain),
+    flow === 'batchDelegated' && delegate(chain, address),
   ])
   const plan: Plan = {
     flow,
@@ -107,6 +116,18 @@ export async function setStage(
   } finally {
     await shop.orders.close()
   }
+}
+
+/** Delegates an account to MetaMask's delegate, without a transaction. */
+async function delegate(
+  { clients }: DevChain,
+  account: Address,
+): Promise<void> {
+  const { address } = metamaskDelegate
+  const code = await clients.public.getCode({ address })
+  if (!code) await putBatches(clients)
+  const bytecode = concatHex(['0xef0100', address])
+  await clients.test.setCode({ address: account, bytecode })
 }
 
 function policyOf(flow: Flow, lease: number): Plan['policy'] {
