@@ -9,14 +9,13 @@ import {
 } from 'countersign'
 import type { DevChain } from 'countersign/devchain'
 import type { DraftedOrder } from 'countersign/orders'
-import { type Address, concatHex, toHex } from 'viem'
+import { toHex } from 'viem'
 import {
   generatePrivateKey,
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
-import { metamaskDelegate } from '../../src/core/knownDelegates.js'
-import { putBatches } from '../../src/devchain/putBatches.js'
+import { delegateByCode } from '../chain/support/delegateByCode.js'
 import { putMulticall } from '../chain/support/multicall3.js'
 import { cancelPageOf } from '../chain/support/settle.js'
 import { openShop, type Shop } from './openShop.js'
@@ -70,7 +69,7 @@ export async function setStage(
     account === 'jsonRpc' && test.impersonateAccount({ address }),
     chain.mint({ to: payer.address, value: balance }),
     flow === 'batch' && putMulticall(chain),
-    flow === 'batchDelegated' && delegate(chain, address),
+    flow === 'batchDelegated' && delegateByCode(chain, address),
   ])
   const plan: Plan = {
     flow,
@@ -116,18 +115,6 @@ export async function setStage(
   } finally {
     await shop.orders.close()
   }
-}
-
-/** Delegates an account to MetaMask's delegate, without a transaction. */
-async function delegate(
-  { clients }: DevChain,
-  account: Address,
-): Promise<void> {
-  const { address } = metamaskDelegate
-  const code = await clients.public.getCode({ address })
-  if (!code) await putBatches(clients)
-  const bytecode = concatHex(['0xef0100', address])
-  await clients.test.setCode({ address: account, bytecode })
 }
 
 function policyOf(flow: Flow, lease: number): Plan['policy'] {
