@@ -4,6 +4,7 @@ import {
 } from '../../batches/findBatchRoute.js'
 import { findContracts } from '../../chain/state/findContracts.js'
 import { getGasLimit } from '../../chain/state/getGasLimit.js'
+import { isPaused } from '../account/batchMemory.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
@@ -150,11 +151,12 @@ export function fitInto(
 }
 
 function mayBatch(
-  { policy }: OrdersContext,
-  { wallet, batches }: SubmitterState,
+  { policy, now }: OrdersContext,
+  { wallet, nonces }: SubmitterState,
 ): boolean {
   const isOn = policy.batch === 'auto' && policy.maxBatch > 1
-  return isOn && wallet.account.type === 'local' && !batches.isPaused()
+  const isLocal = wallet.account.type === 'local'
+  return isOn && isLocal && !isPaused(nonces.value, Number(now() / 1000n))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { cancelCall } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
-import { sealer } from 'countersign/store'
+import { memoryStore, sealer } from 'countersign/store'
 import { createWalletClient, http, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import {
@@ -20,6 +20,7 @@ import {
   type Shop,
   type ShopParameters,
   storeOrder,
+  storeOrders,
   timesPaid,
 } from '../../support/orderRows.js'
 
@@ -29,11 +30,11 @@ await putMulticall(chain)
 const { test: node } = chain.clients
 
 const keys = { one: new Uint8Array(32).fill(1) }
+const sealing = sealer({ keys, current: 'one' })
 
 async function open(more: Partial<ShopParameters> = {}): Promise<Shop> {
   const account = await fundedAccount(chain)
-  const seal = sealer({ keys, current: 'one' })
-  return openShop(chain, { account, seal, ...more })
+  return openShop(chain, { account, seal: sealing, ...more })
 }
 
 /** Comes first in the next block. */
@@ -266,8 +267,9 @@ test('payers with code share no transaction', async () => {
   expect((await timesPaid(shop, ids)).slice(1)).toEqual([1, 1, 1])
 })
 
-test('a transaction that reverted as a whole is halved, and after two of them payments go alone', async () => {
-  const { shop, ids } = await openTill(8)
+test('a transaction that reverted as a whole is halved, and after two of them payments go alone, also in the next process', async () => {
+  const store = memoryStore()
+  const { shop, ids } = await openTill(8, { store })
   const release = await hold()
   const results = captureAll(shop, ids)
   await inFlight(shop, ids)
@@ -288,6 +290,16 @@ test('a transaction that reverted as a whole is halved, and after two of them pa
   expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
   const said = shop.seen.filter(({ name }) => name === 'submitter.unbatched')
   expect(said).toHaveLength(1)
+
+  await putMulticall(chain)
+  await shop.engine.stop()
+  const { account } = shop
+  const next = openShop(chain, { account, store, seal: sealing })
+  const later = await storeOrders(next, 3, {
+    primaryType: 'TransferWithAuthorization',
+  })
+  expect(await captureAll(next, later)).toEqual(later.map(() => 'captured'))
+  expect(await sentBy(next, later)).toHaveLength(3)
 })
 
 test('after a reorganization, a payment can have the place in the transaction that another one had', async () => {
