@@ -3,6 +3,7 @@ import { knownDelegates, multicall } from '../core/knownDelegates.js'
 import { type BatchedCall, batchCall, multicallCall } from './batchCall.js'
 import { delegateOf } from './getDelegation.js'
 import { getCode, proveDelegate, provesCode } from './proveDelegate.js'
+import type { TrustedDelegate } from './types.js'
 
 /** A contract through which one transaction makes many calls. */
 export type BatchRoute = {
@@ -30,17 +31,20 @@ export async function findBatchRoute(
     account,
     chainId,
     mayDelegate,
+    trusted,
   }: {
     account: Address
     chainId: number
     /** False if the account is known to have no code. */
     mayDelegate: boolean
+    /** Delegates that are trusted beside the known ones. */
+    trusted: readonly TrustedDelegate[]
   },
 ): Promise<BatchRoute | undefined> {
   const at = { chainId, block: 'latest' } as const
   const [code, hasMulticall] = await Promise.all([
     mayDelegate ? getCode(client, account, at) : ('0x' as const),
-    once(client, multicall.address, async () =>
+    once(client, multicall, async () =>
       provesCode(
         await getCode(client, multicall.address, at),
         multicall,
@@ -49,13 +53,14 @@ export async function findBatchRoute(
     ),
   ])
   const delegate = delegateOf(code)
+  const expected = [...trusted, ...knownDelegates].find(
+    ({ address }) => address === delegate,
+  )
   const isKnown =
-    delegate !== undefined &&
-    (await once(client, delegate, async () => {
-      const expected = knownDelegates.find(
-        ({ address }) => address === delegate,
-      )
-      const { status } = await proveDelegate(client, delegate, expected, at)
+    expected !== undefined &&
+    (await once(client, expected, async () => {
+      const { address } = expected
+      const { status } = await proveDelegate(client, address, expected, at)
       return status === 'known'
     }))
   if (isKnown)
@@ -79,19 +84,20 @@ const gas = 50_000n
 
 const proven = /* @__PURE__ */ new WeakMap<
   Client,
-  Map<Address, Promise<boolean>>
+  Map<string, Promise<boolean>>
 >()
 
-/** Asks about a contract once. After a failure, asks again. */
+/** Asks about a contract's code once. After a failure, asks again. */
 function once(
   client: Client,
-  address: Address,
+  { address, codeHash }: TrustedDelegate,
   ask: () => Promise<boolean>,
 ): Promise<boolean> {
-  const known = proven.get(client) ?? new Map<Address, Promise<boolean>>()
+  const known = proven.get(client) ?? new Map<string, Promise<boolean>>()
   proven.set(client, known)
-  const asked = known.get(address) ?? ask()
-  known.set(address, asked)
-  asked.catch(() => known.delete(address))
+  const key = `${address} ${codeHash}`
+  const asked = known.get(key) ?? ask()
+  known.set(key, asked)
+  asked.catch(() => known.delete(key))
   return asked
 }

@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { parseTrusted } from '../batches/getDelegation.js'
 import { askAgain } from '../chain/rpc/askAgain.js'
 import { checkMembers } from '../core/checkMembers.js'
 import { drawNonce } from '../core/drawNonce.js'
@@ -76,6 +77,7 @@ export function createContext(
     tokens,
     wallets,
     relayers,
+    delegates: parseTrusted(parameters.delegates ?? [], 'delegates'),
     shop,
     get recipients() {
       return shop.recipients
@@ -169,6 +171,7 @@ function checkShape(parameters: CreateOrdersParameters): void {
     'seal',
     'recipients',
     'relayers',
+    'delegates',
     'policy',
     'observe',
     'keccak256',

@@ -55,6 +55,7 @@ export async function askForBatch(
     const route = await findBatchRoute(reader, {
       ...wallet.submitter,
       mayDelegate,
+      trusted: context.delegates,
     })
     if (!route) return alone
     const possible = open.filter((stored) => route.isOwn || isAnyones(stored))

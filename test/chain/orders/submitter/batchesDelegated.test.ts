@@ -2,7 +2,7 @@ import { delegateSubmitter } from 'countersign/batches'
 import { startDevChain } from 'countersign/devchain'
 import { sealer } from 'countersign/store'
 import type { Address } from 'viem'
-import { createWalletClient, http } from 'viem'
+import { createWalletClient, http, keccak256, zeroHash } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import {
   getTransactionReceipt,
@@ -10,13 +10,17 @@ import {
   setBalance,
 } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { metamaskDelegate } from '../../../../src/core/knownDelegates.js'
+import {
+  caliburDelegate,
+  metamaskDelegate,
+} from '../../../../src/core/knownDelegates.js'
 import { draft, fundedAccount } from '../../support/desk.js'
 import {
   captureAll,
   openShop,
   rowsOf,
   type Shop,
+  type ShopParameters,
   storeOrder,
   timesPaid,
 } from '../../support/orderRows.js'
@@ -37,6 +41,7 @@ const walletOf = (account: PrivateKeyAccount) =>
 async function openTill(
   delegate: 'metamask' | 'calibur' | undefined,
   types: readonly ('ReceiveWithAuthorization' | 'TransferWithAuthorization')[],
+  more: Partial<ShopParameters> = {},
 ): Promise<{
   shop: Shop
   account: PrivateKeyAccount
@@ -50,7 +55,7 @@ async function openTill(
   })
   if (delegate) await delegateSubmitter(walletOf(account), { delegate })
   const seal = sealer({ keys, current: 'one' })
-  const shop = openShop(chain, { account, seal })
+  const shop = openShop(chain, { account, seal, ...more })
   const ids: string[] = []
   const payers: PrivateKeyAccount[] = []
   for (const primaryType of types) {
@@ -158,6 +163,33 @@ test.each<[string, string]>([
     expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
     const { events } = await rowsOf(shop, ids)
     expect(events.some(({ type }) => type === 'captureRejected')).toBe(false)
+  },
+)
+
+test.each([
+  ['trusts by its code captures payments together', 0, [3]],
+  ['trusts for other code captures them one by one', 1, [1, 1, 1]],
+])(
+  'an account that delegates to a contract that the shop %s',
+  async (_, other, sizes) => {
+    const { test: node, public: reader } = chain.clients
+    const address: Address = `0x${'78'.repeat(20)}`
+    const code = await reader.getCode({ address: caliburDelegate.address })
+    const bytecode = code ?? '0x'
+    await node.setCode({ address, bytecode })
+    const codeHash = other ? zeroHash : keccak256(bytecode)
+    const { shop, account, ids } = await openTill(
+      undefined,
+      [both[0], both[2], both[3]],
+      { delegates: [{ address, codeHash }] },
+    )
+    await node.setCode({
+      address: account.address,
+      bytecode: `0xef0100${'78'.repeat(20)}`,
+    })
+    expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+    expect(await sizesOf(shop, ids)).toEqual(sizes)
+    expect(await timesPaid(shop, ids)).toEqual([1, 1, 1])
   },
 )
 
