@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import type { SpentLogFilter } from '../../chain/logs/findAuthorizationLogs.js'
 import { type ProofReceipt, same } from '../../core/receiptProof.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import type { ProofRecord } from '../../store/types.js'
 import { type HasKinds, kindOf } from './kindOf.js'
 import { paymentOf } from './paymentOf.js'
@@ -67,7 +67,10 @@ export function proofRecordOf(
  */
 function shareOfGas(
   { gasUsed, logs }: ProofReceipt,
-  { address, topics: [event = [], ...names] }: SpentLogFilter,
+  {
+    address,
+    topics: [event = [], ...names],
+  }: ReturnType<PaymentKind['spentLogs']>,
 ): bigint {
   const events: readonly string[] = [event].flat()
   const used = logs.filter(
