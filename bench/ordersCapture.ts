@@ -267,12 +267,15 @@ async function stockShop(
   const isKept = keeping !== 'in memory'
   const openStore = () => (isKept ? sqliteStore({ file }) : memory)
   const key = isKept ? randomBytes(32) : undefined
-  const place = { key, accounts: [account], keccak256 }
+  const isBatched = keeping.endsWith('in a transaction')
+  // Nodes of Base take four at a time of an account that delegates.
+  const policy = isBatched ? { maxInFlight: 4 } : {}
+  const place = { key, accounts: [account], keccak256, policy }
   // What is done before the clock runs need not be slow.
   const near = { url: chain.urls.http, store: openStore() }
   const desk = openShop(chain, { ...place, ...near })
   // Through Multicall3, which takes no Receive payments.
-  const signed = keeping.endsWith('in a transaction')
+  const signed = isBatched
     ? await signOrders(desk, payers, captures, {
         recipient: account.address,
         primaryType: 'TransferWithAuthorization',

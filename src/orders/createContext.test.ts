@@ -1,4 +1,4 @@
-import { type Address, createClient, custom, defineChain } from 'viem'
+import { type Address, createClient, custom, defineChain, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { memoryStore } from '../store/memoryStore.js'
@@ -209,6 +209,15 @@ test.each([
   ['no list', one as unknown as Address[]],
 ])('relayers that are %s are refused', (_, relayers) => {
   expect(() => createContext({ ...valid, relayers })).toThrow('relayers')
+})
+
+test.each([
+  [{}, 'delegates must be a list of delegates, not'],
+  [[{ address: one }], 'delegates[0].codeHash must be 0x'],
+  [[{ address: '0x12', codeHash: zeroHash }], 'delegates[0].address must be'],
+])('delegates %o are refused', (delegates, words) => {
+  const given = { ...valid, delegates } as never
+  expect(() => createContext(given)).toThrow(words)
 })
 
 test('a keccak256 that is no function is refused', () => {

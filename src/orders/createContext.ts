@@ -1,4 +1,5 @@
 import type { Address, Client } from 'viem'
+import { parseTrusted } from '../batches/delegates/getDelegation.js'
 import { type Permission, readPermission } from '../batches/keys/permission.js'
 import { askAgain } from '../chain/rpc/askAgain.js'
 import { checkMembers } from '../core/checkMembers.js'
@@ -79,6 +80,7 @@ export function createContext(
     tokens,
     wallets,
     relayers,
+    delegates: parseTrusted(parameters.delegates ?? [], 'delegates'),
     shop,
     get recipients() {
       return shop.recipients
@@ -172,6 +174,7 @@ function checkShape(parameters: CreateOrdersParameters): void {
     'seal',
     'recipients',
     'relayers',
+    'delegates',
     'policy',
     'observe',
     'keccak256',

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { accountKinds, flows } from './plan.js'
+import { accountKinds, flows, isBatch } from './plan.js'
 import { readPoints } from './points.js'
 import type { KillCase } from './runKill.js'
 import type { Scene } from './startKills.js'
@@ -14,7 +14,7 @@ export const killSeed =
 export const scenes: readonly Scene[] = flows.flatMap((flow) =>
   accountKinds
     // A wallet that sends by itself is asked for one capture at a time.
-    .filter((account) => flow !== 'batch' || account === 'local')
+    .filter((account) => !isBatch(flow) || account === 'local')
     .map((account) => ({ flow, account })),
 )
 

@@ -7,6 +7,8 @@ export type Flow =
   | 'accept'
   /** Several captures in one transaction. */
   | 'batch'
+  /** The same for Receive payments, by an account that delegates. */
+  | 'batchDelegated'
   | 'capture'
   | 'cancel'
   | 'reconcile'
@@ -60,6 +62,7 @@ export type KilledFlow = Exclude<Flow, 'work'>
 export const flows: readonly KilledFlow[] = [
   'accept',
   'batch',
+  'batchDelegated',
   'capture',
   'cancel',
   'reconcile',
@@ -67,3 +70,5 @@ export const flows: readonly KilledFlow[] = [
 ]
 
 export const accountKinds: readonly AccountKind[] = ['local', 'jsonRpc']
+
+export const isBatch = (flow: Flow): boolean => flow.startsWith('batch')

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import type { DevChain } from 'countersign/devchain'
 import { judge } from './judge.js'
 import { openStore } from './openShop.js'
-import type { AccountKind, Engine, Flow, Kill } from './plan.js'
+import {
+  type AccountKind,
+  type Engine,
+  type Flow,
+  isBatch,
+  type Kill,
+} from './plan.js'
 import { startChild } from './runChild.js'
 import { setStage } from './stage.js'
 import { readLeases } from './toldLeases.js'
@@ -36,8 +42,12 @@ export async function runKill(
       .ended
     const where = 'point' in kill ? `${kill.when} ${kill.point}` : undefined
     // Killed at a random time, it may have been faster.
+    // Of a batch, which requests go together depends on timing. Without this
+    // one, the process ended by itself.
+    const isMissed =
+      code === 0 && isBatch(scene.flow) && where?.includes('eth_')
     const isAsPlanned = where
-      ? signal === 'SIGKILL' && lines.at(-1) === where
+      ? isMissed || (signal === 'SIGKILL' && lines.at(-1) === where)
       : signal === 'SIGKILL' || code === 0
     if (where) await endLeases(engine, lines)
     const problems = isAsPlanned

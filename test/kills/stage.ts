@@ -15,10 +15,17 @@ import {
   type PrivateKeyAccount,
   privateKeyToAccount,
 } from 'viem/accounts'
+import { delegateByCode } from '../chain/support/delegateByCode.js'
 import { putMulticall } from '../chain/support/multicall3.js'
 import { cancelPageOf } from '../chain/support/settle.js'
 import { openShop, type Shop } from './openShop.js'
-import type { AccountKind, Engine, Flow, Plan } from './plan.js'
+import {
+  type AccountKind,
+  type Engine,
+  type Flow,
+  isBatch,
+  type Plan,
+} from './plan.js'
 
 /** What a child process will find, and what it may leave behind. */
 export type Stage = {
@@ -51,7 +58,7 @@ export async function setStage(
 ): Promise<Stage> {
   const { engine, account, flow, lease } = parameters
   const { balance = 1_000_000_000n } = parameters
-  const orders = parameters.orders ?? (flow === 'batch' ? 4 : 1)
+  const orders = parameters.orders ?? (isBatch(flow) ? 4 : 1)
   const key = generatePrivateKey()
   const recipient = privateKeyToAccount(key)
   const payer = privateKeyToAccount(generatePrivateKey())
@@ -62,6 +69,7 @@ export async function setStage(
     account === 'jsonRpc' && test.impersonateAccount({ address }),
     chain.mint({ to: payer.address, value: balance }),
     flow === 'batch' && putMulticall(chain),
+    flow === 'batchDelegated' && delegateByCode(chain, address),
   ])
   const plan: Plan = {
     flow,

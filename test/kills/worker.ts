@@ -53,6 +53,7 @@ async function runFlow(
         }),
       )
     case 'batch':
+    case 'batchDelegated':
     case 'capture':
       return Promise.all(
         orderIds.map(

@@ -7,6 +7,7 @@ import {
   provesCode,
 } from '../delegates/proveDelegate.js'
 import { proveOnce } from '../delegates/proveOnce.js'
+import type { TrustedDelegate } from '../delegates/types.js'
 import { type BatchedCall, batchCall, multicallCall } from './batchCall.js'
 
 /** A contract through which one transaction makes many calls. */
@@ -35,17 +36,20 @@ export async function findBatchRoute(
     account,
     chainId,
     mayDelegate,
+    trusted,
   }: {
     account: Address
     chainId: number
     /** False if the account is known to have no code. */
     mayDelegate: boolean
+    /** Delegates that are trusted beside the known ones. */
+    trusted: readonly TrustedDelegate[]
   },
 ): Promise<BatchRoute | undefined> {
   const at = { chainId, block: 'latest' } as const
   const [code, hasMulticall] = await Promise.all([
     mayDelegate ? getCode(client, account, at) : ('0x' as const),
-    proveOnce(client, multicall.address, async () =>
+    proveOnce(client, multicall, async () =>
       provesCode(
         await getCode(client, multicall.address, at),
         multicall,
@@ -54,13 +58,14 @@ export async function findBatchRoute(
     ),
   ])
   const delegate = delegateOf(code)
+  const expected = [...trusted, ...knownDelegates].find(
+    ({ address }) => address === delegate,
+  )
   const isKnown =
-    delegate !== undefined &&
-    (await proveOnce(client, delegate, async () => {
-      const expected = knownDelegates.find(
-        ({ address }) => address === delegate,
-      )
-      const { status } = await proveDelegate(client, delegate, expected, at)
+    expected !== undefined &&
+    (await proveOnce(client, expected, async () => {
+      const { address } = expected
+      const { status } = await proveDelegate(client, address, expected, at)
       return status === 'known'
     }))
   if (isKnown)

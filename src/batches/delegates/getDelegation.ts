@@ -3,7 +3,7 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { getChainId } from '../../chain/rpc/requestNode.js'
 import { checkChain } from '../../chain/state/checkChain.js'
 import { checkMembers } from '../../core/checkMembers.js'
-import { InvalidFieldError } from '../../core/errors.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { knownDelegates } from '../../core/knownDelegates.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
@@ -47,7 +47,7 @@ export async function getDelegation(
   checkMembers(parameters, ['account', 'trusted'])
   const { account, trusted = [] } = parameters
   const address = parseCheckedAddress(account, 'account')
-  const known = parseTrusted(trusted)
+  const known = parseTrusted(trusted, 'trusted')
   const chainId = await getClientChain(client)
   return readDelegation(client, address, known, { chainId, block: 'latest' })
 }
@@ -60,13 +60,14 @@ export async function getClientChain(client: Client): Promise<number> {
   return chain.id
 }
 
-function parseTrusted(
+export function parseTrusted(
   trusted: readonly TrustedDelegate[],
+  field: string,
 ): readonly TrustedDelegate[] {
   if (!Array.isArray(trusted))
-    throw new InvalidFieldError('trusted', trusted, 'a list')
+    throw new InvalidFieldError(field, shown(trusted), 'a list of delegates')
   return trusted.map((one, index) =>
-    parseTrustedDelegate(one, `trusted[${index}]`),
+    parseTrustedDelegate(one, `${field}[${index}]`),
   )
 }
 

@@ -61,14 +61,14 @@ export async function isDelegated(
  * Reads each once for each client.
  */
 export async function areProven(client: Client, at: ReadAt): Promise<boolean> {
-  const { address } = metamaskDelegate
   const proofs = [
-    proveOnce(client, address, async () => {
+    proveOnce(client, metamaskDelegate, async () => {
+      const { address } = metamaskDelegate
       const found = await proveDelegate(client, address, metamaskDelegate, at)
       return found.status === 'known'
     }),
     ...Object.values(enforcers).map((known) =>
-      proveOnce(client, known.address, async () =>
+      proveOnce(client, known, async () =>
         provesCode(await getCode(client, known.address, at), known, at.chainId),
       ),
     ),

@@ -19,6 +19,12 @@ export type SubmitterValue = {
    * shows which nonces these are; then the first nonce after them.
    */
   fillTo?: number | true | undefined
+  /**
+   * When the last transaction with several payments reverted, in Unix seconds.
+   */
+  revertedAt?: number | undefined
+  /** Unix seconds until which payments go alone: too many of these reverted. */
+  aloneUntil?: number | undefined
 }
 
 /**
@@ -142,10 +148,13 @@ export function parseSubmitterValue(
   stored: StoredValue | undefined,
 ): SubmitterValue {
   const { nextNonce, ignoresNonce, sharedNonce, fillTo } = Object(stored)
+  const { revertedAt, aloneUntil } = Object(stored)
   return {
     nextNonce: Number.isSafeInteger(nextNonce) ? nextNonce : 0,
     ...(typeof ignoresNonce === 'boolean' ? { ignoresNonce } : {}),
     ...(Number.isSafeInteger(sharedNonce) ? { sharedNonce } : {}),
     ...(Number.isSafeInteger(fillTo) || fillTo === true ? { fillTo } : {}),
+    ...(Number.isSafeInteger(revertedAt) ? { revertedAt } : {}),
+    ...(Number.isSafeInteger(aloneUntil) ? { aloneUntil } : {}),
   }
 }

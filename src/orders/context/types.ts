@@ -1,4 +1,5 @@
 import type { Account, Address, Client, Hex } from 'viem'
+import type { TrustedDelegate } from '../../batches/delegates/types.js'
 import type { Permission } from '../../batches/keys/permission.js'
 import type { Keccak256 } from '../../core/keccak.js'
 import type { Observation } from '../../core/observeFailure.js'
@@ -56,6 +57,11 @@ export type CreateOrdersParameters = {
    * @default on a chain with a single wallet, that wallet
    */
   relayers?: readonly Address[] | undefined
+  /**
+   * Delegates (EIP-7702) that you trust beside those that this library knows:
+   * an account that delegates to one captures payments together.
+   */
+  delegates?: readonly TrustedDelegate[] | undefined
   policy?: OrdersPolicy | undefined
   /**
    * Called after each method and each task of a worker, with its name, duration
@@ -167,6 +173,8 @@ export type OrdersContext = {
    * Accounts of `wallets` that send captures for recipients without a wallet.
    */
   relayers: readonly Submitter[]
+  /** Delegates that are trusted beside the known ones. */
+  delegates: readonly TrustedDelegate[]
   shop: Shop
   /**
    * Read from `shop` at each use, like `policy` and `destinations`: do not keep

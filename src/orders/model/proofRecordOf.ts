@@ -1,6 +1,6 @@
-import type { Address, Hex } from 'viem'
-import type { ProofReceipt } from '../../core/receiptProof.js'
-import { topics } from '../../core/tokenAbi.js'
+import type { Hex } from 'viem'
+import { type ProofReceipt, same } from '../../core/receiptProof.js'
+import type { PaymentKind } from '../../payments/kind.js'
 import type { ProofRecord } from '../../store/types.js'
 import { type HasKinds, kindOf } from './kindOf.js'
 import { paymentOf } from './paymentOf.js'
@@ -33,7 +33,9 @@ export function proofRecordOf(
     blockTime,
     payer: from,
     submitter: lower(receipt.from),
-    gasUsed: shareOfGas(receipt, { token, nonce }),
+    gasUsed: kind.settling
+      ? receipt.gasUsed
+      : shareOfGas(receipt, kind.spentLogs(payment)),
     effectiveGasPrice: receipt.effectiveGasPrice,
     removed: false,
   }
@@ -59,19 +61,26 @@ export function proofRecordOf(
 }
 
 /**
- * Returns a payment's share of the gas of a transaction that used several
- * EIP-3009 nonces of the token; otherwise all of it. The shares add up to it.
+ * Returns a payment's share of the gas of a transaction in which the same
+ * contract logged that several payment nonces were used; otherwise all of it.
+ * The shares add up to it.
  */
 function shareOfGas(
   { gasUsed, logs }: ProofReceipt,
-  { token, nonce }: { token: Address; nonce: Hex },
+  {
+    address,
+    topics: [event = [], ...names],
+  }: ReturnType<PaymentKind['spentLogs']>,
 ): bigint {
-  const used = logs.flatMap(({ address, topics: [event, , word] }) =>
-    event === topics.used && address.toLowerCase() === token
-      ? word?.toLowerCase()
-      : [],
+  const events: readonly string[] = [event].flat()
+  const used = logs.filter(
+    (log) =>
+      events.includes(log.topics[0]?.toLowerCase() ?? '') &&
+      same(log.address, address),
   )
-  const at = used.indexOf(nonce)
+  const at = used.findIndex(({ topics: [, ...found] }) =>
+    names.every((name, place) => same(found[place], String(name))),
+  )
   if (at < 0) return gasUsed
   const count = BigInt(used.length)
   return gasUsed / count + (BigInt(at) < gasUsed % count ? 1n : 0n)

@@ -393,7 +393,9 @@ function isTimeToLook(
 
 /**
  * True when the payment nonce is unused at the newest block. Then it was unused
- * at the earlier block `below` too, whose state the node may no longer have.
+ * at the earlier block `below` too, whose state the node may no longer have. The
+ * payer can end a permit without a log: it counts as unused if it was not
+ * captured, and is refused once it is simulated again.
  */
 async function isUnused(
   submitter: SubmitterState,
@@ -405,7 +407,8 @@ async function isUnused(
   // A charge has no payment nonce on chain. `findEvidence` has just searched
   // for the charge up to the newest block, and found none.
   if (kind.settling) return true
-  const spentCall = kind.spentCall(payment)
+  const spentCall =
+    kind.permit?.capturedCall(payment) ?? kind.spentCall(payment)
   const { consumed, head } = await readSpent(
     submitter.reader,
     spentCall,

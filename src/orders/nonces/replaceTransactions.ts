@@ -25,7 +25,7 @@ import {
   raiseFees,
   type SubmitterFees,
 } from '../sending/feesOf.js'
-import { planTransactions } from '../sending/planTransactions.js'
+import { askForBatch, planTransactions } from '../sending/planTransactions.js'
 import { rehearseDue } from '../sending/rehearseDue.js'
 import { askToSend } from '../sending/sendByWallet.js'
 import { sendRecorded } from '../sending/sendRecorded.js'
@@ -298,13 +298,16 @@ async function judgeShared(
     ...stored,
     order: { ...order, requested: 'capture' as const },
   }))
-  const rehearsed = await rehearseDue(context, submitter, again, fees)
+  const [batch, rehearsed] = await Promise.all([
+    askForBatch(context, submitter, again),
+    rehearseDue(context, submitter, again, fees),
+  ])
   const drafts = rehearsed.flatMap(({ draft }) => draft ?? [])
   if (drafts.length === 0) {
     const isUnknown = rehearsed.some(({ failure }) => failure)
     return isUnknown ? {} : { reason: 'replaced' }
   }
-  const planned = await planTransactions(context, submitter, drafts)
+  const planned = planTransactions(context, submitter, drafts, { batch })
   const [first] = planned.sort(
     (one, other) => other.drafts.length - one.drafts.length,
   )

@@ -2,6 +2,8 @@ import { DuplicateRecordError, StaleRecordError } from '../../store/errors.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import { ordersOf } from '../../store/movements.js'
 import type { TransactionRecord } from '../../store/types.js'
+import type { SubmitterValue } from '../account/accountNonces.js'
+import { noteReverted } from '../account/batchMemory.js'
 import type { SubmitterView } from '../account/getSubmitterView.js'
 import {
   clearNonce,
@@ -83,18 +85,26 @@ export async function settleTransactions(
     if (collected.find(id)?.order.finality === 'finalized')
       collected.apply(id, [eraseSecrets(sent)])
   const changes = collected.close()
-  await writeSettled(
-    context,
-    submitter,
-    changes,
-    highestForeign(submitter, fit),
-  ).catch(async (error: unknown) => {
-    if (!(error instanceof DuplicateRecordError)) throw error
-    await setConflictsApart(context, submitter, fit)
-    // Another process stored the proof first, so it has changed the order too.
-    throw new StaleRecordError({ table: 'proofs' })
-  })
-  rememberLeft(context, submitter, fit)
+  const { aloneUntil } = submitter.nonces.value
+  const value = valueAfter(context, submitter, fit)
+  await writeSettled(context, submitter, changes, value).catch(
+    async (error: unknown) => {
+      if (!(error instanceof DuplicateRecordError)) throw error
+      await setConflictsApart(context, submitter, fit)
+      // Another process stored the proof first, so it has changed the order too.
+      throw new StaleRecordError({ table: 'proofs' })
+    },
+  )
+  rememberLeft(submitter, fit)
+  const reverted = fit.find(({ judged }) => isRevertedBatch(judged))
+  if (reverted && value.aloneUntil !== aloneUntil)
+    context.observe({
+      name: 'submitter.unbatched',
+      attributes: {
+        ...submitter.wallet.submitter,
+        nonce: reverted.judged.nonce,
+      },
+    })
   forgetNonces(submitter, fit)
   return collected.written()
 }
@@ -104,27 +114,47 @@ export async function settleTransactions(
  * their next transaction carries fewer.
  */
 function rememberLeft(
-  { observe }: OrdersContext,
-  { batches, wallet }: SubmitterState,
+  { batches }: SubmitterState,
   fates: readonly NonceFate[],
 ): void {
-  const reverted = new Set<JudgedNonce>()
   for (const { judged, stored, isFree, evidence, failure } of fates) {
     if (!stored) continue
-    const mined = judged.kind === 'mined' ? judged : undefined
-    const { length: size } = (mined?.row ?? judged).movements
-    const isReverted = mined?.receipt.status === 'reverted' && size > 1
-    if (isFree && judged.movements.length > 1) {
-      batches.noteLeft(stored.order.id, size, isReverted)
-      if (isReverted) reverted.add(judged)
-    } else if (evidence || failure) batches.forget(stored.order.id)
+    const { row = judged } = judged.kind === 'mined' ? judged : {}
+    if (isFree && judged.movements.length > 1)
+      batches.noteLeft(
+        stored.order.id,
+        row.movements.length,
+        isRevertedBatch(judged),
+      )
+    else if (evidence || failure) batches.forget(stored.order.id)
   }
-  for (const { nonce } of reverted)
-    if (batches.noteReverted())
-      observe({
-        name: 'submitter.unbatched',
-        attributes: { ...wallet.submitter, nonce },
-      })
+}
+
+/** True when a transaction with several payments reverted. */
+function isRevertedBatch(judged: JudgedNonce): boolean {
+  return (
+    judged.kind === 'mined' &&
+    judged.receipt.status === 'reverted' &&
+    judged.row.movements.length > 1
+  )
+}
+
+/** Returns what the store keeps about the submitter after these fates. */
+function valueAfter(
+  { now }: OrdersContext,
+  { nonces }: SubmitterState,
+  fates: readonly NonceFate[],
+): SubmitterValue {
+  const left = fates.filter(
+    ({ isFree, judged }) => isFree && isRevertedBatch(judged),
+  )
+  const reverted = new Set(left.map(({ judged }) => judged))
+  const noted = [...reverted].reduce(
+    (value) => noteReverted(value, Number(now() / 1000n)),
+    nonces.value,
+  )
+  const sharedNonce = highestForeign({ nonces }, fates)
+  return sharedNonce === noted.sharedNonce ? noted : { ...noted, sharedNonce }
 }
 
 /**
@@ -147,19 +177,19 @@ async function writeSettled(
   { store, now }: OrdersContext,
   submitter: SubmitterState,
   changes: Changes,
-  sharedNonce: number | undefined,
+  value: SubmitterValue,
 ): Promise<void> {
   const { nonces, lease, wallet } = submitter
-  const value = { ...nonces.value, sharedNonce }
-  const isShared = sharedNonce !== nonces.value.sharedNonce
+  const isChanged = value !== nonces.value
   await store.write(
     async (tables) => {
       await writeChanges(tables, changes, now())
-      if (isShared) await tables.setValue(submitterKey(wallet.submitter), value)
+      if (isChanged)
+        await tables.setValue(submitterKey(wallet.submitter), value)
     },
     { lease },
   )
-  if (isShared) nonces.keep(value)
+  if (isChanged) nonces.keep(value)
 }
 
 async function explainAll(
@@ -375,7 +405,7 @@ function closeRows(fates: readonly NonceFate[]): TransactionRecord[] {
 }
 
 function highestForeign(
-  { nonces }: SubmitterState,
+  { nonces }: Pick<SubmitterState, 'nonces'>,
   fates: readonly NonceFate[],
 ): number | undefined {
   return fates

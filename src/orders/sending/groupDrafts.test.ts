@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { expect, test } from 'vitest'
 import {
   storedAttempt as attempt,
@@ -7,6 +8,7 @@ import { type GroupLimits, groupDrafts } from './groupDrafts.js'
 import type { DueDraft } from './rehearseDue.js'
 
 const other = `0x${'77'.repeat(20)}` as const
+const contract = `0x${'88'.repeat(20)}` as const
 
 function draft(id: string, changes: Partial<DueDraft> = {}): DueDraft {
   const stored = { order: { ...order, id }, attempt, attempts: [], proofs: [] }
@@ -18,6 +20,19 @@ function ofToken(id: string): DueDraft {
   const { stored } = draft(id)
   const changed = { ...stored.order, token: other }
   return draft(id, { stored: { ...stored, order: changed } })
+}
+
+/** A permit, which the contract at `to` takes. */
+function permit(id: string, payer: Address, to: Address = contract): DueDraft {
+  const { stored, call } = draft(id)
+  return draft(id, {
+    stored: {
+      ...stored,
+      order: { ...stored.order, primaryType: 'Permit' },
+      attempt: { ...attempt, payer },
+    },
+    call: { ...call, to },
+  })
 }
 
 function group(drafts: readonly DueDraft[], limits: Partial<GroupLimits> = {}) {
@@ -46,6 +61,24 @@ test('drafts that may share a transaction are one group, and others go alone', (
 test('a group has payments of one token, whose gas is divided among them', () => {
   const mixed = [draft('a'), ofToken('b'), draft('c'), ofToken('d')]
   expect(group(mixed)).toEqual(['ac', 'bd'])
+})
+
+test('permits are in groups of the contract that takes them, whose logs divide the gas', () => {
+  const [one, two, three] = [order.token, other, contract]
+  const mixed = [
+    draft('a'),
+    permit('b', one),
+    permit('c', two),
+    draft('d'),
+    permit('e', three, other),
+  ]
+  expect(group(mixed)).toEqual(['ad', 'bc', 'e'])
+})
+
+test('a group has one permit of a payer', () => {
+  const [one, two] = [order.token, other]
+  const permits = [permit('a', one), permit('b', one), permit('c', two)]
+  expect(group(permits)).toEqual(['a', 'bc'])
 })
 
 test('no group has more payments than any of its own may share with', () => {

@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import { shareOf } from './dueTransaction.js'
 import type { DueDraft } from './rehearseDue.js'
 
@@ -20,18 +21,22 @@ type Group = {
   limit: number
   gas: bigint
   bytes: number
+  /** Payers of its permits. */
+  payers: Set<Address | undefined>
 }
 
-/** Most bytes of call data: Geth refuses transactions above 128 kB. */
-const mostBytes = 120_000
+/** Most bytes of call data: Geth refuses transactions above 131,072 bytes. */
+const mostBytes = 130_000
 
 /** Bytes that a batch adds to the data of each call, at most. */
 const bytesOfItem = 192
 
 /**
  * Groups drafts into transactions, each group at the place of its first draft.
- * The payments of a group are of one token, because the gas of a transaction is
- * divided among the payments of its token.
+ * The payments of a group are marked by the logs of one contract, because these
+ * divide its gas: by those of the token, or of the contract that takes permits.
+ * Of the permits of a payer a group has one, because their nonces are those of
+ * one counter: if one fails, so do the next.
  */
 export function groupDrafts(
   drafts: readonly DueDraft[],
@@ -40,13 +45,16 @@ export function groupDrafts(
   const groups: Group[] = []
   const open = new Map<string, Group>()
   for (const draft of drafts) {
-    const { order } = draft.stored
+    const { order, attempt } = draft.stored
+    const isPermit = order.primaryType === 'Permit'
+    const marking = isPermit ? draft.call.to : order.token
     const limit = shared.has(draft) ? limitOf(order.id) : 1
     const gas = shareOf(draft)
     const bytes = draft.call.data.length / 2 + bytesOfItem
-    const group = limit > 1 ? open.get(order.token) : undefined
+    const group = limit > 1 ? open.get(marking) : undefined
     const isFitting =
       group !== undefined &&
+      !group.payers.has(attempt.payer) &&
       group.drafts.length < Math.min(group.limit, limit) &&
       group.gas + gas <= mostGas &&
       group.bytes + bytes <= mostBytes
@@ -55,10 +63,18 @@ export function groupDrafts(
       group.limit = Math.min(group.limit, limit)
       group.gas += gas
       group.bytes += bytes
+      if (isPermit) group.payers.add(attempt.payer)
     } else {
-      const next = { drafts: [draft], limit, gas: gas + ownGas, bytes } as Group
-      groups.push(next)
-      if (limit > 1) open.set(order.token, next)
+      const payers = new Set(isPermit ? [attempt.payer] : [])
+      const started: Group = {
+        drafts: [draft],
+        limit,
+        gas: gas + ownGas,
+        bytes,
+        payers,
+      }
+      groups.push(started)
+      if (limit > 1) open.set(marking, started)
     }
   }
   return groups.map((group) => group.drafts)

@@ -4,11 +4,13 @@ import {
 } from '../../batches/calls/findBatchRoute.js'
 import { findContracts } from '../../chain/state/findContracts.js'
 import { getGasLimit } from '../../chain/state/getGasLimit.js'
+import { isPaused } from '../account/batchMemory.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
-import { hasTokenNonce, kindOf } from '../model/kindOf.js'
+import { kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import { carry, type DueTransaction } from './dueTransaction.js'
 import { groupDrafts } from './groupDrafts.js'
 import type { DueDraft } from './rehearseDue.js'
@@ -17,79 +19,62 @@ import type { DueDraft } from './rehearseDue.js'
 const mostGas = 2n ** 24n
 
 /** Name under which the list of failures has a failure to look for routes. */
-const routeName = 'batches'
+export const routeName = 'batches'
 
-/**
- * Plans the transactions for drafts, the soonest deadline first: one for each,
- * or one for many captures if a contract can make their calls so that the rest
- * succeed if one fails. Payers with code go alone: their code could use up the
- * gas of all.
- *
- * @param gasLeft units of gas that the account can pay for: a transaction for
- * all must not wait while it could pay for some.
- */
-export async function planTransactions(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  drafts: readonly DueDraft[],
-  gasLeft: bigint = mostGas,
-): Promise<DueTransaction[]> {
-  const { route, shared, most } = await findBatch(context, submitter, drafts)
-  const { maxBatch } = context.policy
-  const groups = groupDrafts(drafts, {
-    shared,
-    limitOf: (orderId) =>
-      Math.min(submitter.batches.limitOf(orderId), maxBatch),
-    mostGas: gasLeft < most ? gasLeft : most,
-    ownGas: route?.gas ?? 0n,
-  })
-  return groups.map((group) => carry(group, route))
-}
-
-type Batch = {
+/** What the chain says about transactions with many captures. */
+export type BatchAnswer = {
   route?: BatchRoute | undefined
-  /** Drafts that may share transactions. */
-  shared: ReadonlySet<DueDraft>
+  /** The orders that may share transactions. */
+  orderIds: ReadonlySet<string>
   /** Most gas of a transaction. */
-  most: bigint
+  mostGas: bigint
 }
 
 /**
- * Finds the drafts that may share transactions, and the contract for these. No
- * draft may if the node does not answer about the contract or the payers.
+ * Asks which contract can make the calls of many captures so that the rest
+ * succeed if one fails, and which orders may share it. Payers with code go
+ * alone: their code could use up the gas of all. Without an answer of the node,
+ * all go alone.
+ *
+ * Ask before the simulation, so that the requests go with its own.
  */
-async function findBatch(
+export async function askForBatch(
   context: OrdersContext,
   submitter: SubmitterState,
-  drafts: readonly DueDraft[],
-): Promise<Batch> {
-  const { aside, reader, inFlight } = submitter
-  const alone: Batch = { shared: new Set(), most: mostGas }
-  const open = mayBatch(context, submitter)
-    ? drafts.filter((draft) => isShareable(context, draft))
-    : []
+  storedOrders: readonly StoredOrder[],
+): Promise<BatchAnswer> {
+  const { aside, reader, inFlight, wallet } = submitter
+  const alone: BatchAnswer = { orderIds: new Set(), mostGas }
   const mayDelegate = inFlight.hasCode !== false
-  const some = mayDelegate ? open : open.filter(isAnyones)
-  if (some.length < 2 || aside.isWaiting(routeName)) return alone
-  const payerOf = ({ stored: { attempt } }: DueDraft) => attempt.payer
+  const open = storedOrders.filter((stored) =>
+    mayShare(context, submitter, stored),
+  )
+  if (open.length < 2 || aside.isWaiting(routeName)) return alone
   try {
-    const place = { ...submitter.wallet.submitter, mayDelegate }
     // Known already, unless the account delegates.
-    const route = await findBatchRoute(reader, place)
+    const route = await findBatchRoute(reader, {
+      ...wallet.submitter,
+      mayDelegate,
+      trusted: context.delegates,
+    })
     if (!route) return alone
-    const payers = some.flatMap((draft) => payerOf(draft) ?? [])
+    const possible = open.filter((stored) => route.isOwn || isAnyones(stored))
     const [contracts, gasLimit] = await Promise.all([
-      findContracts(reader, payers),
+      findContracts(
+        reader,
+        possible.flatMap(({ attempt }) => attempt.payer ?? []),
+      ),
       getGasLimit(reader),
     ])
     aside.clear(routeName)
-    const shared = some.filter((draft) => {
-      const payer = payerOf(draft)
-      const isPlain = payer !== undefined && !contracts.has(payer)
-      return isPlain && (route.isOwn || isAnyones(draft))
-    })
-    const most = gasLimit < mostGas ? gasLimit : mostGas
-    return { route, shared: new Set(shared), most }
+    const plain = possible.filter(
+      ({ attempt: { payer } }) => payer !== undefined && !contracts.has(payer),
+    )
+    return {
+      route,
+      orderIds: new Set(plain.map(({ order }) => order.id)),
+      mostGas: gasLimit < mostGas ? gasLimit : mostGas,
+    }
   } catch (error) {
     putAside(aside, routeName, error)
     return alone
@@ -97,62 +82,103 @@ async function findBatch(
 }
 
 /**
- * Asks about the contract for batches before the first plan, so that the
- * requests go with those of the simulations.
+ * Plans the transactions for drafts, the soonest deadline first: one for each,
+ * or one for many captures.
+ *
+ * @param options.gasLeft units of gas that the account can pay for: a
+ * transaction for all must not wait while it could pay for some.
  */
-export function askForRoute(
-  context: OrdersContext,
-  submitter: SubmitterState,
-  open: readonly Pick<DueDraft, 'stored'>[],
-): void {
-  const { batches, reader, wallet } = submitter
-  const isFirst = batches.reach === undefined && mayBatch(context, submitter)
-  if (!isFirst || open.filter(isAnyones).length < 2) return
-  const place = { ...wallet.submitter, mayDelegate: false }
-  findBatchRoute(reader, place).catch(() => undefined)
+export function planTransactions(
+  { policy: { maxBatch } }: OrdersContext,
+  { batches }: SubmitterState,
+  drafts: readonly DueDraft[],
+  {
+    batch: { route, orderIds, mostGas },
+    gasLeft = mostGas,
+  }: { batch: BatchAnswer; gasLeft?: bigint | undefined },
+): DueTransaction[] {
+  const groups = groupDrafts(drafts, {
+    shared: new Set(
+      drafts.filter(
+        ({ kind, stored: { order } }) =>
+          kind === 'capture' && orderIds.has(order.id),
+      ),
+    ),
+    limitOf: (orderId) => Math.min(batches.limitOf(orderId), maxBatch),
+    mostGas: gasLeft < mostGas ? gasLeft : mostGas,
+    ownGas: route?.gas ?? 0n,
+  })
+  return groups.map((group) => carry(group, route))
 }
 
 /**
  * Returns the number of due orders to load for each transaction that may be
- * sent. An account that delegates may send few at a time, so it loads many at
- * once; with room for one transaction, at least two, or it would never again
- * see a payment that can share it.
+ * sent: with room for one, at least two, or the submitter would never again see
+ * a payment that can share it.
  */
 export function reachOf(
   context: OrdersContext,
   submitter: SubmitterState,
   room: number,
 ): number {
-  if (!mayBatch(context, submitter)) return 1
-  const { batches, inFlight } = submitter
   const { maxBatch } = context.policy
-  const first = inFlight.hasCode ? maxBatch : 1
+  if (!mayBatch(context, submitter)) return 1
+  const { reach = maxBatch } = submitter.batches
   const least = room === 1 ? 2 : 1
-  return Math.min(Math.max(batches.reach ?? first, least), maxBatch)
-}
-
-function mayBatch(
-  { policy }: OrdersContext,
-  { wallet, batches }: SubmitterState,
-): boolean {
-  const isOn = policy.batch === 'auto' && policy.maxBatch > 1
-  return isOn && wallet.account.type === 'local' && !batches.isPaused()
+  return Math.min(Math.max(reach, least), maxBatch)
 }
 
 /**
- * True for a capture of a buyer's payment whose nonce the token's events name:
- * they show whether it was captured, whatever else the transaction did.
+ * Leaves out the last orders, which would have no room even if all that may
+ * share transactions do.
  */
-function isShareable(
+export function fitInto(
   context: OrdersContext,
-  { kind, stored: { order } }: DueDraft,
+  submitter: SubmitterState,
+  room: number,
+  storedOrders: readonly StoredOrder[],
+): readonly StoredOrder[] {
+  const { maxBatch } = context.policy
+  let used = 0
+  const end = storedOrders.findIndex((stored) => {
+    const limit = mayShare(context, submitter, stored)
+      ? Math.min(submitter.batches.limitOf(stored.order.id), maxBatch)
+      : 1
+    used += 1 / limit
+    // Sums of fractions are not exact.
+    return used > room + 1e-6
+  })
+  return end < 0 ? storedOrders : storedOrders.slice(0, end)
+}
+
+function mayBatch(
+  { policy, now }: OrdersContext,
+  { wallet, nonces }: SubmitterState,
 ): boolean {
-  const isSale = kind === 'capture' && traitsOf(order).hasBuyer
-  return isSale && hasTokenNonce(kindOf(context, order))
+  const isOn = policy.batch === 'auto' && policy.maxBatch > 1
+  const isLocal = wallet.account.type === 'local'
+  return isOn && isLocal && !isPaused(nonces.value, Number(now() / 1000n))
+}
+
+/**
+ * True for the capture of a payment that a buyer signed: logs name its nonce,
+ * and so show whether it was captured, whatever else the transaction did. A
+ * plain account shares only captures that any account can make.
+ */
+function mayShare(
+  context: OrdersContext,
+  submitter: SubmitterState,
+  stored: StoredOrder,
+): boolean {
+  const { order } = stored
+  if (!mayBatch(context, submitter)) return false
+  const isSale = order.requested !== 'cancel' && traitsOf(order).hasBuyer
+  if (!isSale || kindOf(context, order).settling) return false
+  return submitter.inFlight.hasCode !== false || isAnyones(stored)
 }
 
 /** True for a capture that any account, and so any contract, can make. */
-function isAnyones({ stored: { order } }: Pick<DueDraft, 'stored'>): boolean {
+function isAnyones({ order }: StoredOrder): boolean {
   return (
     order.primaryType === 'TransferWithAuthorization' &&
     order.total === 'amount'

@@ -23,9 +23,12 @@ import { adoptOrders } from '../sending/adoptOrders.js'
 import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { findDue, findWork, mostDue } from '../sending/findDue.js'
+import { findChanged, holdBack } from '../sending/holdBack.js'
 import { canPay, gasLeftOf, roomOf } from '../sending/planSending.js'
 import {
-  askForRoute,
+  askForBatch,
+  type BatchAnswer,
+  fitInto,
   planTransactions,
   reachOf,
 } from '../sending/planTransactions.js'
@@ -272,7 +275,7 @@ type SentDue = {
   looked?: Promise<SubmitterView | undefined> | undefined
 }
 
-/** Most transactions to sign before they are sent. */
+/** Most transactions to sign before they are sent, if each has one payment. */
 const chunkSize = 100
 
 /**
@@ -297,16 +300,15 @@ async function sendDue(
     await endSending(submitter)
     return done
   }
+  // Asked now, so that both go in the same request. A failure is handled below.
+  view.costs().catch(() => undefined)
   if (!(await continueNonces(context, submitter, view))) return done
   submitter.joins.prolong(storedOrders.map(({ order }) => order.id))
   const costs = await view.costs()
   const fees = feesOf(view, costs)
-  const { open, refusals } = sortDue(storedOrders, view, policy)
-  askForRoute(
-    context,
-    submitter,
-    open.map((stored) => ({ stored })),
-  )
+  const { open: all, refusals } = sortDue(storedOrders, view, policy)
+  const open = fitInto(context, submitter, room, all)
+  const batch = askForBatch(context, submitter, open)
   const taken = takeRehearsed(context, open, { head: view.head, fees })
   // The permission of a capture key may have ended since.
   const { drafts: ready, others } = submitter.wallet.key
@@ -314,8 +316,9 @@ async function sendDue(
     : taken
   const sendReady = async (isLast: boolean) => {
     // While more drafts may come, sign only full chunks.
-    while (ready.length >= (isLast ? 1 : chunkSize)) {
-      const chunk = ready.splice(0, chunkSize)
+    const size = Math.max(chunkSize, policy.maxBatch)
+    while (ready.length >= (isLast ? 1 : size)) {
+      const chunk = ready.splice(0, size)
       // The node is idle while we sign, so request the submitter's state now.
       // If that fails, the next poll requests it again.
       if (isLast && ready.length === 0 && isMany(submitter))
@@ -324,6 +327,7 @@ async function sendDue(
         }).catch(() => undefined)
       done.sent += await sendDrafts(context, submitter, view, {
         drafts: chunk,
+        batch: await batch,
         costs,
         fees,
       })
@@ -353,7 +357,8 @@ async function sendDue(
     await endSending(submitter)
   }
   if (done.sent + done.refused === 0) return done
-  const isMore = storedOrders.length === most && roomOf(submitter, policy) > 0
+  const isCut = storedOrders.length === most || open.length < all.length
+  const isMore = isCut && roomOf(submitter, policy) > 0
   done.next = isMore ? 0 : Math.min(done.next, soonAfter(submitter))
   return done
 }
@@ -381,17 +386,22 @@ async function sendDrafts(
   view: SubmitterView,
   {
     drafts,
+    batch,
     costs,
     fees,
   }: {
     drafts: readonly DueDraft[]
+    batch: BatchAnswer
     costs: SendingCosts
     fees: SubmitterFees
   },
 ): Promise<number> {
   const { account, submitter: attributes } = submitter.wallet
   const gasLeft = gasLeftOf(submitter, costs, fees)
-  const planned = await planTransactions(context, submitter, drafts, gasLeft)
+  const planned = planTransactions(context, submitter, drafts, {
+    batch,
+    gasLeft,
+  })
   submitter.batches.notePlan(drafts.length, planned.length)
   const room = roomOf(submitter, context.policy)
   const due = planned.slice(0, room)
@@ -443,7 +453,11 @@ async function signAndRecord(
   const bytes: SignedBytes[] = []
   let left: DueLeft = { due, bumps: [] }
   for (let round = 1; left.due.length > 0 && round <= mostRounds; round++) {
-    const signed = await signDrafts(context, submitter, left, options)
+    const [drafted, changed] = await Promise.all([
+      signDrafts(context, submitter, left, options),
+      findChanged(submitter, left.due),
+    ])
+    const signed = holdBack(submitter, drafted, changed)
     const isLast = round === mostRounds
     const written = await recordSigned(context, submitter, signed, isLast)
     addAll(bytes, written.recorded)

@@ -41,9 +41,15 @@ const again = process.env.COUNTERSIGN_FAULTS
 export async function runSchedules(
   chain: DevChain,
   other: DevChain,
-  { count, seed }: { count: number; seed: number },
+  {
+    count,
+    seed,
+    isDelegated = false,
+  }: { count: number; seed: number; isDelegated?: boolean | undefined },
 ): Promise<unknown[]> {
-  const clean = await runFaults(chain, other, { faults: [], mostLooks })
+  const run = (faults: readonly Fault[]) =>
+    runFaults(chain, other, { faults, mostLooks, isDelegated })
+  const clean = await run([])
   if (clean.problems.length > 0) return [{ faults: [], ...clean }]
   let next = 0
   const failed: unknown[] = []
@@ -53,10 +59,10 @@ export async function runSchedules(
       const faults = again
         ? (JSON.parse(again) as Fault[])
         : drawFaults(seed * seedStep + place, clean.calls)
-      const { problems, log } = await runFaults(chain, other, {
-        faults,
-        mostLooks,
-      }).catch((error: unknown) => ({ problems: [String(error)], log: [] }))
+      const { problems, log } = await run(faults).catch((error: unknown) => ({
+        problems: [String(error)],
+        log: [],
+      }))
       if (problems.length > 0)
         failed.push({ place, faults: JSON.stringify(faults), log, problems })
     }
@@ -88,10 +94,14 @@ function drawFaults(seed: number, calls: ReadonlyMap<string, number>): Fault[] {
 async function runFaults(
   chain: DevChain,
   other: DevChain,
-  { faults, mostLooks }: { faults: readonly Fault[]; mostLooks: number },
+  {
+    faults,
+    mostLooks,
+    isDelegated,
+  }: { faults: readonly Fault[]; mostLooks: number; isDelegated: boolean },
 ): Promise<FaultRun> {
   const node = startFaultNode(chain, other, faults)
-  const shop = await openFaultShop(chain, node.connect)
+  const shop = await openFaultShop(chain, node.connect, { isDelegated })
   try {
     await untilOver(shop, node, mostLooks)
     const looks = node.looks()

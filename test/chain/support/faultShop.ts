@@ -8,6 +8,7 @@ import {
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import type { Account, Client, PrivateKeyAccount } from 'viem'
 import { wait } from '../../../src/core/wait.js'
+import { delegateByCode } from './delegateByCode.js'
 import { fundedAccount, revoke } from './desk.js'
 import { checkEvents } from './eventContract.js'
 import { pay } from './shop.js'
@@ -32,6 +33,8 @@ type FaultShopOptions = {
   store?: PaymentStore | undefined
   policy?: OrdersPolicy | undefined
   observe?: ((observation: Observation) => void) | undefined
+  /** Whether the accounts of the recipients delegate, and so batch. */
+  isDelegated?: boolean | undefined
   /** Whether buyers come to another process, whose node is right. */
   sellsHonestly?: boolean | undefined
   /** Starts the worker of this place, from 0. Default: just calls it. */
@@ -52,11 +55,14 @@ export async function openFaultShop(
     store = memoryStore({ volatile: true }),
     policy,
     observe,
+    isDelegated = false,
     sellsHonestly = false,
     startWorker = (_, run) => run(),
   }: FaultShopOptions = {},
 ): Promise<FaultShop> {
   const sellers = await Promise.all([1, 2, 3].map(() => fundedAccount(chain)))
+  if (isDelegated)
+    for (const { address } of sellers) await delegateByCode(chain, address)
   const open = (through: Connect): Orders =>
     createOrders({
       store: checkEvents(store),

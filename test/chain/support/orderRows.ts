@@ -1,4 +1,5 @@
 import type { SignedPayment } from 'countersign'
+import type { TrustedDelegate } from 'countersign/batches'
 import type { DevChain } from 'countersign/devchain'
 import { createReadClient } from 'countersign/reads'
 import { type Account, type Address, type Client, parseAbiItem } from 'viem'
@@ -47,6 +48,7 @@ export type ShopParameters = {
   seal?: Sealer | 'none' | undefined
   /** Tokens beside the chain's own. */
   tokens?: readonly Address[] | undefined
+  delegates?: readonly TrustedDelegate[] | undefined
 }
 
 /** One instance over a store, with its engine; ended with the test. */
@@ -64,6 +66,7 @@ export function openShop(chain: DevChain, parameters: ShopParameters): Shop {
       token,
     })),
     wallets: [fakeNode(chain, answer, account).client],
+    delegates: parameters.delegates,
     policy: { pollingInterval: 40, ...policy },
     observe: (one) => {
       seen.push(one)

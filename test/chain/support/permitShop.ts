@@ -24,10 +24,12 @@ export const openPermitShop = (
 export async function signedOrder(
   { orders }: CeilingShop,
   payer: PrivateKeyAccount,
+  fields: Partial<Parameters<CeilingShop['orders']['draft']>[0]> = {},
 ) {
   const { order, payment: drafted } = await orders.draft({
     atMost: '50.00',
     payer: payer.address,
+    ...fields,
   })
   const payment = permitCheckout.parse(drafted)
   const signature = await signPermit(payer, payment)
@@ -37,8 +39,9 @@ export async function signedOrder(
 export async function storedPermit(
   shop: CeilingShop,
   payer: PrivateKeyAccount,
+  fields: Parameters<typeof signedOrder>[2] = {},
 ) {
-  const signed = await signedOrder(shop, payer)
+  const signed = await signedOrder(shop, payer, fields)
   const { id: orderId, payment } = signed
   const verdict = await shop.orders.accept({ orderId, payment })
   if (!verdict.ok) throw new Error(`not accepted: ${verdict.reason}`)

@@ -12,6 +12,7 @@ import {
   sqliteFile,
   startChance,
 } from '../../chain/support/chaos.js'
+import { delegateByCode } from '../../chain/support/delegateByCode.js'
 import { countOf, fundedAccount } from '../../chain/support/desk.js'
 import { putMulticall } from '../../chain/support/multicall3.js'
 import { pay, type Shop } from '../../chain/support/shop.js'
@@ -27,6 +28,10 @@ const chain = await startDevChain({ blockTime: 0, epochBlocks: 6 })
 await putMulticall(chain)
 const { public: reader, test: control } = chain.clients
 const gate = openGate()
+const client = createReadClient({
+  chain: chain.chain,
+  transport: gate.transport,
+})
 
 const policy = {
   capture: 'onAccept',
@@ -85,11 +90,12 @@ afterAll(async () => {
 })
 
 /** A shop at work until the test ends. */
-async function runShop(): Promise<Shop> {
+async function runShop({ isDelegated = false } = {}): Promise<Shop> {
   const { store } = sqliteFile()
   const account = await fundedAccount(chain)
+  if (isDelegated)
+    await gate.close(() => delegateByCode(chain, account.address))
   const { transport } = gate
-  const client = createReadClient({ chain: chain.chain, transport })
   const orders = createOrders({
     store,
     policy,
@@ -209,7 +215,7 @@ async function findWrong(shop: Shop, sold: readonly Sold[]) {
   const events = await eventsById(shop)
   const wrong: unknown[] = []
   for (const { id, payment, isLong } of sold) {
-    const { status } = await getPaymentOutcome(reader, { payment })
+    const { status } = await getPaymentOutcome(client, { payment })
     const state = rows.find((row) => row.id === id)?.state
     const types = events.get(id) ?? []
     const times = (type: string) => types.filter((one) => one === type).length
@@ -224,38 +230,45 @@ async function findWrong(shop: Shop, sold: readonly Sold[]) {
   return { wrong, types: [...events.values()].flat() }
 }
 
-test(`${count} captures survive reorganizations 1 to 6 blocks deep, and what is lost is told [seed ${seed}]`, {
-  timeout,
-}, async () => {
-  const random = startChance(3)
-  const shop = await runShop()
-  const plans = Array.from({ length: count }, () => ({
-    at: random() * duration,
-    window: random() < 0.5 ? 300n : 4n + BigInt(Math.floor(random() * 5)),
-  }))
-  let isOver = false
-  const reorganized = reorganize(random, () => isOver)
-  const sold = await Promise.all(
-    plans.map(async ({ at, window }) => {
-      await setTimeout(at)
-      return sell(shop, window)
-    }),
-  )
-  isOver = true
-  await reorganized
+test.each([
+  ['a plain account', false],
+  ['an account that delegates', true],
+])(
+  `${count} captures of %s survive reorganizations 1 to 6 blocks deep, and what is lost is told [seed ${seed}]`,
+  {
+    timeout,
+  },
+  async (_, isDelegated) => {
+    const random = startChance(3)
+    const shop = await runShop({ isDelegated })
+    const plans = Array.from({ length: count }, () => ({
+      at: random() * duration,
+      window: random() < 0.5 ? 300n : 4n + BigInt(Math.floor(random() * 5)),
+    }))
+    let isOver = false
+    const reorganized = reorganize(random, () => isOver)
+    const sold = await Promise.all(
+      plans.map(async ({ at, window }) => {
+        await setTimeout(at)
+        return sell(shop, window)
+      }),
+    )
+    isOver = true
+    await reorganized
 
-  const { wrong, types } = await findLasting(shop, sold)
-  expect(wrong).toEqual([])
-  expect(types).toContain('reorged')
-  await shop.orders.reconcile()
-  expect(await shop.orders.audit()).toMatchObject({
-    ok: true,
-    destinations: [{ differences: [] }],
-  })
-  const latest = await reader.getTransactionCount({ address: shop.seller })
-  const account = { address: shop.seller } as typeof buyer
-  expect(await countOf(chain, account)).toBe(latest)
-})
+    const { wrong, types } = await findLasting(shop, sold)
+    expect(wrong).toEqual([])
+    expect(types).toContain('reorged')
+    await shop.orders.reconcile()
+    expect(await shop.orders.audit()).toMatchObject({
+      ok: true,
+      destinations: [{ differences: [] }],
+    })
+    const latest = await reader.getTransactionCount({ address: shop.seller })
+    const account = { address: shop.seller } as typeof buyer
+    expect(await countOf(chain, account)).toBe(latest)
+  },
+)
 
 const isFulfilment = (type: OrderEvent['type']) => type === 'fulfil'
 

@@ -25,3 +25,12 @@ test(`${count} schedules of wrong answers cost no payment, seed ${seed}`, {
 }, async () => {
   expect(await runSchedules(chain, other, { count, seed })).toEqual([])
 })
+
+const ofDelegated = isFull ? 2_000 : 30
+
+test(`${ofDelegated} schedules of wrong answers cost no payment of recipients that delegate, seed ${seed}`, {
+  timeout: isFull ? 3_600_000 : 900_000,
+}, async () => {
+  const options = { count: ofDelegated, seed, isDelegated: true }
+  expect(await runSchedules(chain, other, options)).toEqual([])
+})

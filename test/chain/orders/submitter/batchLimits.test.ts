@@ -12,6 +12,7 @@ import {
   type Shop,
   type ShopParameters,
   storeOrder,
+  storeOrders,
   timesPaid,
 } from '../../support/orderRows.js'
 
@@ -44,6 +45,36 @@ const sizesOf = async (shop: Shop, ids: readonly string[]) =>
   (await rowsOf(shop, ids)).transactions.map(
     ({ movements }) => movements.length,
   )
+
+test('captures fill as many transactions as may be in flight from the first look on', async () => {
+  const account = await fundedAccount(chain)
+  const policy = { maxBatch: 6, maxInFlight: 2 }
+  const { shop, ids } = await openTill(account, 12, { policy })
+  expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+  expect(await sizesOf(shop, ids)).toEqual([6, 6])
+})
+
+test('two payments share a transaction', async () => {
+  const { shop, ids } = await openTill(await fundedAccount(chain), 2)
+  expect(await captureAll(shop, ids)).toEqual(['captured', 'captured'])
+  expect(await sizesOf(shop, ids)).toEqual([2])
+})
+
+test('with `maxBatch` of 250, as many of 250 payments share a transaction as its gas allows', async () => {
+  const account = await fundedAccount(chain)
+  const shop = openShop(chain, { account, policy: { maxBatch: 250 } })
+  const ids = await storeOrders(shop, 250, {
+    primaryType: 'TransferWithAuthorization',
+    amount: '0.01',
+  })
+  expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+  const { transactions } = await rowsOf(shop, ids)
+  const sizes = transactions.map(({ movements }) => movements.length)
+  expect(sizes.reduce((sum, one) => sum + one, 0)).toBe(250)
+  expect(Math.max(...sizes)).toBeGreaterThan(150)
+  for (const { gas } of transactions) expect(gas).toBeLessThanOrEqual(2n ** 24n)
+  expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
+})
 
 test('a signer that allows only calls of the token gets each payment alone', async () => {
   const plain = await fundedAccount(chain)

@@ -1,9 +1,13 @@
 import { cancelCall } from 'countersign'
 import { startDevChain } from 'countersign/devchain'
-import { sealer } from 'countersign/store'
-import { createWalletClient, http } from 'viem'
+import { memoryStore, sealer } from 'countersign/store'
+import { createWalletClient, http, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { getTransactionReceipt, sendTransaction } from 'viem/actions'
+import {
+  getTransactionReceipt,
+  readContract,
+  sendTransaction,
+} from 'viem/actions'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { multicall } from '../../../../src/core/knownDelegates.js'
 import { runWorker } from '../../../../src/orders/runWorker.js'
@@ -16,6 +20,7 @@ import {
   type Shop,
   type ShopParameters,
   storeOrder,
+  storeOrders,
   timesPaid,
 } from '../../support/orderRows.js'
 
@@ -25,11 +30,18 @@ await putMulticall(chain)
 const { test: node } = chain.clients
 
 const keys = { one: new Uint8Array(32).fill(1) }
+const sealing = sealer({ keys, current: 'one' })
 
 async function open(more: Partial<ShopParameters> = {}): Promise<Shop> {
   const account = await fundedAccount(chain)
-  const seal = sealer({ keys, current: 'one' })
-  return openShop(chain, { account, seal, ...more })
+  return openShop(chain, { account, seal: sealing, ...more })
+}
+
+/** Comes first in the next block. */
+const earliest = {
+  gas: 100_000n,
+  maxFeePerGas: 10n ** 12n,
+  maxPriorityFeePerGas: 10n ** 11n,
 }
 
 type Till = { shop: Shop; payers: PrivateKeyAccount[]; ids: string[] }
@@ -112,7 +124,6 @@ test('a payer who cancels or moves the money first fails alone', async () => {
   const [first, second] = payers
   const [payment] = payments
   if (!first || !second || !payment) throw new Error('no payer')
-  const before = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n }
   const { to, data } = cancelCall({
     cancellation: await revoke(chain, payment, first),
   })
@@ -126,7 +137,7 @@ test('a payer who cancels or moves the money first fails alone', async () => {
         chain: chain.chain,
         transport: http(chain.urls.http),
       }),
-      { ...call, gas: 100_000n, ...before },
+      { ...call, ...earliest },
     )
   await release()
   await results
@@ -143,6 +154,60 @@ test('a payer who cancels or moves the money first fails alone', async () => {
     ['captured', undefined],
   ])
   expect(await timesPaid(shop, ids)).toEqual([0, 0, 1, 1, 1])
+})
+
+test('in a pause of the token all payments of a transaction fail, and are captured after it', async () => {
+  const { shop, ids } = await openTill(4)
+  const release = await hold()
+  const results = captureAll(shop, ids)
+  const sent = await inFlight(shop, ids)
+  expect(sent.map(({ movements }) => movements.length)).toEqual([4])
+  const { public: client } = chain.clients
+  const account = await readContract(client, {
+    address: chain.token,
+    abi: parseAbi(['function pauser() view returns (address)']),
+    functionName: 'pauser',
+  })
+  await node.impersonateAccount({ address: account })
+  await node.setBalance({ address: account, value: 10n ** 18n })
+  const call = { to: chain.token, data: '0x8456cb59' } as const
+  await sendTransaction(client, { ...call, account, chain: null, ...earliest })
+  await release()
+  expect(await results).toEqual(ids.map(() => 'rejected'))
+  const { orders, transactions } = await rowsOf(shop, ids)
+  expect(orders.map(({ state, reason }) => [state, reason])).toEqual(
+    ids.map(() => ['stored', 'paused']),
+  )
+  expect(transactions.map(({ inFlight }) => inFlight)).toEqual([false])
+  expect(await timesPaid(shop, ids)).toEqual([0, 0, 0, 0])
+  await chain.pause(false)
+  expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+  expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
+})
+
+test('of a transaction whose every payment was canceled first, none is paid', async () => {
+  const { shop, ids, payers, payments } = await openTill(3)
+  const release = await hold()
+  const results = captureAll(shop, ids)
+  await inFlight(shop, ids)
+  const caller = await fundedAccount(chain)
+  const wallet = createWalletClient({
+    account: caller,
+    chain: chain.chain,
+    transport: http(chain.urls.http),
+  })
+  for (const [at, payment] of payments.entries()) {
+    const cancellation = await revoke(chain, payment, payers[at])
+    const { to, data } = cancelCall({ cancellation })
+    await sendTransaction(wallet, { to, data, ...earliest, nonce: at })
+  }
+  await release()
+  expect(await results).toEqual(ids.map(() => 'rejected'))
+  const { orders, transactions, proofs } = await rowsOf(shop, ids)
+  expect(orders.map(({ state }) => state)).toEqual(ids.map(() => 'canceled'))
+  expect(transactions.map(({ inFlight }) => inFlight)).toEqual([false])
+  expect(proofs.map(({ kind }) => kind)).toEqual(ids.map(() => 'cancel'))
+  expect(shop.seen.map(({ name }) => name)).not.toContain('submitter.unbatched')
 })
 
 /** Moves 2 tokens to nobody in particular. */
@@ -202,8 +267,9 @@ test('payers with code share no transaction', async () => {
   expect((await timesPaid(shop, ids)).slice(1)).toEqual([1, 1, 1])
 })
 
-test('a transaction that reverted as a whole is halved, and after two of them payments go alone', async () => {
-  const { shop, ids } = await openTill(8)
+test('a transaction that reverted as a whole is halved, and after two of them payments go alone, also in the next process', async () => {
+  const store = memoryStore()
+  const { shop, ids } = await openTill(8, { store })
   const release = await hold()
   const results = captureAll(shop, ids)
   await inFlight(shop, ids)
@@ -224,6 +290,16 @@ test('a transaction that reverted as a whole is halved, and after two of them pa
   expect(await timesPaid(shop, ids)).toEqual(ids.map(() => 1))
   const said = shop.seen.filter(({ name }) => name === 'submitter.unbatched')
   expect(said).toHaveLength(1)
+
+  await putMulticall(chain)
+  await shop.engine.stop()
+  const { account } = shop
+  const next = openShop(chain, { account, store, seal: sealing })
+  const later = await storeOrders(next, 3, {
+    primaryType: 'TransferWithAuthorization',
+  })
+  expect(await captureAll(next, later)).toEqual(later.map(() => 'captured'))
+  expect(await sentBy(next, later)).toHaveLength(3)
 })
 
 test('after a reorganization, a payment can have the place in the transaction that another one had', async () => {
@@ -257,13 +333,7 @@ test('after a reorganization, a payment can have the place in the transaction th
       chain: chain.chain,
       transport: http(chain.urls.http),
     }),
-    {
-      to,
-      data,
-      gas: 100_000n,
-      maxFeePerGas: 10n ** 12n,
-      maxPriorityFeePerGas: 10n ** 11n,
-    },
+    { to, data, ...earliest },
   )
   await node.mine({ blocks: 1 })
   await node.setAutomine(true)

@@ -1,10 +1,14 @@
-import { delegateSubmitter, undelegateSubmitter } from 'countersign/batches'
+import { delegateSubmitter } from 'countersign/batches'
 import { startDevChain } from 'countersign/devchain'
 import { sealer } from 'countersign/store'
 import type { Address } from 'viem'
-import { createWalletClient, http } from 'viem'
+import { createWalletClient, http, keccak256, zeroHash } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { setBalance } from 'viem/actions'
+import {
+  getTransactionReceipt,
+  sendTransaction,
+  setBalance,
+} from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import {
   caliburDelegate,
@@ -16,6 +20,7 @@ import {
   openShop,
   rowsOf,
   type Shop,
+  type ShopParameters,
   storeOrder,
   timesPaid,
 } from '../../support/orderRows.js'
@@ -36,7 +41,13 @@ const walletOf = (account: PrivateKeyAccount) =>
 async function openTill(
   delegate: 'metamask' | 'calibur' | undefined,
   types: readonly ('ReceiveWithAuthorization' | 'TransferWithAuthorization')[],
-): Promise<{ shop: Shop; account: PrivateKeyAccount; ids: string[] }> {
+  more: Partial<ShopParameters> = {},
+): Promise<{
+  shop: Shop
+  account: PrivateKeyAccount
+  payers: PrivateKeyAccount[]
+  ids: string[]
+}> {
   const account = await fundedAccount(chain)
   await setBalance(chain.clients.test, {
     address: account.address,
@@ -44,10 +55,12 @@ async function openTill(
   })
   if (delegate) await delegateSubmitter(walletOf(account), { delegate })
   const seal = sealer({ keys, current: 'one' })
-  const shop = openShop(chain, { account, seal })
+  const shop = openShop(chain, { account, seal, ...more })
   const ids: string[] = []
+  const payers: PrivateKeyAccount[] = []
   for (const primaryType of types) {
     const signer = await fundedAccount(chain, 2_000_000n)
+    payers.push(signer)
     const payment = await draft(chain, {
       to: account.address,
       amount: '1',
@@ -56,7 +69,7 @@ async function openTill(
     })
     ids.push(await storeOrder(shop, payment))
   }
-  return { shop, account, ids }
+  return { shop, account, payers, ids }
 }
 
 const sizesOf = async (shop: Shop, ids: readonly string[]) =>
@@ -122,22 +135,90 @@ test.each<[string, Address]>([
   },
 )
 
-test('of a transaction that was sent when the delegation ended, nothing is concluded', async () => {
-  const { shop, account, ids } = await openTill('calibur', both)
+/** Code that takes every call, and does nothing. */
+const stop = '0x00'
+
+test.each<[string, string]>([
+  // A plain account: a call to itself does nothing, and succeeds.
+  ['ended', ''],
+  ['changed', `ef0100${'99'.repeat(20)}`],
+])(
+  'of a transaction that was sent when the delegation %s, nothing is concluded',
+  async (_, code) => {
+    const { shop, account, ids } = await openTill('calibur', both)
+    const { test: node, public: reader } = chain.clients
+    await node.setCode({ address: `0x${'99'.repeat(20)}`, bytecode: stop })
+    await node.setAutomine(false)
+    const results = captureAll(shop, ids)
+    await expect
+      .poll(() => sizesOf(shop, ids), { timeout: 20_000 })
+      .not.toEqual([])
+    const [{ hash = '0x' } = {}] = (await rowsOf(shop, ids)).transactions
+    await node.setCode({ address: account.address, bytecode: `0x${code}` })
+    await node.mine({ blocks: 1 })
+    await node.setAutomine(true)
+    const { status, logs } = await getTransactionReceipt(reader, { hash })
+    expect([status, logs]).toEqual(['success', []])
+    expect(await results).toEqual(ids.map(() => 'captured'))
+    expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
+    const { events } = await rowsOf(shop, ids)
+    expect(events.some(({ type }) => type === 'captureRejected')).toBe(false)
+  },
+)
+
+test.each([
+  ['trusts by its code captures payments together', 0, [3]],
+  ['trusts for other code captures them one by one', 1, [1, 1, 1]],
+])(
+  'an account that delegates to a contract that the shop %s',
+  async (_, other, sizes) => {
+    const { test: node, public: reader } = chain.clients
+    const address: Address = `0x${'78'.repeat(20)}`
+    const code = await reader.getCode({ address: caliburDelegate.address })
+    const bytecode = code ?? '0x'
+    await node.setCode({ address, bytecode })
+    const codeHash = other ? zeroHash : keccak256(bytecode)
+    const { shop, account, ids } = await openTill(
+      undefined,
+      [both[0], both[2], both[3]],
+      { delegates: [{ address, codeHash }] },
+    )
+    await node.setCode({
+      address: account.address,
+      bytecode: `0xef0100${'78'.repeat(20)}`,
+    })
+    expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+    expect(await sizesOf(shop, ids)).toEqual(sizes)
+    expect(await timesPaid(shop, ids)).toEqual([1, 1, 1])
+  },
+)
+
+test('a payer who moves the money first fails alone among Receive payments', async () => {
+  const { shop, ids, payers } = await openTill('metamask', [
+    both[0],
+    both[2],
+    both[3],
+  ])
+  const [payer] = payers
+  if (!payer) throw new Error('no payer')
   const { test: node } = chain.clients
   await node.setAutomine(false)
   const results = captureAll(shop, ids)
-  await expect
-    .poll(() => sizesOf(shop, ids), { timeout: 20_000 })
-    .not.toEqual([])
-  // A plain account: a call to itself does nothing, and succeeds.
-  await node.setCode({ address: account.address, bytecode: '0x' })
+  await expect.poll(() => sizesOf(shop, ids), { timeout: 20_000 }).toEqual([3])
+  const to = '11'.repeat(20).padStart(64, '0')
+  await sendTransaction(walletOf(payer), {
+    to: chain.token,
+    data: `0xa9059cbb${to}${(2_000_000).toString(16).padStart(64, '0')}`,
+    gas: 100_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
   await node.mine({ blocks: 1 })
   await node.setAutomine(true)
-  expect(await results).toEqual(ids.map(() => 'captured'))
-  expect(await timesPaid(shop, ids)).toEqual([1, 1, 1, 1])
-  const { events } = await rowsOf(shop, ids)
-  expect(events.some(({ type }) => type === 'captureRejected')).toBe(false)
-  await undelegateSubmitter(walletOf(account))
-  expect(caliburDelegate.isStandIn).toBe(true)
+  expect(await results).toEqual(['rejected', 'captured', 'captured'])
+  expect(await timesPaid(shop, ids)).toEqual([0, 1, 1])
+  const { orders, transactions } = await rowsOf(shop, ids)
+  const refused = orders.find(({ id }) => id === ids[0])
+  expect(refused?.reason).toBe('insufficientFunds')
+  expect(transactions).toHaveLength(1)
 })
