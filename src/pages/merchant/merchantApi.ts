@@ -43,7 +43,17 @@ type AnswerOf<method extends keyof MerchantClient> = ReturnType<
 >
 
 /** How far a webhook target is. */
-export type TargetLag = Wire<WebhookLag> & { name: string }
+export type TargetLag = Wire<WebhookLag> & {
+  name: string
+  /** True until a requested replay begins. Only told to who may replay. */
+  isReplayRequested?: boolean | undefined
+}
+
+export type Webhooks = {
+  targets: readonly TargetLag[]
+  /** Present if the merchant may replay events. */
+  mayReplay?: true | undefined
+}
 
 export type MerchantApi = {
   /** Follows the events after a cursor, or only new ones. */
@@ -67,7 +77,9 @@ export type MerchantApi = {
   bookings(from: bigint): Promise<AsyncIterable<Wire<LedgerRow>>>
   health(): AnswerOf<'health'>
   /** Gets how far each webhook target is. */
-  webhooks(): Promise<{ targets: readonly TargetLag[] }>
+  webhooks(): Promise<Webhooks>
+  /** Delivers every event since a time in Unix milliseconds once more. */
+  replayWebhooks(target: string, since: number): Promise<{ replayed: true }>
   subscriptions(before?: string): Promise<Answers['SubscriptionList']>
   charges(
     subscriptionId: string,
@@ -132,6 +144,11 @@ export function createMerchantApi({
       readJsonLines(await merchant.ledger({ format: 'jsonLines', from })),
     health: () => merchant.health(),
     webhooks: () => ask(line, { path: '/webhooks' }),
+    replayWebhooks: (target, since) =>
+      ask(line, {
+        path: `/merchant/webhooks/replay${queryOf({ target, since })}`,
+        body: {},
+      }),
     subscriptions: (before) =>
       ask(line, { path: subscriptionsPath + queryOf({ before }) }),
     charges: (id, before) =>
