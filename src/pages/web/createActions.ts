@@ -8,12 +8,14 @@ import type { PageToken } from './pageData.js'
 import { pay, switchNetwork } from './pay.js'
 import type { Reporter } from './reportEvents.js'
 import type { Screen } from './screen.js'
+import { attemptKey, keepSentEnd } from './sentEnd.js'
 import type { Actions } from './view.js'
 import { type Connection, connect } from './wallets.js'
 import { failureText } from './words.js'
 
 type CreateActionsParameters = {
   screen: Screen
+  orderId: string
   opened: OpenedBuyer
   tokens: readonly PageToken[]
   report: Reporter
@@ -149,11 +151,13 @@ export function createActions(parameters: CreateActionsParameters): Actions {
     },
     sendCall: () => {
       run('canceling', async () => {
-        const { connection, token } = current()
+        const { connection, order, token } = current()
         const { call } = screen.model()
         if (!call) return
         await sendCancellation(connection, token, call)
-        change({ isCallSent: true })
+        const sentEnd = attemptKey(order)
+        keepSentEnd(parameters.orderId, sentEnd)
+        change({ sentEnd })
       })
     },
     toggleDetails: (showsDetails) => change({ showsDetails }),

@@ -2,6 +2,7 @@ import { type Place, showParts } from './dom.js'
 import { createFormat, formatTimeLeft } from './format.js'
 import { looksOf, type Model, tokenOf } from './model.js'
 import type { PageData } from './pageData.js'
+import { readSentEnd } from './sentEnd.js'
 import { type Actions, renderView } from './view.js'
 import type { Words } from './words.js'
 
@@ -34,7 +35,7 @@ export function createScreen(parameters: CreateScreenParameters): Screen {
     wallets: [],
     isChoosing: false,
     isUnneeded: false,
-    isCallSent: false,
+    sentEnd: readSentEnd(orderId),
     showsDetails: false,
   }
   let rendered = ''

@@ -2,7 +2,7 @@ import type { BuyerState } from '../../client/BuyerClient.js'
 import { detailsPart, factList } from './details.js'
 import { type Child, h } from './dom.js'
 import { type Format, formatTimeLeft, shortenAddress } from './format.js'
-import { canCancel, type Model, timeOf } from './model.js'
+import { canCancel, isEndSent, type Model, timeOf } from './model.js'
 import type { PageData } from './pageData.js'
 import { stepsPart } from './steps.js'
 import type { FoundWallet } from './wallets.js'
@@ -70,7 +70,10 @@ export function renderView(
     link === 'lost' &&
       notice(format.say(model.task === 'sending' ? 'keepOpen' : 'lost')),
     order.state === 'drafted' && payPart(model, order, parameters),
-    canCancel(model) && !model.call && cancelPart(model, parameters),
+    canCancel(model) &&
+      !model.call &&
+      !isEndSent(model) &&
+      cancelPart(model, parameters),
     callPart(model, parameters),
     endPart(model, order, parameters),
   )
@@ -377,15 +380,15 @@ function cancelPart(model: Model, parameters: ViewParameters): Child {
 }
 
 function callPart(model: Model, { format, actions }: ViewParameters): Child {
-  const { call, isCallSent } = model
-  if (!call || !canCancel(model)) return undefined
+  const isSent = isEndSent(model)
+  if ((!model.call && !isSent) || !canCancel(model)) return undefined
   const { say } = format
   return h(
     'div',
     { class: 'notice' },
     h('h2', {}, say('sendItTitle')),
-    h('p', {}, say(isCallSent ? 'sentText' : 'sendItText')),
-    !isCallSent && button(say('sendIt'), 'send', actions.sendCall),
+    h('p', {}, say(isSent ? 'sentText' : 'sendItText')),
+    !isSent && button(say('sendIt'), 'send', actions.sendCall),
   )
 }
 
