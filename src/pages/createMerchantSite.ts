@@ -24,7 +24,7 @@ type MerchantSiteParameters = MerchantPagesParameters & {
 
 /** Paths of the pages, below the base path. */
 const pagePaths =
-  /^(\/?|\/(books|refunds|ceilings|subscriptions)|\/orders\/[^/]+)$/
+  /^(\/?|\/(books|refunds|ceilings|subscriptions)|\/(orders|subscriptions)\/[^/]+)$/
 
 /**
  * Serves the merchant's pages, and the routes that they use. This module is

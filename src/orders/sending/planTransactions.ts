@@ -6,7 +6,7 @@ import { findContracts } from '../../chain/state/findContracts.js'
 import { getGasLimit } from '../../chain/state/getGasLimit.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
-import { putAside } from '../loop/putAside.js'
+import { putAside, type TaskName } from '../loop/putAside.js'
 import { hasTokenNonce, kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
 import { carry, type DueTransaction } from './dueTransaction.js'
@@ -17,7 +17,7 @@ import type { DueDraft } from './rehearseDue.js'
 const mostGas = 2n ** 24n
 
 /** Name under which the list of failures has a failure to look for routes. */
-const routeName = 'batches'
+const routeName: TaskName = 'batches'
 
 /**
  * Plans the transactions for drafts, the soonest deadline first: one for each,

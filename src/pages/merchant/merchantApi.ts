@@ -81,6 +81,7 @@ export type MerchantApi = {
   /** Delivers every event since a time in Unix milliseconds once more. */
   replayWebhooks(target: string, since: number): Promise<{ replayed: true }>
   subscriptions(before?: string): Promise<Answers['SubscriptionList']>
+  subscription(subscriptionId: string): Promise<Answers['Subscription']>
   charges(
     subscriptionId: string,
     before?: string,
@@ -151,9 +152,10 @@ export function createMerchantApi({
       }),
     subscriptions: (before) =>
       ask(line, { path: subscriptionsPath + queryOf({ before }) }),
+    subscription: (id) => ask(line, { path: subscriptionRoute(id) }),
     charges: (id, before) =>
       ask(line, {
-        path: `${subscriptionsPath}/${encodeURIComponent(id)}/charges${queryOf({ before })}`,
+        path: `${subscriptionRoute(id)}/charges${queryOf({ before })}`,
       }),
     receipt: (chainId, hash) =>
       ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
@@ -161,6 +163,9 @@ export function createMerchantApi({
 }
 
 const subscriptionsPath = '/merchant/subscriptions'
+
+const subscriptionRoute = (id: string): string =>
+  `${subscriptionsPath}/${encodeURIComponent(id)}`
 
 type RefundRequest = {
   refundId: string
