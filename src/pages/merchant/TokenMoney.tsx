@@ -4,7 +4,7 @@ import { Money } from '../ui/Money.js'
 import { type TokenAmount, tokenKey } from './groupByToken.js'
 import { tokenName, useShop } from './shop.js'
 
-/** An amount of a token, with its chain if the shop takes several tokens. */
+/** An amount of a token, by the name that `tokenName` gives it. */
 export function TokenMoney({
   amount: { token, value },
   isCeiling,

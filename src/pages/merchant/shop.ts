@@ -50,12 +50,13 @@ export function orderToken(
   )
 }
 
-/** Names a token: with its chain, if the shop takes several tokens. */
+/** Names a token: with its chain, if the shop takes tokens of several. */
 export function tokenName(
   { tokens }: Pick<PagesShop, 'tokens'>,
   { symbol, chain }: PageToken,
 ): string {
-  return tokens.length > 1 && chain ? `${symbol} on ${chain}` : symbol
+  const chains = new Set(tokens.map(({ chainId }) => chainId))
+  return chains.size > 1 && chain ? `${symbol} on ${chain}` : symbol
 }
 
 export function useToken(place: TokenPlace): PageToken {

@@ -39,9 +39,10 @@ test('orders are grouped by the token of their chain, in any spelling of its add
   expect(groupByToken([], shopOf(known))).toEqual([])
 })
 
-test('a token has the name of its chain only beside others', () => {
-  const [token] = known
-  expect(tokenName(shopOf([token ?? {}]), token as never)).toBe('USDC')
+test('a token has the name of its chain only beside tokens of other chains', () => {
+  const [token = {}, , other = {}] = known
+  for (const tokens of [[token], [token, other]])
+    expect(tokenName(shopOf(tokens), token as never)).toBe('USDC')
 })
 
 test('a ceiling in a token that no node described counts in its units', () => {
