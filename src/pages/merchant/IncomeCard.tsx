@@ -146,9 +146,9 @@ function IncomeChart({
     const exact = formatSigned(value, unit)
     return `${groupAmount(isToken ? exact : shortAmount(exact))} ${symbol}`
   }
-  const title = isToken
-    ? `Income in ${symbol}, chain ${chainId}`
-    : `Gas in ${symbol}, chain ${chainId}`
+  const { chain = `chain ${chainId}` } =
+    useShop().tokens.find((one) => one.chainId === chainId) ?? {}
+  const title = `${isToken ? 'Income' : 'Gas'} in ${symbol}, ${chain}`
   const words = isToken
     ? `Captured ${say(sumOf('captured'))}, refunded ${say(sumOf('refunded'))}.`
     : `Paid ${say(sumOf('gas'))}.`

@@ -121,7 +121,7 @@ function Target({
         ]}
       />
       {onReplay && (
-        <div className="row">
+        <div className="row target-actions">
           <Button
             size="small"
             aria-label={`Replay events to ${name}`}

@@ -6,7 +6,7 @@ export type TokenAmount = { token: PageToken; value: bigint }
 
 /**
  * Groups orders by their token, because amounts of different tokens have no
- * sum. The token of the first order comes first.
+ * sum. Tokens come in the sequence in which the shop takes them.
  */
 export function groupByToken<order extends TokenPlace>(
   orders: Iterable<order>,
@@ -19,7 +19,11 @@ export function groupByToken<order extends TokenPlace>(
     if (known) known.orders.push(order)
     else groups.set(key, { token: orderToken(shop, order), orders: [order] })
   }
-  return [...groups.values()]
+  const placeOf = ({ token }: { token: PageToken }) => {
+    const place = shop.tokens.indexOf(token)
+    return place < 0 ? shop.tokens.length : place
+  }
+  return [...groups.values()].sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** Tells the tokens of all chains apart. */

@@ -69,14 +69,14 @@ test('amounts of different tokens are never added: each has its own figure, bars
   const glance = region(page, 'At a glance')
   await glance.getByText('3 payments with a valid signature').waitFor()
   const figures = await glance.locator('.stat').allInnerTexts()
-  expect(figures[2]).toMatch(/4\.50 COIN\n+12\.50 USDC\n/)
-  expect(figures[3]).toMatch(/0\.25 COIN\n+7\.00 USDC\n/)
+  expect(figures[2]).toMatch(/12\.50 USDC\n+4\.50 COIN\n/)
+  expect(figures[3]).toMatch(/7\.00 USDC\n+0\.25 COIN\n/)
 
   const exposure = region(page, 'Exposure by payer')
   const totals = await exposure.locator('.total').allInnerTexts()
   expect(totals.map((text) => text.replace(/\s+/g, ' '))).toEqual([
-    'Total 4.50 COIN',
     'Total 12.50 USDC',
+    'Total 4.50 COIN',
   ])
 
   const settlement = region(page, 'Settlement')
@@ -89,7 +89,7 @@ test('amounts of different tokens are never added: each has its own figure, bars
   expect(await settlement.getByRole('heading', { level: 3 }).count()).toBe(2)
 
   const bar = region(page, /by deadline$/).locator('summary')
-  expect(await bar.innerText()).toMatch(/4\.50 COIN\s+12\.50 USDC/)
+  expect(await bar.innerText()).toMatch(/12\.50 USDC\s+4\.50 COIN/)
   expect(await findFaults(page)).toEqual([])
 })
 

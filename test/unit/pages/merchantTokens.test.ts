@@ -16,7 +16,7 @@ const known = [
 const shopOf = (tokens: readonly object[]) =>
   ({ tokens }) as unknown as PagesShop
 
-test('orders are grouped by the token of their chain, in any spelling of its address', () => {
+test('orders are grouped by the token of their chain, in any spelling of its address and in the sequence of the shop', () => {
   const orders = [
     { id: 'a', chainId: 10, token: usdc },
     { id: 'b', chainId: 8453, token: usdc },
@@ -31,8 +31,8 @@ test('orders are grouped by the token of their chain, in any spelling of its add
       own.map(({ id }) => id).join(),
     ]),
   ).toEqual([
-    ['USDC on Optimism', 'a'],
     ['USDC on Base', 'b,d'],
+    ['USDC on Optimism', 'a'],
     ['DAI on Base', 'c'],
     ['units of 0xb2b2…b2b2', 'e'],
   ])
