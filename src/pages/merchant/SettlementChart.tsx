@@ -28,7 +28,7 @@ export function SettlementChart({
   const count = bars.reduce((all, bar) => all + bar.count, 0)
   return (
     <BarChart
-      title={`Captured. ${span[unit].label}`}
+      title={`Captured. ${span[unit].label}, in ${name}`}
       words={`${count} captures, ${groupAmount(formatAmount(sum, decimals))} ${name} in total. The table below has the figures.`}
       empty="No captures in this period."
       decimals={decimals}

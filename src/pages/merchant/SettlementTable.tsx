@@ -30,7 +30,7 @@ export function SettlementTable({
     <details className="figures">
       <summary>Show the figures</summary>
       <Table
-        caption={`Captured in ${name}. ${span[unit].label}`}
+        caption={`Captured. ${span[unit].label}, in ${name}`}
         rows={rows}
         rowKey={({ from }) => String(from)}
         columns={[
