@@ -69,7 +69,7 @@ try {
     await askCapture(page).waitFor()
     if (options.width)
       await page
-        .getByRole('heading', { name: 'All orders' })
+        .getByRole('heading', { name: 'Orders found' })
         .evaluate((heading) => heading.closest('section')?.scrollIntoView())
     await take(page, `shop-merchant${look}`)
   }

@@ -13,8 +13,9 @@ export type Principal = {
   /** Allows refunds, up to an amount each day. @default no refunds */
   refunds?: RefundLimit | undefined
   /**
-   * Allows `suspend`, `resume` and `reseal`. These act on the whole database,
-   * for every shop in it. @default not allowed
+   * Allows `suspend`, `resume` and `reseal`, and replays of webhooks on the
+   * merchant's pages. These act on the whole database, for every shop in it.
+   * @default not allowed
    */
   operates?: boolean | undefined
 }

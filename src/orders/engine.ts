@@ -13,6 +13,7 @@ export { describeToken } from './ledger/describeToken.js'
 export { endingContext } from './loop/endingContext.js'
 export { endOnTime } from './loop/endOnTime.js'
 export { hearChanges } from './loop/hearChanges.js'
+export type { TaskName } from './loop/putAside.js'
 export { apply, applyTaken, rulesOf } from './model/apply.js'
 export {
   joinChanges,

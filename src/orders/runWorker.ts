@@ -13,6 +13,7 @@ import { endingContext } from './loop/endingContext.js'
 import { endOnTime } from './loop/endOnTime.js'
 import { hearChanges } from './loop/hearChanges.js'
 import { type Limit, limitTo } from './loop/limitTo.js'
+import type { TaskName } from './loop/putAside.js'
 import { OrdersSetupError } from './model/errors.js'
 import { openRefundSigner } from './sending/signRefunds.js'
 import type { SubmitterEngine } from './submitter/submitterEngine.js'
@@ -173,7 +174,7 @@ function trackCatchUp(
  * Name under which the list of failures holds a failure of a chain's whole
  * watch, rather than of one of its tasks.
  */
-const wholeWatch = 'watch'
+const wholeWatch: TaskName = 'watch'
 
 type Watcher = {
   /** Resolves when the first poll is over, even if it failed. */

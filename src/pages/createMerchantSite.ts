@@ -13,7 +13,7 @@ import { receiptRoute } from './receiptRoute.js'
 import { linkFiles, renderDocument } from './renderDocument.js'
 import { securityHeaders } from './securityHeaders.js'
 import { serveAsset } from './serveAsset.js'
-import { webhooksRoute } from './webhooksRoute.js'
+import { webhookRoutes } from './webhookRoutes.js'
 
 type MerchantSiteParameters = MerchantPagesParameters & {
   /** Path prefix of all its pages. */
@@ -24,7 +24,7 @@ type MerchantSiteParameters = MerchantPagesParameters & {
 
 /** Paths of the pages, below the base path. */
 const pagePaths =
-  /^(\/?|\/(books|refunds|ceilings|subscriptions)|\/orders\/[^/]+)$/
+  /^(\/?|\/(books|refunds|ceilings|subscriptions)|\/(orders|subscriptions)\/[^/]+)$/
 
 /**
  * Serves the merchant's pages, and the routes that they use. This module is
@@ -41,7 +41,7 @@ export function createMerchantSite(
   const routes = `${basePath}/api`
   const handle = openHandler(orders, { ...access, basePath: routes }, [
     receiptRoute(context),
-    webhooksRoute(orders),
+    ...webhookRoutes(orders),
   ])
   const files = new Map(merchantAssets.files.map((file) => [file.name, file]))
   const getTokens = openTokens(context)

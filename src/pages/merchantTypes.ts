@@ -6,8 +6,8 @@ export type MerchantPagesParameters = Pick<
   'authorize' | 'origins' | 'subscriptions'
 > & {
   /**
-   * Lets the pages capture, void, refund and reconcile. Without it every
-   * request that could change something gets a 403.
+   * Lets the pages capture, void, refund and reconcile, and replay webhooks.
+   * Without it every request that could change something gets a 403.
    * @default false
    */
   write?: boolean | undefined

@@ -104,10 +104,14 @@ export async function requestReplay(
   })
 }
 
+/** True until the deliveries go back to where a requested replay begins. */
 export async function isReplayRequested({
   store,
   target,
-}: Pick<TargetRun, 'store' | 'target'>): Promise<boolean> {
+}: {
+  store: PaymentStore
+  target: { name: string }
+}): Promise<boolean> {
   const asked = await store.read((it) => it.getValue(replayKey(target)))
   return asked?.after !== undefined
 }

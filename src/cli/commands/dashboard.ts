@@ -20,7 +20,7 @@ export const dashboardCommand: Command = {
     },
     write: {
       type: 'boolean',
-      help: 'Let the pages capture, void and reconcile. Without it they only read.',
+      help: 'Let the pages capture, void, reconcile and replay webhooks. Without it they only read.',
     },
     refunds: {
       type: 'string',

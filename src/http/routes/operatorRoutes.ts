@@ -1,5 +1,5 @@
 import { answer } from './answer.js'
-import { RequestRefusedError } from './errors.js'
+import { checkMayOperate } from './checkMayOperate.js'
 import { merchantRoute, type Route } from './route.js'
 
 /**
@@ -47,13 +47,4 @@ export function operatorRoutes(): readonly Route[] {
       },
     }),
   ]
-}
-
-/**
- * Refuses a merchant for whom `authorize` does not return `operates: true`.
- *
- * @throws {@link RequestRefusedError}
- */
-function checkMayOperate(operates: boolean): void {
-  if (!operates) throw new RequestRefusedError('operationForbidden')
 }

@@ -476,7 +476,7 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
   operationForbidden: {
     status: 403,
     title: 'Not allowed to operate',
-    detail: 'Your access does not allow suspend, resume or reseal.',
+    detail: 'Your access does not allow actions on the whole database.',
   },
   captureRejected: {
     status: 422,

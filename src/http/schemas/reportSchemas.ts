@@ -77,6 +77,7 @@ function healthSchema(): Report<'Health'> {
   const putAside = z.array(
     z.strictObject({
       what: z.string(),
+      subscriptionId: z.string().optional(),
       reason: z.string(),
       since: decimalSchema(),
     }),

@@ -10,6 +10,27 @@ import {
 import type { Lease, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
 
+/**
+ * Work of a loop that concerns no single order, by its name in the list of
+ * failures.
+ */
+export type TaskName =
+  | 'submitter'
+  | 'batches'
+  | 'captureKeys'
+  | 'watch'
+  | 'head'
+  | 'finality'
+  | 'reorganizations'
+  | 'expiry'
+  | 'drafts'
+  | 'reconciliation'
+  | 'fulfilment'
+  | 'finalityRaised'
+  | 'refunds'
+  | 'charges'
+  | 'schedule'
+
 /** Why some work failed and waits for its next try, and since when. */
 export type AsideEntry = {
   /** The name of the error, such as `NodeError`. */

@@ -7,7 +7,7 @@ import { getGasLimit } from '../../chain/state/getGasLimit.js'
 import { isPaused } from '../account/batchMemory.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext } from '../context/types.js'
-import { putAside } from '../loop/putAside.js'
+import { putAside, type TaskName } from '../loop/putAside.js'
 import { kindOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
 import type { StoredOrder } from '../model/storedOrder.js'
@@ -19,7 +19,7 @@ import type { DueDraft } from './rehearseDue.js'
 const mostGas = 2n ** 24n
 
 /** Name under which the list of failures has a failure to look for routes. */
-export const routeName = 'batches'
+export const routeName: TaskName = 'batches'
 
 /** What the chain says about transactions with many captures. */
 export type BatchAnswer = {

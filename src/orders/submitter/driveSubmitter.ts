@@ -12,6 +12,7 @@ import {
 import type { SubmitterState } from '../account/submitterState.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { endingContext, finishOnTime } from '../loop/endingContext.js'
+import type { TaskName } from '../loop/putAside.js'
 import { quietIntervalOf } from '../model/quietIntervalOf.js'
 import { hasDue } from '../sending/findDue.js'
 import type { Driver, SharedByDrivers } from './driver.js'
@@ -110,7 +111,7 @@ export async function finishDriver(
 /**
  * Name under which the list of failures has a failure of the whole submitter.
  */
-const wholeSubmitter = 'submitter'
+const wholeSubmitter: TaskName = 'submitter'
 
 /**
  * Milliseconds between two tries to take a lease that another process holds.

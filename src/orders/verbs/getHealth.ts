@@ -89,9 +89,13 @@ type PutAside = {
    * What failed. One of:
    * - an order's id
    * - `submitter`: all work on the submitter
-   * - `sign:` and an order's id: the account did not sign, or the sealer did
-   *   not seal
+   * - an order's id, a tab, and the id of its refund
+   * - `sign:` and one of these: the account did not sign, or the sealer did not
+   *   seal
+   * - the hash of a transaction, or a payment nonce, that belongs to no order
    * - work on an account nonce, such as `replace nonce 7`
+   * - `batches`: choosing what is sent together
+   * - `captureKeys`: asking about the other keys of a treasury
    * - a task of watching the chain: `watch`, `head`, `finality`,
    *   `reorganizations`, `expiry`, `drafts`, `reconciliation`, `fulfilment`,
    *   `finalityRaised`, `refunds`
@@ -99,6 +103,8 @@ type PutAside = {
    *   the id, `charges`, `schedule`
    */
   what: string
+  /** The subscription whose id is in `what`; absent if that is an order's. */
+  subscriptionId?: string | undefined
   /** The name of the error, such as `NodeError`. */
   reason: string
   /** Unix milliseconds of the first failure since the task last succeeded. */
@@ -370,8 +376,22 @@ async function loadPutAside(
   key: string,
   leaseKey: string = key,
 ): Promise<PutAside[]> {
-  const entries = await loadAside(tables, key, leaseKey)
-  return [...entries].map(([what, entry]) => ({ what, ...entry }))
+  const entries = [...(await loadAside(tables, key, leaseKey))]
+  if (entries.length === 0) return []
+  const ids = entries.map(([what]) => idIn(what))
+  const found = await tables.subscriptions.find({ ids })
+  const known = new Set(found.map(({ id }) => id))
+  return entries.map(([what, entry], at) => {
+    const subscriptionId = ids[at]
+    return subscriptionId !== undefined && known.has(subscriptionId)
+      ? { what, subscriptionId, ...entry }
+      : { what, ...entry }
+  })
+}
+
+/** Returns the id in the name of a task that concerns one. */
+function idIn(what: string): string {
+  return what.replace(/^(sign:|revocation )/, '').replace(/\t.*$/, '')
 }
 
 async function loadSubmitter(

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import type { OrdersContext } from '../context/types.js'
+import type { TaskName } from '../loop/putAside.js'
 import { apply, rulesOf } from '../model/apply.js'
 import type { Step } from '../model/collectChanges.js'
 import { loadOrders } from '../model/loadOrders.js'
@@ -21,7 +22,7 @@ const forgetAfter = 3600n
 
 export const expiryStep = 'expiry'
 
-const draftsStep = 'drafts'
+const draftsStep: TaskName = 'drafts'
 
 /**
  * A poll of one token, with the `safe` and `finalized` blocks that two polls

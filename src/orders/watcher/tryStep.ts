@@ -1,4 +1,5 @@
 import { LeaseLostError } from '../../store/errors.js'
+import type { TaskName } from '../loop/putAside.js'
 import type { FailedPart } from './watchAside.js'
 import type { Watch } from './watchState.js'
 
@@ -11,7 +12,7 @@ import type { Watch } from './watchState.js'
  */
 export async function tryStep<result>(
   { aside, apart }: Pick<Watch, 'aside' | 'apart'>,
-  name: string,
+  name: TaskName,
   step: () => Promise<result>,
 ): Promise<result | undefined> {
   // If only single orders of the step failed, run the step: each of these
@@ -35,7 +36,7 @@ export async function tryStep<result>(
  */
 export function reportFault(
   aside: Watch['aside'],
-  name: string,
+  name: TaskName,
   fault: Error | undefined,
 ): void {
   if (!fault) aside.clear(name)
@@ -74,7 +75,7 @@ export type Apart = {
 /** Begins a step in which single orders or proofs may fail. */
 export function openApart(
   { aside, apart }: Pick<Watch, 'aside' | 'apart'>,
-  { step, time }: { step: string; time: bigint },
+  { step, time }: { step: TaskName; time: bigint },
 ): Apart {
   const failed = new Set<string>()
   return {

@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react'
-import { formatAmount } from '../../core/amount.js'
 import { Card } from '../ui/Card.js'
 import { useNow } from '../ui/clock.js'
-import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
 import { type DeadlineSpan, findDeadlines } from './deadlines.js'
+import { tokenKey } from './groupByToken.js'
 import type { Ask } from './OrderActions.js'
 import { OrdersTable } from './OrdersTable.js'
 import { useShop } from './shop.js'
+import { TokenMoney } from './TokenMoney.js'
 
 /**
  * Shows how much is signed and not captured, by the end of the windows. Each
@@ -69,11 +69,10 @@ function Bar({
             {label}, {orders.length} {orders.length === 1 ? 'order' : 'orders'}
           </span>
           <span className="row">
-            {sums.map(({ token, value }) => (
-              <Money
-                key={`${token.chainId}${token.token}`}
-                amount={formatAmount(value, token.decimals)}
-                symbol={token.symbol}
+            {sums.map((amount) => (
+              <TokenMoney
+                key={tokenKey(amount.token)}
+                amount={amount}
                 isCeiling={orders.some(({ atMost }) => atMost !== undefined)}
               />
             ))}
@@ -94,9 +93,7 @@ function lengthOf(
   spans: readonly DeadlineSpan[],
 ): (span: DeadlineSpan) => number {
   const tokens = new Set(
-    spans.flatMap(({ sums }) =>
-      sums.map(({ token }) => `${token.chainId}${token.token}`),
-    ),
+    spans.flatMap(({ sums }) => sums.map(({ token }) => tokenKey(token))),
   )
   const sizeOf = ({ orders, sums }: DeadlineSpan) =>
     tokens.size > 1 ? BigInt(orders.length) : (sums[0]?.value ?? 0n)

@@ -1,18 +1,17 @@
 import type { ReactNode } from 'react'
-import { formatAmount } from '../../core/amount.js'
 import type { Answers } from '../../http/schemas/answerTypes.js'
 import { AddressText } from '../ui/AddressText.js'
 import { Badge } from '../ui/Badge.js'
 import { Card } from '../ui/Card.js'
 import { Facts } from '../ui/Facts.js'
-import { groupAmount } from '../ui/format.js'
 import { Link } from '../ui/Link.js'
 import { Notice } from '../ui/Notice.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { Skeleton } from '../ui/Skeleton.js'
+import { Ether } from './Ether.js'
 import { findHealthProblems } from './healthProblems.js'
 import type { MerchantApi } from './merchantApi.js'
-import { orderPath, useShop } from './shop.js'
+import { orderPath, subscriptionPath, useShop } from './shop.js'
 import { useRepeated } from './useRepeated.js'
 import { useRequest } from './useRequest.js'
 
@@ -41,14 +40,21 @@ export function HealthCard({ api }: { api: MerchantApi }): ReactNode {
         {problem && <Notice tone="bad" title={problem} />}
         {!answer && !problem && <Skeleton lines={4} />}
         {answer &&
-          findHealthProblems(answer).map(({ key, title, advice, orderId }) => (
-            <Notice key={key} tone="bad" title={title}>
-              {advice}{' '}
-              {orderId && (
-                <Link href={orderPath(shop, orderId)}>Open the order</Link>
-              )}
-            </Notice>
-          ))}
+          findHealthProblems(answer).map(
+            ({ key, title, advice, orderId, subscriptionId }) => (
+              <Notice key={key} tone="bad" title={title}>
+                {advice}{' '}
+                {orderId && (
+                  <Link href={orderPath(shop, orderId)}>Open the order</Link>
+                )}
+                {subscriptionId && shop.hasSubscriptions && (
+                  <Link href={subscriptionPath(shop, subscriptionId)}>
+                    Open the subscription
+                  </Link>
+                )}
+              </Notice>
+            ),
+          )}
         {answer && (
           <div className="grid">
             {answer.chains.map((chain) => (
@@ -149,7 +155,7 @@ function SubmitterFacts({
             'Account',
             <AddressText key="a" address={account} label="sending account" />,
           ],
-          ['Gas balance', balance && `${shortEther(balance)} ETH`],
+          ['Gas balance', balance && <Ether key="g" wei={balance} />],
           [
             'Enough for',
             left !== undefined && <Supply key="s" captures={left} />,
@@ -178,12 +184,6 @@ function Supply({ captures }: { captures: bigint }): ReactNode {
   ) : (
     'more than 100 captures'
   )
-}
-
-/** Keeps six digits of the fraction, without rounding. */
-function shortEther(wei: string): string {
-  const [whole = '0', fraction = ''] = formatAmount(BigInt(wei), 18).split('.')
-  return groupAmount(`${whole}.${fraction.slice(0, 6)}`)
 }
 
 function blocks(lag: string): string {

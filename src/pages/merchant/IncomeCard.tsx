@@ -3,7 +3,7 @@ import { formatSigned } from '../../core/formatSigned.js'
 import { Button } from '../ui/Button.js'
 import { Card } from '../ui/Card.js'
 import { readNow } from '../ui/clock.js'
-import { groupAmount, shortHex } from '../ui/format.js'
+import { groupAmount, shortAmount, shortHex } from '../ui/format.js'
 import { Money } from '../ui/Money.js'
 import { Notice } from '../ui/Notice.js'
 import { Skeleton } from '../ui/Skeleton.js'
@@ -141,12 +141,14 @@ function IncomeChart({
   const byDay = new Map(lines.map((line) => [line.day, line]))
   const sumOf = (part: 'captured' | 'refunded' | 'gas') =>
     lines.reduce((sum, line) => sum + line[part], 0n)
-  const say = (value: bigint) =>
-    `${groupAmount(formatSigned(value, unit))} ${symbol}`
   const isToken = token !== undefined
-  const title = isToken
-    ? `Income in ${symbol}, chain ${chainId}`
-    : `Gas in ${symbol}, chain ${chainId}`
+  const say = (value: bigint) => {
+    const exact = formatSigned(value, unit)
+    return `${groupAmount(isToken ? exact : shortAmount(exact))} ${symbol}`
+  }
+  const { chain = `chain ${chainId}` } =
+    useShop().tokens.find((one) => one.chainId === chainId) ?? {}
+  const title = `${isToken ? 'Income' : 'Gas'} in ${symbol}, ${chain}`
   const words = isToken
     ? `Captured ${say(sumOf('captured'))}, refunded ${say(sumOf('refunded'))}.`
     : `Paid ${say(sumOf('gas'))}.`
@@ -189,7 +191,11 @@ const none = { captured: 0n, refunded: 0n, gas: 0n }
 
 function IncomeTable({ lines }: { lines: readonly IncomeLine[] }): ReactNode {
   const money = (pick: (line: IncomeLine) => bigint) => (line: IncomeLine) => (
-    <Money amount={formatSigned(pick(line), line)} symbol={line.symbol} />
+    <Money
+      short={line.token === undefined}
+      amount={formatSigned(pick(line), line)}
+      symbol={line.symbol}
+    />
   )
   const amount = (title: string, pick: (line: IncomeLine) => bigint) => ({
     key: title,

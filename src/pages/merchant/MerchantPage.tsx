@@ -23,6 +23,7 @@ import { OrdersPage } from './OrdersPage.js'
 import { createOrderBook } from './orderBook.js'
 import { ProofPage } from './ProofPage.js'
 import { SignInPage } from './SignInPage.js'
+import { SubscriptionPage } from './SubscriptionPage.js'
 import { SubscriptionsPage } from './SubscriptionsPage.js'
 import { type PagesShop, ShopContext } from './shop.js'
 
@@ -89,6 +90,7 @@ function SignedIn({
   const book = useMemo(() => createOrderBook(api), [api])
   useChainTime(api)
   const [, orderId] = /^orders\/(.+)$/.exec(path) ?? []
+  const [, subscriptionId] = /^subscriptions\/(.+)$/.exec(path) ?? []
   const isBooks = path === 'books'
   const list = listNames.find((name) => name === path)
   const title = orderId ? 'Proof' : isBooks ? 'Books and health' : 'Orders'
@@ -110,6 +112,12 @@ function SignedIn({
     >
       {orderId ? (
         <ProofPage key={orderId} api={api} orderId={decodePercent(orderId)} />
+      ) : subscriptionId ? (
+        <SubscriptionPage
+          key={subscriptionId}
+          api={api}
+          subscriptionId={decodePercent(subscriptionId)}
+        />
       ) : isBooks ? (
         <BooksPage api={api} />
       ) : list === 'subscriptions' ? (

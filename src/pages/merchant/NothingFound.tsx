@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../ui/Button.js'
 import { EmptyState } from '../ui/EmptyState.js'
 import type { OrderFilter } from './merchantApi.js'
-import { notFoundWords } from './readSearch.js'
+import { isNarrowed, notFoundWords } from './readSearch.js'
 
 /** Says why the table has no orders, and what helps. */
 export function NothingFound({
@@ -15,17 +15,14 @@ export function NothingFound({
   children: string
   onFilter: (filter: OrderFilter) => void
 }): ReactNode {
-  const { search, has: _, ...conditions } = filter
-  const { states, from, to, least, most } = conditions
-  const isNarrowed = [states, from, to, least, most].some(
-    (one) => one !== undefined,
-  )
+  const { search } = filter
+  const isNarrow = isNarrowed(filter)
   return (
     <EmptyState
       level={3}
-      title={search || isNarrowed ? 'Nothing found' : 'No orders here'}
+      title={search || isNarrow ? 'Nothing found' : 'No orders here'}
       action={
-        search && isNarrowed ? (
+        search && isNarrow ? (
           <Button size="small" onClick={() => onFilter({ search })}>
             Search all orders
           </Button>
@@ -33,8 +30,8 @@ export function NothingFound({
       }
     >
       {search
-        ? `${notFoundWords(search)}${isNarrowed ? ' Only orders that match your other filters were searched.' : ''}`
-        : isNarrowed
+        ? `${notFoundWords(search)}${isNarrow ? ' Only orders that match your other filters were searched.' : ''}`
+        : isNarrow
           ? 'No order matches these filters.'
           : children}
     </EmptyState>

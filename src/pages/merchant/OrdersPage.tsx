@@ -19,7 +19,7 @@ import { NeedsCard } from './NeedsCard.js'
 import { OrderFilters } from './OrderFilters.js'
 import { OrdersTable } from './OrdersTable.js'
 import type { OrderBook } from './orderBook.js'
-import { foundWords } from './readSearch.js'
+import { foundWords, isSearch } from './readSearch.js'
 import { SettlementCard } from './SettlementCard.js'
 import { SpokenStatus } from './SpokenStatus.js'
 import { Summary } from './Summary.js'
@@ -105,7 +105,7 @@ function OrdersCard({
   return (
     <Card
       flush
-      title="All orders"
+      title={isSearch(filter) ? 'Orders found' : 'All orders'}
       actions={
         <OrderFilters key={round} filter={filter} onFilter={book.list} />
       }

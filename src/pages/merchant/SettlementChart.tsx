@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { formatAmount } from '../../core/amount.js'
 import { groupAmount } from '../ui/format.js'
 import { finalityWords } from '../ui/states.js'
+import type { PageToken } from '../web/pageData.js'
 import { BarChart } from './BarChart.js'
 import {
   type SettlementBar,
@@ -9,23 +10,26 @@ import {
   settledFinalities,
   span,
 } from './settlement.js'
-import { useSumsToken } from './shop.js'
+import { tokenName, useShop } from './shop.js'
 
 /** Draws bars stacked by finality. The table below shows the same figures. */
 export function SettlementChart({
+  token,
   bars,
   unit,
 }: {
+  token: PageToken
   bars: readonly SettlementBar[]
   unit: Span
 }): ReactNode {
-  const { symbol, decimals } = useSumsToken()
+  const { decimals } = token
+  const name = tokenName(useShop(), token)
   const sum = bars.reduce((all, { total }) => all + total, 0n)
   const count = bars.reduce((all, bar) => all + bar.count, 0)
   return (
     <BarChart
-      title={`Captured. ${span[unit].label}`}
-      words={`${count} captures, ${groupAmount(formatAmount(sum, decimals))} ${symbol} in total. The table below has the figures.`}
+      title={`Captured. ${span[unit].label}, in ${name}`}
+      words={`${count} captures, ${groupAmount(formatAmount(sum, decimals))} ${name} in total. The table below has the figures.`}
       empty="No captures in this period."
       decimals={decimals}
       bars={bars.map(({ from, sums }) => ({

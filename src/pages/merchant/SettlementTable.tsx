@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react'
-import { formatAmount } from '../../core/amount.js'
-import { Money } from '../ui/Money.js'
 import { finalityWords } from '../ui/states.js'
 import { Table } from '../ui/Table.js'
+import type { PageToken } from '../web/pageData.js'
 import { clock } from './SettlementChart.js'
 import {
   type SettlementBar,
@@ -10,27 +9,28 @@ import {
   settledFinalities,
   span,
 } from './settlement.js'
-import { useSumsToken } from './shop.js'
+import { tokenName, useShop } from './shop.js'
+import { TokenMoney } from './TokenMoney.js'
 
 /** Shows the chart's figures, without periods that have no capture. */
 export function SettlementTable({
+  token,
   bars,
   unit,
 }: {
+  token: PageToken
   bars: readonly SettlementBar[]
   unit: Span
 }): ReactNode {
-  const { symbol, decimals } = useSumsToken()
+  const name = tokenName(useShop(), token)
   const rows = bars.filter(({ count }) => count > 0)
   if (rows.length === 0) return null
-  const money = (value: bigint) => (
-    <Money amount={formatAmount(value, decimals)} symbol={symbol} />
-  )
+  const money = (value: bigint) => <TokenMoney amount={{ token, value }} />
   return (
     <details className="figures">
       <summary>Show the figures</summary>
       <Table
-        caption={`Captured. ${span[unit].label}`}
+        caption={`Captured. ${span[unit].label}, in ${name}`}
         rows={rows}
         rowKey={({ from }) => String(from)}
         columns={[

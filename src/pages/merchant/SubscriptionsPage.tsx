@@ -61,12 +61,13 @@ export function SubscriptionsPage({ api }: { api: MerchantApi }): ReactNode {
   )
 }
 
-function SubscriptionsTable({
+export function SubscriptionsTable({
   rows,
   onChoose,
 }: {
   rows: readonly Subscription[]
-  onChoose: (subscription: Subscription) => void
+  /** Absent if the charges are shown already. */
+  onChoose?: ((subscription: Subscription) => void) | undefined
 }): ReactNode {
   const shop = useShop()
   return (
@@ -129,23 +130,34 @@ function SubscriptionsTable({
               <Countdown until={due} over="now" near={0} />
             ),
         },
-        {
-          key: 'charges',
-          title: 'Charges',
-          cell: (one) => (
-            <Button size="small" variant="quiet" onClick={() => onChoose(one)}>
-              Charges
-              <span className="visually-hidden"> of {shortHex(one.id)}</span>
-            </Button>
-          ),
-        },
+        ...(onChoose
+          ? [
+              {
+                key: 'charges',
+                title: 'Charges',
+                cell: (one: Subscription) => (
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    onClick={() => onChoose(one)}
+                  >
+                    Charges
+                    <span className="visually-hidden">
+                      {' '}
+                      of {shortHex(one.id)}
+                    </span>
+                  </Button>
+                ),
+              },
+            ]
+          : []),
       ]}
     />
   )
 }
 
 /** Lists the charges of a subscription. Each leads to its proof. */
-function ChargesCard({
+export function ChargesCard({
   api,
   of: subscription,
 }: {

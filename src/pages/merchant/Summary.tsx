@@ -1,14 +1,17 @@
 import type { ReactNode } from 'react'
-import { formatAmount } from '../../core/amount.js'
 import { Countdown } from '../ui/Countdown.js'
 import { useNow } from '../ui/clock.js'
-import { Money } from '../ui/Money.js'
 import { Stat } from '../ui/Stat.js'
 import type { BookOrder } from './applyEvent.js'
 import { sumExposure } from './exposure.js'
-import { useSumsToken } from './shop.js'
+import { groupByToken } from './groupByToken.js'
+import { useShop } from './shop.js'
+import { TokenAmounts } from './TokenMoney.js'
 
-/** The four figures a merchant looks at first. */
+/**
+ * The four figures a merchant looks at first. Those of money have one line for
+ * each token.
+ */
 export function Summary({
   orders,
   isPartial,
@@ -16,15 +19,22 @@ export function Summary({
   orders: ReadonlyMap<string, BookOrder>
   isPartial: boolean
 }): ReactNode {
-  const { symbol, decimals } = useSumsToken()
+  const shop = useShop()
   const now = useNow()
   const all = [...orders.values()]
   const waiting = all.filter(({ state }) => state === 'stored')
-  const { total, count } = sumExposure(all, now, decimals)
+  const exposures = groupByToken(all, shop).map(({ token, orders: own }) => ({
+    token,
+    ...sumExposure(own, now, token.decimals),
+  }))
+  const count = exposures.reduce((sum, one) => sum + one.count, 0)
   const day = all.filter(
     ({ capture }) => capture && Number(capture.blockTime) > now - 86_400,
   )
-  const captured = day.reduce((sum, { value }) => sum + BigInt(value), 0n)
+  const captured = groupByToken(day, shop).map(({ token, orders: own }) => ({
+    token,
+    value: own.reduce((sum, { value }) => sum + BigInt(value), 0n),
+  }))
   const next = waiting
     .map(({ validBefore }) => Number(validBefore))
     .filter((end) => end > now)
@@ -46,13 +56,18 @@ export function Summary({
         label="Exposure"
         note={`${least}${count} ${count === 1 ? 'payment' : 'payments'} with a valid signature`}
       >
-        <Money amount={formatAmount(total, decimals)} symbol={symbol} />
+        <TokenAmounts
+          amounts={exposures.map(({ token, total: value }) => ({
+            token,
+            value,
+          }))}
+        />
       </Stat>
       <Stat
         label="Captured, last 24 hours"
         note={`${least}${day.length} ${day.length === 1 ? 'payment' : 'payments'}`}
       >
-        <Money amount={formatAmount(captured, decimals)} symbol={symbol} />
+        <TokenAmounts amounts={captured} />
       </Stat>
     </section>
   )

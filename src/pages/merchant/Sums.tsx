@@ -1,21 +1,17 @@
 import { Fragment, type ReactNode } from 'react'
-import { formatAmount } from '../../core/amount.js'
-import { Money } from '../ui/Money.js'
 import type { BookOrder } from './applyEvent.js'
 import { sumTokens } from './bulk.js'
+import { tokenKey } from './groupByToken.js'
 import { orderToken, useShop } from './shop.js'
+import { TokenMoney } from './TokenMoney.js'
 
 /** The sum of some orders, one for each token. */
 export function Sums({ orders }: { orders: readonly BookOrder[] }): ReactNode {
   const shop = useShop()
-  return sumTokens(orders).map((sum, index) => {
-    const { symbol, decimals, chain } = orderToken(shop, sum)
-    return (
-      <Fragment key={sum.chainId + sum.token}>
-        {index > 0 && ' + '}
-        <Money amount={formatAmount(sum.value, decimals)} symbol={symbol} />
-        {shop.tokens.length > 1 && chain && ` on ${chain}`}
-      </Fragment>
-    )
-  })
+  return sumTokens(orders).map((sum, index) => (
+    <Fragment key={tokenKey(sum)}>
+      {index > 0 && ' + '}
+      <TokenMoney amount={{ token: orderToken(shop, sum), value: sum.value }} />
+    </Fragment>
+  ))
 }

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 import type { MerchantOrder } from '../../client/MerchantClient.js'
-import { formatAmount } from '../../core/amount.js'
 import { AddressText } from '../ui/AddressText.js'
 import { Card } from '../ui/Card.js'
 import { Facts } from '../ui/Facts.js'
 import { HashLink } from '../ui/HashLink.js'
 import { RelativeTime } from '../ui/RelativeTime.js'
 import { finalityWords } from '../ui/states.js'
+import { Ether } from './Ether.js'
 import { transactionUrl, useToken } from './shop.js'
 
 /** Shows the record of the transaction that settled an order. */
@@ -61,7 +61,7 @@ export function TransactionCard({
             'Gas',
             capture && `${Number(capture.gasUsed).toLocaleString('en')} units`,
           ],
-          ['Fee', capture && `${formatAmount(BigInt(capture.fee), 18)} ETH`],
+          ['Fee', capture && <Ether key="f" wei={capture.fee} />],
           [
             'Payer',
             order.payer && (

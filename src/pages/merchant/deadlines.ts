@@ -1,15 +1,14 @@
 import type { BookOrder } from './applyEvent.js'
 import { mostOf } from './exposure.js'
-import { isOfToken, orderToken, type PagesShop } from './shop.js'
-
-type Token = ReturnType<typeof orderToken>
+import { groupByToken, type TokenAmount } from './groupByToken.js'
+import type { PagesShop } from './shop.js'
 
 /** The orders whose windows end in one span of time. */
 export type DeadlineSpan = {
   label: string
   orders: readonly BookOrder[]
   /** The most that their signatures can move, for each token. */
-  sums: readonly { token: Token; value: bigint }[]
+  sums: readonly TokenAmount[]
 }
 
 const spans: readonly (readonly [seconds: number, label: string])[] = [
@@ -48,14 +47,9 @@ export function findDeadlines(
 function sumOf(
   orders: readonly BookOrder[],
   shop: Pick<PagesShop, 'tokens'>,
-): DeadlineSpan['sums'] {
-  const sums: { token: Token; value: bigint }[] = []
-  for (const order of orders) {
-    const token = orderToken(shop, order)
-    const value = mostOf(order, token.decimals)
-    const known = sums.find((one) => isOfToken(one.token, token))
-    if (known) known.value += value
-    else sums.push({ token, value })
-  }
-  return sums
+): readonly TokenAmount[] {
+  return groupByToken(orders, shop).map(({ token, orders: own }) => ({
+    token,
+    value: own.reduce((sum, order) => sum + mostOf(order, token.decimals), 0n),
+  }))
 }

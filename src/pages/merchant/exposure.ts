@@ -1,6 +1,6 @@
 import type { MerchantOrder } from '../../client/MerchantClient.js'
-import { parseAmount } from '../../core/amount.js'
 import type { OrderState } from '../../store/types.js'
+import { readAmount } from './readAmount.js'
 
 export type Exposure = {
   /** Token units. */
@@ -17,8 +17,8 @@ const open: readonly OrderState[] = [
 ]
 
 /**
- * Sums up how much the signatures that the shop holds can still move. Counts
- * open and voided payments until their signature expires, and ceilings in full.
+ * Sums up how much the signatures that the shop holds can still move, of orders
+ * in one token. Counts open and voided payments until their signature expires, and ceilings in full.
  * The payer with the largest sum comes first.
  */
 export function sumExposure(
@@ -47,10 +47,16 @@ export function sumExposure(
   return { total, count, payers: rows }
 }
 
-/** The most that an order's signature can move, in token units. */
+/**
+ * The most that an order's signature can move, in token units. If no node
+ * described the token, the ceiling in whole tokens has no units, and what is to
+ * be captured counts.
+ */
 export function mostOf(
   { value, atMost }: Pick<MerchantOrder, 'value' | 'atMost'>,
   decimals: number,
 ): bigint {
-  return atMost === undefined ? BigInt(value) : parseAmount(atMost, decimals)
+  const ceiling =
+    atMost === undefined ? undefined : readAmount(atMost, decimals)
+  return ceiling ?? BigInt(value)
 }

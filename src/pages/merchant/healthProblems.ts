@@ -1,4 +1,5 @@
 import type { Answers } from '../../http/schemas/answerTypes.js'
+import type { TaskName } from '../../orders/engine.js'
 
 type Health = Answers['Health']
 type Fault = NonNullable<Health['chains'][number]['fault']>
@@ -10,6 +11,8 @@ export type HealthProblem = {
   advice: string
   /** The order that it is about, whose page says more. */
   orderId?: string | undefined
+  /** The subscription that it is about. */
+  subscriptionId?: string | undefined
 }
 
 const faults: Readonly<Record<Fault, readonly [what: string, todo: string]>> = {
@@ -95,53 +98,77 @@ export function findHealthProblems({
       })
   }
   for (const { putAside, ...place } of [...destinations, ...submitters])
-    for (const { what, reason } of putAside)
+    for (const { what, subscriptionId, reason } of putAside) {
+      const task = taskOf(what)
+      const [, orderId] = task ? [] : (idForm.exec(what) ?? [])
       found.push({
         key: `${JSON.stringify(place)} ${what}`,
-        title: `${nameOf(what)} failed and is tried again: ${reason}.`,
-        advice: adviceFor(what),
-        orderId: orderOf(what),
+        title: `${task?.[0] ?? nameOf(what, subscriptionId)} failed and is tried again: ${reason}.`,
+        advice: task?.[1] ?? adviceFor(what),
+        ...(subscriptionId === undefined ? { orderId } : { subscriptionId }),
       })
+    }
   return found
 }
 
-const tasks: Readonly<Record<string, readonly [name: string, todo: string]>> = {
+type Task = readonly [name: string, todo: string]
+
+const askNode = 'Check the node of this chain. Everything else goes on.'
+
+const tasks: Readonly<Record<TaskName, Task>> = {
   submitter: [
     'All work of a sending account',
     'The node does not return the account’s state, or is on another chain: check the node.',
   ],
+  batches: ['Choosing what is sent together', askNode],
+  captureKeys: ['Asking about capture keys', askNode],
   watch: ['Watching the chain', 'Check the node: it gives no newest block.'],
   head: ['Watching the chain', 'Check the node: it gives no newest block.'],
   finality: [
     'Finality',
     'The node has no safe block, or its blocks contradict each other: set policy.blocks, or use another node.',
   ],
+  reorganizations: ['Looking for replaced blocks', askNode],
+  expiry: ['Ending orders whose window is over', askNode],
+  drafts: ['Ending orders that nobody signed', askNode],
+  reconciliation: [
+    'Comparing your records with the chain',
+    'Check the node: it must give old logs and receipts.',
+  ],
+  fulfilment: ['Fulfilling captured orders', askNode],
+  finalityRaised: ['Following captures until they are final', askNode],
+  refunds: ['Carrying out refunds', askNode],
   schedule: ['Charging subscriptions', 'Check the node of their chain.'],
   charges: ['Watching charges', 'Check the node of their chain.'],
 }
 
-function nameOf(what: string): string {
-  return (
-    tasks[what]?.[0] ??
-    `Work on ${what.replace(/^sign:/, 'signing ').replace('\t', ', refund ')}`
-  )
+const nonceForm = /^(?:settle|resend|replace|fill) nonce (\d+)$/
+
+/** Returns the words for work that concerns no single order. */
+function taskOf(what: string): Task | undefined {
+  if (Object.hasOwn(tasks, what)) return tasks[what as TaskName]
+  const [, nonce] = nonceForm.exec(what) ?? []
+  return nonce === undefined
+    ? undefined
+    : [`The transaction with account nonce ${nonce}`, askNode]
+}
+
+function nameOf(what: string, subscriptionId: string | undefined): string {
+  if (what.startsWith('revocation '))
+    return `Looking for the revocation of subscription ${what.slice(11)}`
+  const id = what.replace(/^sign:/, '').replace('\t', ', refund ')
+  const kind = subscriptionId === undefined ? '' : 'subscription '
+  return `Work on ${what.startsWith('sign:') ? 'signing ' : ''}${kind}${id}`
 }
 
 function adviceFor(what: string): string {
-  const [, advice] = tasks[what] ?? []
-  if (advice) return advice
   return what.startsWith('sign:')
     ? 'Repair the key service or the sealing key; all other orders go on.'
     : 'Everything else goes on. If it stays, run: npx countersign doctor'
 }
 
 /**
- * Finds the order in a task's name: an order's id, or a refund's, which begins
- * with its order's id and a tab; with `sign:` before it or not. Hashes and ids
- * after other words have no page.
+ * An order's id, or a refund's, which begins with its order's id and a tab;
+ * with `sign:` before it or not. Hashes and ids after other words have no page.
  */
-function orderOf(what: string): string | undefined {
-  const [id = ''] = what.replace(/^sign:/, '').split('\t')
-  const isOther = tasks[what] || /^0x[\da-f]{64}$|^revocation /.test(id)
-  return isOther ? undefined : id
-}
+const idForm = /^(?:sign:)?(?!0x[\da-f]{64}$|revocation )([^\t]+)/

@@ -43,7 +43,17 @@ type AnswerOf<method extends keyof MerchantClient> = ReturnType<
 >
 
 /** How far a webhook target is. */
-export type TargetLag = Wire<WebhookLag> & { name: string }
+export type TargetLag = Wire<WebhookLag> & {
+  name: string
+  /** True until a requested replay begins. Only told to who may replay. */
+  isReplayRequested?: boolean | undefined
+}
+
+export type Webhooks = {
+  targets: readonly TargetLag[]
+  /** Present if the merchant may replay events. */
+  mayReplay?: true | undefined
+}
 
 export type MerchantApi = {
   /** Follows the events after a cursor, or only new ones. */
@@ -67,8 +77,11 @@ export type MerchantApi = {
   bookings(from: bigint): Promise<AsyncIterable<Wire<LedgerRow>>>
   health(): AnswerOf<'health'>
   /** Gets how far each webhook target is. */
-  webhooks(): Promise<{ targets: readonly TargetLag[] }>
+  webhooks(): Promise<Webhooks>
+  /** Delivers every event since a time in Unix milliseconds once more. */
+  replayWebhooks(target: string, since: number): Promise<{ replayed: true }>
   subscriptions(before?: string): Promise<Answers['SubscriptionList']>
+  subscription(subscriptionId: string): Promise<Answers['Subscription']>
   charges(
     subscriptionId: string,
     before?: string,
@@ -132,11 +145,17 @@ export function createMerchantApi({
       readJsonLines(await merchant.ledger({ format: 'jsonLines', from })),
     health: () => merchant.health(),
     webhooks: () => ask(line, { path: '/webhooks' }),
+    replayWebhooks: (target, since) =>
+      ask(line, {
+        path: `/merchant/webhooks/replay${queryOf({ target, since })}`,
+        body: {},
+      }),
     subscriptions: (before) =>
       ask(line, { path: subscriptionsPath + queryOf({ before }) }),
+    subscription: (id) => ask(line, { path: subscriptionRoute(id) }),
     charges: (id, before) =>
       ask(line, {
-        path: `${subscriptionsPath}/${encodeURIComponent(id)}/charges${queryOf({ before })}`,
+        path: `${subscriptionRoute(id)}/charges${queryOf({ before })}`,
       }),
     receipt: (chainId, hash) =>
       ask<ChainAnswer>(line, { path: `/receipts/${chainId}/${hash}` }),
@@ -144,6 +163,9 @@ export function createMerchantApi({
 }
 
 const subscriptionsPath = '/merchant/subscriptions'
+
+const subscriptionRoute = (id: string): string =>
+  `${subscriptionsPath}/${encodeURIComponent(id)}`
 
 type RefundRequest = {
   refundId: string

@@ -37,6 +37,22 @@ export function readSearch(
     : [{ orderId: word }, { transaction }]
 }
 
+/** True if a filter leaves out orders by a condition of the merchant. */
+export function isSearch({ search, ...conditions }: OrderFilter): boolean {
+  return Boolean(search) || isNarrowed(conditions)
+}
+
+/** True if a filter has a condition besides the text to find. */
+export function isNarrowed({
+  states,
+  from,
+  to,
+  least,
+  most,
+}: OrderFilter): boolean {
+  return [states, from, to, least, most].some((one) => one !== undefined)
+}
+
 /** Says by what a search found its orders. */
 export function foundWords(target: SearchTarget): string {
   const { orderId, payer, recipient, transaction } = target

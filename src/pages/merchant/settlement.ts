@@ -23,8 +23,8 @@ export type SettlementBar = {
 }
 
 /**
- * Sums up the captured amounts that were not refunded, by the time of the
- * capture and by finality.
+ * Sums up the captured amounts that were not refunded, of orders in one token,
+ * by the time of the capture and by finality.
  */
 export function sumSettlement(
   orders: Iterable<MerchantOrder>,

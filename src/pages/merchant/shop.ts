@@ -10,7 +10,7 @@ export type PagesShop = Omit<MerchantData, 'root'> & {
   root: string
 }
 
-type TokenPlace = { chainId: number; token: Address }
+export type TokenPlace = { chainId: number; token: Address }
 
 /** Builds the shop from the server's data and the address of the page. */
 export function toPagesShop(
@@ -28,18 +28,6 @@ export function useShop(): PagesShop {
   const shop = useContext(ShopContext)
   if (!shop) throw new Error('The page has no data of the shop')
   return shop
-}
-
-/** The token of the sums. A shop can take several tokens. */
-export const SumsContext: Context<PageToken | undefined> = createContext<
-  PageToken | undefined
->(undefined)
-
-export function useSumsToken(): PageToken {
-  const { tokens } = useShop()
-  const token = useContext(SumsContext) ?? tokens[0]
-  if (!token) throw new Error('The shop takes no token')
-  return token
 }
 
 /**
@@ -60,6 +48,15 @@ export function orderToken(
       decimals: 0,
     }
   )
+}
+
+/** Names a token: with its chain, if the shop takes tokens of several. */
+export function tokenName(
+  { tokens }: Pick<PagesShop, 'tokens'>,
+  { symbol, chain }: PageToken,
+): string {
+  const chains = new Set(tokens.map(({ chainId }) => chainId))
+  return chains.size > 1 && chain ? `${symbol} on ${chain}` : symbol
 }
 
 export function useToken(place: TokenPlace): PageToken {
@@ -93,6 +90,11 @@ export function transactionUrl(
   hash: string,
 ): string | undefined {
   return explorer && `${explorer}/tx/${hash}`
+}
+
+/** Returns the path of a subscription's page. */
+export function subscriptionPath({ root }: PagesShop, id: string): string {
+  return `${root}subscriptions/${encodeURIComponent(id)}`
 }
 
 /** Returns the path of an order's page. */

@@ -8,6 +8,18 @@ export function groupAmount(amount: string): string {
   return `${grouped}.${fraction.padEnd(2, '0')}`
 }
 
+/**
+ * Cuts an amount to four significant digits, without rounding. Keeps all digits
+ * before the point, and two after it.
+ */
+export function shortAmount(amount: string): string {
+  const [whole = '', fraction = ''] = amount.split('.')
+  const digits = whole.replace(/^-?0?/, '').length
+  const zeros = digits > 0 ? -digits : fraction.search(/[1-9]/)
+  const places = Math.max(2, 4 + zeros)
+  return fraction ? `${whole}.${fraction.slice(0, places)}` : whole
+}
+
 /** Shortens hex to `0x1234…abcd`. */
 export function shortHex(hex: string): string {
   return hex.length > 13 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex

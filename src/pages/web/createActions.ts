@@ -10,11 +10,13 @@ import type { Actions } from './parts.js'
 import { pay } from './pay.js'
 import type { Reporter } from './reportEvents.js'
 import type { Screen } from './screen.js'
+import { attemptKey, keepSentEnd } from './sentEnd.js'
 import { type Connection, connect } from './wallets.js'
 import { failureText } from './words.js'
 
 type CreateActionsParameters = {
   screen: Screen
+  orderId: string
   opened: OpenedBuyer
   tokens: readonly PageToken[]
   report: Reporter
@@ -150,11 +152,13 @@ export function createActions(parameters: CreateActionsParameters): Actions {
     },
     sendCall: () => {
       run('canceling', async () => {
-        const { connection, token } = current()
+        const { connection, order, token } = current()
         const { call } = screen.model()
         if (!call) return
         await sendCancellation(connection, token, call)
-        change({ isCallSent: true })
+        const sentEnd = attemptKey(order)
+        keepSentEnd(parameters.orderId, sentEnd)
+        change({ sentEnd })
       })
     },
     toggleDetails: (showsDetails) => change({ showsDetails }),

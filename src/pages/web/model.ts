@@ -2,6 +2,7 @@ import type { BuyerClient, BuyerState } from '../../client/BuyerClient.js'
 import type { PageDraft } from './draft.js'
 import type { PageFailure, PageToken } from './pageData.js'
 import type { PayPhase } from './pay.js'
+import { attemptKey } from './sentEnd.js'
 import type { Connection, FoundWallet } from './wallets.js'
 
 export type OrderNews = {
@@ -28,7 +29,8 @@ export type Model = {
   isUnneeded: boolean
   /** What the buyer has to send, if the shop does not. */
   call?: Awaited<ReturnType<BuyerClient['sendCancellation']>>['call']
-  isCallSent: boolean
+  /** The attempt whose cancellation the buyer sent, see `attemptKey`. */
+  sentEnd?: string | undefined
   showsDetails: boolean
 }
 
@@ -73,6 +75,11 @@ const cancelable: readonly string[] = ['stored', 'capturing', 'voided']
 export function canCancel(model: Model): boolean {
   const { state = '' } = model.order ?? {}
   return cancelable.includes(state) && timeOf(model, 'accepted') !== undefined
+}
+
+/** True if the buyer sent the cancellation of this attempt. */
+export function isEndSent({ order, sentEnd }: Model): boolean {
+  return order !== undefined && attemptKey(order) === sentEnd
 }
 
 /** Finds the token of the order among those that the shop takes. */

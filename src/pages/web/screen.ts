@@ -3,6 +3,7 @@ import { createFormat, formatTimeLeft } from './format.js'
 import { looksOf, type Model, tokenOf } from './model.js'
 import type { PageData } from './pageData.js'
 import type { Actions } from './parts.js'
+import { readSentEnd } from './sentEnd.js'
 import { renderView } from './view.js'
 import type { Words } from './words.js'
 
@@ -35,7 +36,7 @@ export function createScreen(parameters: CreateScreenParameters): Screen {
     wallets: [],
     isChoosing: false,
     isUnneeded: false,
-    isCallSent: false,
+    sentEnd: readSentEnd(orderId),
     showsDetails: false,
   }
   let rendered = ''

@@ -59,6 +59,7 @@ export function showPayment(parameters: ShowPaymentParameters): void {
     createActions: (shown) =>
       createActions({
         screen: shown,
+        orderId: link.orderId,
         opened,
         tokens: data.tokens,
         report,
@@ -88,7 +89,9 @@ export function showPayment(parameters: ShowPaymentParameters): void {
         type === 'status' ? model.events : [...model.events, { type, at }]
       const isUnneeded =
         (wasOpen && !isOpen && model.task === 'signing') || model.isUnneeded
-      showOrder(order, { events, isUnneeded, link: 'live' })
+      // Belongs to the attempt before.
+      const call = type === 'reauthorized' ? undefined : model.call
+      showOrder(order, { events, isUnneeded, call, link: 'live' })
       if (isOpen && (!model.draft || type === 'reauthorized')) readDraft()
     },
   }).catch(() => {

@@ -3,7 +3,7 @@ import { describePoint } from './describePoint.js'
 import { detailsPart } from './details.js'
 import { type Child, h } from './dom.js'
 import { formatTimeLeft } from './format.js'
-import { canCancel, type Model, timeOf } from './model.js'
+import { canCancel, isEndSent, type Model, timeOf } from './model.js'
 import type { PageData } from './pageData.js'
 import {
   type Actions,
@@ -53,7 +53,10 @@ export function renderView(
     link === 'lost' &&
       notice(format.say(model.task === 'sending' ? 'keepOpen' : 'lost')),
     order.state === 'drafted' && payPart(model, order, parameters),
-    canCancel(model) && !model.call && cancelPart(model, parameters),
+    canCancel(model) &&
+      !model.call &&
+      !isEndSent(model) &&
+      cancelPart(model, parameters),
     callPart(model, parameters),
     endPart(model, order, parameters),
   )
@@ -179,15 +182,15 @@ function cancelPart(model: Model, parameters: ViewParameters): Child {
 }
 
 function callPart(model: Model, { format, actions }: ViewParameters): Child {
-  const { call, isCallSent } = model
-  if (!call || !canCancel(model)) return undefined
+  const isSent = isEndSent(model)
+  if ((!model.call && !isSent) || !canCancel(model)) return undefined
   const { say } = format
   return h(
     'div',
     { class: 'notice' },
     h('h2', {}, say('sendItTitle')),
-    h('p', {}, say(isCallSent ? 'sentText' : 'sendItText')),
-    !isCallSent && button(say('sendIt'), 'send', actions.sendCall),
+    h('p', {}, say(isSent ? 'sentText' : 'sendItText')),
+    !isSent && button(say('sendIt'), 'send', actions.sendCall),
   )
 }
 

@@ -1,4 +1,4 @@
-import type { WatchAsides } from '../../orders/engine.js'
+import type { TaskName, WatchAsides } from '../../orders/engine.js'
 import type { SubscriptionRecord } from '../../store/types.js'
 import type { ClientGroup } from './groupByClient.js'
 
@@ -33,7 +33,7 @@ export function revocationOf({ id }: Pick<SubscriptionRecord, 'id'>): string {
 export function asideOf(
   asides: WatchAsides,
   { tokens }: Pick<ClientGroup, 'tokens'>,
-  what: 'schedule' | 'charges',
+  what: Extract<TaskName, 'schedule' | 'charges'>,
 ): NamedAside {
   return nameAside(what, tokens.map(asides.ofToken))
 }

@@ -65,6 +65,8 @@ export function holdBack(
   const originals = patched.map((name) => Reflect.get(response, name))
   const emit = response.emit.bind(response)
   const silence = limitSilence()
+  // Node never looks at the bytes of a body that an answer cannot have.
+  const hasBody = Reflect.get(response, '_hasBody') !== false
   let hasBegun = false
   let hasEnded = false
   let isTooLong = false
@@ -96,7 +98,7 @@ export function holdBack(
       sendHead(response)
       silence.restart()
       if (silence.isOver() || isBodyless(head.status)) return
-      if (collected.add(toBytes(chunk, encoding))) return
+      if (collected.add(toBytes(chunk, encoding, hasBody))) return
       isTooLong = true
       resolve(Response.json({ error: 'answer_too_long' }, { status: 500 }))
     }
@@ -117,7 +119,8 @@ export function holdBack(
         hasEnded = true
         Reflect.set(response, 'finished', true)
         try {
-          resolve(toResponse(response, head, collected.bytes()))
+          const wire = twin.isHeadUtf8() ? asUtf8 : String
+          resolve(toResponse(response, { ...head, wire }, collected.bytes()))
         } catch (error) {
           reject(error)
         }
@@ -125,7 +128,10 @@ export function holdBack(
       },
       writeHead,
       writeHeader: writeHead,
-      flushHeaders: () => sendHead(response),
+      flushHeaders: () => {
+        sendHead(response)
+        twin.call('flushHeaders', [])
+      },
       writeContinue: (...given: unknown[]) => twin.call('writeContinue', given),
       writeProcessing: (...given: unknown[]) =>
         twin.call('writeProcessing', given),
@@ -335,14 +341,22 @@ function hideSocket(
   }
 }
 
-/** Returns the bytes of a chunk, as Node would send them. */
-function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
-  if (typeof chunk === 'string')
-    return Buffer.from(
-      chunk,
-      // Buffer refuses unknown encodings, as Node does.
-      typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8',
-    )
+/**
+ * Returns the bytes of a chunk, as Node would send them. Refuses an unknown
+ * encoding only if the answer has a body, as Node does.
+ */
+function toBytes(
+  chunk: unknown,
+  encoding: unknown,
+  hasBody: boolean,
+): Uint8Array {
+  const given = typeof encoding === 'string' && encoding ? encoding : 'utf8'
+  const isIgnored = !hasBody && !Buffer.isEncoding(given)
+  const named = isIgnored ? 'utf8' : (given as BufferEncoding)
+  // Buffer refuses unknown encodings, as Node does.
+  if (typeof chunk === 'string') return Buffer.from(chunk, named)
+  // Node refuses them beside bytes, too; its own streams say `buffer` there.
+  if (given !== 'buffer') Buffer.from('', named)
   // Copies the bytes, because the handler may write its next chunk into the
   // same buffer.
   if (isBytes(chunk)) return new Uint8Array(chunk)
@@ -376,16 +390,27 @@ function collect(most: number): {
 /** True for a status with which a `Response` has no body. */
 const isBodyless = (status: number): boolean => [204, 205, 304].includes(status)
 
+/** Returns a text whose Latin-1 bytes are the UTF-8 bytes of another. */
+function asUtf8(text: unknown): string {
+  return Buffer.from(String(text)).toString('latin1')
+}
+
+/** `wire` turns a text into one whose Latin-1 bytes Node would have sent. */
 function toResponse(
   response: ExpressResponse,
-  head: { status: number; statusText: string },
+  {
+    status,
+    statusText,
+    wire,
+  }: { status: number; statusText: string; wire: (text: unknown) => string },
   body: Uint8Array<ArrayBuffer>,
 ): Response {
   const headers = new Headers()
   for (const [name, value] of Object.entries(response.getHeaders()))
-    for (const one of [value].flat()) headers.append(name, String(one))
-  return new Response(isBodyless(head.status) ? null : body, {
-    ...head,
+    for (const one of [value].flat()) headers.append(name, wire(one))
+  return new Response(isBodyless(status) ? null : body, {
+    status,
+    statusText: wire(statusText),
     headers,
   })
 }

@@ -30,6 +30,11 @@ export type TwinResponse = {
    * @throws what Node throws, if it refuses the head.
    */
   writeHead(status: unknown, given: readonly unknown[]): void
+  /**
+   * True if Node would send the head as UTF-8: it sends the head together with
+   * a first text of that encoding, and otherwise as Latin-1.
+   */
+  isHeadUtf8(): boolean
 }
 
 /**
@@ -49,7 +54,10 @@ export function twinOf(
   // Node adds the headers of `writeHead` to the others only if others were set
   // at some time.
   twin.setHeader('trailer', '')
-  const drop = (_: unknown, __: unknown, callback: unknown) => {
+  let first: { isUtf8: boolean } | undefined
+  const drop = (data: unknown, encoding: unknown, callback: unknown) => {
+    const isUtf8 = !encoding || encoding === 'utf8'
+    first ??= { isUtf8: typeof data === 'string' && isUtf8 }
     if (typeof callback === 'function') queueMicrotask(() => callback())
     return true
   }
@@ -74,6 +82,7 @@ export function twinOf(
         if (!isTooLate) copyHead(twin, response)
       }
     },
+    isHeadUtf8: () => first?.isUtf8 === true,
   }
 }
 

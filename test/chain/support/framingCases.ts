@@ -45,6 +45,7 @@ const heads: Readonly<Record<string, Act>> = {
   noDate: (to) => to.removeHeader('Date'),
   control: set(['X-Odd', 'a\u0001b']),
   lineBreak: set(['X-Odd', 'a\r\nb: c']),
+  latin: set(['X-Odd', 'caf\u00e9']),
   wide: set(['X-Odd', '\u20ac']),
   wideAtHead: (to) => to.writeHead(201, { 'X-Fine': '1', 'X-Odd': '\u20ac' }),
   oddName: set(['X Odd', '1']),

@@ -3,6 +3,7 @@ import type { RefundState } from 'countersign/orders'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { openDesk } from '../../chain/support/shopPage.js'
 import { findFaults, tabStops } from '../../chain/support/shopPageChecks.js'
+import { placeOrder } from '../../chain/support/shopPageOrders.js'
 import {
   type MerchantLook,
   showToMerchant,
@@ -10,6 +11,10 @@ import {
 
 const desk = await openDesk()
 const { shop } = desk
+const account = shop.chain.accounts[3]
+if (!account) throw new Error('no account left')
+// What the pages show is this order in other states.
+await placeOrder(shop, { account, product: 'house-blend', amount: '12.50' })
 afterAll(() => desk.close())
 afterEach(() => expect(desk.takeProblems()).toEqual([]))
 

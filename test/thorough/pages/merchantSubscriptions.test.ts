@@ -63,6 +63,36 @@ test('subscriptions are a list, and each leads to its charges and their proofs',
   await charged.getByRole('link').click()
   await page.getByRole('list', { name: 'What happened' }).waitFor()
 
+  // Each id that health can name leads to the page of what it names.
+  await page.route('**/api/merchant/health', async (route) => {
+    const response = await route.fetch()
+    const health = await response.json()
+    const reason = 'NodeError'
+    health.destinations[0].putAside = [
+      { what: id, subscriptionId: id, reason, since: '1' },
+      { what: `sign:${charge?.id}`, reason, since: '1' },
+      { what: 'reconciliation', reason, since: '1' },
+    ]
+    await route.fulfill({ json: health })
+  })
+  await page.getByRole('link', { name: 'Books' }).click()
+  const health = page.getByRole('region', { name: 'Health' })
+  await health.getByText(`Work on subscription ${id} failed`).waitFor()
+  expect(await findFaults(page)).toEqual([])
+  expect(await health.getByRole('link').count()).toBe(2)
+  await health.getByRole('link', { name: 'Open the subscription' }).click()
+  await page
+    .getByRole('heading', { name: 'Subscription', exact: true })
+    .waitFor()
+  await page.locator(`[data-row="${id}"]`).getByText('Active').waitFor()
+  await page.locator(`[data-row="${charge?.id}"]`).waitFor()
+  expect(await findFaults(page)).toEqual([])
+  await page.reload()
+  await page.locator(`[data-row="${charge?.id}"]`).waitFor()
+  await page.goBack()
+  await health.getByRole('link', { name: 'Open the order' }).click()
+  await page.getByRole('list', { name: 'What happened' }).waitFor()
+
   await page.goto(await serve({}))
   await page.getByRole('link', { name: 'Ceilings' }).waitFor()
   expect(await page.getByRole('link', { name: 'Subscriptions' }).count()).toBe(

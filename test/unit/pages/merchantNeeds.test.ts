@@ -88,8 +88,6 @@ test.each([
   ['sign:one', 'one'],
   ['one\trefund-1', 'one'],
   ['sign:one\trefund-1', 'one'],
-  ['head', undefined],
-  ['charges', undefined],
   ['revocation sub', undefined],
   [`0x${'ab'.repeat(32)}`, undefined],
 ])('the problem of %j leads to the page of order %s', (what, orderId) => {
@@ -99,4 +97,47 @@ test.each([
   } as unknown as Answers['Health'])
   expect(problem?.orderId).toBe(orderId)
   expect(problem?.title).not.toContain('\t')
+})
+
+test.each([
+  'submitter',
+  'batches',
+  'watch',
+  'head',
+  'finality',
+  'reorganizations',
+  'expiry',
+  'drafts',
+  'reconciliation',
+  'fulfilment',
+  'finalityRaised',
+  'refunds',
+  'charges',
+  'schedule',
+  'settle nonce 7',
+  'resend nonce 7',
+  'replace nonce 7',
+  'fill nonce 70',
+])('the problem of %s, which concerns no order, leads nowhere', (what) => {
+  const [problem] = findHealthProblems({
+    ...well,
+    destinations: [{ putAside: [{ what, reason: 'NodeError', since: '1' }] }],
+  } as unknown as Answers['Health'])
+  expect(problem?.orderId).toBeUndefined()
+  expect(problem?.title).not.toContain(`Work on ${what}`)
+})
+
+test.each([
+  ['sub', 'Work on subscription sub failed'],
+  ['sign:sub', 'Work on signing subscription sub failed'],
+  ['revocation sub', 'Looking for the revocation of subscription sub failed'],
+])('the problem of %j leads to its subscription', (what, title) => {
+  const entry = { what, subscriptionId: 'sub', reason: 'NodeError', since: '1' }
+  const [problem] = findHealthProblems({
+    ...well,
+    destinations: [{ putAside: [entry] }],
+  } as unknown as Answers['Health'])
+  expect(problem).toMatchObject({ subscriptionId: 'sub' })
+  expect(problem?.orderId).toBeUndefined()
+  expect(problem?.title).toContain(title)
 })

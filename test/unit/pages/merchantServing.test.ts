@@ -35,6 +35,7 @@ test.each([
   ['/merchant/ceilings', './'],
   ['/merchant/subscriptions', './'],
   ['/merchant/orders/one', '../'],
+  ['/merchant/subscriptions/one', '../'],
 ])('%s loads its files from where they are', async (path, root) => {
   const ask = openMerchant({}, { basePath: '/shop' })
   const page = `/shop${path}`

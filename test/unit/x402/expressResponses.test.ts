@@ -7,35 +7,47 @@ import { listen, openedGate } from '../support/openedGate.js'
 
 type Answer = { status: number; reason: string; headers: object; body: string }
 
+type Compared = { sold: Answer; free: Answer }
+
 /** Gets the answer of handlers with a gate in front, and without one. */
-async function compare(
+const compare = (...handlers: RequestHandler[]) => compareTo('GET', ...handlers)
+
+async function compareTo(
+  method: string,
   ...handlers: RequestHandler[]
-): Promise<{ sold: Answer; free: Answer }> {
+): Promise<Compared> {
   const app = express()
   const gate = openedGate(() => undefined)
-  app.get('/sold', expressPayment(gate, 'work'), ...handlers)
-  app.get('/free', ...handlers)
+  app.all('/sold', expressPayment(gate, 'work'), ...handlers)
+  app.all('/free', ...handlers)
   const url = await listen(app)
-  return { sold: await ask(`${url}/sold`), free: await ask(`${url}/free`) }
+  return {
+    sold: await ask(`${url}/sold`, method),
+    free: await ask(`${url}/free`, method),
+  }
 }
 
 /** Headers of the connection, or of the cache rules of the gate. */
 const aside = ['date', 'transfer-encoding', 'content-length']
 
-const ask = (url: string): Promise<Answer> =>
+const ask = (url: string, method: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const asked = openRequest(url, { agent: false }, async (response) => {
-      const chunks = await response.toArray()
-      const { statusCode = 0, statusMessage = '', headers } = response
-      resolve({
-        status: statusCode,
-        reason: statusMessage,
-        headers: Object.fromEntries(
-          Object.entries(headers).filter(([name]) => !aside.includes(name)),
-        ),
-        body: Buffer.concat(chunks).toString('hex'),
-      })
-    })
+    const asked = openRequest(
+      url,
+      { agent: false, method },
+      async (response) => {
+        const chunks = await response.toArray()
+        const { statusCode = 0, statusMessage = '', headers } = response
+        resolve({
+          status: statusCode,
+          reason: statusMessage,
+          headers: Object.fromEntries(
+            Object.entries(headers).filter(([name]) => !aside.includes(name)),
+          ),
+          body: Buffer.concat(chunks).toString('hex'),
+        })
+      },
+    )
     asked.on('error', reject)
     asked.end()
   })
@@ -59,6 +71,67 @@ test.each([
       response.end(text, encoding)
     })
     expect(sold).toEqual(free)
+  },
+)
+
+const texts: readonly [name: string, (to: ServerResponse) => unknown][] = [
+  ['end(text)', (to) => to.end('abc')],
+  ['end(text, utf8)', (to) => to.end('abc', 'utf8')],
+  ['end(text, latin1)', (to) => to.end('abc', 'latin1')],
+  ['end(text, hex)', (to) => to.end('616263', 'hex')],
+  ['end(bytes)', (to) => to.end(Buffer.from('abc'))],
+  ['end()', (to) => to.end()],
+  ['write(text)', (to) => [to.write('abc'), to.end()]],
+  [
+    'write(text) of a known length',
+    (to) => [to.setHeader('content-length', 3), to.write('abc'), to.end()],
+  ],
+  ['writeHead, end(text)', (to) => [to.writeHead(201), to.end('abc')]],
+  ['flushHeaders, end(bytes)', (to) => [to.flushHeaders(), to.end('abc')]],
+]
+
+test.each(
+  ['GET', 'HEAD'].flatMap((method) =>
+    texts.map(([name, answer]) => [method, name, answer] as const),
+  ),
+)(
+  'headers and reason beyond ASCII leave as the same bytes as without the gate: %s, %s',
+  async (method, _, answer) => {
+    const { sold, free } = await compareTo(method, (_request, response) => {
+      response.statusMessage = 'Caf\u00e9'
+      response.setHeader('x-odd', ['caf\u00e9', '\u00fc\u0085'])
+      response.cookie('a', '1')
+      response.appendHeader('set-cookie', 'b=\u00fc')
+      answer(response)
+    })
+    expect(sold).toEqual(free)
+  },
+)
+
+test.each(['GET', 'HEAD'])(
+  'an encoding that does not exist is an error where Node looks at it: %s',
+  async (method) => {
+    const unknown = 'no-encoding' as BufferEncoding
+    for (const act of [
+      (to: ServerResponse) => to.end('abc', unknown),
+      (to: ServerResponse) => to.end(Buffer.from('abc'), unknown),
+      (to: ServerResponse) => to.write('abc', unknown),
+      (to: ServerResponse) => to.write(Buffer.from('abc'), unknown),
+    ]) {
+      const errors: unknown[] = []
+      await compareTo(method, (_, response) => {
+        try {
+          act(response)
+          errors.push(undefined)
+        } catch (error) {
+          errors.push(Object(error).code)
+        }
+        if (!response.writableEnded) response.destroy()
+      }).catch(() => undefined)
+      const [sold, free] = errors
+      expect(errors).toHaveLength(2)
+      expect(sold).toBe(free)
+    }
   },
 )
 

@@ -62,7 +62,9 @@ test.each(stores)(
       )
     await expect
       .poll(shown, patience)
-      .toMatchObject([{ what: id, reason: 'SealerUnavailableError' }])
+      .toMatchObject([
+        { what: id, subscriptionId: id, reason: 'SealerUnavailableError' },
+      ])
     expect(seen.map(({ name }) => name)).toContain('schedule.failed')
     expect(await count(id)).toBe(0)
     sealer.mend()
