@@ -15,7 +15,7 @@ import {
 } from '../waitForState.js'
 import { CaptureKeyError } from './errors.js'
 import { delegationIn, encodeGrant, type Grant } from './grant.js'
-import { getNonce, isDisabled, isPaused } from './keyStatus.js'
+import { getNonce, isDelegated, isDisabled, isPaused } from './keyStatus.js'
 import type { Permission } from './permission.js'
 import { redeemCall } from './redeemCall.js'
 import { signGrant } from './signGrant.js'
@@ -26,7 +26,7 @@ export type EndOptions = Omit<CallFees, 'gasPrice'> &
     /**
      * Account that sends the transaction and pays for it, for a treasury that
      * has no native currency. Not possible while the `DelegationManager` is
-     * paused.
+     * paused, or the treasury is not delegated.
      * @default the treasury itself
      */
     sponsor?: Account | Address | undefined
@@ -56,7 +56,7 @@ export async function endAll(client: Client, ending: Ending): Promise<Hash> {
   const before = await getNonce(client, treasury)
   return send(client, ending, {
     call: endAllCall(),
-    isDone: async () => (await getNonce(client, treasury)) > before,
+    isDone: async (block) => (await getNonce(client, treasury, block)) > before,
   })
 }
 
@@ -72,7 +72,7 @@ export async function endOne(
       // `disableDelegation((address,address,bytes32,(address,bytes,bytes)[],uint256,bytes))`
       data: `0x49934047${word(32)}${delegationIn(permission)}`,
     },
-    isDone: () => isDisabled(client, hash),
+    isDone: (block) => isDisabled(client, hash, block),
   })
 }
 
@@ -85,13 +85,17 @@ async function send(
   {
     call: own,
     isDone,
-  }: { call: { to: Address; data: Hex }; isDone(): Promise<boolean> },
+  }: {
+    call: { to: Address; data: Hex }
+    isDone(block: bigint): Promise<boolean>
+  },
 ): Promise<Hash> {
   const { account, chainId, options } = ending
   const { timeout = defaultTimeout, signal, ...sending } = options
   const treasury = addressOf(ending)
-  const sender = parseAccount(client, options.sponsor ?? account)
-  const isOwn = sender.address.toLowerCase() === treasury
+  const sponsor = parseAccount(client, options.sponsor ?? account)
+  const isOwn = sponsor.address.toLowerCase() === treasury
+  const sender = isOwn ? account : sponsor
   const call = isOwn ? own : await forSponsor(client, ending, sender, own)
   signal?.throwIfAborted()
   const transactionHash = await sendCall(client, {
@@ -125,11 +129,15 @@ async function forSponsor(
   call: { to: Address; data: Hex },
 ): Promise<{ to: Address; data: Hex }> {
   const treasury = addressOf(ending)
-  const [paused, nonce, head] = await Promise.all([
+  const at = { chainId: ending.chainId, block: 'latest' } as const
+  const [hasDelegate, paused, nonce, head] = await Promise.all([
+    isDelegated(client, treasury, at),
     isPaused(client),
     getNonce(client, treasury),
     getBlockHead(client, 'latest'),
   ])
+  if (!hasDelegate)
+    throw new CaptureKeyError({ reason: 'undelegated', treasury })
   if (paused) throw new CaptureKeyError({ reason: 'paused', treasury })
   const grant: Grant = {
     chainId: ending.chainId,

@@ -82,28 +82,32 @@ export const isPaused = async (client: Client): Promise<boolean> =>
   (await ask(client, manager.address, ['5c975abb'])) !== 0n
 
 /** True when the treasury has ended the delegation with this hash. */
-export const isDisabled = async (client: Client, hash: Hex): Promise<boolean> =>
-  (await ask(client, manager.address, ['2d40d052', word(hash)])) !== 0n
+export const isDisabled = async (
+  client: Client,
+  hash: Hex,
+  block: ReadAt['block'] = 'latest',
+): Promise<boolean> =>
+  (await ask(client, manager.address, ['2d40d052', word(hash)], block)) !== 0n
 
 /** Gets the number that permissions of a treasury must name. */
-export const getNonce = (client: Client, treasury: Address): Promise<bigint> =>
-  ask(client, enforcers.nonce.address, [
-    '2bd4ed21',
-    word(manager.address),
-    word(treasury),
-  ])
+export const getNonce = (
+  client: Client,
+  treasury: Address,
+  block: ReadAt['block'] = 'latest',
+): Promise<bigint> => {
+  const parts = ['2bd4ed21', word(manager.address), word(treasury)]
+  return ask(client, enforcers.nonce.address, parts, block)
+}
 
 async function ask(
   client: Client,
   to: Address,
   parts: readonly string[],
+  block: ReadAt['block'] = 'latest',
 ): Promise<bigint> {
   const method = 'eth_call'
   const call = { to, data: `0x${parts.join('')}` }
-  const answer = await requestNode(client, method, [
-    call,
-    encodeBlock('latest'),
-  ])
+  const answer = await requestNode(client, method, [call, encodeBlock(block)])
   // An address without code answers nothing.
   return answer === '0x' ? 0n : parseQuantity(answer, method)
 }

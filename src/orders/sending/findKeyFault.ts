@@ -10,6 +10,13 @@ const faults = /* @__PURE__ */ new WeakMap<Permission, Fault>()
 /** Milliseconds in which a key that cannot capture is not asked about again. */
 const patience = 10_000
 
+/** Returns the fault of a key if it was found in the last ten seconds. */
+export function knownKeyFault(key: Permission): CaptureKeyError | undefined {
+  const last = faults.get(key)
+  const isNew = last && performance.now() - last.at < patience
+  return isNew ? last.error : undefined
+}
+
 /**
  * Finds out why a key cannot capture now; `undefined` if it can. While it cannot,
  * its payments wait, however many there are, and cost no requests.
@@ -21,8 +28,8 @@ export async function findKeyFault(
   client: Client,
   key: Permission,
 ): Promise<CaptureKeyError | undefined> {
-  const last = faults.get(key)
-  if (last && performance.now() - last.at < patience) return last.error
+  const known = knownKeyFault(key)
+  if (known) return known
   const status = await getKeyStatus(client, key)
   if (status === 'active') {
     faults.delete(key)

@@ -11,7 +11,13 @@ import {
 } from 'viem'
 import { getBalance, getCode, readContract } from 'viem/actions'
 import { beforeAll, expect, test } from 'vitest'
-import { chain, openAccount, payTo, reader } from '../support/batchDesk.js'
+import {
+  chain,
+  openAccount,
+  payTo,
+  reader,
+  walletOf,
+} from '../support/batchDesk.js'
 import {
   balanceOf,
   decodeContext,
@@ -184,6 +190,9 @@ test('what a key passes on cannot do more than the key', async () => {
   await expectUntouched(treasury.address)
 })
 
+const curveOrder =
+  0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
 const forged: Readonly<
   Record<string, (real: PlainDelegation) => PlainDelegation>
 > = {
@@ -226,6 +235,20 @@ const forged: Readonly<
     ...real,
     signature: real.signature.slice(0, 130) as Hex,
   }),
+  'a signature with another v': (real) => ({
+    ...real,
+    signature:
+      `${real.signature.slice(0, -2)}${real.signature.endsWith('1b') ? '00' : '01'}` as Hex,
+  }),
+  'a signature with a high s': (real) => {
+    const s = curveOrder - BigInt(`0x${real.signature.slice(66, 130)}`)
+    const v = real.signature.endsWith('1b') ? '1c' : '1b'
+    const high = s.toString(16).padStart(64, '0')
+    return {
+      ...real,
+      signature: `${real.signature.slice(0, 66)}${high}${v}` as Hex,
+    }
+  },
   'another key': (real) => ({ ...real, delegate: chain.token }),
   'another treasury': (real) => ({ ...real, delegator: chain.token }),
   'another salt': (real) => ({ ...real, salt: real.salt + 1n }),
@@ -240,6 +263,39 @@ test.each(Object.entries(forged))(
     const error = await getCaptureKey(reader, { permission }).catch(String)
     expect(error).toMatch(/^InvalidFieldError: permission must be a permission/)
     expect(error).not.toContain(real.signature.slice(2, 40))
+  },
+)
+
+// The enforcer takes sixteen bytes for the beginning and sixteen for the end.
+test.each([
+  [
+    'a beginning',
+    `0x${'1'.padStart(32, '0')}${'f'.repeat(8).padStart(32, '0')}`,
+  ],
+  ['an end of zero, which is no end', `0x${'0'.repeat(64)}`],
+] as const)(
+  'a permission with %s is refused, signed or not',
+  async (_name, terms) => {
+    const { treasury, key } = loot
+    const validBefore = BigInt(Math.floor(Date.now() / 1000)) + 3600n
+    const { permission } = await createCaptureKey(walletOf(treasury), {
+      key: key.address,
+      tokens: [chain.token],
+      validBefore,
+    })
+    const [real] = decodeContext(permission)
+    if (!real) throw new Error('no delegation')
+    const caveats = real.caveats.map((one, at) =>
+      at === 3 ? { ...one, terms } : one,
+    )
+    const odd = await signFor(31337, treasury, key.address, caveats)
+    await expect(
+      getCaptureKey(reader, { permission: odd }),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining(
+        'must be a permission of createCaptureKey',
+      ),
+    })
   },
 )
 
@@ -323,7 +379,7 @@ async function signFor(
   chainId: number,
   treasury: Loot['treasury'],
   key: Address,
-  limits?: [],
+  limits?: PlainDelegation['caveats'],
 ): Promise<Hex> {
   const [real] = decodeContext(loot.permission)
   if (!real) throw new Error('no delegation')
