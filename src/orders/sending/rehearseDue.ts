@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Address, Client, Hex } from 'viem'
 import type { Permission } from '../../batches/keys/permission.js'
 import { redeemCall, redeemGas } from '../../batches/keys/redeemCall.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
@@ -308,7 +308,7 @@ async function rehearseCaptures(
     return payment ? [] : [{ stored, reason: 'sealBroken' }]
   })
   if (payments.length === 0) return refused
-  const fault = key && (await findKeyFault(reader, key))
+  const fault = key && (await askForFault(context, reader, key))
   if (fault)
     return [...refused, ...whole.map(({ stored }) => failedWith(stored, fault))]
   const [{ rehearsals, payerBalances }, contracts] = await Promise.all([
@@ -341,6 +341,23 @@ async function rehearseCaptures(
       : { ...due, taken: { payer, balance, pulled, amount } }
   })
   return [...judged, ...refused]
+}
+
+/**
+ * Finds out why a key cannot capture now, also if the node does not tell: no
+ * payment of the key is at fault then, so none is searched for by halves.
+ */
+async function askForFault(
+  { policy }: OrdersContext,
+  reader: Client,
+  key: Permission,
+): Promise<CountersignError | undefined> {
+  try {
+    return await inTime(findKeyFault(reader, key), policy.lease / 3, throwLate)
+  } catch (error) {
+    if (error instanceof CountersignError) return error
+    throw error
+  }
 }
 
 /**

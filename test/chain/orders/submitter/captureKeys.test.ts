@@ -13,6 +13,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import {
   chain,
   node,
+  nodeThat,
   openAccount,
   reader,
   walletOf,
@@ -56,7 +57,7 @@ async function openKeys(
 
 const sell = (
   wallets: CreateOrdersParameters['wallets'],
-  more: Partial<CreateOrdersParameters> = {},
+  more: NonNullable<Parameters<typeof openShop>[1]> = {},
 ) =>
   openShop(chain, {
     wallets,
@@ -257,6 +258,30 @@ test('payments of a dead key keep no place from what it can still send', async (
   expect(await captureAll(shop, [id], 15_000)).toEqual(['captured'])
 })
 
+test('a node that is silent about a key holds up none of its Transfer payments', async () => {
+  const { keys } = await openKeys(1)
+  const [{ wallet, account }] = keys as [Key]
+  let isSilent = false
+  const client = nodeThat(account, async (method, [call]) => {
+    const isPause = String(Object(call).data).startsWith('0x5c975abb')
+    if (isSilent && method === 'eth_call' && isPause)
+      await new Promise(() => undefined)
+    return undefined
+  })
+  const policy = { pollingInterval: 40, lease: 3000 }
+  const shop = await sell([{ ...wallet, client }], {
+    client,
+    policy,
+  })
+  const waiting = await store(shop, 4)
+  const [id] = await store(shop, 1, 'TransferWithAuthorization')
+  if (!id) throw new Error('no order')
+  isSilent = true
+  await captureAll(shop, waiting, 1)
+  work(shop)
+  expect(await captureAll(shop, [id], 20_000)).toEqual(['captured'])
+})
+
 const countOf = async (keys: readonly Key[]): Promise<number> => {
   const [key] = keys
   return getTransactionCount(reader, { address: key?.account.address ?? '0x' })
@@ -301,6 +326,7 @@ test('a permission must fit its wallet', async () => {
     ['wallets[0].permission', { permission: '0x' }],
     ['wallets[0].permission', { permission: undefined }],
     ['wallets[0].capturesFor', { capturesFor: 'treasury' }],
+    ['wallets[0].capturesFor', { capturesFor: undefined }],
     ['wallets[0].client', { client: undefined }],
     ['wallets[0]', { expires: 1 }],
   ]
