@@ -11,13 +11,7 @@ import {
 } from 'viem'
 import { getBalance, getCode, readContract } from 'viem/actions'
 import { beforeAll, expect, test } from 'vitest'
-import {
-  chain,
-  openAccount,
-  payTo,
-  reader,
-  walletOf,
-} from '../support/batchDesk.js'
+import { chain, openAccount, payTo, reader } from '../support/batchDesk.js'
 import {
   balanceOf,
   decodeContext,

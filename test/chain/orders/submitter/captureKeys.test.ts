@@ -282,6 +282,15 @@ test('a node that is silent about a key holds up none of its Transfer payments',
   expect(await captureAll(shop, [id], 20_000)).toEqual(['captured'])
 })
 
+test('a key without gas refuses no buyer while another has some', async () => {
+  const { keys } = await openKeys(2)
+  const [{ account }] = keys as [Key]
+  const shop = await sell(keys.map(({ wallet }) => wallet))
+  await node.setBalance({ address: account.address, value: 0n })
+  const ids = await store(shop, 8)
+  expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+})
+
 const countOf = async (keys: readonly Key[]): Promise<number> => {
   const [key] = keys
   return getTransactionCount(reader, { address: key?.account.address ?? '0x' })
