@@ -167,11 +167,12 @@ export async function undelegateSubmitter(
       account: account.address,
     })
   const { sponsor = account, gas: _, ...options } = parameters
-  const isOwn = parseAccount(client, sponsor).address === account.address
+  const treasury = account.address.toLowerCase() as Address
+  const payer = parseAccount(client, sponsor).address.toLowerCase()
+  const isOwn = payer === treasury
   const hasPermissions =
     before.address === metamaskDelegate.address &&
     (await areProven(client, { chainId, block: 'latest' }))
-  const treasury = account.address.toLowerCase() as Address
   const number = hasPermissions ? await getNonce(client, treasury) : 0n
   if (hasPermissions && !isOwn)
     await endAll(client, {

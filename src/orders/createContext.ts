@@ -301,7 +301,8 @@ function parseWallets(
   const wallets: OrderWallet[] = []
   for (const [index, one] of given.entries()) {
     const field = `wallets[${index}]`
-    const isKey = Object(one).capturesFor !== undefined
+    const { capturesFor, permission } = Object(one)
+    const isKey = capturesFor !== undefined || permission !== undefined
     const client = isKey ? (one as CaptureWallet).client : (one as Client)
     const chainId = chainOf(client, isKey ? `${field}.client` : field)
     const account = parseAccount(client, client.account)

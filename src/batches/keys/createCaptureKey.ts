@@ -12,6 +12,7 @@ import type { Grant } from './grant.js'
 import { areProven, getNonce, isDelegated } from './keyStatus.js'
 import {
   captureMethods,
+  isEnd,
   isKeyFor,
   mostTokens,
   permissionOf,
@@ -136,13 +137,9 @@ function parseTokens(given: unknown): readonly Address[] {
   return [...new Set(tokens)]
 }
 
-/** Most Unix seconds that JavaScript's dates reach. */
-const latest = 8_640_000_000_000n
-
 function checkEnd(validBefore: unknown, now: bigint): void {
   if (validBefore === undefined) return
-  const isTime = typeof validBefore === 'bigint' && validBefore <= latest
-  if (!isTime || validBefore <= now)
+  if (!isEnd(validBefore) || validBefore <= now)
     throw new InvalidFieldError(
       'validBefore',
       shown(validBefore),

@@ -15,7 +15,7 @@ import {
 } from '../delegates/waitForState.js'
 import { CaptureKeyError } from './errors.js'
 import { delegationIn, encodeGrant, type Grant } from './grant.js'
-import { getNonce, isDisabled, isPaused } from './keyStatus.js'
+import { getNonce, isDelegated, isDisabled, isPaused } from './keyStatus.js'
 import type { Permission } from './permission.js'
 import { redeemCall } from './redeemCall.js'
 import { signGrant } from './signGrant.js'
@@ -26,7 +26,7 @@ export type EndOptions = Omit<CallFees, 'gasPrice'> &
     /**
      * Account that sends the transaction and pays for it, for a treasury that
      * has no native currency. Not possible while the `DelegationManager` is
-     * paused.
+     * paused, or the treasury is not delegated.
      * @default the treasury itself
      */
     sponsor?: Account | Address | undefined
@@ -93,8 +93,9 @@ async function send(
   const { account, chainId, options } = ending
   const { timeout = defaultTimeout, signal, ...sending } = options
   const treasury = addressOf(ending)
-  const sender = parseAccount(client, options.sponsor ?? account)
-  const isOwn = sender.address.toLowerCase() === treasury
+  const sponsor = parseAccount(client, options.sponsor ?? account)
+  const isOwn = sponsor.address.toLowerCase() === treasury
+  const sender = isOwn ? account : sponsor
   const call = isOwn ? own : await forSponsor(client, ending, sender, own)
   signal?.throwIfAborted()
   const transactionHash = await sendCall(client, {
@@ -128,11 +129,15 @@ async function forSponsor(
   call: { to: Address; data: Hex },
 ): Promise<{ to: Address; data: Hex }> {
   const treasury = addressOf(ending)
-  const [paused, nonce, head] = await Promise.all([
+  const at = { chainId: ending.chainId, block: 'latest' } as const
+  const [hasDelegate, paused, nonce, head] = await Promise.all([
+    isDelegated(client, treasury, at),
     isPaused(client),
     getNonce(client, treasury),
     getBlockHead(client, 'latest'),
   ])
+  if (!hasDelegate)
+    throw new CaptureKeyError({ reason: 'undelegated', treasury })
   if (paused) throw new CaptureKeyError({ reason: 'paused', treasury })
   const grant: Grant = {
     chainId: ending.chainId,

@@ -27,7 +27,7 @@ export class CaptureKeyError extends CountersignError {
     super(describe(facts), facts)
     const { reason } = facts
     this.reason = reason
-    this.retryable = ['paused', 'notRevoked', 'timeout'].includes(reason)
+    this.retryable = ['paused', 'timeout'].includes(reason)
   }
 }
 
@@ -45,7 +45,7 @@ function describe(facts: Facts): string {
     case 'unproven':
       return `A contract on which the permission of ${treasury} relies does not have the known code.`
     case 'notRevoked':
-      return `Transaction ${facts.transactionHash} is mined, but the permission of ${treasury} still works.`
+      return `Transaction ${facts.transactionHash} is mined, but the permission of ${treasury} has not ended: call revokeCaptureKey.`
     default:
       return `Transaction ${facts.transactionHash} was not mined within ${facts.timeout} ms; it still can be.`
   }

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { InvalidFieldError } from '../../core/errors.js'
+import { normalizeSignature } from '../../core/signature.js'
 import { selectors } from '../../core/tokenAbi.js'
 import {
   encodeGrant,
@@ -46,6 +47,17 @@ export function permissionOf(grant: Grant, signature: Hex): Permission {
   }
 }
 
+/** Most Unix seconds that JavaScript's dates reach. */
+const latest = 8_640_000_000_000n
+
+/** True for an end that a permission can have; zero would mean no end. */
+export const isEnd = (validBefore: unknown): validBefore is bigint =>
+  typeof validBefore === 'bigint' && validBefore > 0n && validBefore <= latest
+
+/** True for 65 bytes in the only form that the treasury's delegate accepts. */
+const isPlainSignature = (signature: Hex): boolean =>
+  signature.length === 132 && normalizeSignature(signature) === signature
+
 type Place = { chainId: number; field: string }
 
 /**
@@ -82,13 +94,14 @@ function parseGrant(
   const text = typeof given === 'string' ? given.toLowerCase() : ''
   if (/^0x([\da-f]{64}){30,80}$/.test(text)) {
     const { grant, signature } = readGrant(text as Hex, chainId)
-    const { targets, methods, key, treasury } = grant
+    const { targets, methods, key, treasury, validBefore } = grant
     const isOurs =
       targets.length > 0 &&
       targets.length <= mostTokens &&
       methods.join() === captureMethods().join() &&
       isKeyFor(key, treasury) &&
-      signature.length === 132 &&
+      (validBefore === undefined || isEnd(validBefore)) &&
+      isPlainSignature(signature) &&
       encodeGrant(grant, signature) === text
     if (isOurs) return [grant, signature]
   }

@@ -90,6 +90,7 @@ export async function revokeCaptureKey(
     isDisabled(client, hash),
     getNonce(client, treasury),
   ])
-  if (hasEnded || number !== nonce) return { transactionHash: undefined }
+  // The number only grows: a smaller one is the answer of a node that is behind.
+  if (hasEnded || number > nonce) return { transactionHash: undefined }
   return { transactionHash: await endOne(client, ending, permission) }
 }

@@ -26,8 +26,10 @@ import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { isInFlight } from '../model/rejectOrder.js'
 import { traitsOf } from '../model/roles.js'
+import { capturesByKey } from '../model/sendersOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
+import { findKeyFault } from '../sending/findKeyFault.js'
 
 /**
  * An account nonce, our transactions at it, and what the chain shows about
@@ -222,6 +224,11 @@ async function explainMined(
     return { judged, stored, isFree: true, approval, isOver: true }
   }
   const about = { nonce: judged.nonce, orderId: stored.order.id }
+  const isByKey = await failsByKey(submitter, judged, stored).catch(
+    (error: unknown) => postponeReason(submitter, about, error),
+  )
+  if (isByKey === undefined) return undefined
+  if (isByKey === true) return { judged, stored, isFree: true, isOver: true }
   const explaining = kind.settling
     ? kind.settling.explain(submitter.reader, payment, receipt)
     : explainRevert(submitter.reader, receipt, { payment, kind }).then(
@@ -233,6 +240,21 @@ async function explainMined(
   return reason === undefined
     ? undefined
     : { judged, stored, failure: { reason, isRevert: true }, isOver: true }
+}
+
+/**
+ * True when a capture failed because the permission of the capture key had
+ * ended: then it is no fault of the payment, which is sent again.
+ */
+async function failsByKey(
+  { wallet, reader }: SubmitterState,
+  { row }: Judged<'mined'>,
+  { order }: StoredOrder,
+): Promise<boolean> {
+  const { key } = wallet
+  const isByKey = row.kind === 'capture' && capturesByKey(wallet, order)
+  if (!key || !isByKey) return false
+  return (await findKeyFault(reader, key)) !== undefined
 }
 
 /**

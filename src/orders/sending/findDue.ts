@@ -1,3 +1,4 @@
+import type { CaptureKeyError } from '../../batches/keys/errors.js'
 import { endOfTime } from '../../core/clock.js'
 import { ordersOf } from '../../store/movements.js'
 import type { OrderRecord, StoreReader } from '../../store/types.js'
@@ -9,8 +10,10 @@ import type { OrdersContext } from '../context/types.js'
 import { putAside } from '../loop/putAside.js'
 import { kindOf } from '../model/kindOf.js'
 import { loadOrders } from '../model/loadOrders.js'
+import { capturesByKey } from '../model/sendersOf.js'
 import type { StoredOrder } from '../model/storedOrder.js'
 import { isSuspended } from '../model/storeState.js'
+import { recallKeyFault } from './findKeyFault.js'
 import { isResting } from './signDrafts.js'
 
 type SubmitterWork = {
@@ -121,15 +124,19 @@ export async function findDue(
   submitter: SubmitterState,
   { until, most }: { until: bigint; most: number },
 ): Promise<readonly StoredOrder[]> {
+  const { key } = submitter.wallet
+  const fault = key && recallKeyFault(key)
   // Load more than needed, because orders that wait for their next try are left
   // out.
-  const limit = most + submitter.aside.size() + submitter.openings.late()
+  const wanted = fault ? mostDue : most
+  const limit = wanted + submitter.aside.size() + submitter.openings.late()
   const storedOrders = await loadSendDue(context, submitter, until, limit)
   const all = [...storedOrders, ...submitter.joins.offered()]
   submitter.orders.rememberDue(all)
   return all
     .filter((stored) => isReady(submitter, stored))
     .filter(({ order }) => isReadable(submitter, order))
+    .filter(({ order }) => !(fault && isStopped(submitter, order, fault)))
     .filter((stored) => !isOpening(context, submitter, stored))
     .filter((stored) => openBeside(context, submitter, stored))
     .slice(0, most)
@@ -152,6 +159,21 @@ function isReadable(submitter: SubmitterState, order: OrderRecord): boolean {
     putAside(submitter.aside, order.id, error, order.id)
     return false
   }
+}
+
+/**
+ * True for a payment that a capture key cannot capture now. It waits, and takes
+ * no place of an order that the key can still send.
+ */
+function isStopped(
+  { wallet, aside }: SubmitterState,
+  order: OrderRecord,
+  fault: CaptureKeyError,
+): boolean {
+  if (order.requested === 'cancel' || !capturesByKey(wallet, order))
+    return false
+  aside.put(order.id, fault, order.id)
+  return true
 }
 
 function loadSendDue(

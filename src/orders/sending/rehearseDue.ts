@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Address, Client, Hex } from 'viem'
 import type { Permission } from '../../batches/keys/permission.js'
 import { redeemCall, redeemGas } from '../../batches/keys/redeemCall.js'
 import { NodeAnswerError } from '../../chain/rpc/errors.js'
@@ -315,7 +315,7 @@ async function rehearseCaptures(
   const known = key && recallKeyFault(key)
   if (known) return failAll(known)
   const [fault, { rehearsals, payerBalances }, contracts] = await Promise.all([
-    key && findKeyFault(reader, key),
+    key && askForFault(context, reader, key),
     rehearsePayments(reader, {
       payments,
       kind,
@@ -346,6 +346,23 @@ async function rehearseCaptures(
       : { ...due, taken: { payer, balance, pulled, amount } }
   })
   return [...judged, ...refused]
+}
+
+/**
+ * Finds out why a key cannot capture now, also if the node does not tell: no
+ * payment of the key is at fault then, so none is searched for by halves.
+ */
+async function askForFault(
+  { policy }: OrdersContext,
+  reader: Client,
+  key: Permission,
+): Promise<CountersignError | undefined> {
+  try {
+    return await inTime(findKeyFault(reader, key), policy.lease / 3, throwLate)
+  } catch (error) {
+    if (error instanceof CountersignError) return error
+    throw error
+  }
 }
 
 /**

@@ -11,7 +11,12 @@ import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { checkChainClock } from '../model/checkChainClock.js'
 import { OrdersSetupError } from '../model/errors.js'
 import { signedKindOf } from '../model/kindOf.js'
-import { capturesByKey, senderOf } from '../model/sendersOf.js'
+import {
+  capturesByKey,
+  senderOf,
+  sendersOf,
+  sendingOf,
+} from '../model/sendersOf.js'
 import type { AcceptVerdict } from '../model/types.js'
 import type { rehearseGathered } from './rehearseGathered.js'
 import { getSubmitterFunds, keepGas } from './submitterFunds.js'
@@ -77,21 +82,48 @@ export async function judgeAccept(
   if (refused) return refused
   if (isContract) return { ok: false, reason: 'contractPayer', details: {} }
   const plain = gasLimit(rehearsal, policy.maxCaptureGas)
-  const { key } = wallet
-  const gas =
-    key && capturesByKey(wallet, order) ? plain + redeemGas(key) : plain
-  const kept = await keepGas(context, wallet, client, gas)
-  if (!kept.ok) return { ...kept, reason: 'submitterFunds' }
+  const paid = await findPaid(context, order, { wallet, client, plain })
+  if (!paid.ok) return { ...paid, reason: 'submitterFunds' }
   const { at, head } = rehearsal
-  return {
-    ok: true,
-    at,
-    head,
-    balance,
-    gas,
-    submitter: wallet.submitter.account,
-    release: kept.release,
+  return { ...paid, at, head, balance }
+}
+
+/**
+ * Reserves gas of the order's wallet; if that has too little, of another that
+ * may send the payment. So a key without gas, such as a stolen one, refuses no
+ * buyer while others have some.
+ */
+async function findPaid(
+  context: OrdersContext,
+  order: OrderRecord,
+  {
+    wallet,
+    client,
+    plain,
+  }: { wallet: OrderWallet; client: Client; plain: bigint },
+): Promise<
+  | Pick<
+      Extract<AcceptJudgement, { ok: true }>,
+      'ok' | 'gas' | 'submitter' | 'release'
+    >
+  | Extract<Awaited<ReturnType<typeof keepGas>>, { ok: false }>
+> {
+  const gasOf = (one: OrderWallet): bigint =>
+    one.key && capturesByKey(one, order) ? plain + redeemGas(one.key) : plain
+  const gas = gasOf(wallet)
+  const kept = await keepGas(context, wallet, client, gas)
+  const { account: submitter } = wallet.submitter
+  if (kept.ok) return { ...kept, gas, submitter }
+  const sending = sendingOf(order)
+  if (sending !== 'transfer' && sending !== 'receive') return kept
+  for (const other of sendersOf(context, order, sending)) {
+    if (other === wallet) continue
+    const more = gasOf(other)
+    const found = await keepGas(context, other, client, more)
+    const { account } = other.submitter
+    if (found.ok) return { ...found, gas: more, submitter: account }
   }
+  return kept
 }
 
 function checkRehearsal(

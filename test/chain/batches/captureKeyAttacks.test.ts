@@ -184,6 +184,9 @@ test('what a key passes on cannot do more than the key', async () => {
   await expectUntouched(treasury.address)
 })
 
+const curveOrder =
+  0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
 const forged: Readonly<
   Record<string, (real: PlainDelegation) => PlainDelegation>
 > = {
@@ -226,6 +229,20 @@ const forged: Readonly<
     ...real,
     signature: real.signature.slice(0, 130) as Hex,
   }),
+  'a signature with another v': (real) => ({
+    ...real,
+    signature:
+      `${real.signature.slice(0, -2)}${real.signature.endsWith('1b') ? '00' : '01'}` as Hex,
+  }),
+  'a signature with a high s': (real) => {
+    const s = curveOrder - BigInt(`0x${real.signature.slice(66, 130)}`)
+    const v = real.signature.endsWith('1b') ? '1c' : '1b'
+    const high = s.toString(16).padStart(64, '0')
+    return {
+      ...real,
+      signature: `${real.signature.slice(0, 66)}${high}${v}` as Hex,
+    }
+  },
   'another key': (real) => ({ ...real, delegate: chain.token }),
   'another treasury': (real) => ({ ...real, delegator: chain.token }),
   'another salt': (real) => ({ ...real, salt: real.salt + 1n }),

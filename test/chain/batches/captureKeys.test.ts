@@ -23,6 +23,8 @@ import {
 } from '../support/batchDesk.js'
 import {
   balanceOf,
+  decodeContext,
+  encodeContext,
   openTreasury,
   passOn,
   setPaused,
@@ -178,4 +180,23 @@ test('a permission ends at its time, to the second', async () => {
     'reverted',
   )
   expect(await statusOf(permission)).toBe('expired')
+})
+
+// The enforcer takes sixteen bytes for the beginning and sixteen for the end.
+test.each([
+  ['a beginning', `0x${'1'.repeat(64)}`],
+  ['an end of zero, which is no end', `0x${'0'.repeat(64)}`],
+] as const)('a permission with %s is refused', async (_name, terms) => {
+  const validBefore = BigInt(Math.floor(Date.now() / 1000)) + 3600n
+  const { treasury, permission } = await openTreasury({ validBefore })
+  const [real] = decodeContext(permission)
+  if (!real) throw new Error('no delegation')
+  const caveats = real.caveats.map((one, at) =>
+    at === 3 ? { ...one, terms } : one,
+  )
+  const { payment } = await payTo(treasury.address)
+  const odd = encodeContext([{ ...real, caveats }])
+  expect(() => callFor(odd, payment)).toThrow(
+    'permission must be a permission of createCaptureKey',
+  )
 })

@@ -13,6 +13,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import {
   chain,
   node,
+  nodeThat,
   openAccount,
   reader,
   walletOf,
@@ -23,7 +24,12 @@ import {
   openTreasury,
   setPaused,
 } from '../../support/captureKeyDesk.js'
-import { openShop, type Shop, storedOrder } from '../../support/shop.js'
+import {
+  eventsOf,
+  openShop,
+  type Shop,
+  storedOrder,
+} from '../../support/shop.js'
 
 afterEach(() => setPaused(false))
 
@@ -51,7 +57,7 @@ async function openKeys(
 
 const sell = (
   wallets: CreateOrdersParameters['wallets'],
-  more: Parameters<typeof openShop>[1] = {},
+  more: NonNullable<Parameters<typeof openShop>[1]> = {},
 ) =>
   openShop(chain, {
     wallets,
@@ -218,10 +224,11 @@ test('a capture that reverts because the permission ended is no fault of the pay
   await node.mine({ blocks: 1 })
   await node.setAutomine(true)
   await revoking
-  expect(await capturing).not.toContain('captured')
-  expect(await shop.orders.get({ orderId: id })).toMatchObject({
-    state: 'stored',
-  })
+  expect(await capturing).toEqual(['unknown'])
+  const order = await shop.orders.get({ orderId: id })
+  expect(order).toMatchObject({ state: 'stored', needsReview: false })
+  expect(Object(order).reason).toBeUndefined()
+  expect(await eventsOf(shop, id)).not.toContain('captureRejected')
   const { wallet: renewed } = (await renew(treasury, keys[0] as Key)) as Key
   await shop.orders.close()
   const again = await sell([renewed], { store: shop.store })
@@ -233,6 +240,56 @@ async function renew({ wallet }: Treasury, { account, ...key }: Key) {
   const { permission } = await createCaptureKey(wallet, given)
   return { account, wallet: { ...key.wallet, permission } }
 }
+
+test('payments of a dead key keep no place from what it can still send', async () => {
+  const { treasury, keys } = await openKeys(1)
+  const shop = await sell(
+    keys.map(({ wallet }) => wallet),
+    { policy: { pollingInterval: 500, maxInFlight: 1 } },
+  )
+  const waiting = await store(shop, 12)
+  const [id] = await store(shop, 1, 'TransferWithAuthorization')
+  if (!id) throw new Error('no order')
+  const [{ wallet }] = keys as [Key]
+  const { permission } = wallet
+  await revokeCaptureKey(treasury.wallet, { permission })
+  await captureAll(shop, waiting, 1)
+  work(shop)
+  expect(await captureAll(shop, [id], 15_000)).toEqual(['captured'])
+})
+
+test('a node that is silent about a key holds up none of its Transfer payments', async () => {
+  const { keys } = await openKeys(1)
+  const [{ wallet, account }] = keys as [Key]
+  let isSilent = false
+  const client = nodeThat(account, async (method, [call]) => {
+    const isPause = String(Object(call).data).startsWith('0x5c975abb')
+    if (isSilent && method === 'eth_call' && isPause)
+      await new Promise(() => undefined)
+    return undefined
+  })
+  const policy = { pollingInterval: 40, lease: 3000 }
+  const shop = await sell([{ ...wallet, client }], {
+    client,
+    policy,
+  })
+  const waiting = await store(shop, 4)
+  const [id] = await store(shop, 1, 'TransferWithAuthorization')
+  if (!id) throw new Error('no order')
+  isSilent = true
+  await captureAll(shop, waiting, 1)
+  work(shop)
+  expect(await captureAll(shop, [id], 20_000)).toEqual(['captured'])
+})
+
+test('a key without gas refuses no buyer while another has some', async () => {
+  const { keys } = await openKeys(2)
+  const [{ account }] = keys as [Key]
+  const shop = await sell(keys.map(({ wallet }) => wallet))
+  await node.setBalance({ address: account.address, value: 0n })
+  const ids = await store(shop, 8)
+  expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
+})
 
 const countOf = async (keys: readonly Key[]): Promise<number> => {
   const [key] = keys
@@ -278,6 +335,7 @@ test('a permission must fit its wallet', async () => {
     ['wallets[0].permission', { permission: '0x' }],
     ['wallets[0].permission', { permission: undefined }],
     ['wallets[0].capturesFor', { capturesFor: 'treasury' }],
+    ['wallets[0].capturesFor', { capturesFor: undefined }],
     ['wallets[0].client', { client: undefined }],
     ['wallets[0]', { expires: 1 }],
   ]
