@@ -1,13 +1,13 @@
 import process from 'node:process'
 import { defineConfig } from 'tsup'
 import { pageAssets } from './scripts/bundlePages.js'
-import { entryFiles } from './scripts/entryFiles.js'
+import { plainEntryFiles } from './scripts/entryFiles.js'
 import { gatherEntries } from './scripts/gatherEntries.js'
 import { openDoors } from './scripts/openDoors.js'
 import { leaveShared } from './scripts/sharedFiles.js'
 
 export default defineConfig({
-  entry: entryFiles,
+  entry: { ...plainEntryFiles },
   format: 'esm',
   target: 'es2022',
   platform: 'neutral',

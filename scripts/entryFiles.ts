@@ -20,14 +20,19 @@ export const entryFiles = {
   testing: 'src/testing/index.ts',
 }
 
-/**
- * The same for the entries that are built for Node once more. Servers import the
- * element to render pages, and do nothing with it.
- */
-export const nodeEntryFiles: Readonly<Record<string, string>> =
+const without = (left: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(entryFiles).filter(([entry]) => entry !== 'element'),
+    Object.entries(entryFiles).filter(([entry]) => entry !== left),
   )
+
+/** The entries of the plain build. Only Node can start a development chain. */
+export const plainEntryFiles = without('devchain')
+
+/**
+ * The entries of the build for Node. Servers import the element to render pages,
+ * and do nothing with it.
+ */
+export const nodeEntryFiles = without('element')
 
 /** The source of the command line. It is built for Node only. */
 export const commandFile = 'src/cli/bin.ts'
@@ -35,6 +40,11 @@ export const commandFile = 'src/cli/bin.ts'
 /** What a program imports to get an entry. */
 export function importPathOf(entry: string): string {
   return entry === 'index' ? 'countersign' : `countersign/${entry}`
+}
+
+/** The file of the package that bundlers and other runtimes get for an entry. */
+export function plainFileOf(entry: string): string {
+  return `dist/${entry in plainEntryFiles ? '' : 'node/'}${entry}.js`
 }
 
 /** The file of the package that Node gets for an entry. */

@@ -10,10 +10,6 @@ import { build, type Plugin } from 'esbuild'
 export const sharedFiles: Readonly<
   Record<string, { folder: string; files: RegExp }>
 > = {
-  devArtifacts: {
-    folder: 'src/devchain/contracts',
-    files: /(\.generated|multicall3Code)\.[jt]s$/,
-  },
   checkoutArtifacts: {
     folder: 'src/checkout/contracts',
     files: /\.generated\.[jt]s$/,

@@ -25,7 +25,7 @@ import type { DelegationChange, TrustedDelegate } from './delegates/types.js'
 import { waitForState } from './delegates/waitForState.js'
 import { endAll, endAllCall } from './keys/endPermissions.js'
 import { CaptureKeyError } from './keys/errors.js'
-import { areProven, getNonce } from './keys/keyStatus.js'
+import { getNonce, hasEnforcer } from './keys/keyStatus.js'
 
 /** Parameters of {@link delegateSubmitter}. */
 export type DelegateSubmitterParameters = SendDelegationOptions & {
@@ -172,7 +172,7 @@ export async function undelegateSubmitter(
   const isOwn = payer === treasury
   const hasPermissions =
     before.address === metamaskDelegate.address &&
-    (await areProven(client, { chainId, block: 'latest' }))
+    (await hasEnforcer(client, { chainId, block: 'latest' }))
   const number = hasPermissions ? await getNonce(client, treasury) : 0n
   if (hasPermissions && !isOwn)
     await endAll(client, {

@@ -1,7 +1,11 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { entryFiles, nodeFileOf } from '../../scripts/entryFiles.js'
+import {
+  entryFiles,
+  nodeFileOf,
+  plainFileOf,
+} from '../../scripts/entryFiles.js'
 import { sharedFiles } from '../../scripts/sharedFiles.js'
 import { type Consumer, root } from './installPackage.js'
 
@@ -99,7 +103,7 @@ export function checkExports({ files, installed }: Consumer): void {
 
   const built = Object.keys(entryFiles).flatMap((name) => [
     `dist/${name}.d.ts`,
-    `dist/${name}.js`,
+    plainFileOf(name),
     nodeFileOf(name),
   ])
   deepEqual(

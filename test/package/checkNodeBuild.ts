@@ -9,6 +9,7 @@ import {
   entryFiles,
   importPathOf,
   nodeFileOf,
+  plainFileOf,
 } from '../../scripts/entryFiles.js'
 import { runModule } from './checkEntries.js'
 import type { Consumer } from './installPackage.js'
@@ -23,7 +24,10 @@ const bundlers: readonly BuildOptions[] = [
   { conditions: ['browser', 'node'] },
 ]
 
-/** Node alone gets the build with parts of viem inside. */
+/**
+ * Node alone gets the build with parts of viem inside, and whoever starts a
+ * development chain, which only Node can.
+ */
 export async function checkConditions({ project }: Consumer): Promise<void> {
   for (const entry of Object.keys(entryFiles)) {
     const path = importPathOf(entry)
@@ -31,7 +35,7 @@ export async function checkConditions({ project }: Consumer): Promise<void> {
     match(runModule(project, program), new RegExp(`/${nodeFileOf(entry)}\\s*$`))
     for (const options of bundlers)
       deepEqual(await entriesBundled(project, path, options), [
-        `node_modules/countersign/dist/${entry}.js`,
+        `node_modules/countersign/${plainFileOf(entry)}`,
       ])
   }
 }

@@ -17,7 +17,9 @@ const prepared = [...asked, 'payments/message', 'payments/sign']
 const browser = [...prepared, 'payments', 'payments/capture', 'payments/verify']
 const server = [
   ...browser,
-  'batches',
+  'batches/calls',
+  'batches/delegates',
+  'batches/keys',
   'store',
   'orders',
   'orders/account',

@@ -119,9 +119,9 @@ async function send(
 }
 
 /** Seconds that a sponsor has to make the call. */
-const patience = 3600n
+const patience = 600n
 
-/** Has the treasury let the sponsor make this call, for an hour. */
+/** Has the treasury let the sponsor call this function, for ten minutes. */
 async function forSponsor(
   client: Client,
   ending: Ending,

@@ -35,9 +35,9 @@ function describe(facts: Facts): string {
   const { reason, treasury } = facts
   switch (reason) {
     case 'expired':
-      return `The permission of ${treasury} is over: create another capture key.`
+      return `The permission of ${treasury}${facts.key ? ` for the key ${facts.key}` : ''} is over: create another capture key.`
     case 'revoked':
-      return `${treasury} has revoked the permission.`
+      return `${treasury} has revoked the permission${facts.key ? ` of the key ${facts.key}` : ''}.`
     case 'paused':
       return `The DelegationManager is paused: until its owner ends that, ${treasury} must capture itself.`
     case 'undelegated':

@@ -46,6 +46,14 @@ export async function getKeyStatus(
   return paused ? 'paused' : 'active'
 }
 
+/** False where no permission can work: all of them need this contract. */
+export async function hasEnforcer(
+  client: Client,
+  at: ReadAt,
+): Promise<boolean> {
+  return (await getCode(client, enforcers.nonce.address, at)) !== '0x'
+}
+
 /** True when a treasury is delegated to MetaMask's delegate. */
 export async function isDelegated(
   client: Client,

@@ -8,7 +8,7 @@ import { putAside } from '../loop/putAside.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { paidBy, sendersOf, sendingOf } from '../model/sendersOf.js'
 import { isSuspended } from '../model/storeState.js'
-import { findKeyFault } from './findKeyFault.js'
+import { findKeyFault, recallKeyFault } from './findKeyFault.js'
 
 /**
  * Most orders of other wallets to take over in one poll. Other submitters may
@@ -132,7 +132,9 @@ function isAdoptable({ wallet }: SubmitterState, order: OrderRecord): boolean {
   const isOurs =
     sending === 'transfer' ||
     requested === 'cancel' ||
-    (sending === 'receive' && paidBy(wallet) === order.recipient)
+    (sending === 'receive' &&
+      paidBy(wallet) === order.recipient &&
+      !(wallet.key && recallKeyFault(wallet.key)))
   const isWaiting = state === 'stored' || state === 'voided'
   return sendDue !== undefined && isOurs && isWaiting
 }
