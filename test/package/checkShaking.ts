@@ -199,6 +199,7 @@ const rows: readonly Row[] = [
     ['viem'],
     [
       ...asked,
+      'batches/keys',
       'orders',
       'orders/account',
       'orders/model',

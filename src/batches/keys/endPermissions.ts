@@ -15,7 +15,12 @@ import {
 } from '../delegates/waitForState.js'
 import { CaptureKeyError } from './errors.js'
 import { delegationIn, encodeGrant, type Grant } from './grant.js'
-import { getNonce, isDelegated, isDisabled, isPaused } from './keyStatus.js'
+import {
+  getNonce,
+  isDelegated,
+  isDisabled,
+  isManagerPaused,
+} from './keyStatus.js'
 import type { Permission } from './permission.js'
 import { redeemCall } from './redeemCall.js'
 import { signGrant } from './signGrant.js'
@@ -132,7 +137,7 @@ async function forSponsor(
   const at = { chainId: ending.chainId, block: 'latest' } as const
   const [hasDelegate, paused, nonce, head] = await Promise.all([
     isDelegated(client, treasury, at),
-    isPaused(client),
+    isManagerPaused(client),
     getNonce(client, treasury),
     getBlockHead(client, 'latest'),
   ])

@@ -33,7 +33,7 @@ export async function getKeyStatus(
     await Promise.all([
       isDelegated(client, treasury, at),
       areProven(client, at),
-      isPaused(client),
+      isManagerPaused(client),
       isDisabled(client, hash),
       getNonce(client, treasury),
       validBefore === undefined ? undefined : getBlockHead(client, 'latest'),
@@ -86,7 +86,7 @@ export async function areProven(client: Client, at: ReadAt): Promise<boolean> {
 
 type Block = ReadAt['block']
 
-export async function isPaused(client: Client): Promise<boolean> {
+export async function isManagerPaused(client: Client): Promise<boolean> {
   const { address } = metamaskDelegate.manager
   return (await ask(client, address, ['5c975abb'], 'latest')) !== 0n
 }
