@@ -23,7 +23,6 @@ import { adoptOrders } from '../sending/adoptOrders.js'
 import { type DueTransaction, idsOf } from '../sending/dueTransaction.js'
 import { feesOf, type SubmitterFees } from '../sending/feesOf.js'
 import { findDue, findWork, mostDue } from '../sending/findDue.js'
-import { findChanged, holdBack } from '../sending/holdBack.js'
 import { canPay, gasLeftOf, roomOf } from '../sending/planSending.js'
 import {
   askForBatch,
@@ -43,6 +42,7 @@ import {
   signDrafts,
 } from '../sending/signDrafts.js'
 import { sortDue } from '../sending/sortDue.js'
+import { findChanged, takeBack } from '../sending/takeBack.js'
 import { takeRehearsed } from '../sending/takeRehearsed.js'
 
 /*
@@ -457,7 +457,7 @@ async function signAndRecord(
       signDrafts(context, submitter, left, options),
       findChanged(submitter, left.due),
     ])
-    const signed = holdBack(submitter, drafted, changed)
+    const signed = takeBack(submitter, drafted, changed)
     const isLast = round === mostRounds
     const written = await recordSigned(context, submitter, signed, isLast)
     addAll(bytes, written.recorded)

@@ -3,10 +3,10 @@ import { Card } from '../ui/Card.js'
 import { useNow } from '../ui/clock.js'
 import type { BookOrder } from './applyEvent.js'
 import { type DeadlineSpan, findDeadlines } from './deadlines.js'
-import { tokenKey } from './groupByToken.js'
 import type { Ask } from './OrderActions.js'
 import { OrdersTable } from './OrdersTable.js'
 import { useShop } from './shop.js'
+import { tokenKey } from './splitByToken.js'
 import { TokenMoney } from './TokenMoney.js'
 
 /**

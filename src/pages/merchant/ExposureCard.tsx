@@ -5,8 +5,8 @@ import { useNow } from '../ui/clock.js'
 import type { PageToken } from '../web/pageData.js'
 import type { BookOrder } from './applyEvent.js'
 import { type Exposure, sumExposure } from './exposure.js'
-import { groupByToken, tokenKey } from './groupByToken.js'
 import { tokenName, useShop } from './shop.js'
+import { splitByToken, tokenKey } from './splitByToken.js'
 import { TokenMoney } from './TokenMoney.js'
 
 const shownPayers = 6
@@ -24,7 +24,7 @@ export function ExposureCard({
 }): ReactNode {
   const shop = useShop()
   const now = useNow()
-  const exposures = groupByToken(orders.values(), shop)
+  const exposures = splitByToken(orders.values(), shop)
     .map(({ token, orders: own }) => ({
       token,
       exposure: sumExposure(own, now, token.decimals),

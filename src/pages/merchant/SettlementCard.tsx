@@ -3,11 +3,11 @@ import { Card } from '../ui/Card.js'
 import { useNow } from '../ui/clock.js'
 import type { BookOrder } from './applyEvent.js'
 import { Choice } from './Choice.js'
-import { groupByToken, tokenKey } from './groupByToken.js'
 import { SettlementChart } from './SettlementChart.js'
 import { SettlementTable } from './SettlementTable.js'
 import { type Span, span, sumSettlement } from './settlement.js'
 import { tokenName, useShop } from './shop.js'
+import { splitByToken, tokenKey } from './splitByToken.js'
 
 const options = [
   { value: 'minute', label: '30 min', title: span.minute.label },
@@ -25,7 +25,7 @@ export function SettlementCard({
   const step = Math.floor(useNow() / 10) * 10
   const groups = useMemo(() => {
     const time = { unit, now: step + 10 }
-    const all = groupByToken(orders.values(), shop).map(
+    const all = splitByToken(orders.values(), shop).map(
       ({ token, orders: own }) => ({ token, bars: sumSettlement(own, time) }),
     )
     const some = all.filter(({ bars }) => bars.some(({ count }) => count > 0))

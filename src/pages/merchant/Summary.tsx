@@ -4,8 +4,8 @@ import { useNow } from '../ui/clock.js'
 import { Stat } from '../ui/Stat.js'
 import type { BookOrder } from './applyEvent.js'
 import { sumExposure } from './exposure.js'
-import { groupByToken } from './groupByToken.js'
 import { useShop } from './shop.js'
+import { splitByToken } from './splitByToken.js'
 import { TokenAmounts } from './TokenMoney.js'
 
 /**
@@ -23,7 +23,7 @@ export function Summary({
   const now = useNow()
   const all = [...orders.values()]
   const waiting = all.filter(({ state }) => state === 'stored')
-  const exposures = groupByToken(all, shop).map(({ token, orders: own }) => ({
+  const exposures = splitByToken(all, shop).map(({ token, orders: own }) => ({
     token,
     ...sumExposure(own, now, token.decimals),
   }))
@@ -31,7 +31,7 @@ export function Summary({
   const day = all.filter(
     ({ capture }) => capture && Number(capture.blockTime) > now - 86_400,
   )
-  const captured = groupByToken(day, shop).map(({ token, orders: own }) => ({
+  const captured = splitByToken(day, shop).map(({ token, orders: own }) => ({
     token,
     value: own.reduce((sum, { value }) => sum + BigInt(value), 0n),
   }))

@@ -1,8 +1,8 @@
 import { Fragment, type ReactNode } from 'react'
 import type { BookOrder } from './applyEvent.js'
 import { sumTokens } from './bulk.js'
-import { tokenKey } from './groupByToken.js'
 import { orderToken, useShop } from './shop.js'
+import { tokenKey } from './splitByToken.js'
 import { TokenMoney } from './TokenMoney.js'
 
 /** The sum of some orders, one for each token. */

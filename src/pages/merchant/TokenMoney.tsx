@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { formatAmount } from '../../core/amount.js'
 import { Money } from '../ui/Money.js'
-import { type TokenAmount, tokenKey } from './groupByToken.js'
 import { tokenName, useShop } from './shop.js'
+import { type TokenAmount, tokenKey } from './splitByToken.js'
 
 /** An amount of a token, by the name that `tokenName` gives it. */
 export function TokenMoney({

@@ -1,7 +1,7 @@
 import type { BookOrder } from './applyEvent.js'
 import { mostOf } from './exposure.js'
-import { groupByToken, type TokenAmount } from './groupByToken.js'
 import type { PagesShop } from './shop.js'
+import { splitByToken, type TokenAmount } from './splitByToken.js'
 
 /** The orders whose windows end in one span of time. */
 export type DeadlineSpan = {
@@ -48,7 +48,7 @@ function sumOf(
   orders: readonly BookOrder[],
   shop: Pick<PagesShop, 'tokens'>,
 ): readonly TokenAmount[] {
-  return groupByToken(orders, shop).map(({ token, orders: own }) => ({
+  return splitByToken(orders, shop).map(({ token, orders: own }) => ({
     token,
     value: own.reduce((sum, order) => sum + mostOf(order, token.decimals), 0n),
   }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { BookOrder } from '../../../src/pages/merchant/applyEvent.js'
 import { mostOf } from '../../../src/pages/merchant/exposure.js'
-import { groupByToken } from '../../../src/pages/merchant/groupByToken.js'
+import { splitByToken } from '../../../src/pages/merchant/splitByToken.js'
 import { isSearch } from '../../../src/pages/merchant/readSearch.js'
 import { type PagesShop, tokenName } from '../../../src/pages/merchant/shop.js'
 import { groupAmount, shortAmount } from '../../../src/pages/ui/format.js'
@@ -24,7 +24,7 @@ test('orders are grouped by the token of their chain, in any spelling of its add
     { id: 'd', chainId: 8453, token: usdc.toUpperCase().replace('X', 'x') },
     { id: 'e', chainId: 1, token: dai },
   ] as unknown as readonly BookOrder[]
-  const groups = groupByToken(orders, shopOf(known))
+  const groups = splitByToken(orders, shopOf(known))
   expect(
     groups.map(({ token, orders: own }) => [
       tokenName(shopOf(known), token),
@@ -36,7 +36,7 @@ test('orders are grouped by the token of their chain, in any spelling of its add
     ['DAI on Base', 'c'],
     ['units of 0xb2b2…b2b2', 'e'],
   ])
-  expect(groupByToken([], shopOf(known))).toEqual([])
+  expect(splitByToken([], shopOf(known))).toEqual([])
 })
 
 test('a token has the name of its chain only beside tokens of other chains', () => {

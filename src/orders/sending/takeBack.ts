@@ -40,7 +40,7 @@ export async function findChanged(
  * it, because the account nonces must have no gap. Nobody has seen them. Their
  * orders are due again at the next poll, these ones each alone.
  */
-export function holdBack(
+export function takeBack(
   { batches }: SubmitterState,
   signed: SignedDrafts,
   changed: ReadonlySet<string>,

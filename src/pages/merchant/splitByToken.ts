@@ -8,7 +8,7 @@ export type TokenAmount = { token: PageToken; value: bigint }
  * Groups orders by their token, because amounts of different tokens have no
  * sum. Tokens come in the sequence in which the shop takes them.
  */
-export function groupByToken<order extends TokenPlace>(
+export function splitByToken<order extends TokenPlace>(
   orders: Iterable<order>,
   shop: Pick<PagesShop, 'tokens'>,
 ): readonly { token: PageToken; orders: readonly order[] }[] {
