@@ -42,8 +42,8 @@ import {
   signDrafts,
 } from '../sending/signDrafts.js'
 import { sortDue } from '../sending/sortDue.js'
-import { findChanged, takeBack } from '../sending/takeBack.js'
 import { takeRehearsed } from '../sending/takeRehearsed.js'
+import { findChanged, withdrawSigned } from '../sending/withdrawSigned.js'
 
 /*
  * The path of a capture. `orders.capture` writes the request
@@ -457,7 +457,7 @@ async function signAndRecord(
       signDrafts(context, submitter, left, options),
       findChanged(submitter, left.due),
     ])
-    const signed = takeBack(submitter, drafted, changed)
+    const signed = withdrawSigned(submitter, drafted, changed)
     const isLast = round === mostRounds
     const written = await recordSigned(context, submitter, signed, isLast)
     addAll(bytes, written.recorded)

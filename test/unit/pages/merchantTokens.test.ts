@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { BookOrder } from '../../../src/pages/merchant/applyEvent.js'
 import { mostOf } from '../../../src/pages/merchant/exposure.js'
-import { splitByToken } from '../../../src/pages/merchant/splitByToken.js'
 import { isSearch } from '../../../src/pages/merchant/readSearch.js'
 import { type PagesShop, tokenName } from '../../../src/pages/merchant/shop.js'
+import { splitByToken } from '../../../src/pages/merchant/splitByToken.js'
 import { groupAmount, shortAmount } from '../../../src/pages/ui/format.js'
 
 const usdc = `0x${'a1'.repeat(20)}` as const

@@ -40,7 +40,7 @@ export async function findChanged(
  * it, because the account nonces must have no gap. Nobody has seen them. Their
  * orders are due again at the next poll, these ones each alone.
  */
-export function takeBack(
+export function withdrawSigned(
   { batches }: SubmitterState,
   signed: SignedDrafts,
   changed: ReadonlySet<string>,
