@@ -57,7 +57,7 @@ type PayOrderParameters = PaymentOptions & {
 }
 
 /** Parameters of the buyer's `cancel`. */
-type CancelPaymentOptions = AbortOptions & {
+type CancelOptions = AbortOptions & {
   /**
    * What the buyer agreed to cancel. Take these values from the page, never
    * from the server.
@@ -299,6 +299,6 @@ export interface BuyerClient {
    */
   cancel(
     wallet: Wallet,
-    parameters: CancelPaymentOptions,
+    parameters: CancelOptions,
   ): Promise<CancellationTaken>
 }

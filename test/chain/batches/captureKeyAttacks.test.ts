@@ -20,6 +20,7 @@ import {
   openTreasury,
   type PlainDelegation,
   redeem,
+  signDelegation,
   tryCall,
 } from '../support/captureKeyDesk.js'
 
@@ -348,29 +349,7 @@ async function signFor(
   const delegator = treasury.address
   const caveats = limits ?? real.caveats
   const message = { delegate: key, delegator, authority, caveats, salt }
-  const signature = await treasury.signTypedData({
-    domain: {
-      name: 'DelegationManager',
-      version: '1',
-      chainId,
-      verifyingContract: manager,
-    },
-    types: {
-      Caveat: [
-        { name: 'enforcer', type: 'address' },
-        { name: 'terms', type: 'bytes' },
-      ],
-      Delegation: [
-        { name: 'delegate', type: 'address' },
-        { name: 'delegator', type: 'address' },
-        { name: 'authority', type: 'bytes32' },
-        { name: 'caveats', type: 'Caveat[]' },
-        { name: 'salt', type: 'uint256' },
-      ],
-    },
-    primaryType: 'Delegation',
-    message,
-  })
+  const signature = await signDelegation(treasury, message, chainId)
   return encodeContext([{ ...message, signature }])
 }
 

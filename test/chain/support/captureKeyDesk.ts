@@ -154,26 +154,17 @@ export const redeem = (
   }),
 })
 
-/** The key passes its permission on to another account, as it can offline. */
-export async function passOn(
-  key: PrivateKeyAccount,
-  permission: Hex,
-  delegate: Address,
-): Promise<(payment: SignedPayment) => { to: Address; data: Hex }> {
-  const [parent] = decodeContext(permission)
-  if (!parent) throw new Error('no delegation')
-  const authority = await readContract(reader, {
-    address: manager,
-    abi: managerAbi,
-    functionName: 'getDelegationHash',
-    args: [parent],
-  })
-  const child = { delegate, delegator: key.address, authority, salt: 1n }
-  const signature = await key.signTypedData({
+/** Signs any delegation, as a thief or a careless owner could. */
+export const signDelegation = (
+  account: PrivateKeyAccount,
+  delegation: Omit<PlainDelegation, 'signature'>,
+  chainId: number,
+): Promise<Hex> =>
+  account.signTypedData({
     domain: {
       name: 'DelegationManager',
       version: '1',
-      chainId: 31337,
+      chainId,
       verifyingContract: manager,
     },
     types: {
@@ -190,9 +181,27 @@ export async function passOn(
       ],
     },
     primaryType: 'Delegation',
-    message: { ...child, caveats: [] },
+    message: delegation,
   })
-  const context = encodeContext([{ ...child, caveats: [], signature }, parent])
+
+/** The key passes its permission on to another account, as it can offline. */
+export async function passOn(
+  key: PrivateKeyAccount,
+  permission: Hex,
+  delegate: Address,
+): Promise<(payment: SignedPayment) => { to: Address; data: Hex }> {
+  const [parent] = decodeContext(permission)
+  if (!parent) throw new Error('no delegation')
+  const authority = await readContract(reader, {
+    address: manager,
+    abi: managerAbi,
+    functionName: 'getDelegationHash',
+    args: [parent],
+  })
+  const child = { delegate, delegator: key.address, authority, salt: 1n }
+  const unsigned = { ...child, caveats: [] }
+  const signature = await signDelegation(key, unsigned, 31337)
+  const context = encodeContext([{ ...unsigned, signature }, parent])
   return (payment) => redeem(context, captureCall({ payment }))
 }
 

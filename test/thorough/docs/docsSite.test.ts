@@ -126,7 +126,7 @@ test.each([
   ['wagmi', 'Recipes'],
   ['ethers', 'Recipes'],
   ['Privy', 'Recipes'],
-  ['Safe', 'Recipes'],
+  ['SafeAppProvider', 'Recipes'],
   ['Fastify', 'Recipes'],
   ['Next.js', 'Recipes'],
   ['lossAfterFulfilment', 'Events'],
@@ -378,7 +378,7 @@ test.each([
   ['refund', 'Refunds'],
   ['webhook', 'Webhooks'],
   ['capture', 'orders.capture'],
-  ['signPayment', 'signPayment'],
+  ['verifyPayments', 'verifyPayments'],
 ])(
   'a search on the page for %s finds %s first, and shows where',
   async (words, name) => {
