@@ -297,8 +297,5 @@ export interface BuyerClient {
    * }
    * ```
    */
-  cancel(
-    wallet: Wallet,
-    parameters: CancelOptions,
-  ): Promise<CancellationTaken>
+  cancel(wallet: Wallet, parameters: CancelOptions): Promise<CancellationTaken>
 }
