@@ -1,37 +1,65 @@
+import type { Address } from 'viem'
 import { findContracts } from '../../chain/state/findContracts.js'
 import type { SubmitterState } from '../account/submitterState.js'
 import { putAside } from '../loop/putAside.js'
+import type { StoredOrder } from '../model/storedOrder.js'
 import type { DueTransaction } from './dueTransaction.js'
 import { routeName } from './planTransactions.js'
 import type { SignedDrafts } from './signDrafts.js'
 
+/** Finds the payers that got code since their payments were simulated. */
+export type PayerCheck = {
+  /**
+   * @returns the ids of the orders of such payers in these transactions. If the
+   * node does not answer, of all that share a transaction.
+   */
+  find(transactions: readonly DueTransaction[]): Promise<ReadonlySet<string>>
+}
+
+/** Milliseconds for which an answer about payers may be used. */
+const freshFor = 1000
+
 /**
- * Asks once more about the payers of transactions that many share, while these
- * are signed: a payer that got code meanwhile could use up the gas of all.
+ * Asks once more about the payers of transactions that many share, while the
+ * first of these are signed: a payer that got code meanwhile could use up the gas
+ * of all. One request asks for all payers of a poll.
  *
- * @returns the ids of the orders of such payers. If the node does not answer,
- * of all that share a transaction.
+ * @param storedOrders all orders that may share a transaction in this poll.
  */
-export async function findChanged(
+export function openPayerCheck(
   { reader, aside }: SubmitterState,
-  transactions: readonly DueTransaction[],
-): Promise<ReadonlySet<string>> {
-  const drafts = transactions.flatMap((one) =>
-    one.drafts.length > 1 ? one.drafts : [],
-  )
-  if (drafts.length === 0) return new Set()
-  const payerOf = ({ stored }: (typeof drafts)[number]) => stored.attempt.payer
-  const payers = drafts.flatMap((draft) => payerOf(draft) ?? [])
-  try {
-    const contracts = await findContracts(reader, payers)
-    const changed = drafts.filter((draft) => {
-      const payer = payerOf(draft)
-      return payer !== undefined && contracts.has(payer)
-    })
-    return new Set(changed.map(({ stored }) => stored.order.id))
-  } catch (error) {
-    putAside(aside, routeName, error)
-    return new Set(drafts.map(({ stored }) => stored.order.id))
+  storedOrders: readonly StoredOrder[],
+): PayerCheck {
+  const payers = storedOrders.flatMap(({ attempt }) => attempt.payer ?? [])
+  let asked:
+    | { at: number; contracts: Promise<ReadonlySet<Address>> }
+    | undefined
+  const ask = () => {
+    const contracts = findContracts(reader, payers)
+    asked = { at: performance.now(), contracts }
+    return contracts
+  }
+  const recall = () =>
+    asked && performance.now() - asked.at < freshFor ? asked.contracts : ask()
+  return {
+    find: async (transactions) => {
+      const drafts = transactions.flatMap((one) =>
+        one.drafts.length > 1 ? one.drafts : [],
+      )
+      if (drafts.length === 0) return new Set()
+      try {
+        const contracts = await recall()
+        const changed = drafts.filter(({ stored: { attempt } }) => {
+          const { payer } = attempt
+          return payer !== undefined && contracts.has(payer)
+        })
+        return new Set(changed.map(({ stored }) => stored.order.id))
+      } catch (error) {
+        asked = undefined
+        putAside(aside, routeName, error)
+        return new Set(drafts.map(({ stored }) => stored.order.id))
+      }
+    },
   }
 }
 

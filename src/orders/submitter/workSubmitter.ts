@@ -43,7 +43,11 @@ import {
 } from '../sending/signDrafts.js'
 import { sortDue } from '../sending/sortDue.js'
 import { takeRehearsed } from '../sending/takeRehearsed.js'
-import { findChanged, withdrawSigned } from '../sending/withdrawSigned.js'
+import {
+  openPayerCheck,
+  type PayerCheck,
+  withdrawSigned,
+} from '../sending/withdrawSigned.js'
 
 /*
  * The path of a capture. `orders.capture` writes the request
@@ -314,6 +318,7 @@ async function sendDue(
   const { drafts: ready, others } = submitter.wallet.key
     ? { drafts: [], others: open }
     : taken
+  let payerCheck: PayerCheck | undefined
   const sendReady = async (isLast: boolean) => {
     // While more drafts may come, sign only full chunks.
     const size = Math.max(chunkSize, policy.maxBatch)
@@ -325,9 +330,15 @@ async function sendDue(
         done.looked = getSubmitterView(context, submitter, {
           isSending: false,
         }).catch(() => undefined)
+      const answer = await batch
+      payerCheck ??= openPayerCheck(
+        submitter,
+        open.filter(({ order }) => answer.orderIds.has(order.id)),
+      )
       done.sent += await sendDrafts(context, submitter, view, {
         drafts: chunk,
-        batch: await batch,
+        batch: answer,
+        payerCheck,
         costs,
         fees,
       })
@@ -387,11 +398,13 @@ async function sendDrafts(
   {
     drafts,
     batch,
+    payerCheck,
     costs,
     fees,
   }: {
     drafts: readonly DueDraft[]
     batch: BatchAnswer
+    payerCheck: PayerCheck
     costs: SendingCosts
     fees: SubmitterFees
   },
@@ -423,6 +436,7 @@ async function sendDrafts(
   await keepSubmitter(submitter)
   submitter.joins.prolong(idsOf(sendable))
   const recorded = await signAndRecord(context, submitter, sendable, {
+    payerCheck,
     fees,
     now: view.head.timestamp,
   })
@@ -448,14 +462,17 @@ async function signAndRecord(
   context: OrdersContext,
   submitter: SubmitterState,
   due: readonly DueTransaction[],
-  options: { fees: SubmitterFees; now: bigint },
+  {
+    payerCheck,
+    ...options
+  }: { payerCheck: PayerCheck; fees: SubmitterFees; now: bigint },
 ): Promise<readonly SignedBytes[]> {
   const bytes: SignedBytes[] = []
   let left: DueLeft = { due, bumps: [] }
   for (let round = 1; left.due.length > 0 && round <= mostRounds; round++) {
     const [drafted, changed] = await Promise.all([
       signDrafts(context, submitter, left, options),
-      findChanged(submitter, left.due),
+      payerCheck.find(left.due),
     ])
     const signed = withdrawSigned(submitter, drafted, changed)
     const isLast = round === mostRounds
