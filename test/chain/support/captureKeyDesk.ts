@@ -158,8 +158,9 @@ export const redeem = (
 
 /** The permission context in the input of a call of the manager. */
 export function contextIn(data: Hex): Hex {
-  const { args } = decodeFunctionData({ abi: managerAbi, data })
-  const [[context = '0x'] = []] = args as readonly [readonly Hex[]]
+  const { functionName, args } = decodeFunctionData({ abi: managerAbi, data })
+  const [context] = functionName === 'redeemDelegations' ? args[0] : []
+  if (!context) throw new Error('no context')
   return context
 }
 

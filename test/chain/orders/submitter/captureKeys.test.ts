@@ -13,6 +13,18 @@ import {
   walletOf,
 } from '../../support/batchDesk.js'
 import { balanceOf, manager, setPaused } from '../../support/captureKeyDesk.js'
+import {
+  captureAll,
+  countOf,
+  countPending,
+  hashOf,
+  type Key,
+  openKeys,
+  renew,
+  sell,
+  store,
+  work,
+} from '../../support/keyShop.js'
 import { eventsOf } from '../../support/shop.js'
 
 afterEach(() => setPaused(false))
