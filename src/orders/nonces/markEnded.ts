@@ -10,7 +10,7 @@ import type { JudgedNonce } from './explainNonce.js'
  * ended for good. A key that is only paused may go on, and so may its
  * transactions.
  */
-export function hasEnded({
+export function hasKeyEnded({
   wallet: { key },
 }: Pick<SubmitterState, 'wallet'>): boolean {
   const reason = key && recallKeyFault(key)?.reason

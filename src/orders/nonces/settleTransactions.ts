@@ -27,7 +27,7 @@ import {
   judgeNonces,
   type NonceFate,
 } from './explainNonce.js'
-import { hasEnded, markEnded } from './markEnded.js'
+import { hasKeyEnded, markEnded } from './markEnded.js'
 import { setConflictsApart } from './setConflictsApart.js'
 
 /**
@@ -48,7 +48,7 @@ export async function settleTransactions(
     ({ kind }) => kind === 'passed' || kind === 'unknown',
   )
   submitter.nonces.forgetLostExcept(new Set(unfound.map(({ nonce }) => nonce)))
-  const isKeyOver = hasEnded(submitter)
+  const isKeyOver = hasKeyEnded(submitter)
   const judged = all.filter(
     ({ kind, nonce }) =>
       (kind !== 'pending' || isKeyOver) &&
