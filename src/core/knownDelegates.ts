@@ -107,3 +107,13 @@ export const enforcers: Record<
       '0x1da353833766081398664c131a50988f6f7190d6a1a974f497607b974705900c',
   },
 }
+
+/**
+ * Allows one call only, with exactly these bytes. Permissions of capture keys do
+ * not rely on it, but the call that a sponsor makes to revoke one does.
+ */
+export const exactCallEnforcer: KnownCode = {
+  address: '0x99f2e9bf15ce5ec84685604836f71ab835dbbded',
+  codeHash:
+    '0x22eef3e73397f97581331630b2783433d7290d6af7cea46214762283c2c15ab2',
+}

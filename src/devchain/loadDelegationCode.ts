@@ -21,6 +21,7 @@ const names = {
   methods: 'AllowedMethodsEnforcer',
   nonce: 'NonceEnforcer',
   timestamp: 'TimestampEnforcer',
+  exactCall: 'ExactCalldataEnforcer',
 } as const
 
 /**

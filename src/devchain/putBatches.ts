@@ -3,6 +3,7 @@ import { getCode, mine, setBalance, setCode } from 'viem/actions'
 import {
   caliburDelegate,
   enforcers,
+  exactCallEnforcer,
   metamaskDelegate,
   multicall,
 } from '../core/knownDelegates.js'
@@ -53,6 +54,10 @@ const metadata = {
     at: 1_244,
     hash: '0x937c24aea9e01f448cb62e2b3be0bdd7f808e5688cca18b12ff45cb1dabdc7b0',
   },
+  exactCall: {
+    at: 1_358,
+    hash: '0x62106f857b9ea5652771f8110c9d685a8777516e1a78046d5db46a91586469c1',
+  },
 } as const satisfies Record<string, { at: number; hash: Hex }>
 
 /**
@@ -76,7 +81,6 @@ export async function putBatches({
 
   await setBalance(test, { address: devAuthority, value: 10n ** 18n })
   const { manager } = metamaskDelegate
-  const { targets, methods, nonce, timestamp } = enforcers
   const creations = [
     published(code.manager, metadata.manager, [managerOwner]),
     published(code.delegate, metadata.delegate, [manager.address, entryPoint]),
@@ -84,6 +88,7 @@ export async function putBatches({
     published(code.methods, metadata.methods, []),
     published(code.nonce, metadata.nonce, []),
     published(code.timestamp, metadata.timestamp, []),
+    published(code.exactCall, metadata.exactCall, []),
   ]
   for (const creation of creations)
     await test.sendUnsignedTransaction({
@@ -94,7 +99,12 @@ export async function putBatches({
     })
   await mine(test, { blocks: 1 })
   // A wrong byte would give another address.
-  const put = [manager, metamaskDelegate, targets, methods, nonce, timestamp]
+  const put = [
+    manager,
+    metamaskDelegate,
+    ...Object.values(enforcers),
+    exactCallEnforcer,
+  ]
   for (const { address } of put)
     if (!(await getCode(client, { address })))
       throw new DevCallRevertedError({

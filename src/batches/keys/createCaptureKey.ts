@@ -9,7 +9,7 @@ import { parseAccount } from '../../payments/capture/planTransaction.js'
 import { getClientChain } from '../delegates/getDelegation.js'
 import { CaptureKeyError } from './errors.js'
 import type { Grant } from './grant.js'
-import { areProven, getNonce, isDelegated } from './keyStatus.js'
+import { areProven, findNonce, isDelegated } from './keyStatus.js'
 import {
   captureMethods,
   isEnd,
@@ -92,12 +92,13 @@ export async function createCaptureKey(
   const [hasDelegate, isProven, nonce, head] = await Promise.all([
     isDelegated(client, treasury, at),
     areProven(client, at),
-    getNonce(client, treasury),
+    findNonce(client, treasury),
     getBlockHead(client, 'latest'),
   ])
   if (!hasDelegate)
     throw new CaptureKeyError({ reason: 'undelegated', treasury })
-  if (!isProven) throw new CaptureKeyError({ reason: 'unproven', treasury })
+  if (!isProven || nonce === undefined)
+    throw new CaptureKeyError({ reason: 'unproven', treasury })
   checkEnd(validBefore, head?.timestamp ?? 0n)
   const grant: Grant = {
     chainId,

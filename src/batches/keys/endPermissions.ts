@@ -3,7 +3,11 @@ import { getBlockHead, requestQuantity } from '../../chain/rpc/requestNode.js'
 import { encodeMembers } from '../../chain/state/executor.js'
 import type { CallFees } from '../../chain/state/types.js'
 import { drawNonce } from '../../core/drawNonce.js'
-import { enforcers, metamaskDelegate } from '../../core/knownDelegates.js'
+import {
+  enforcers,
+  exactCallEnforcer,
+  metamaskDelegate,
+} from '../../core/knownDelegates.js'
 import { word } from '../../core/words.js'
 import { OutcomeTimeoutError } from '../../payments/capture/errors.js'
 import { parseAccount } from '../../payments/capture/planTransaction.js'
@@ -16,7 +20,10 @@ import {
 import { CaptureKeyError } from './errors.js'
 import { delegationIn, encodeGrant, type Grant } from './grant.js'
 import {
+  areProven,
+  findNonce,
   getNonce,
+  hasKnownCode,
   isDelegated,
   isDisabled,
   isManagerPaused,
@@ -126,7 +133,7 @@ async function send(
 /** Seconds that a sponsor has to make the call. */
 const patience = 600n
 
-/** Has the treasury let the sponsor call this function, for ten minutes. */
+/** Has the treasury let the sponsor make this one call, for ten minutes. */
 async function forSponsor(
   client: Client,
   ending: Ending,
@@ -135,21 +142,27 @@ async function forSponsor(
 ): Promise<{ to: Address; data: Hex }> {
   const treasury = addressOf(ending)
   const at = { chainId: ending.chainId, block: 'latest' } as const
-  const [hasDelegate, paused, nonce, head] = await Promise.all([
-    isDelegated(client, treasury, at),
-    isManagerPaused(client),
-    getNonce(client, treasury),
-    getBlockHead(client, 'latest'),
-  ])
+  const [hasDelegate, areKnown, isKnown, paused, nonce, head] =
+    await Promise.all([
+      isDelegated(client, treasury, at),
+      areProven(client, at),
+      hasKnownCode(client, exactCallEnforcer, at),
+      isManagerPaused(client),
+      findNonce(client, treasury),
+      getBlockHead(client, 'latest'),
+    ])
   if (!hasDelegate)
     throw new CaptureKeyError({ reason: 'undelegated', treasury })
+  if (!areKnown || !isKnown || nonce === undefined)
+    throw new CaptureKeyError({ reason: 'unproven', treasury })
   if (paused) throw new CaptureKeyError({ reason: 'paused', treasury })
   const grant: Grant = {
     chainId: ending.chainId,
     treasury,
     key: sponsor.address.toLowerCase() as Address,
     targets: [call.to],
-    methods: [call.data.slice(2, 10)],
+    methods: [],
+    input: call.data,
     nonce,
     validBefore: (head?.timestamp ?? 0n) + patience,
     salt: BigInt(drawNonce()),

@@ -1,7 +1,11 @@
 import { type Address, type Hex, keccak256, recoverAddress } from 'viem'
 import { hashDomain } from '../../core/hashPayment.js'
 import { hashText } from '../../core/hashText.js'
-import { enforcers, metamaskDelegate } from '../../core/knownDelegates.js'
+import {
+  enforcers,
+  exactCallEnforcer,
+  metamaskDelegate,
+} from '../../core/knownDelegates.js'
 import { bytesWords, word } from '../../core/words.js'
 import type { SigningPayload } from '../../payments/message/paymentTypedData.js'
 
@@ -19,6 +23,11 @@ export type Grant = {
   targets: readonly Address[]
   /** The only functions to call, as selectors without `0x`. */
   methods: readonly string[]
+  /**
+   * The only input of a call, in place of `methods`. `readGrant` does not know
+   * it: permissions of capture keys have none.
+   */
+  input?: Hex | undefined
   /** The number of the treasury that `NonceEnforcer` compares. */
   nonce: bigint
   /** Unix seconds from which the delegation no longer works. */
@@ -36,12 +45,15 @@ type Caveat = { enforcer: Address; terms: Hex }
  * Returns the limits of a delegation. Without them the key could do everything
  * that the treasury can, so every delegation is built and read here.
  */
-function caveatsOf({ targets, methods, nonce, validBefore }: Grant): Caveat[] {
+function caveatsOf(grant: Grant): Caveat[] {
+  const { targets, methods, input, nonce, validBefore } = grant
   const join = (parts: readonly string[]): Hex => `0x${parts.join('')}`
   const addresses = targets.map((target) => target.slice(2))
   const caveats: Caveat[] = [
     { enforcer: enforcers.targets.address, terms: join(addresses) },
-    { enforcer: enforcers.methods.address, terms: join(methods) },
+    input === undefined
+      ? { enforcer: enforcers.methods.address, terms: join(methods) }
+      : { enforcer: exactCallEnforcer.address, terms: input },
     { enforcer: enforcers.nonce.address, terms: join([word(nonce)]) },
   ]
   if (validBefore === undefined) return caveats

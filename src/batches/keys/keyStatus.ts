@@ -1,11 +1,16 @@
 import type { Address, Client, Hex } from 'viem'
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import {
   encodeBlock,
   getBlockHead,
   parseQuantity,
   requestNode,
 } from '../../chain/rpc/requestNode.js'
-import { enforcers, metamaskDelegate } from '../../core/knownDelegates.js'
+import {
+  enforcers,
+  type KnownCode,
+  metamaskDelegate,
+} from '../../core/knownDelegates.js'
 import { word } from '../../core/words.js'
 import { delegateOf } from '../delegates/getDelegation.js'
 import {
@@ -19,7 +24,7 @@ import type { Permission } from './permission.js'
 import type { CaptureKeyStatus } from './types.js'
 
 /**
- * Gets whether a permission works now.
+ * Gets whether a permission works, at the newest block or after another one.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its answer is malformed.
@@ -27,19 +32,22 @@ import type { CaptureKeyStatus } from './types.js'
 export async function getKeyStatus(
   client: Client,
   { chainId, treasury, hash, nonce, validBefore }: Permission,
+  block: Block = 'latest',
 ): Promise<CaptureKeyStatus> {
-  const at = { chainId, block: 'latest' } as const
+  const at = { chainId, block }
   const [hasDelegate, isProven, paused, disabled, number, head] =
     await Promise.all([
       isDelegated(client, treasury, at),
       areProven(client, at),
-      isManagerPaused(client),
-      isDisabled(client, hash),
-      getNonce(client, treasury),
-      validBefore === undefined ? undefined : getBlockHead(client, 'latest'),
+      isManagerPaused(client, block),
+      isDisabled(client, hash, block),
+      findNonce(client, treasury, block),
+      validBefore === undefined ? undefined : getBlockHead(client, block),
     ])
   if (!hasDelegate) return 'undelegated'
   if (!isProven) return 'unproven'
+  if (number === undefined)
+    throw new NodeAnswerError({ method: 'eth_call', problem: 'is empty' })
   if (disabled || number !== nonce) return 'revoked'
   if (validBefore !== undefined && head && head.timestamp >= validBefore)
     return 'expired'
@@ -75,20 +83,33 @@ export async function areProven(client: Client, at: ReadAt): Promise<boolean> {
       const found = await proveDelegate(client, address, metamaskDelegate, at)
       return found.status === 'known'
     }),
-    ...Object.values(enforcers).map((known) =>
-      proveOnce(client, known, async () =>
-        provesCode(await getCode(client, known.address, at), known, at.chainId),
-      ),
-    ),
+    ...Object.values(enforcers).map((known) => hasKnownCode(client, known, at)),
   ]
   return (await Promise.all(proofs)).every(Boolean)
 }
 
+/**
+ * True when a contract has the known code. Reads it once for each client.
+ */
+export const hasKnownCode = (
+  client: Client,
+  known: KnownCode,
+  at: ReadAt,
+): Promise<boolean> =>
+  proveOnce(client, known, async () =>
+    provesCode(await getCode(client, known.address, at), known, at.chainId),
+  )
+
 type Block = ReadAt['block']
 
-export async function isManagerPaused(client: Client): Promise<boolean> {
+const isSet = (answer: bigint | undefined): boolean => (answer ?? 0n) !== 0n
+
+export async function isManagerPaused(
+  client: Client,
+  block: Block = 'latest',
+): Promise<boolean> {
   const { address } = metamaskDelegate.manager
-  return (await ask(client, address, ['5c975abb'], 'latest')) !== 0n
+  return isSet(await ask(client, address, ['5c975abb'], block))
 }
 
 /** True when the treasury has ended the delegation with this hash. */
@@ -98,29 +119,40 @@ export async function isDisabled(
   block: Block = 'latest',
 ): Promise<boolean> {
   const { address } = metamaskDelegate.manager
-  return (await ask(client, address, ['2d40d052', word(hash)], block)) !== 0n
+  return isSet(await ask(client, address, ['2d40d052', word(hash)], block))
 }
 
-/** Gets the number that permissions of a treasury must name. */
-export function getNonce(
+/**
+ * Gets the number that permissions of a treasury must name; `undefined` if the
+ * node answers nothing. Sign no permission then: with another number, it does
+ * not work, or begins to work later.
+ */
+export async function findNonce(
   client: Client,
   treasury: Address,
   block: Block = 'latest',
-): Promise<bigint> {
+): Promise<bigint | undefined> {
   const { address } = metamaskDelegate.manager
   const data = ['2bd4ed21', word(address), word(treasury)]
   return ask(client, enforcers.nonce.address, data, block)
 }
 
+/** Like {@link findNonce}, but zero if the node answers nothing. */
+export const getNonce = async (
+  client: Client,
+  treasury: Address,
+  block?: Block | undefined,
+): Promise<bigint> => (await findNonce(client, treasury, block)) ?? 0n
+
+/** Gets a word; `undefined` where an address without code answers nothing. */
 async function ask(
   client: Client,
   to: Address,
   data: readonly string[],
   block: Block,
-): Promise<bigint> {
+): Promise<bigint | undefined> {
   const method = 'eth_call'
   const call = { to, data: `0x${data.join('')}` }
   const answer = await requestNode(client, method, [call, encodeBlock(block)])
-  // An address without code answers nothing.
-  return answer === '0x' ? 0n : parseQuantity(answer, method)
+  return answer === '0x' ? undefined : parseQuantity(answer, method)
 }

@@ -3,7 +3,7 @@ import { metamaskDelegate } from '../../core/knownDelegates.js'
 import { bytesWords, word } from '../../core/words.js'
 
 /** `redeemDelegations(bytes[],bytes32[],bytes[])` */
-const redeemDelegations = 'cef6d209'
+export const redeemSelector = 'cef6d209'
 
 /**
  * Returns the gas limit of what a capture through a permission needs besides the
@@ -38,7 +38,7 @@ export function redeemCall(
     word(96) + word(modesAt) + word(modesAt + plainMode.length / 2)
   return {
     to: metamaskDelegate.manager.address,
-    data: `0x${redeemDelegations}${offsets}${delegations}${plainMode}${calls}`,
+    data: `0x${redeemSelector}${offsets}${delegations}${plainMode}${calls}`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { CaptureKeyError } from '../../batches/keys/errors.js'
 import { CountersignError } from '../../core/CountersignError.js'
 import type { Observation } from '../../core/observeFailure.js'
 import { observeFailure } from '../../core/observeFailure.js'
@@ -46,7 +47,8 @@ export type AsideEntry = {
  */
 export type Aside = {
   /**
-   * Makes failed work wait for its next try, and reports the failure.
+   * Makes failed work wait for its next try, and reports the failure; that of a
+   * capture key once, however many orders it holds up.
    * @returns milliseconds until the next try; they double with each failure in
    * a row, up to 30 seconds.
    */
@@ -134,6 +136,14 @@ export function openAside(
   const waiting = new Map<string, Waiting>()
   let saved = '{}'
   let savedFence: Lease['fence'] | undefined
+  let reported: CaptureKeyError | undefined
+  // A capture key that cannot capture holds up all its orders for one reason.
+  const isKnown = (error: unknown): boolean => {
+    if (!(error instanceof CaptureKeyError)) return false
+    const isAgain = error === reported
+    reported = error
+    return isAgain
+  }
   return {
     put: (name, error, orderId) => {
       const before = waiting.get(name)
@@ -146,6 +156,7 @@ export function openAside(
         pause,
         until: performance.now() + pause,
       })
+      if (isKnown(error)) return pause
       observeFailure(context, observed, {
         about: {
           ...about,

@@ -26,10 +26,9 @@ import { paymentOf } from '../model/paymentOf.js'
 import { proofRecordOf } from '../model/proofRecordOf.js'
 import { isInFlight } from '../model/rejectOrder.js'
 import { traitsOf } from '../model/roles.js'
-import { capturesByKey } from '../model/sendersOf.js'
 import type { Evidence } from '../model/settleOrder.js'
 import type { StoredOrder } from '../model/storedOrder.js'
-import { findKeyFault } from '../sending/findKeyFault.js'
+import { failsByKey } from './failsByKey.js'
 
 /**
  * An account nonce, our transactions at it, and what the chain shows about
@@ -44,6 +43,11 @@ export type JudgedNonce = {
   rows: readonly [TransactionRecord, ...TransactionRecord[]]
   /** The payments that these transactions carry. */
   movements: readonly Movement[]
+  /**
+   * True when the transactions can only revert, because the permission of the
+   * capture key has ended.
+   */
+  isEnded?: boolean | undefined
 } & (
   | { kind: 'mined'; row: TransactionRecord; receipt: ProofReceipt }
   /**
@@ -156,14 +160,36 @@ export async function explainNonce(
 ): Promise<NonceFate | undefined> {
   switch (judged.kind) {
     case 'pending':
-      return undefined
+      return judged.isEnded
+        ? explainEnded(submitter, view, judged, stored)
+        : undefined
     case 'mined':
       return explainMined(submitter, view, judged, stored)
     case 'passed':
       return explainPassed(submitter, view, judged, stored)
     case 'unknown':
-      return explainUnknown(submitter, view, judged, stored)
+      return judged.isEnded
+        ? explainEnded(submitter, view, judged, stored)
+        : explainUnknown(submitter, view, judged, stored)
   }
+}
+
+/**
+ * Lets go of a payment whose transactions can only revert, so that another
+ * wallet can capture it.
+ */
+async function explainEnded(
+  submitter: SubmitterState,
+  { head }: SubmitterView,
+  judged: JudgedNonce,
+  stored: StoredOrder | undefined,
+): Promise<NonceFate | undefined> {
+  if (!stored || !isUndecided(stored)) return { judged, stored, isOver: true }
+  const { reader, kinds } = submitter
+  const evidence = await findEvidence(reader, { ...stored, kinds })
+  if (evidence) return { judged, stored, evidence, isOver: false }
+  const isFree = await isUnused(submitter, stored, head)
+  return isFree ? { judged, stored, isFree, isOver: true } : undefined
 }
 
 type Judged<kind extends JudgedNonce['kind']> = Extract<
@@ -224,7 +250,7 @@ async function explainMined(
     return { judged, stored, isFree: true, approval, isOver: true }
   }
   const about = { nonce: judged.nonce, orderId: stored.order.id }
-  const isByKey = await failsByKey(submitter, judged, stored).catch(
+  const isByKey = await failsByKey(submitter, judged, stored.order).catch(
     (error: unknown) => postponeReason(submitter, about, error),
   )
   if (isByKey === undefined) return undefined
@@ -240,21 +266,6 @@ async function explainMined(
   return reason === undefined
     ? undefined
     : { judged, stored, failure: { reason, isRevert: true }, isOver: true }
-}
-
-/**
- * True when a capture failed because the permission of the capture key had
- * ended: then it is no fault of the payment, which is sent again.
- */
-async function failsByKey(
-  { wallet, reader }: SubmitterState,
-  { row }: Judged<'mined'>,
-  { order }: StoredOrder,
-): Promise<boolean> {
-  const { key } = wallet
-  const isByKey = row.kind === 'capture' && capturesByKey(wallet, order)
-  if (!key || !isByKey) return false
-  return (await findKeyFault(reader, key)) !== undefined
 }
 
 /**
@@ -328,7 +339,10 @@ async function explainPassed(
   // Without the transaction's hash, we do not know whether it has this nonce.
   const isKnown = unsure.every(({ kind }) => kind === 'filler')
   const isDead = isKnown || view.head.timestamp >= endOf(judged, stored)
-  const isFree = isSafe && isDead && (await isUnused(submitter, stored, safe))
+  // No such transaction can succeed, whether or not it has this nonce.
+  const isLost = judged.isEnded || (isSafe && isDead)
+  const below = isSafe ? safe : view.head
+  const isFree = isLost && (await isUnused(submitter, stored, below))
   return { judged, stored, isForeign, isFree, isOver: isFree }
 }
 

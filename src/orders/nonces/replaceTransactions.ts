@@ -25,6 +25,7 @@ import {
   raiseFees,
   type SubmitterFees,
 } from '../sending/feesOf.js'
+import { findKeyFault } from '../sending/findKeyFault.js'
 import { askForBatch, planTransactions } from '../sending/planTransactions.js'
 import { rehearseDue } from '../sending/rehearseDue.js'
 import { askToSend } from '../sending/sendByWallet.js'
@@ -186,7 +187,12 @@ async function draftReplacement(
   const { nonce, movements } = last
   const raised = raiseFees(last, now)
   const isTooDear = isExcessive(raised, now)
-  if (isTooDear && last.hash !== undefined) return undefined
+  if (isTooDear && last.hash !== undefined) {
+    // Once it is known that the permission has ended, its orders are freed.
+    const { wallet, reader } = submitter
+    if (wallet.key) await findKeyFault(reader, wallet.key)
+    return undefined
+  }
   // Without a hash, the wallet may never have sent the last transaction. Then
   // there is nothing to outbid, and the current fees are enough.
   const fees = isTooDear ? now : raised

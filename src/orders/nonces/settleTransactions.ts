@@ -27,6 +27,7 @@ import {
   judgeNonces,
   type NonceFate,
 } from './explainNonce.js'
+import { hasKeyEnded, markEnded } from './markEnded.js'
 import { setConflictsApart } from './setConflictsApart.js'
 
 /**
@@ -47,15 +48,21 @@ export async function settleTransactions(
     ({ kind }) => kind === 'passed' || kind === 'unknown',
   )
   submitter.nonces.forgetLostExcept(new Set(unfound.map(({ nonce }) => nonce)))
+  const isKeyOver = hasKeyEnded(submitter)
   const judged = all.filter(
     ({ kind, nonce }) =>
-      kind !== 'pending' &&
+      (kind !== 'pending' || isKeyOver) &&
       !submitter.aside.isWaiting(nonceName('settle', nonce)),
   )
   if (judged.length === 0) return undefined
   const ids = ordersOf(judged)
   const taken = await takeOrders(context, submitter, ids)
-  const fates = await explainAll(submitter, view, judged, collectChanges(taken))
+  const before = collectChanges(taken)
+  const { count } = view
+  const marked = isKeyOver
+    ? markEnded(submitter, judged, { collected: before, count })
+    : judged
+  const fates = await explainAll(submitter, view, marked, before)
   if (fates.length === 0) return undefined
 
   const blamed = await findBlamed(submitter, fates)

@@ -1,12 +1,27 @@
 import {
+  createCaptureKey,
   delegateSubmitter,
   revokeCaptureKey,
   undelegateSubmitter,
 } from 'countersign/batches'
 import type { Address, Hex } from 'viem'
+import { getTransaction } from 'viem/actions'
 import { expect, test } from 'vitest'
-import { nodeThat, reader, relayer } from '../support/batchDesk.js'
-import { openTreasury, statusOf } from '../support/captureKeyDesk.js'
+import {
+  chain,
+  nodeThat,
+  openAccount,
+  reader,
+  relayer,
+} from '../support/batchDesk.js'
+import {
+  contextIn,
+  disable,
+  openTreasury,
+  redeem,
+  statusOf,
+  tryCall,
+} from '../support/captureKeyDesk.js'
 
 const getsNonce = '0x2bd4ed21'
 
@@ -75,4 +90,49 @@ test('an undelegation whose call reverts says how to end the permissions', async
   await revokeCaptureKey(wallet, { permission: 'all' })
   await delegateSubmitter(wallet)
   expect(await statusOf(permission)).toBe('revoked')
+})
+
+test('what a sponsor may call ends the one permission, and no other', async () => {
+  const { permission, wallet, grant } = await openTreasury()
+  const { permission: other } = await grant()
+  const sponsor = await openAccount()
+  const { transactionHash: hash = '0x' } = await revokeCaptureKey(wallet, {
+    permission,
+    sponsor,
+  })
+  const { input } = await getTransaction(reader, { hash })
+  const { status } = await tryCall(
+    sponsor,
+    redeem(contextIn(input), disable(other)),
+  )
+  expect(status).toBe('reverted')
+  expect(await statusOf(permission)).toBe('revoked')
+  expect(await statusOf(other)).toBe('active')
+})
+
+test('a sponsor gets no signature where the contract that limits its call has other code', async () => {
+  const { permission, treasury } = await openTreasury()
+  const exact: Address = '0x99f2e9bf15ce5ec84685604836f71ab835dbbded'
+  const client = nodeThat(treasury, async (method, [address]) =>
+    method === 'eth_getCode' && address === exact
+      ? { answer: '0x00' }
+      : undefined,
+  )
+  const { account: sponsor } = relayer
+  await expect(
+    revokeCaptureKey(client, { permission, sponsor }),
+  ).rejects.toMatchObject({ name: 'CaptureKeyError', reason: 'unproven' })
+})
+
+test('no permission is signed with a number that the node did not answer', async () => {
+  const { treasury, key } = await openTreasury()
+  const client = nodeThat(treasury, async (method, [call]) =>
+    method === 'eth_call' && String(Object(call).data).startsWith(getsNonce)
+      ? { answer: '0x' }
+      : undefined,
+  )
+  const tokens = [chain.token]
+  await expect(
+    createCaptureKey(client, { key: key.address, tokens }),
+  ).rejects.toMatchObject({ name: 'CaptureKeyError', reason: 'unproven' })
 })

@@ -9,6 +9,7 @@ import {
   type Address,
   concatHex,
   decodeAbiParameters,
+  decodeFunctionData,
   encodeAbiParameters,
   encodeFunctionData,
   erc20Abi,
@@ -45,6 +46,7 @@ const managerOwner: Address = '0xb0403B32f54d0bD752113f4009e8B534C6669f44'
 const managerAbi = parseAbi([
   'function redeemDelegations(bytes[] contexts, bytes32[] modes, bytes[] calls)',
   'function getDelegationHash((address delegate,address delegator,bytes32 authority,(address enforcer,bytes terms,bytes args)[] caveats,uint256 salt,bytes signature) delegation) pure returns (bytes32)',
+  'function disableDelegation((address delegate,address delegator,bytes32 authority,(address enforcer,bytes terms,bytes args)[] caveats,uint256 salt,bytes signature) delegation)',
   'function pause()',
   'function unpause()',
 ])
@@ -151,6 +153,24 @@ export const redeem = (
       [mode],
       [concatHex([to, toHex(value, { size: 32 }), data])],
     ],
+  }),
+})
+
+/** The permission context in the input of a call of the manager. */
+export function contextIn(data: Hex): Hex {
+  const { functionName, args } = decodeFunctionData({ abi: managerAbi, data })
+  const [context] = functionName === 'redeemDelegations' ? args[0] : []
+  if (!context) throw new Error('no context')
+  return context
+}
+
+/** The call with which an account ends one of its delegations. */
+export const disable = (context: Hex): { to: Address; data: Hex } => ({
+  to: manager,
+  data: encodeFunctionData({
+    abi: managerAbi,
+    functionName: 'disableDelegation',
+    args: decodeContext(context) as [PlainDelegation],
   }),
 })
 

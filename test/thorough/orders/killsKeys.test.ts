@@ -5,7 +5,12 @@ import { memoryStore } from 'countersign/store'
 import { createClient } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { chain, openAccount, walletOf } from '../../chain/support/batchDesk.js'
+import {
+  chain,
+  node,
+  openAccount,
+  walletOf,
+} from '../../chain/support/batchDesk.js'
 import { balanceOf, openTreasury } from '../../chain/support/captureKeyDesk.js'
 import { type Death, dyingProcess } from '../../chain/support/dyingProcess.js'
 import { openShop, storedOrder } from '../../chain/support/shop.js'
@@ -17,6 +22,7 @@ const heirs = [
   'the same key',
   'another key',
   'another key, the first revoked',
+  'another key, the first revoked and robbed',
 ] as const
 type Heir = (typeof heirs)[number]
 
@@ -73,6 +79,8 @@ async function dieAt(heir: Heir, death?: Death | undefined) {
       await revokeCaptureKey(opened.wallet, {
         permission: first.wallet.permission,
       })
+    if (heir === 'another key, the first revoked and robbed')
+      await node.setBalance({ address: account.address, value: 0n })
     const isBoth = heir !== 'another key'
     const wallets = isBoth ? [first.wallet, second.wallet] : [second.wallet]
     const later = await openShop(chain, { ...given, wallets })

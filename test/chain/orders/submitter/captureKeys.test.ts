@@ -1,13 +1,7 @@
-import {
-  createCaptureKey,
-  delegateSubmitter,
-  revokeCaptureKey,
-} from 'countersign/batches'
+import { delegateSubmitter, revokeCaptureKey } from 'countersign/batches'
 import { checkout } from 'countersign/checkout'
-import type { CaptureWallet, CreateOrdersParameters } from 'countersign/orders'
 import { memoryStore } from 'countersign/store'
-import type { Hash, Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import type { Hex } from 'viem'
 import { getTransaction, getTransactionCount } from 'viem/actions'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import {
@@ -18,92 +12,22 @@ import {
   reader,
   walletOf,
 } from '../../support/batchDesk.js'
+import { balanceOf, manager, setPaused } from '../../support/captureKeyDesk.js'
 import {
-  balanceOf,
-  manager,
-  openTreasury,
-  setPaused,
-} from '../../support/captureKeyDesk.js'
-import {
-  eventsOf,
-  openShop,
-  type Shop,
-  storedOrder,
-} from '../../support/shop.js'
+  captureAll,
+  countOf,
+  countPending,
+  hashOf,
+  type Key,
+  openKeys,
+  renew,
+  sell,
+  store,
+  work,
+} from '../../support/keyShop.js'
+import { eventsOf } from '../../support/shop.js'
 
 afterEach(() => setPaused(false))
-
-type Treasury = Awaited<ReturnType<typeof openTreasury>>
-type Key = { wallet: CaptureWallet; account: PrivateKeyAccount }
-
-/** A treasury with as many keys, each with its own permission. */
-async function openKeys(
-  count: number,
-): Promise<{ treasury: Treasury; keys: Key[] }> {
-  const treasury = await openTreasury()
-  const keys: Key[] = []
-  for (let at = 0; at < count; at++) {
-    const account = await openAccount()
-    const { permission } = await createCaptureKey(treasury.wallet, {
-      key: account.address,
-      tokens: [chain.token],
-    })
-    const capturesFor = treasury.treasury.address
-    const wallet = { client: walletOf(account), capturesFor, permission }
-    keys.push({ wallet, account })
-  }
-  return { treasury, keys }
-}
-
-const sell = (
-  wallets: CreateOrdersParameters['wallets'],
-  more: NonNullable<Parameters<typeof openShop>[1]> = {},
-) =>
-  openShop(chain, {
-    wallets,
-    policy: { pollingInterval: 40, quietInterval: 40 },
-    ...more,
-  })
-
-async function store(
-  shop: Shop,
-  count: number,
-  primaryType?: 'TransferWithAuthorization',
-): Promise<string[]> {
-  const ids: string[] = []
-  for (let at = 0; at < count; at++)
-    ids.push((await storedOrder(chain, shop, { primaryType })).id)
-  return ids
-}
-
-/** Captures orders; resolves to their states. */
-async function captureAll(
-  { orders }: Shop,
-  ids: readonly string[],
-  timeout = 60_000,
-): Promise<string[]> {
-  const results = await Promise.all(
-    ids.map((orderId) => orders.capture({ orderId, timeout })),
-  )
-  return results.map(({ status }) => status)
-}
-
-const hashOf = async ({ orders }: Shop, orderId: string): Promise<Hash> => {
-  const result = await orders.capture({ orderId })
-  if (result.status !== 'captured') throw new Error('not captured')
-  return result.proof.transactionHash
-}
-
-/** A worker, until the test is over. */
-function work({ orders }: Shop): void {
-  const ending = new AbortController()
-  const running = orders.run({ signal: ending.signal })
-  running.catch(() => undefined)
-  onTestFinished(async () => {
-    ending.abort()
-    await running.catch(() => undefined)
-  })
-}
 
 test('keys side by side capture to a treasury that sends nothing', async () => {
   const { treasury, keys } = await openKeys(2)
@@ -235,12 +159,6 @@ test('a capture that reverts because the permission ended is no fault of the pay
   expect(await captureAll(again, [id])).toEqual(['captured'])
 })
 
-async function renew({ wallet }: Treasury, { account, ...key }: Key) {
-  const given = { key: account.address, tokens: [chain.token] }
-  const { permission } = await createCaptureKey(wallet, given)
-  return { account, wallet: { ...key.wallet, permission } }
-}
-
 test('payments of a dead key keep no place from what it can still send', async () => {
   const { treasury, keys } = await openKeys(1)
   const shop = await sell(
@@ -290,16 +208,6 @@ test('a key without gas refuses no buyer while another has some', async () => {
   const ids = await store(shop, 8)
   expect(await captureAll(shop, ids)).toEqual(ids.map(() => 'captured'))
 })
-
-const countOf = async (keys: readonly Key[]): Promise<number> => {
-  const [key] = keys
-  return getTransactionCount(reader, { address: key?.account.address ?? '0x' })
-}
-
-const countPending = async (keys: readonly Key[]): Promise<number> => {
-  const address = keys[0]?.account.address ?? '0x'
-  return getTransactionCount(reader, { address, blockTag: 'pending' })
-}
 
 test('a removed key leaves its payments to the others', async () => {
   const { keys } = await openKeys(2)
