@@ -371,6 +371,7 @@ test('countersign/channels exports these names', () => {
       "checkVoucher",
       "claimCall",
       "claimTypedData",
+      "claimTypes",
       "claimWithSignatureCall",
       "decodeChannelLog",
       "depositCall",
@@ -388,10 +389,12 @@ test('countersign/channels exports these names', () => {
       "parseChannelConfig",
       "refundCall",
       "refundTypedData",
+      "refundTypes",
       "refundWithSignatureCall",
       "settleCall",
       "signVoucher",
       "voucherTypedData",
+      "voucherTypes",
     ]
   `)
 })

@@ -99,9 +99,9 @@ const cases: readonly (readonly [ChannelEvent, object, readonly bigint[]])[] = [
   ],
 ]
 
-test.each(cases)(
-  '$name is decoded as the contract logs it',
-  (event, args, words) => {
+test.each(cases.map((one) => [one[0].name, ...one] as const))(
+  '%s is decoded as the contract logs it',
+  (_, event, args, words) => {
     const topics = encodeEventTopics({
       abi,
       eventName: eventNames[event.name],
