@@ -998,8 +998,9 @@ export type PaymentStore = {
 }
 
 /**
- * Payment or transaction that a secret belongs to. A sealed secret opens only
- * with the same context, so it is useless when copied to another row.
+ * Payment, transaction or voucher that a secret belongs to. A sealed secret
+ * opens only with the same context, so it is useless when copied to another
+ * row.
  */
 export type SealContext =
   | {
@@ -1027,6 +1028,14 @@ export type SealContext =
       /** Account nonce of the transaction, not a payment nonce. */
       accountNonce: number
     } & Pick<TransactionRecord, 'chainId' | 'account' | 'bump'>)
+  | {
+      /** A voucher of a payment channel. */
+      kind: 'voucher'
+      /** Channel id, 32 bytes. Its hash contains the chain. */
+      channelId: Hex
+      /** The cumulative amount that was signed, in base units of the token. */
+      maxClaimable: bigint
+    }
 
 /**
  * Encrypts signatures and raw transactions before they are stored. The library
