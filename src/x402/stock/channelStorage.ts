@@ -96,7 +96,7 @@ export function channelStorage(
         one.channelId.toLowerCase() < other.channelId.toLowerCase() ? -1 : 1,
       )
     },
-    updateChannel: (channelId, update) => {
+    updateChannel: async (channelId, update) => {
       const id = parseId(channelId)
       // Updates of this process wait for each other. So only other processes
       // can make an update run again.
