@@ -140,8 +140,8 @@ const rooms = {
   'x402/wire': [],
   'x402/gate': ['x402/wire'],
   'x402/facilitator': ['x402/wire', 'x402/gate'],
-  'x402/stock': [],
   'x402/middleware': ['x402/wire', 'x402/gate'],
+  'x402/stock': [],
   'subscriptions/permission': [],
   'subscriptions/charges': ['subscriptions/permission'],
   'subscriptions/schedule': [
