@@ -260,7 +260,7 @@ test('two stock servers over one database charge each voucher once', async () =>
   for (const { store } of servers) await store.close()
 })
 
-test('an unsettled reservation of a killed server ends by its time, and its lock too', async () => {
+test('a request that a killed server was serving blocks its channel until its time is over', async () => {
   const stub = stubFacilitator()
   const server = startServer(join(folder, 'three.db'), stub)
   const { pay } = payingFetch(server.send)

@@ -105,14 +105,11 @@ async function insert(
   return channel
 }
 
-const seal = (name: string) =>
-  sealer({
-    keys: {
-      one: new Uint8Array(32).fill(1),
-      [name]: new Uint8Array(32).fill(2),
-    },
-    current: name,
-  })
+const keys = {
+  one: new Uint8Array(32).fill(1),
+  two: new Uint8Array(32).fill(2),
+}
+const seal = (current: keyof typeof keys) => sealer({ keys, current })
 
 test.each(everywhere)(
   'in %s, a channel comes back as it was given, changes, and goes',
