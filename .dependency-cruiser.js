@@ -142,6 +142,7 @@ const rooms = {
   'x402/gate': ['x402/wire'],
   'x402/facilitator': ['x402/wire', 'x402/gate'],
   'x402/middleware': ['x402/wire', 'x402/gate'],
+  'x402/stock': [],
   'subscriptions/permission': [],
   'subscriptions/charges': ['subscriptions/permission'],
   'subscriptions/schedule': [

@@ -9,7 +9,7 @@ import type { SealContext } from './types.js'
 const r = '8f'.repeat(32)
 const s = '3c'.repeat(32)
 const secret = `0x${r}${s}1b`
-const context: Exclude<SealContext, { kind: 'transaction' }> = {
+const context: Extract<SealContext, { orderId: string }> = {
   kind: 'payment',
   orderId: 'order-1',
   attempt: 1,

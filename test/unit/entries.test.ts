@@ -328,6 +328,7 @@ test('countersign/x402 exports these names', () => {
   expect(Object.keys(x402).sort()).toMatchInlineSnapshot(`
     [
       "X402SetupError",
+      "channelStorage",
       "createFacilitator",
       "createX402Gate",
       "expressPayment",

@@ -20,6 +20,8 @@ const exceptions: Record<string, string> = {
   WebhookPayload: 'as Standard Webhooks names the body',
   scopeKey: 'as wagmi names it: a part of the key of a query',
   'PaymentStore.open': 'opens a database',
+  "ChannelState 'open'": 'of a channel that takes requests',
+  isHeld: 'as ChannelLockStorage of @x402/evm names it',
   "PermitState 'open'": 'of a permit, as the glossary says',
   'Sealer.open': 'opens what `seal` closed',
 }

@@ -123,7 +123,7 @@ function fieldsOf(
   }
 }
 
-type PaymentSeal = Exclude<SealContext, { kind: 'transaction' }>
+type PaymentSeal = Extract<SealContext, { orderId: string }>
 
 /**
  * Builds the context to which an encrypted secret of an attempt is bound: the
