@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { memoryStore, sealer } from 'countersign/store'
-import { recoverAddress } from 'viem'
+import { type Address, recoverAddress } from 'viem'
 import { afterAll, expect, test } from 'vitest'
 import {
   openAuthorizer,
@@ -65,11 +65,12 @@ test('a key that is unknown or does not open is named by its address, and never 
   const given = { store, receiver, ...sealing({ one }, 'one') }
   const { authorizer } = await openMovementShop(given)
   const { address } = authorizer
+  const stranger = newAccount().address.toLowerCase()
   await expect(
-    authorizer.sign(newAccount().address, randomHash()),
+    authorizer.sign(stranger as Address, randomHash()),
   ).rejects.toMatchObject({
     name: 'AuthorizerKeyError',
-    details: { problem: 'is not in the store' },
+    message: `The key of the authorizer ${stranger} is not in the store.`,
   })
   const forgotten = { ...given, ...sealing({ one: randomBytes(32) }, 'one') }
   const shop = await openMovementShop(forgotten)
