@@ -149,6 +149,11 @@ export type LeftOut = {
  */
 export type Settling = {
   /**
+   * Contracts that pay recipients whenever anybody asks them to, for no order.
+   * Such a transfer is no payment that somebody made by mistake.
+   */
+  readonly payers?: readonly Address[] | undefined
+  /**
    * Simulates a payment or its cancellation, and returns its next transaction.
    * A payment may need several transactions, one after the other.
    */

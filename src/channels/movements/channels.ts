@@ -1,4 +1,5 @@
 import { buildAuthorization, type SettlingKind } from '../../payments/kind.js'
+import { channelContract } from '../contract/channelDomain.js'
 import { explainMovement } from './explainMovement.js'
 import { findMovement } from './findMovement.js'
 import {
@@ -48,6 +49,8 @@ export function channels(): Channels {
     end: (receipt, payment) =>
       endsDeposit(receipt, movementOf(payment)) ? 'canceled' : undefined,
     settling: {
+      // Anybody may have the contract settle.
+      payers: [channelContract],
       rehearse: async (client, { payment, account }) => {
         const { signature: secret } = payment
         const sender = { account, secret }

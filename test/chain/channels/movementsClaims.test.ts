@@ -1,3 +1,4 @@
+import { channelContract } from 'countersign/channels'
 import { getBlockNumber, increaseTime, mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import {
@@ -182,6 +183,28 @@ test('a relayer claims with the signature of the authorizer', async () => {
   expect((await recordOf(shop, some)).proofs).toMatchObject([
     { submitter: relayer.address.toLowerCase(), value: 3_000_000n },
   ])
+})
+
+test('what a stranger settles is a transfer in the books, and no payment without an order', async () => {
+  const shop = await openMovementShop()
+  const [channel] = await openChannels(shop, 1)
+  if (!channel) throw new Error('no channel')
+  const other = await storeClaim(shop, [{ channel, claimed: 1_000_000n }])
+  await until(shop, other, 'captured')
+  const { receiver, token } = channel.config
+  const row = await claimRow(channel, 3_000_000n)
+  const from = shop.receiver
+  await send({ functionName: 'claim', args: [[row]], from })
+  await send({ functionName: 'settle', args: [receiver, token] })
+  await shop.orders.reconcile()
+  const { events } = await shop.orders.events({ limit: 1_000 })
+  expect(events.filter(({ type }) => type === 'unmatched')).toEqual([])
+  expect(await ledgerOf(shop, false)).toMatchObject([
+    { type: 'capture', gross: 1_000_000n, orderId: other },
+    { type: 'transfer', gross: 2_000_000n, payer: channelContract },
+  ])
+  const { destinations } = await shop.orders.audit()
+  expect(destinations).toMatchObject([{ differences: [] }])
 })
 
 test('a reorganization takes a claim back, and it is made again', async () => {
