@@ -7,7 +7,7 @@ import type { MovementTerms } from './movementTerms.js'
 export type MovementReason = Extract<SettlingCall, { ok: false }>['reason']
 
 /** What a node says about a call that reverts. */
-export type Refusal = { data?: `0x${string}` | undefined; words: string }
+export type CallRefusal = { data?: `0x${string}` | undefined; words: string }
 
 /** The contract's own errors that have a name among the reasons of orders. */
 const contractErrors: readonly (readonly [string, MovementReason])[] = [
@@ -24,7 +24,7 @@ const contractErrors: readonly (readonly [string, MovementReason])[] = [
  */
 export function movementReason(
   { action }: Pick<MovementTerms, 'action'>,
-  { data, words }: Refusal,
+  { data, words }: CallRefusal,
 ): MovementReason {
   const selector = (data ?? words.match(/0x[\da-f]{8}\b/i)?.[0])
     ?.slice(0, 10)

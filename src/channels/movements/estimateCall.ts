@@ -3,7 +3,7 @@ import { isTemporary } from '../../chain/rpc/classifyFailure.js'
 import { NodeError } from '../../chain/rpc/errors.js'
 import { parseQuantity, tryRequest } from '../../chain/rpc/requestNode.js'
 import type { ChannelCall } from '../contract/types.js'
-import type { Refusal } from './channelRefusal.js'
+import type { CallRefusal } from './channelRefusal.js'
 
 /**
  * Units of gas that a call may need. With the quarter that is added, this is
@@ -13,7 +13,7 @@ const mostGas = 13_000_000n
 
 type Estimated =
   | { ok: true; call: ChannelCall; gas: bigint }
-  | { ok: false; refusal: Refusal }
+  | { ok: false; refusal: CallRefusal }
 
 /**
  * Simulates a call as the account that would send it, and returns its gas
@@ -45,7 +45,7 @@ export async function tryCall(
   client: Client,
   method: 'eth_call' | 'eth_estimateGas',
   parameters: readonly unknown[],
-): Promise<{ result: unknown } | { refusal: Refusal }> {
+): Promise<{ result: unknown } | { refusal: CallRefusal }> {
   const { result, failure } = await tryRequest(client, method, parameters)
   if (!failure) return { result }
   const isRevert = /revert|evm|gas|opcode/i.test(failure.words)
