@@ -31,6 +31,7 @@ export {
   type ClaimTypedData,
   type ClaimTypedDataParameters,
   claimTypedData,
+  claimTypes,
   type HashClaimParameters,
   hashClaim,
 } from './contract/claimTypedData.js'
@@ -62,6 +63,7 @@ export {
   type RefundTypedData,
   type RefundTypedDataParameters,
   refundTypedData,
+  refundTypes,
 } from './contract/refundTypedData.js'
 export type {
   ChannelCall,
@@ -77,6 +79,7 @@ export {
   type VoucherTypedData,
   type VoucherTypedDataParameters,
   voucherTypedData,
+  voucherTypes,
 } from './contract/voucherTypedData.js'
 export { type Channels, channels } from './movements/channels.js'
 export {

@@ -15,7 +15,7 @@ const encodings = {
     'ClaimBatch(ClaimEntry[] claims)ClaimEntry(bytes32 channelId,uint128 maxClaimableAmount,uint128 totalClaimed)',
 }
 
-export type ChannelType = keyof typeof encodings
+type ChannelType = keyof typeof encodings
 
 const typeHashes = /* @__PURE__ */ new Map<ChannelType, Hex>()
 
