@@ -81,6 +81,7 @@ export {
   voucherTypedData,
   voucherTypes,
 } from './contract/voucherTypedData.js'
+export { type Channels, channels } from './movements/channels.js'
 export {
   type CheckVoucherParameters,
   checkVoucher,

@@ -119,14 +119,40 @@ type DraftedKind = {
  * The next transaction that a payment needs, or the reason why none is sent.
  */
 export type SettlingCall =
-  | { ok: true; call: { to: Address; data: Hex }; gas: bigint }
-  | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
+  | {
+      ok: true
+      call: { to: Address; data: Hex }
+      gas: bigint
+      /** Parts of the payment that the transaction leaves out, and why. */
+      leftOut?: readonly LeftOut[] | undefined
+    }
+  | {
+      ok: false
+      reason:
+        | RejectionReason
+        | 'revoked'
+        | 'allowanceUsed'
+        | 'nothingToClaim'
+        | 'channelWithdrawn'
+        | 'unclaimedCharges'
+    }
+
+/** A channel that a claim leaves out, because it would make all others fail. */
+export type LeftOut = {
+  channelId: Hex
+  reason: Extract<SettlingCall, { ok: false }>['reason']
+}
 
 /**
  * How payments without a nonce on the chain are made. Only the transactions
  * themselves show which of these payments were made.
  */
 export type Settling = {
+  /**
+   * Contracts that pay recipients whenever anybody asks them to, for no order.
+   * Such a transfer is no payment that somebody made by mistake.
+   */
+  readonly payers?: readonly Address[] | undefined
   /**
    * Simulates a payment or its cancellation, and returns its next transaction.
    * A payment may need several transactions, one after the other.
@@ -136,6 +162,8 @@ export type Settling = {
     given: {
       payment: AnySignedPayment
       action: 'capture' | 'cancel'
+      /** The account that will send the transaction. */
+      account: Address
       /**
        * Loads from the store how many base units of the token were paid by all
        * payments of the same subscription within the window of this payment.

@@ -1,3 +1,4 @@
+import { parseMovementId } from '../../core/movementIds.js'
 import type { Destination, EarlyRow, StoreReader } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
 import { describeToken } from './describeToken.js'
@@ -21,7 +22,9 @@ export async function* rowsOfUnpaid(
   const found = await context.store.read(({ orders }) =>
     orders.findEarly({ chainId, token, early: ['unpaid'] }),
   )
-  const own = found.filter((row) => row.recipient === recipient)
+  const own = found.filter(
+    (row) => row.recipient === recipient && !parseMovementId(row.id),
+  )
   if (own.length === 0) return
   const unit = await describeToken(context, destination)
   const rows: LedgerRow[] = []

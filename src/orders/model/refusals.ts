@@ -1,5 +1,6 @@
 import { isListed } from '../../store/listedRoles.js'
 import { captureValueOf } from './kindOf.js'
+import { isMovement } from './movementEvents.js'
 import { type MoveCause, moves } from './moves.js'
 import { traitsOf } from './roles.js'
 import type { StoredOrder } from './storedOrder.js'
@@ -71,7 +72,8 @@ export function takesPayment({ order, attempt }: Asked): boolean {
  */
 function takesCapture({ order }: Pick<Asked, 'order'>): boolean {
   const { state, requested, needsReview, sendDue } = order
-  if (!isListed(order)) return false
+  // A deposit that was refused can be asked for again, as long as it is valid.
+  if (!isListed(order) && !isMovement(order)) return false
   if (captureValueOf(order) === undefined) return false
   const isAsked =
     requested === 'capture' && !needsReview && sendDue !== undefined

@@ -52,7 +52,7 @@ export function unmatchedOf(
 
 /**
  * Returns the rows to write for payments without an order. Adds one event per
- * payment.
+ * payment, unless a contract paid that may do so at any time.
  */
 export async function settleUnmatched(
   context: HasKinds,
@@ -79,6 +79,9 @@ export async function settleUnmatched(
       row.kind === 'unmatched' &&
       !found.some((proof) => isAt(row, proof)),
   )
+  const payers = [...context.kinds.values()].flatMap(
+    ({ settling }) => settling?.payers ?? [],
+  )
   for (const proof of found) {
     const known = rows.find((row) => isAt(row, proof))
     const isKnown = known && !known.removed
@@ -87,7 +90,7 @@ export async function settleUnmatched(
     else changes.newProofs.push(proof)
     const from = known ? -1 : moved.findIndex((row) => isAlike(row, proof))
     if (from >= 0) moved.splice(from, 1)
-    else if (known?.kind !== 'unmatched')
+    else if (known?.kind !== 'unmatched' && !payers.includes(proof.payer))
       changes.events.push(eventOf(proof, at))
   }
   return changes
