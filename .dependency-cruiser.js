@@ -140,6 +140,7 @@ const rooms = {
   'x402/wire': [],
   'x402/gate': ['x402/wire'],
   'x402/facilitator': ['x402/wire', 'x402/gate'],
+  'x402/stock': [],
   'x402/middleware': ['x402/wire', 'x402/gate'],
   'subscriptions/permission': [],
   'subscriptions/charges': ['subscriptions/permission'],

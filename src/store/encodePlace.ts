@@ -30,6 +30,10 @@ function partsOf(context: SealContext): string[] {
     const place = [chainId, accountNonce, bump].map(String)
     return [kind, action, account.toLowerCase(), ...place]
   }
+  if (context.kind === 'voucher') {
+    const { kind, channelId, maxClaimable } = context
+    return [kind, channelId.toLowerCase(), String(maxClaimable)]
+  }
   const { kind, orderId, attempt, chainId, token, payer, nonce } = context
   if (!isWellFormed(orderId))
     throw new SealError('belongs to an order whose id is not well-formed text')

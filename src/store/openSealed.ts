@@ -16,16 +16,26 @@ export async function openSealed(
     return await sealer.open(sealed, context)
   } catch (error) {
     if (!(error instanceof SealError)) throw error
-    const { kind, chainId } = context
-    const place =
-      context.kind === 'transaction'
-        ? { account: context.account, nonce: context.accountNonce }
-        : { orderId: context.orderId, attempt: context.attempt }
     const { name, message: words } = error
     observe({
       name: 'seal.broken',
-      attributes: { kind, ...place, chainId, error: name, words },
+      attributes: {
+        kind: context.kind,
+        ...shownPlace(context),
+        error: name,
+        words,
+      },
     })
     return undefined
   }
+}
+
+function shownPlace(context: SealContext): Record<string, string | number> {
+  if (context.kind === 'voucher') return { channelId: context.channelId }
+  const { chainId } = context
+  if (context.kind !== 'transaction') {
+    const { orderId, attempt } = context
+    return { orderId, attempt, chainId }
+  }
+  return { account: context.account, nonce: context.accountNonce, chainId }
 }

@@ -1,5 +1,4 @@
 export { createFacilitator } from './facilitator/createFacilitator.js'
-export { pendingSettlementStore } from './facilitator/pendingSettlementStore.js'
 export type {
   Facilitator,
   FacilitatorCaller,
@@ -18,4 +17,11 @@ export type {
 export { expressPayment } from './middleware/expressPayment.js'
 export { honoPayment, type X402Variables } from './middleware/honoPayment.js'
 export { nextPayment } from './middleware/nextPayment.js'
+export { channelStorage } from './stock/channelStorage.js'
+export { pendingSettlementStore } from './stock/pendingSettlementStore.js'
+export type {
+  ChannelStorageParameters,
+  X402Channel,
+  X402ChannelStorage,
+} from './stock/types.js'
 export { redactHeaders } from './wire/headers.js'
