@@ -25,9 +25,9 @@ export type OrderState =
  * What a row of the table of orders is. A sale is an order that a buyer signs and
  * pays: one row, whatever its number of attempts. A permission is signed once and
  * never paid itself: each charge under it is a row of its own, as is each refund
- * of a sale or charge.
+ * of a sale or charge. A movement is a deposit, claim or refund of channels.
  */
-export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge'
+export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge' | 'movement'
 
 /**
  * Where payments go: a token on a chain, and its recipient. Each order, event
@@ -73,6 +73,15 @@ export type OrderReason =
   | 'revoked'
   /** The period's allowance of the spend permission does not cover the charge. */
   | 'allowanceUsed'
+  /** The channels have nothing left that this claim could take. */
+  | 'nothingToClaim'
+  /**
+   * The channel holds less than the movement takes: its payer withdrew, or it
+   * was refunded.
+   */
+  | 'channelWithdrawn'
+  /** The channel's charges are not claimed yet, so nothing is refunded. */
+  | 'unclaimedCharges'
   /**
    * The order waits for the merchant to approve it, because an earlier capture
    * from this payer failed on chain.
@@ -156,6 +165,7 @@ export type OrderRecord = Destination & {
   /**
    * Type of the message that the payer signs. Absent for permissions and
    * charges: the payer signs a spend permission, and nothing for a charge.
+   * Absent for movements, too.
    */
   primaryType: AnyPayment['primaryType'] | undefined
   /** Name and version of the token in the signed message (EIP-712 domain). */
@@ -230,9 +240,10 @@ export type OrderRecord = Destination & {
   refunds: number
   role: OrderRole
   /**
-   * Id of the order whose money a refund returns, or of the permission under
-   * which a charge is made. Absent for sales and permissions. The row's own id
-   * is this id, one more character, and the id of the refund or charge.
+   * Id of the order whose money a refund returns, of the permission under which
+   * a charge is made, or of the channel of a deposit or refund. Absent for
+   * sales, permissions and claims. The row's own id is this id, one more
+   * character, and the id of the refund, charge or movement.
    */
   parentId: string | undefined
   /** Refunds only: number of the parent's attempt whose payment it returns. */
