@@ -156,6 +156,7 @@ const rooms = {
   ],
   'channels/contract': [],
   'channels/vouchers': ['channels/contract'],
+  'channels/movements': ['channels/contract'],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
   'cli/terminal': [],

@@ -78,6 +78,7 @@ export {
   type VoucherTypedDataParameters,
   voucherTypedData,
 } from './contract/voucherTypedData.js'
+export { type Channels, channels } from './movements/channels.js'
 export {
   type CheckVoucherParameters,
   checkVoucher,

@@ -16,26 +16,29 @@ export async function openSealed(
     return await sealer.open(sealed, context)
   } catch (error) {
     if (!(error instanceof SealError)) throw error
+    const { kind } = context
     const { name, message: words } = error
     observe({
       name: 'seal.broken',
-      attributes: {
-        kind: context.kind,
-        ...shownPlace(context),
-        error: name,
-        words,
-      },
+      attributes: { kind, ...placeOf(context), error: name, words },
     })
     return undefined
   }
 }
 
-function shownPlace(context: SealContext): Record<string, string | number> {
-  if (context.kind === 'voucher') return { channelId: context.channelId }
-  const { chainId } = context
-  if (context.kind !== 'transaction') {
-    const { orderId, attempt } = context
-    return { orderId, attempt, chainId }
+function placeOf(context: SealContext): Record<string, string | number> {
+  switch (context.kind) {
+    case 'voucher':
+      return { channelId: context.channelId }
+    case 'authorizer':
+      return { shop: context.shop, account: context.account }
+    case 'transaction': {
+      const { account, accountNonce: nonce, chainId } = context
+      return { account, nonce, chainId }
+    }
+    default: {
+      const { orderId, attempt, chainId } = context
+      return { orderId, attempt, chainId }
+    }
   }
-  return { account: context.account, nonce: context.accountNonce, chainId }
 }

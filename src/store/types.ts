@@ -1035,6 +1035,14 @@ export type SealContext =
       /** Payment nonce, 32 bytes. */
       nonce: Hex
     }
+  | {
+      /** The key that signs claims and refunds of a shop's channels. */
+      kind: 'authorizer'
+      /** Name of the shop; empty if it has none. */
+      shop: string
+      /** Address of the key. */
+      account: Address
+    }
   | ({
       kind: 'transaction'
       /**
