@@ -1,11 +1,17 @@
-import type { ClaimChannelsParameters, ClaimReport } from './verbs/claimChannels.js'
+import type {
+  ClaimChannelsParameters,
+  ClaimReport,
+} from './verbs/claimChannels.js'
 import type { ChannelsHealth } from './verbs/getHealth.js'
 import type {
   ChannelParameters,
   ListChannelsParameters,
   ListedChannels,
 } from './verbs/listChannels.js'
-import type { RefundChannelParameters } from './verbs/refundChannel.js'
+import type {
+  ChannelRefundResult,
+  RefundChannelParameters,
+} from './verbs/refundChannel.js'
 import type { RunChannelsParameters } from './verbs/runChannels.js'
 import type { Channel } from './verbs/showChannel.js'
 
@@ -30,7 +36,7 @@ export type Channels = {
    *
    * @throws {@link ChannelNotFoundError}
    */
-  refund(parameters: RefundChannelParameters): Promise<Channel>
+  refund(parameters: RefundChannelParameters): Promise<ChannelRefundResult>
   /**
    * Takes no more requests for a channel, and claims what it owes.
    *

@@ -30,10 +30,14 @@ export function copyChain(
     seenAt: at.blockTime,
     unclaimedSince: isClaimed ? undefined : channel.unclaimedSince,
   }
-  return { ...copied, ...stateOf(copied) }
+  // A refund that is on its way pays from what is not charged yet.
+  const isRefunding =
+    channel.reason === 'refund' && refundNonce === channel.refundNonce
+  return isRefunding ? copied : { ...copied, ...stateOf(copied) }
 }
 
-function stateOf(
+/** Decides whether a channel takes requests, by what the chain covers. */
+export function stateOf(
   channel: ChannelRecord,
 ): Pick<ChannelRecord, 'state' | 'reason'> {
   const { state, reason, balance, charged, withdrawing } = channel

@@ -13,9 +13,7 @@ export type VoucherRefusal =
   /** More would be owed than the policy allows before a claim. */
   | 'tooMuchUnclaimed'
 
-export type VoucherVerdict =
-  | { ok: true }
-  | { ok: false; reason: VoucherRefusal }
+export type JudgedVoucher = { ok: true } | { ok: false; reason: VoucherRefusal }
 
 /**
  * Judges whether a voucher with a valid signature pays for a request at a price.
@@ -27,10 +25,10 @@ export function judgeVoucher(
   channel: ChannelRecord,
   asked: { maxClaimable: bigint; price: bigint },
   { mostUnclaimed }: { mostUnclaimed?: bigint | undefined } = {},
-): VoucherVerdict {
+): JudgedVoucher {
   const { maxClaimable, price } = asked
   const { charged, claimed, balance, state } = channel
-  const refuse = (reason: VoucherRefusal): VoucherVerdict => ({
+  const refuse = (reason: VoucherRefusal): JudgedVoucher => ({
     ok: false,
     reason,
   })

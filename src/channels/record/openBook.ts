@@ -112,7 +112,7 @@ export function openBook(
     charge: async ({ channel, signature, note, ...wanted }) => {
       const voucher = await context.sealer.seal(
         signature,
-        voucherPlace(channel),
+        voucherPlace({ id: channel.id, signed: wanted.maxClaimable }),
       )
       const now = context.now() / 1000n
       const row = planCharge(channel, { ...wanted, voucher, now }, policy)

@@ -4,11 +4,11 @@ import type { ChannelRecord } from '../../store/types.js'
  * Plans what follows when the payer announces a withdrawal: the channel takes no
  * more requests, and is claimed at once. The announcement may be pre-confirmed.
  *
- * @param announced.at Unix seconds of the block that announces it.
+ * @param now Unix seconds.
  */
 export function planWithdrawal(
   channel: ChannelRecord,
-  { value, at }: { value: bigint; at: bigint },
+  { value, withdrawableAt }: { value: bigint; withdrawableAt: bigint },
   now: bigint,
 ): ChannelRecord {
   const isOwed = channel.charged > channel.claimed
@@ -20,7 +20,7 @@ export function planWithdrawal(
     ...channel,
     ...stopped,
     withdrawing: value,
-    withdrawableAt: at + BigInt(channel.withdrawDelay),
+    withdrawableAt,
     due: isOwed ? now : channel.due,
   }
 }

@@ -1,20 +1,9 @@
-import type { SealContext } from '../../store/types.js'
-import type { ChannelTerms } from './types.js'
+import type { ChannelRecord, SealContext } from '../../store/types.js'
 
 /** The context that the newest voucher of a channel is sealed with. */
 export function voucherPlace({
-  id,
-  chainId,
-  token,
-  payer,
-}: Pick<ChannelTerms, 'id' | 'chainId' | 'token' | 'payer'>): SealContext {
-  return {
-    kind: 'payment',
-    orderId: id,
-    attempt: 1,
-    chainId,
-    token,
-    payer,
-    nonce: id,
-  }
+  id: channelId,
+  signed: maxClaimable,
+}: Pick<ChannelRecord, 'id' | 'signed'>): SealContext {
+  return { kind: 'voucher', channelId, maxClaimable }
 }

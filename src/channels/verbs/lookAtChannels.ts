@@ -1,13 +1,13 @@
 import type { Hex } from 'viem'
-import { getBlockHead } from '../../chain/rpc/requestNode.js'
+import { getHeads } from '../../chain/state/getHeads.js'
 import { type ClientGroup, clientOf } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import { planWithdrawal } from '../record/planWithdrawal.js'
 import { claimDue } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
-import { followDeposits } from './followDeposits.js'
+import { followMovements } from './followMovements.js'
 import { refreshChannels } from './refreshChannels.js'
-import { findSeenLogs } from './watchWithdrawals.js'
+import { findSeenLogs, type SeenWithdrawal } from './watchWithdrawals.js'
 
 /** What the watch of one client's channels remembers between two passes. */
 export type ChannelsMemory = {
@@ -50,14 +50,14 @@ export async function lookAtChannels(
   })
   await findNew(channels, group, memory)
   if (memory.known.size > 0) {
-    const { number } = await getBlockHead(client, 'latest')
-    const { seenBlock } = memory
-    const from = seenBlock === undefined ? number : seenBlock - overlap
+    const { latest } = await getHeads(client, channels.context.policy)
+    const { seenBlock = latest.number } = memory
+    const from = seenBlock - overlap
     const ids = new Set(memory.known.keys())
     const seen = await findSeenLogs(client, ids, from > 0n ? from : 0n)
     await stopWithdrawn(channels, seen.withdrawals)
     for (const id of seen.changed) memory.stale.add(id)
-    memory.seenBlock = number
+    memory.seenBlock = latest.number
     await refreshStale(channels, group, memory)
   }
   await claimDue(channels, group)
@@ -93,14 +93,14 @@ async function findNew(
 /** Stops channels whose payer announced a withdrawal, and has them claimed. */
 async function stopWithdrawn(
   { context, book }: ChannelsContext,
-  withdrawals: readonly { id: Hex; value: bigint; at: bigint | undefined }[],
+  withdrawals: readonly SeenWithdrawal[],
 ): Promise<void> {
   const now = context.now() / 1000n
-  for (const { id, value, at = now } of withdrawals) {
+  for (const { id, ...withdrawal } of withdrawals) {
     let isNew = false
     const stopped = await book.change(id, (channel) => {
       isNew = channel.withdrawing === 0n
-      return isNew ? planWithdrawal(channel, { value, at }, now) : undefined
+      return isNew ? planWithdrawal(channel, withdrawal, now) : undefined
     })
     if (!isNew || !stopped) continue
     const { chainId, charged, claimed } = stopped
@@ -120,7 +120,7 @@ async function refreshStale(
     const own = [...stale].filter((id) => known.get(id) === token)
     if (own.length === 0) continue
     const rows = await refreshChannels(channels, { chainId, token }, own)
-    const followed = await followDeposits(channels, rows)
+    const followed = await followMovements(channels, rows)
     for (const id of own) if (!followed.includes(id)) stale.delete(id)
   }
 }

@@ -16,7 +16,8 @@ export type Channel = {
   state: ChannelState
   /**
    * `withdrawal`: the payer announced a withdrawal. `uncovered`: the deposit does
-   * not cover what was charged. `merchant`: you stopped it.
+   * not cover what was charged. `refund`: a refund is on its way. `merchant`: you
+   * stopped it.
    */
   reason: string | undefined
   /** Deposited in the contract, as of `seenAt`. */

@@ -1,3 +1,4 @@
+import { stateOf } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
 import {
   type ChannelParameters,
@@ -35,13 +36,10 @@ export async function resumeChannel(
   const id = parseChannelId(parameters)
   const found = await loadChannel(channels, id)
   const resumed = await channels.book.change(id, (channel) => {
-    const { reason, withdrawing, balance, charged } = channel
-    if (reason !== 'merchant') return undefined
-    // What the chain said meanwhile stops it all the same.
-    if (withdrawing > 0n) return { ...channel, reason: 'withdrawal' }
-    if (balance < charged) return { ...channel, reason: 'uncovered' }
-    const state = balance > 0n ? 'open' : 'opening'
-    return { ...channel, state, reason: undefined }
+    if (channel.reason !== 'merchant') return undefined
+    // What the chain said meanwhile may stop it all the same.
+    const resumed = { ...channel, reason: undefined }
+    return { ...resumed, ...stateOf(resumed) }
   })
   return showChannel(resumed ?? found)
 }

@@ -1,12 +1,24 @@
 import type { Client, Hex } from 'viem'
 import { getLogs } from '../../chain/logs/getLogs.js'
 import { channelContract } from '../contract/channelDomain.js'
-import { channelTopics, decodeChannelLog } from '../contract/channelLogs.js'
+import {
+  channelTopics,
+  decodeChannelLog,
+} from '../contract/decodeChannelLog.js'
+
+/** A withdrawal that a payer announced, as its log says. */
+export type SeenWithdrawal = {
+  id: Hex
+  /** Base units of the token. */
+  value: bigint
+  /** Unix seconds from which the payer can finalize it. */
+  withdrawableAt: bigint
+}
 
 /** What the logs of the channel contract tell about known channels. */
 export type SeenLogs = {
   /** Withdrawals that were announced, perhaps only pre-confirmed. */
-  withdrawals: { id: Hex; value: bigint; at: bigint | undefined }[]
+  withdrawals: SeenWithdrawal[]
   /** Channels whose state on chain changed in a block. */
   changed: Set<Hex>
 }
@@ -51,7 +63,7 @@ export async function findSeenLogs(
       seen.withdrawals.push({
         id,
         value: found.value,
-        at: log.blockTimestamp,
+        withdrawableAt: found.withdrawableAt,
       })
     if (!log.preconfirmed) seen.changed.add(id)
   }
