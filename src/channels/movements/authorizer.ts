@@ -55,7 +55,9 @@ const keysForm = /* @__PURE__ */ fields<StoredKeys>({
 export async function openAuthorizer(context: Context): Promise<Authorizer> {
   const place = settingOf(context)
   const known = await context.store.read(place.load)
-  const stored = known ?? (await addKey(context, place, isFirst))
+  const stored = known
+    ? await resealKeys(context, place, known)
+    : await addKey(context, place, isFirst)
   return authorizerOf(context, stored)
 }
 
@@ -89,6 +91,39 @@ async function addKey(
     return stored
   }
   return context.store.write(write)
+}
+
+/**
+ * Encrypts keys again whose own encryption has an older key of the sealer, so
+ * that the older one can be removed. Leaves those that do not open.
+ */
+async function resealKeys(
+  context: Context,
+  place: Setting<StoredKeys>,
+  known: StoredKeys,
+): Promise<StoredKeys> {
+  const { sealer, store } = context
+  const old = known.keys.filter(
+    ({ sealed }) => !sealed.startsWith(`${sealer.current} `),
+  )
+  const fresh = new Map<string, string>()
+  for (const { address, sealed } of old) {
+    const at = sealOf(context, address)
+    const secret = await openSealed(context, sealed, at)
+    if (secret !== undefined) fresh.set(sealed, await sealer.seal(secret, at))
+  }
+  if (fresh.size === 0) return known
+  return store.write(async (tables) => {
+    await tables.lock(place.key)
+    const now = (await place.load(tables)) ?? known
+    const keys = now.keys.map(({ address, sealed }) => ({
+      address,
+      sealed: fresh.get(sealed) ?? sealed,
+    }))
+    const stored = { ...now, keys }
+    await place.write(tables, stored)
+    return stored
+  })
 }
 
 async function sealNew(context: Context): Promise<StoredKey> {
