@@ -4,7 +4,8 @@ import type { ChannelChain } from './types.js'
 /**
  * Copies what the chain says about a channel. A channel whose payer withdraws,
  * or whose deposit does not cover what was charged, takes no more requests. It
- * goes on once the chain covers it again, unless the merchant stopped it.
+ * goes on once the chain covers it again, unless the merchant stopped it. A
+ * withdrawal makes it due at once.
  *
  * Returns the same record for an answer that is older than the copy: nodes
  * behind one address can be at different blocks.
@@ -16,6 +17,9 @@ export function copyChain(
   const { balance, claimed, withdrawal, refundNonce, at } = chain
   if (at.blockNumber < channel.seenBlock) return channel
   const isClaimed = claimed >= channel.charged
+  // A withdrawal that nobody saw announced, for example while no worker ran.
+  const isThreatened =
+    withdrawal !== undefined && channel.withdrawing === 0n && !isClaimed
   const copied: ChannelRecord = {
     ...channel,
     // Somebody may claim up to the newest voucher, and never more.
@@ -29,6 +33,7 @@ export function copyChain(
     seenBlock: at.blockNumber,
     seenAt: at.blockTime,
     unclaimedSince: isClaimed ? undefined : channel.unclaimedSince,
+    due: isThreatened ? 0n : channel.due,
   }
   // A refund that is on its way pays from what is not charged yet.
   const isRefunding =
