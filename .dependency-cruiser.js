@@ -157,6 +157,12 @@ const rooms = {
   'channels/contract': [],
   'channels/vouchers': ['channels/contract'],
   'channels/movements': ['channels/contract'],
+  'channels/record': ['channels/contract'],
+  'channels/verbs': [
+    'channels/contract',
+    'channels/movements',
+    'channels/record',
+  ],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
   'cli/terminal': [],

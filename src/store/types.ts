@@ -364,8 +364,10 @@ export type ChannelRecord = Destination & {
   salt: Hex
   state: ChannelState
   /**
-   * Why the channel was stopped: `withdrawal`, `reorganized`, `refunded` or
-   * `merchant`. Absent while it is not stopped.
+   * Why the channel was stopped. `withdrawal`: the payer announced one.
+   * `uncovered`: the deposit does not cover what was charged. `refund`: a refund
+   * is on its way. `merchant`: the merchant stopped it. Absent while it is not
+   * stopped.
    */
   reason: string | undefined
   /** Sum of all charges. */
@@ -391,6 +393,11 @@ export type ChannelRecord = Destination & {
   seenBlock: bigint
   /** Time of that block, in Unix seconds. */
   seenAt: bigint
+  /**
+   * Id of the newest deposit's row in the table of orders, until that is final or
+   * has failed.
+   */
+  depositId: string | undefined
   /**
    * Unix seconds of the first charge that is not claimed. Absent if everything
    * charged is claimed.
@@ -702,8 +709,8 @@ export type ChannelQuery =
   /** Channels whose `due` is at or before `until`, earliest first. */
   | { due: readonly Destination[]; until: bigint; limit: number }
   /**
-   * Channels with a `balance` above 0, whose logs on chain are watched, oldest
-   * first. `after` is a `position`.
+   * Channels that are not stopped or have a `balance`, whose logs on chain are
+   * watched, oldest first. `after` is a `position`.
    */
   | {
       watched: readonly Destination[]

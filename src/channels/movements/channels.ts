@@ -17,7 +17,7 @@ import { rehearseMovement } from './rehearseMovement.js'
 export const channelKindName = 'channel'
 
 /** The payment kind of channels, for `kinds` of `createOrders`. */
-export type Channels = SettlingKind
+export type ChannelKind = SettlingKind
 
 /**
  * Creates the payment kind by which the worker of the orders sends the deposits,
@@ -33,7 +33,7 @@ export type Channels = SettlingKind
  *   createOrders({ ...parameters, kinds: [channels()] })
  * ```
  */
-export function channels(): Channels {
+export function channels(): ChannelKind {
   return {
     name: channelKindName,
     // The contract asks for signatures, not for a sender.

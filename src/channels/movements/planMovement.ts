@@ -46,6 +46,19 @@ const longestSearch = 3_600n
 /** Seconds after which a claim or refund that was not sent is given up. */
 const usualWindow = 3_600n
 
+/** Id of the row of a deposit: the same for the same signed payment. */
+export function depositIdOf(
+  channelId: Hex,
+  { message }: Pick<SignedPayment, 'message'>,
+): string {
+  return `${channelId}+${message.nonce.slice(2, 18)}`
+}
+
+/** Id of the row of a refund. */
+export function refundIdOf(channelId: Hex, refundNonce: bigint): string {
+  return `${channelId}-${refundNonce}`
+}
+
 /** Builds the row of a deposit, which a worker sends at once. */
 export function planDeposit(
   facts: MovementFacts,
@@ -67,7 +80,7 @@ export function planDeposit(
   const { value, nonce, validAfter, validBefore } = message
   const earliest = facts.createdAt - longestSearch
   const planned = planMovement(facts, {
-    id: `${channelId}+${nonce.slice(2, 18)}`,
+    id: depositIdOf(channelId, payment),
     parentId: channelId,
     payer: config.payer,
     recipient: config.receiver,
@@ -184,7 +197,7 @@ export function planChannelRefund(
   },
 ): PlannedMovement {
   return planMovement(facts, {
-    id: `${channelId}-${refundNonce}`,
+    id: refundIdOf(channelId, refundNonce),
     parentId: channelId,
     payer: channelContract,
     recipient: config.receiver,
