@@ -150,7 +150,7 @@ test('whatever the terms, the answer is a value or an error that names a field',
 test('whatever the parameters, the answer is a value or an error that names a field', async () => {
   const { getChannel, getChannels, getSettled, signVoucher, ...pure } = channels
   const client = { request: async () => '0x' }
-  const functions = Object.entries({
+  const functions = Object.entries<unknown>({
     ...pure,
     getChannel: (given: never) => getChannel(client as never, given),
     getChannels: (given: never) => getChannels(client as never, given),
