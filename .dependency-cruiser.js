@@ -234,11 +234,11 @@ export default {
       to: { circular: true },
     },
     {
-      name: 'only the index of a part and the engine of orders re-export',
+      name: 'only the index of a part and its engine re-export',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/[^/]+/index.ts$', ...doors, isTest],
+        pathNot: ['^src/[^/]+/(index|engine).ts$', isTest],
       },
       to: { path: '^src/', dependencyTypes: ['export'] },
     },
@@ -278,6 +278,15 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/orders/', isTest] },
       to: { path: '^src/orders/', pathNot: doors },
+    },
+    {
+      name: 'other parts enter channels by their index or their engine',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/channels/', isTest] },
+      to: {
+        path: '^src/channels/',
+        pathNot: '^src/channels/(index|engine).ts$',
+      },
     },
     {
       name: 'orders do not enter by their own doors',

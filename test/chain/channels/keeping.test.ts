@@ -86,7 +86,8 @@ async function charge({ inside }: Opened, channel: Channel, amount: bigint) {
   })
 }
 
-const gotBy = ({ receiver }: MovementShop) => balanceOf(receiver.address)
+const gotBy = async ({ receiver }: MovementShop) =>
+  BigInt(String(await balanceOf(receiver.address)))
 
 async function until(isDone: () => Promise<boolean>): Promise<void> {
   for (let looks = 0; looks < 600; looks++) {
