@@ -77,7 +77,7 @@ const types = {
   ),
 }
 
-export const typedData = (
+const typedData = (
   primaryType: keyof typeof types,
   message: Record<string, unknown>,
 ) => ({
