@@ -60,7 +60,7 @@ const claimRow = (
     }))
 
 /** One to five rows with one `receiverAuthorizer`. */
-const claimRows = (): fc.Arbitrary<ClaimRow[]> =>
+export const claimRows = (): fc.Arbitrary<ClaimRow[]> =>
   account().chain((receiverAuthorizer) =>
     fc.array(
       claimRow(channelConfig().map((it) => ({ ...it, receiverAuthorizer }))),
