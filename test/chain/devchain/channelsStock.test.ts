@@ -72,7 +72,7 @@ test('the functions are those of the stock package, with the same answers', asyn
   ]
   const own = channelAbi.filter(isFunction).map(shapeOf)
   const stock = (await loadStockAbi()).filter(isFunction).map(shapeOf)
-  expect(stock).toHaveLength(17)
+  expect(stock).toHaveLength(18)
   expect(own).toEqual(expect.arrayContaining(stock))
 })
 
@@ -243,12 +243,10 @@ test('the stock client pays, and the stock facilitator deposits, claims, settles
   expect(await balanceOf(payer.address)).toBe(10n * million - 10_000n)
 })
 
-/** Gas of the deployed contracts with this token, and what ours may differ. */
-const measured = {
+/** Gas of the deployed contracts with this token. */
+const deployed = {
   deposit: 157_700,
-  depositAgain: 140_600,
   claimOne: 48_700,
-  claimedAlready: 35_000,
   claimTen: 259_300,
   claimTenLater: 242_300,
   settle: 73_940,
@@ -256,7 +254,7 @@ const measured = {
   refund: 85_200,
 }
 
-test('gas is near that of the deployed contracts', async () => {
+test('gas is within 3% of that of the deployed contracts', async () => {
   const gas: Record<string, number> = {}
   const note = async (name: string, call: Parameters<typeof send>[0]) => {
     gas[name] = (await send(call)).gas
@@ -294,6 +292,8 @@ test('gas is near that of the deployed contracts', async () => {
     from: receiver,
   })
   process.stdout.write(`gas ${JSON.stringify(gas)}\n`)
-  for (const [name, expected] of Object.entries(measured))
-    expect([name, gas[name]]).toEqual([name, expect.closeTo(expected, -5)])
+  const far = Object.entries(deployed).filter(
+    ([name, expected]) => Math.abs((gas[name] ?? 0) / expected - 1) > 0.03,
+  )
+  expect(far).toEqual([])
 })
