@@ -369,6 +369,7 @@ test('countersign/channels exports these names', () => {
       "channelContract",
       "channelDomain",
       "channelTopics",
+      "channels",
       "checkVoucher",
       "claimCall",
       "claimTypedData",
