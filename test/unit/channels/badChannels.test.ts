@@ -48,7 +48,7 @@ test.each([
   ['salt', '0x'],
   ['salt', 0n],
   ['salt', `0x${'00'.repeat(33)}`],
-])('%s of %j is refused by name', (name, value) => {
+])('%s of %s is refused by name', (name, value) => {
   for (const [given, at] of [
     [parseChannelConfig, `config.${name}`],
     [(it: unknown) => parseChannelConfig(it, 'x'), `x.${name}`],
