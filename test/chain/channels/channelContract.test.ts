@@ -87,7 +87,7 @@ async function deposit(channel: Desk, value = 10n * million) {
     domain: domainOf(channel.config.token, 'USD Coin'),
     value,
     validAfter: 0n,
-    validBefore: 2n ** 40n,
+    validBefore: 2n ** 36n,
   })
   const { primaryType, message, domain } = payment
   const signature = await channel.payer.signTypedData({

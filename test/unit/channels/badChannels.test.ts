@@ -48,7 +48,7 @@ test.each([
   ['salt', '0x'],
   ['salt', 0n],
   ['salt', `0x${'00'.repeat(33)}`],
-])('%s of %j is refused by name', (name, value) => {
+])('%s of %s is refused by name', (name, value) => {
   for (const [given, at] of [
     [parseChannelConfig, `config.${name}`],
     [(it: unknown) => parseChannelConfig(it, 'x'), `x.${name}`],
@@ -150,7 +150,7 @@ test('whatever the terms, the answer is a value or an error that names a field',
 test('whatever the parameters, the answer is a value or an error that names a field', async () => {
   const { getChannel, getChannels, getSettled, signVoucher, ...pure } = channels
   const client = { request: async () => '0x' }
-  const functions = Object.entries({
+  const functions = Object.entries<unknown>({
     ...pure,
     getChannel: (given: never) => getChannel(client as never, given),
     getChannels: (given: never) => getChannels(client as never, given),

@@ -133,7 +133,7 @@ test.each(['created', 'closed'] as const)('%s has the terms', (name) => {
       const event = abi.find((it) => it.name === eventNames[name])
       const [, input] = (event as unknown as { inputs: [object, object] })
         .inputs
-      const data = encodeAbiParameters([input as never], [terms as never])
+      const data = encodeAbiParameters([input] as never, [terms] as never)
       expect(decodeChannelLog({ topics, data })).toEqual({
         name,
         channelId,

@@ -39,6 +39,9 @@ const signed = await Promise.all(
   })),
 )
 
+const [first, second] = signed
+if (!first || !second) throw new Error('no vouchers')
+
 const wordOf = (value: bigint) => value.toString(16).padStart(64, '0')
 
 /** All the forms in which libraries accept the same signature. */
@@ -64,7 +67,7 @@ test('both values of v occur in these vouchers', () => {
   expect(new Set(last)).toEqual(new Set(['1b', '1c']))
 })
 
-test.each(Object.keys(formsOf(signed[0]?.signature as Hex)))(
+test.each(Object.keys(formsOf(first.signature)))(
   'a signature as %s becomes what the contract takes',
   async (form) => {
     for (const { voucher, signature } of signed) {
@@ -79,7 +82,7 @@ test.each(Object.keys(formsOf(signed[0]?.signature as Hex)))(
 )
 
 test('EIP-2098 is what viem reads it as', () => {
-  const [{ signature }] = signed as [{ signature: Hex }]
+  const { signature } = first
   const { 'EIP-2098': compact } = formsOf(signature)
   expect(parseCompactSignature(compact as Hex).r).toBe(signature.slice(0, 66))
 })
@@ -101,9 +104,7 @@ test.each<[string, unknown]>([
   ['an object', { r: 1n }],
 ])('%s is no signature of a voucher', async (_, signature) => {
   expect(normalizeVoucherSignature(signature as Hex)).toBeUndefined()
-  const [{ voucher }] = signed as [
-    { voucher: { channelId: Hex; maxClaimable: bigint } },
-  ]
+  const { voucher } = first
   expect(
     await checkVoucher({
       chainId,
@@ -118,10 +119,7 @@ const { recoverAddress, keccak256 } = await loadAccelerator()
 const tools = { viem: {}, accelerate: { recoverAddress, keccak256 } }
 
 test.each(Object.entries(tools))('recovered by %s', async (_, tool) => {
-  const [one, other] = signed as [
-    (typeof signed)[number],
-    (typeof signed)[number],
-  ]
+  const [one, other] = [first, second]
   const given = { chainId, ...one, signer: payer.address, ...tool }
   const right = { ok: true, signature: one.signature }
   const wrong = { ok: false, reason: 'wrongSigner' }
@@ -178,14 +176,14 @@ test.each<[string, object, string]>([
   ],
   [
     'a signature inside',
-    { voucher: { ...signed[0]?.voucher, signature: '0x' } },
+    { voucher: { ...first.voucher, signature: '0x' } },
     'voucher',
   ],
   ['the zero address', { signer: `0x${'00'.repeat(20)}` }, 'signer'],
   ['no recovery', { recoverAddress: 7 }, 'recoverAddress'],
   ['no hash function', { keccak256: 7 }, 'keccak256'],
 ])('%s throws, as it is no fault of the payer', async (_, change, field) => {
-  const given = { chainId, ...signed[0], signer: payer.address, ...change }
+  const given = { chainId, ...first, signer: payer.address, ...change }
   await expect(checkVoucher(given as never)).rejects.toMatchObject({
     name: 'InvalidFieldError',
     details: { field },
@@ -199,7 +197,7 @@ const noRequest = async () => {
 test('a local account signs without a request', async () => {
   const transport = custom({ request: noRequest })
   const client = createWalletClient({ account: payer, transport })
-  const [{ voucher, signature }] = signed as [(typeof signed)[number]]
+  const { voucher, signature } = first
   const given = { chainId, voucher }
   expect(await signVoucher(client, given)).toEqual({ ...voucher, signature })
   const other = await signVoucher(client, { ...given, account: authorizer })
@@ -219,7 +217,7 @@ class BrowserWallet {
 }
 
 test('a browser wallet signs with the account that is named', async () => {
-  const [{ voucher, signature }] = signed as [(typeof signed)[number]]
+  const { voucher, signature } = first
   const wallet = new BrowserWallet(formsOf(signature)['v 0 or 1'] as Hex)
   const given = { chainId, voucher, account: payer.address }
   expect(await signVoucher(wallet, given)).toEqual({ ...voucher, signature })
@@ -254,7 +252,7 @@ test.each<[string, unknown, object, string]>([
     'WalletError',
   ],
 ])('%s: no voucher', async (_, client, change, name) => {
-  const [{ voucher }] = signed as [(typeof signed)[number]]
+  const { voucher } = first
   await expect(
     signVoucher(client as never, { chainId, voucher, ...change } as never),
   ).rejects.toMatchObject({ name })

@@ -47,7 +47,7 @@ export const keySignature = (): fc.Arbitrary<Hex> =>
     .tuple(hex(31), hex(31), fc.constantFrom('1b', '1c'))
     .map(([r, s, v]): Hex => `0x01${r.slice(2)}01${s.slice(2)}${v}`)
 
-export const claimRow = (
+const claimRow = (
   config: fc.Arbitrary<ChannelConfig>,
 ): fc.Arbitrary<ClaimRow> =>
   fc
