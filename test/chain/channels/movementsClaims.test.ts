@@ -1,5 +1,5 @@
-import { channelContract } from 'countersign/channels'
-import { getBlockNumber, increaseTime, mine } from 'viem/actions'
+import { channelContract, finalizeWithdrawCall } from 'countersign/channels'
+import { getBlockNumber, sendTransaction } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import {
   balanceOf,
@@ -36,8 +36,7 @@ const gotBy = ({ receiver }: MovementShop) => balanceOf(receiver.address)
 const withdraw = async ({ config, payer }: Channel, amount: bigint) => {
   const args = [config, amount]
   await send({ functionName: 'initiateWithdraw', args, from: payer })
-  await increaseTime(chain.clients.test, { seconds: 901 })
-  await mine(chain.clients.test, { blocks: 1 })
+  await chain.warp(901)
   await send({ functionName: 'finalizeWithdraw', args: [config], from: payer })
 }
 
@@ -154,6 +153,49 @@ test('a channel whose payer withdrew is left out, and alone it is refused', asyn
   const alone = await storeClaim(shop, [{ channel: gone, claimed }])
   await untilRefused(shop, alone)
   expect((await recordOf(shop, alone)).order.reason).toBe('channelWithdrawn')
+})
+
+test('a withdrawal that ends before a claim in its block makes it fail, and the next claim leaves that channel out', async () => {
+  const shop = await openMovementShop()
+  const [gone, kept] = await openChannels(shop, 2)
+  if (!gone || !kept) throw new Error('no channel')
+  const { test: node } = chain.clients
+  const start = [gone.config, 9_500_000n]
+  const from = gone.payer
+  await send({ functionName: 'initiateWithdraw', args: start, from })
+  await chain.warp(901)
+  const wanted = [gone, kept].map((channel) => ({
+    channel,
+    claimed: 1_000_000n,
+  }))
+  await node.setAutomine(false)
+  const id = await storeClaim(shop, wanted)
+  const stop = new AbortController()
+  const running = shop.orders.run({ signal: stop.signal })
+  try {
+    await expect
+      .poll(async () => (await node.getTxpoolStatus()).pending, {
+        timeout: 60_000,
+      })
+      .toBe(1)
+    await sendTransaction(reader, {
+      ...finalizeWithdrawCall({ config: gone.config }),
+      account: gone.payer,
+      chain: chain.chain,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 5n * 10n ** 10n,
+      gas: 300_000n,
+    })
+  } finally {
+    await node.setAutomine(true)
+    stop.abort()
+    await running
+  }
+  await untilRefused(shop, id)
+  expect((await recordOf(shop, id)).order.reason).toBe('channelWithdrawn')
+  expect(await stepsOf(shop, id)).toEqual(['requested', 'sent', 'refused'])
+  await until(shop, await storeClaim(shop, wanted), 'captured')
+  expect(await gotBy(shop)).toBe(1_000_000n)
 })
 
 test('a relayer claims with the signature of the authorizer', async () => {
