@@ -2,7 +2,7 @@ import type {
   ClaimChannelsParameters,
   ClaimReport,
 } from './verbs/claimChannels.js'
-import type { ChannelsHealth } from './verbs/getHealth.js'
+import type { ChannelsHealth } from './verbs/getChannelsHealth.js'
 import type {
   ChannelParameters,
   ListChannelsParameters,

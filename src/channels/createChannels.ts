@@ -8,7 +8,7 @@ import { openBook } from './record/openBook.js'
 import type { ChannelsPolicy } from './record/types.js'
 import { claimChannels } from './verbs/claimChannels.js'
 import type { ChannelsContext } from './verbs/context.js'
-import { getHealth } from './verbs/getHealth.js'
+import { getChannelsHealth } from './verbs/getChannelsHealth.js'
 import { getChannelOnRecord, listChannels } from './verbs/listChannels.js'
 import { refundChannel } from './verbs/refundChannel.js'
 import { runChannels } from './verbs/runChannels.js'
@@ -34,6 +34,17 @@ const contexts = /* @__PURE__ */ new WeakMap<Channels, ChannelsContext>()
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link OrdersSetupError} when `orders` does not know the kind
  * `channel`.
+ *
+ * @example
+ * ```ts
+ * import { channels, createChannels } from 'countersign/channels'
+ * import { type CreateOrdersParameters, createOrders } from 'countersign/orders'
+ *
+ * export function openChannels(parameters: CreateOrdersParameters) {
+ *   const orders = createOrders({ ...parameters, kinds: [channels()] })
+ *   return { orders, channels: createChannels({ orders }) }
+ * }
+ * ```
  */
 export function createChannels(parameters: CreateChannelsParameters): Channels {
   checkMembers(parameters, ['orders', 'policy'])
@@ -61,7 +72,7 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
     refund: (given) => perform('refund', () => refundChannel(channels, given)),
     stop: (given) => perform('stop', () => stopChannel(channels, given)),
     resume: (given) => perform('resume', () => resumeChannel(channels, given)),
-    health: () => perform('health', () => getHealth(channels)),
+    health: () => perform('health', () => getChannelsHealth(channels)),
     run: (given) =>
       watchVerb(context, 'channels.run', () =>
         instance.hold(runChannels(channels, given)),

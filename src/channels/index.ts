@@ -6,8 +6,10 @@ export {
 } from './contract/buildDeposit.js'
 export {
   type ChannelAmount,
+  type ChannelMulticallCallParameters,
   type ClaimCallParameters,
   type ClaimWithSignatureCallParameters,
+  channelMulticallCall,
   claimCall,
   claimWithSignatureCall,
   type DepositCallParameters,
@@ -15,8 +17,6 @@ export {
   type FinalizeWithdrawCallParameters,
   finalizeWithdrawCall,
   initiateWithdrawCall,
-  type MulticallCallParameters,
-  multicallCall,
   type RefundWithSignatureCallParameters,
   refundCall,
   refundWithSignatureCall,
@@ -93,12 +93,12 @@ export type {
   ClaimChannelsParameters,
   ClaimReport,
 } from './verbs/claimChannels.js'
-export { ChannelNotFoundError, NoSenderError } from './verbs/errors.js'
+export { ChannelNotFoundError, NoSubmitterError } from './verbs/errors.js'
 export type {
   ChannelsHealth,
   DestinationChannels,
   ThreateningWithdrawal,
-} from './verbs/getHealth.js'
+} from './verbs/getChannelsHealth.js'
 export type {
   ChannelParameters,
   ListChannelsParameters,

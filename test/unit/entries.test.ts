@@ -365,9 +365,13 @@ test('countersign/subscriptions exports these names', () => {
 test('countersign/channels exports these names', () => {
   expect(Object.keys(channels).sort()).toMatchInlineSnapshot(`
     [
+      "AuthorizerKeyError",
+      "ChannelNotFoundError",
+      "NoSubmitterError",
       "buildDeposit",
       "channelContract",
       "channelDomain",
+      "channelMulticallCall",
       "channelTopics",
       "channels",
       "checkVoucher",
@@ -375,6 +379,7 @@ test('countersign/channels exports these names', () => {
       "claimTypedData",
       "claimTypes",
       "claimWithSignatureCall",
+      "createChannels",
       "decodeChannelLog",
       "depositCall",
       "depositCollector",
@@ -386,7 +391,6 @@ test('countersign/channels exports these names', () => {
       "hashClaim",
       "hashVoucher",
       "initiateWithdrawCall",
-      "multicallCall",
       "normalizeVoucherSignature",
       "parseChannelConfig",
       "refundCall",

@@ -43,9 +43,9 @@ export type RefundTypedData = {
  *
  * @example
  * ```ts
- * import { type Channel, refundTypedData } from 'countersign/channels'
+ * import { type ChainChannel, refundTypedData } from 'countersign/channels'
  *
- * export const request = (channelId: `0x${string}`, channel: Channel) =>
+ * export const request = (channelId: `0x${string}`, channel: ChainChannel) =>
  *   refundTypedData({
  *     chainId: 8453,
  *     channelId,

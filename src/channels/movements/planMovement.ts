@@ -55,7 +55,7 @@ export function depositIdOf(
 }
 
 /** Id of the row of a refund. */
-export function refundIdOf(channelId: Hex, refundNonce: bigint): string {
+export function channelRefundIdOf(channelId: Hex, refundNonce: bigint): string {
   return `${channelId}-${refundNonce}`
 }
 
@@ -197,7 +197,7 @@ export function planChannelRefund(
   },
 ): PlannedMovement {
   return planMovement(facts, {
-    id: refundIdOf(channelId, refundNonce),
+    id: channelRefundIdOf(channelId, refundNonce),
     parentId: channelId,
     payer: channelContract,
     recipient: config.receiver,

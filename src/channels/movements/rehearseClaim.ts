@@ -3,9 +3,9 @@ import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { same } from '../../core/receiptProof.js'
 import type { LeftOut, SettlingCall } from '../../payments/kind.js'
 import {
+  channelMulticallCall,
   claimCall,
   claimWithSignatureCall,
-  multicallCall,
   settleCall,
 } from '../contract/channelCalls.js'
 import { getChannels } from '../contract/getChannel.js'
@@ -102,7 +102,7 @@ async function tryRows(
   ]
   const [only, second] = calls
   if (!only) return { ok: false, reason: 'malformedSignature' }
-  const call = second ? multicallCall({ calls }) : only
+  const call = second ? channelMulticallCall({ calls }) : only
   const estimated = await estimateCall(client, account, call)
   if (!estimated.ok)
     return {

@@ -38,11 +38,11 @@ export function copyChain(
   // A refund that is on its way pays from what is not charged yet.
   const isRefunding =
     channel.reason === 'refund' && refundNonce === channel.refundNonce
-  return isRefunding ? copied : { ...copied, ...stateOf(copied) }
+  return isRefunding ? copied : { ...copied, ...coveredState(copied) }
 }
 
 /** Decides whether a channel takes requests, by what the chain covers. */
-export function stateOf(
+export function coveredState(
   channel: ChannelRecord,
 ): Pick<ChannelRecord, 'state' | 'reason'> {
   const { state, reason, balance, charged, withdrawing } = channel

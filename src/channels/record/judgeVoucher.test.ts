@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ChannelRecord } from '../../store/types.js'
+import { chargeChannel } from './chargeChannel.js'
 import { copyChain } from './copyChain.js'
 import { judgeVoucher } from './judgeVoucher.js'
 import { newChannel } from './newChannel.js'
-import { planCharge } from './planCharge.js'
 
 const address = `0x${'11'.repeat(20)}` as const
 const word = `0x${'22'.repeat(32)}` as const
@@ -65,16 +65,16 @@ test('a voucher pays for exactly what was charged and the price', () => {
 test('a charge is due after its time, and at once when much is owed', () => {
   const wanted = { value: 50n, maxClaimable: 350n, voucher: 's', now: 1_000n }
   const late = { claimAfter: 600n, claimAt: undefined }
-  expect(planCharge(channel, wanted, late)).toMatchObject({
+  expect(chargeChannel(channel, wanted, late)).toMatchObject({
     charged: 350n,
     signed: 350n,
     unclaimedSince: 1_000n,
     due: 1_600n,
   })
   const large = { claimAfter: 600n, claimAt: 150n }
-  expect(planCharge(channel, wanted, large).due).toBe(1_000n)
+  expect(chargeChannel(channel, wanted, large).due).toBe(1_000n)
   const sooner = { ...channel, due: 7n }
-  expect(planCharge(sooner, wanted, late).due).toBe(7n)
+  expect(chargeChannel(sooner, wanted, late).due).toBe(7n)
 })
 
 test('the copy of the chain stops a channel that it does not cover', () => {

@@ -9,7 +9,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { planCharge } from './planCharge.js'
+import { chargeChannel } from './chargeChannel.js'
 import type { ChannelsPolicy } from './types.js'
 import { voucherPlace } from './voucherPlace.js'
 
@@ -115,7 +115,7 @@ export function openBook(
         voucherPlace({ id: channel.id, signed: wanted.maxClaimable }),
       )
       const now = context.now() / 1000n
-      const row = planCharge(channel, { ...wanted, voucher, now }, policy)
+      const row = chargeChannel(channel, { ...wanted, voucher, now }, policy)
       const isWritten = await collect({ row, note })
       if (!isWritten) {
         kept.delete(row.id)

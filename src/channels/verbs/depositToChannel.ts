@@ -12,7 +12,7 @@ import { depositIdOf, planDeposit } from '../movements/planMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
 import { newChannel } from '../record/newChannel.js'
 import type { ChannelsContext } from './context.js'
-import { isOver } from './followMovements.js'
+import { isMovementOver } from './followMovements.js'
 import { movementFacts } from './movementFacts.js'
 import { refreshChannels } from './refreshChannels.js'
 
@@ -48,7 +48,7 @@ type DepositResult =
  * Stores a deposit, has the submitter send it, and waits until a block shows it.
  * The same deposit again waits for the first one. Run it in the channel's turn.
  *
- * @throws {@link NoSenderError} when no wallet may send for the recipient.
+ * @throws {@link NoSubmitterError} when no wallet may send for the recipient.
  */
 export async function depositToChannel(
   channels: ChannelsContext,
@@ -84,7 +84,7 @@ export async function depositToChannel(
 
 /** True when a later deposit need not wait for this one. */
 const isSettled = (order: OrderRecord): boolean =>
-  order.state === 'captured' || isOver(order)
+  order.state === 'captured' || isMovementOver(order)
 
 async function loadDeposit(
   { context }: ChannelsContext,

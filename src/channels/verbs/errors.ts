@@ -12,8 +12,8 @@ export class ChannelNotFoundError extends CountersignError {
 }
 
 /** No wallet of these orders may send transactions for a channel. */
-export class NoSenderError extends CountersignError {
-  override readonly name = 'NoSenderError'
+export class NoSubmitterError extends CountersignError {
+  override readonly name = 'NoSubmitterError'
   override readonly retryable = false
 
   constructor(facts: { chainId: number; recipient: Address }) {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { ChannelRecord, OrderRecord } from '../../store/types.js'
-import { refundIdOf } from '../movements/planMovement.js'
-import { stateOf } from '../record/copyChain.js'
+import { channelRefundIdOf } from '../movements/planMovement.js'
+import { coveredState } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
 
 /**
@@ -20,7 +20,7 @@ export async function followMovements(
     tables.orders.find({ ids: named }),
   )
   const open = new Set(
-    orders.filter((order) => !isOver(order)).map(({ id }) => id),
+    orders.filter((order) => !isMovementOver(order)).map(({ id }) => id),
   )
   const followed: Hex[] = []
   for (const row of rows) {
@@ -34,7 +34,7 @@ export async function followMovements(
 
 function movementsOf(channel: ChannelRecord): string[] {
   const { id, depositId, reason, refundNonce } = channel
-  const refund = reason === 'refund' ? [refundIdOf(id, refundNonce)] : []
+  const refund = reason === 'refund' ? [channelRefundIdOf(id, refundNonce)] : []
   return [...refund, ...(depositId === undefined ? [] : [depositId])]
 }
 
@@ -45,16 +45,20 @@ function letGo(
   const { id, reason, refundNonce, depositId } = channel
   const endsDeposit = depositId !== undefined && !open.has(depositId)
   const endsRefund =
-    reason === 'refund' && !open.has(refundIdOf(id, refundNonce))
+    reason === 'refund' && !open.has(channelRefundIdOf(id, refundNonce))
   if (!endsDeposit && !endsRefund) return undefined
   const kept = endsDeposit ? { ...channel, depositId: undefined } : channel
   if (!endsRefund) return kept
   const resumed = { ...kept, reason: undefined }
-  return { ...resumed, ...stateOf(resumed) }
+  return { ...resumed, ...coveredState(resumed) }
 }
 
 /** True when a movement is final, or can no longer be made. */
-export function isOver({ state, finality, requested }: OrderRecord): boolean {
+export function isMovementOver({
+  state,
+  finality,
+  requested,
+}: OrderRecord): boolean {
   if (state === 'captured') return finality === 'finalized'
   // A rejected movement stays stored, and nobody asks for it any more.
   return state === 'stored' ? requested === undefined : state !== 'capturing'

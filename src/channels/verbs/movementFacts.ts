@@ -4,13 +4,13 @@ import type { Destination } from '../../store/types.js'
 import type { MovementFacts } from '../movements/planMovement.js'
 import { movementSubmitter } from '../movements/writeMovement.js'
 import type { ChannelsContext } from './context.js'
-import { NoSenderError } from './errors.js'
+import { NoSubmitterError } from './errors.js'
 
 /**
  * Collects what the row of every movement to a destination needs.
  *
  * @param now Unix seconds of the chain, or of this machine's clock.
- * @throws {@link NoSenderError} when no wallet may send for the recipient.
+ * @throws {@link NoSubmitterError} when no wallet may send for the recipient.
  * @throws {@link NodeError} {@link NodeAnswerError} when the token is not known
  * yet and the node does not answer.
  */
@@ -21,7 +21,7 @@ export async function movementFacts(
 ): Promise<MovementFacts> {
   const { chainId, token: address, recipient } = destination
   const submitter = movementSubmitter(context, destination)
-  if (!submitter) throw new NoSenderError({ chainId, recipient })
+  if (!submitter) throw new NoSubmitterError({ chainId, recipient })
   const client = clientOf(context, destination)
   const { domain, decimals } = await getToken(client, { token: address })
   return { domain, decimals, submitter, createdAt: now }

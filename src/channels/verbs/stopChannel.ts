@@ -1,4 +1,4 @@
-import { stateOf } from '../record/copyChain.js'
+import { coveredState } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
 import {
   type ChannelParameters,
@@ -39,7 +39,7 @@ export async function resumeChannel(
     if (channel.reason !== 'merchant') return undefined
     // What the chain said meanwhile may stop it all the same.
     const resumed = { ...channel, reason: undefined }
-    return { ...resumed, ...stateOf(resumed) }
+    return { ...resumed, ...coveredState(resumed) }
   })
   return showChannel(resumed ?? found)
 }

@@ -1,4 +1,4 @@
-import { type Hex, zeroAddress } from 'viem'
+import { zeroAddress } from 'viem'
 import type { AnyPayment, Cancellation, Payment } from '../../core/types.js'
 import { buildAuthorization, type StoredFields } from '../../payments/kind.js'
 import type {

@@ -4,6 +4,7 @@ import {
   type ChannelConfig,
   type ClaimRow,
   channelContract,
+  channelMulticallCall,
   checkVoucher,
   claimCall,
   claimTypedData,
@@ -18,7 +19,6 @@ import {
   hashClaim,
   hashVoucher,
   initiateWithdrawCall,
-  multicallCall,
   refundCall,
   refundTypedData,
   refundWithSignatureCall,
@@ -205,7 +205,7 @@ test('anyone claims and settles with the signature of the authorizer', async () 
   )
   const pair = { receiver: one.config.receiver, token: one.config.token }
   const { events } = await send(
-    multicallCall({
+    channelMulticallCall({
       calls: [claimWithSignatureCall({ rows, signature }), settleCall(pair)],
     }),
   )
@@ -271,7 +271,7 @@ test('refunds by the receiver, and with the signature of the authorizer', async 
     {
       name: 'refunded',
       channelId: id,
-      sender: lower(receiver.address),
+      account: lower(receiver.address),
       value: million,
     },
   ])
@@ -314,7 +314,7 @@ test('a withdrawal is seen from its start to its end', async () => {
     {
       name: 'withdrawFinalized',
       channelId: id,
-      sender: lower(payer.address),
+      account: lower(payer.address),
       value,
     },
   ])

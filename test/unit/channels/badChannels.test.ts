@@ -158,7 +158,9 @@ test('whatever the parameters, the answer is a value or an error that names a fi
     signVoucher: (given: never) => signVoucher(client, given),
   }).filter(
     (entry): entry is [string, (given: never) => unknown] =>
-      typeof entry[1] === 'function' && entry[0] !== 'decodeChannelLog',
+      typeof entry[1] === 'function' &&
+      entry[0] !== 'decodeChannelLog' &&
+      !entry[0].endsWith('Error'),
   )
   await fc.assert(
     fc.asyncProperty(fc.anything(), async (given) => {

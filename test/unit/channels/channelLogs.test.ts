@@ -63,27 +63,34 @@ test("Settled is the event that x402's package has", async () => {
 })
 
 const channelId: Hex = `0x${'a1'.repeat(32)}`
-const sender = sampleConfig.receiver
+const account = sampleConfig.receiver
+const sender = account
 const uint = { type: 'uint256' } as const
 
 const cases: readonly (readonly [ChannelEvent, object, readonly bigint[]])[] = [
   [
-    { name: 'deposited', channelId, sender, value: 7n, balance: 9n },
+    { name: 'deposited', channelId, account, value: 7n, balance: 9n },
     { channelId, sender },
     [7n, 9n],
   ],
   [
-    { name: 'claimed', channelId, sender, value: 7n, claimed: 8n },
+    { name: 'claimed', channelId, account, value: 7n, claimed: 8n },
     { channelId, sender },
     [7n, 8n],
   ],
   [
-    { name: 'settled', receiver: sampleConfig.payer, token, sender, value: 7n },
+    {
+      name: 'settled',
+      receiver: sampleConfig.payer,
+      token,
+      account,
+      value: 7n,
+    },
     { receiver: sampleConfig.payer, token, sender },
     [7n],
   ],
   [
-    { name: 'refunded', channelId, sender, value: 7n },
+    { name: 'refunded', channelId, account, value: 7n },
     { channelId, sender },
     [7n],
   ],
@@ -93,7 +100,7 @@ const cases: readonly (readonly [ChannelEvent, object, readonly bigint[]])[] = [
     [7n, 99n],
   ],
   [
-    { name: 'withdrawFinalized', channelId, sender, value: 7n },
+    { name: 'withdrawFinalized', channelId, account, value: 7n },
     { channelId, sender },
     [7n],
   ],

@@ -53,7 +53,9 @@ test.each(functions)(
 const silent = [
   'channels',
   'checkoutDeployment',
+  'decodeChannelLog',
   'decodeTokenLog',
+  'normalizeVoucherSignature',
   'redactHeaders',
   'expressPayment',
   'cancelPaymentMutationOptions',

@@ -15,7 +15,7 @@ const lists = 'channels are listed by destination and payer, the newest first'
 const findsDue =
   'due channels of a destination are found, the earliest first, up to the limit'
 const watches =
-  'channels with a balance are watched, the oldest first, up to the limit'
+  'channels that are open or have a balance are watched, the oldest first, up to the limit'
 
 /** Stores whose channels are wrong. */
 export const brokenChannels: readonly BrokenStore[] = [

@@ -2,7 +2,7 @@ import type { ChannelRecord } from '../../store/types.js'
 import type { ChannelsPolicy } from './types.js'
 
 /** What a request charges, and the voucher that covers it. */
-export type WantedCharge = {
+export type RequestCharge = {
   /** Base units of the token. */
   value: bigint
   /** Cumulative amount that the newest voucher allows, in base units. */
@@ -19,9 +19,9 @@ type ClaimPolicy = Pick<ChannelsPolicy, 'claimAfter' | 'claimAt'>
  * Plans a charge. The first charge that is not claimed starts the time after
  * which the channel is claimed; a large sum is claimed at once.
  */
-export function planCharge(
+export function chargeChannel(
   channel: ChannelRecord,
-  { value, maxClaimable, voucher, now }: WantedCharge,
+  { value, maxClaimable, voucher, now }: RequestCharge,
   { claimAfter, claimAt }: ClaimPolicy,
 ): ChannelRecord {
   const charged = channel.charged + value

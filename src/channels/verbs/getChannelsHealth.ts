@@ -41,7 +41,7 @@ const mostLoaded = 1000
 const mostNamed = 100
 
 /** Implements `health` of `Channels`. */
-export async function getHealth({
+export async function getChannelsHealth({
   context,
 }: ChannelsContext): Promise<ChannelsHealth> {
   const sums = new Map<string, DestinationChannels>()
