@@ -5,8 +5,10 @@ export {
 } from './contract/buildDeposit.js'
 export {
   type ChannelAmount,
+  type ChannelMulticallParameters,
   type ClaimCallParameters,
   type ClaimWithSignatureCallParameters,
+  channelMulticall,
   claimCall,
   claimWithSignatureCall,
   type DepositCallParameters,
@@ -14,8 +16,6 @@ export {
   type FinalizeWithdrawCallParameters,
   finalizeWithdrawCall,
   initiateWithdrawCall,
-  type MulticallCallParameters,
-  multicallCall,
   type RefundWithSignatureCallParameters,
   refundCall,
   refundWithSignatureCall,
