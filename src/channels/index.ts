@@ -6,10 +6,10 @@ export {
 } from './contract/buildDeposit.js'
 export {
   type ChannelAmount,
-  type ChannelMulticallCallParameters,
+  type ChannelMulticallParameters,
   type ClaimCallParameters,
   type ClaimWithSignatureCallParameters,
-  channelMulticallCall,
+  channelMulticall,
   claimCall,
   claimWithSignatureCall,
   type DepositCallParameters,

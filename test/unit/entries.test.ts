@@ -371,7 +371,7 @@ test('countersign/channels exports these names', () => {
       "buildDeposit",
       "channelContract",
       "channelDomain",
-      "channelMulticallCall",
+      "channelMulticall",
       "channelTopics",
       "channels",
       "checkVoucher",

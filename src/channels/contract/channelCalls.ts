@@ -349,8 +349,8 @@ export function finalizeWithdrawCall(
   return callOf(selectors.finalizeWithdraw, configWords(config))
 }
 
-/** Parameters of {@link channelMulticallCall}. */
-export type ChannelMulticallCallParameters = {
+/** Parameters of {@link channelMulticall}. */
+export type ChannelMulticallParameters = {
   /** Calls to the channel contract, made one after another. */
   calls: readonly ChannelCall[]
 }
@@ -364,20 +364,20 @@ export type ChannelMulticallCallParameters = {
  *
  * @example
  * ```ts
- * import { type ClaimRow, claimCall, channelMulticallCall, settleCall } from 'countersign/channels'
+ * import { type ClaimRow, claimCall, channelMulticall, settleCall } from 'countersign/channels'
  *
  * export const claimAndSettle = (
  *   rows: readonly ClaimRow[],
  *   { receiver, token }: ClaimRow['config'],
  * ) =>
- *   channelMulticallCall({ calls: [claimCall({ rows }), settleCall({ receiver, token })] })
+ *   channelMulticall({ calls: [claimCall({ rows }), settleCall({ receiver, token })] })
  * ```
  */
-export function channelMulticallCall(
-  parameters: ChannelMulticallCallParameters,
+export function channelMulticall(
+  parameters: ChannelMulticallParameters,
 ): ChannelCall {
   checkMembers(parameters, ['calls'])
-  const { calls }: ChannelMulticallCallParameters = Object(parameters)
+  const { calls }: ChannelMulticallParameters = Object(parameters)
   if (!Array.isArray(calls) || calls.length === 0)
     throw new InvalidFieldError('calls', calls, 'a list of at least one call')
   const elements = calls.map((call, index) =>

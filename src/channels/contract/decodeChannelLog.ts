@@ -10,7 +10,7 @@ export type ChannelEvent =
   | {
       name: 'deposited'
       channelId: Hex
-      account: Address
+      submitter: Address
       value: bigint
       /** Balance of the channel after it. */
       balance: bigint
@@ -18,7 +18,7 @@ export type ChannelEvent =
   | {
       name: 'claimed'
       channelId: Hex
-      account: Address
+      submitter: Address
       value: bigint
       /** Total claimed after it. */
       claimed: bigint
@@ -27,10 +27,10 @@ export type ChannelEvent =
       name: 'settled'
       receiver: Address
       token: Address
-      account: Address
+      submitter: Address
       value: bigint
     }
-  | { name: 'refunded'; channelId: Hex; account: Address; value: bigint }
+  | { name: 'refunded'; channelId: Hex; submitter: Address; value: bigint }
   | {
       name: 'withdrawInitiated'
       channelId: Hex
@@ -41,7 +41,7 @@ export type ChannelEvent =
   | {
       name: 'withdrawFinalized'
       channelId: Hex
-      account: Address
+      submitter: Address
       value: bigint
     }
 
@@ -134,28 +134,28 @@ function eventOf(
   words: readonly string[],
 ): ChannelEvent {
   const channelId: Hex = `0x${topics[0]}`
-  const account = addressOf(topics[1])
+  const submitter = addressOf(topics[1])
   const value = numberOf(words[0])
   switch (name) {
     case 'created':
     case 'closed':
       return { name, channelId, config: configOf(words) }
     case 'deposited':
-      return { name, channelId, account, value, balance: numberOf(words[1]) }
+      return { name, channelId, submitter, value, balance: numberOf(words[1]) }
     case 'claimed':
-      return { name, channelId, account, value, claimed: numberOf(words[1]) }
+      return { name, channelId, submitter, value, claimed: numberOf(words[1]) }
     case 'settled':
       return {
         name,
         receiver: addressOf(topics[0]),
         token: addressOf(topics[1]),
-        account: addressOf(topics[2]),
+        submitter: addressOf(topics[2]),
         value,
       }
     case 'withdrawInitiated':
       return { name, channelId, value, withdrawableAt: numberOf(words[1]) }
     default:
-      return { name, channelId, account, value }
+      return { name, channelId, submitter, value }
   }
 }
 

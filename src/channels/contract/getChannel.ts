@@ -9,7 +9,7 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { neutralCaller } from '../../payments/verify/rehearse.js'
-import { channelMulticallCall } from './channelCalls.js'
+import { channelMulticall } from './channelCalls.js'
 import { channelContract } from './channelDomain.js'
 
 /** The block whose state to read: give at most one. */
@@ -186,7 +186,7 @@ async function readChannels(
     calls: {
       views: {
         target: channelContract,
-        data: channelMulticallCall({ calls }).data.slice(2),
+        data: channelMulticall({ calls }).data.slice(2),
         gas: channelGas * ids.length,
       },
     },

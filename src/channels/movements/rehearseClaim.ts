@@ -3,7 +3,7 @@ import { askInChunks } from '../../chain/rpc/askInChunks.js'
 import { same } from '../../core/receiptProof.js'
 import type { LeftOut, SettlingCall } from '../../payments/kind.js'
 import {
-  channelMulticallCall,
+  channelMulticall,
   claimCall,
   claimWithSignatureCall,
   settleCall,
@@ -102,7 +102,7 @@ async function tryRows(
   ]
   const [only, second] = calls
   if (!only) return { ok: false, reason: 'malformedSignature' }
-  const call = second ? channelMulticallCall({ calls }) : only
+  const call = second ? channelMulticall({ calls }) : only
   const estimated = await estimateCall(client, account, call)
   if (!estimated.ok)
     return {

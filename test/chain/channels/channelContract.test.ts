@@ -4,7 +4,7 @@ import {
   type ChannelConfig,
   type ClaimRow,
   channelContract,
-  channelMulticallCall,
+  channelMulticall,
   checkVoucher,
   claimCall,
   claimTypedData,
@@ -130,7 +130,7 @@ async function rowOf(
 }
 
 const state = (channelId: Hex) => getChannel(reader, { channelId })
-const sender = lower(relayer.account.address)
+const submitter = lower(relayer.account.address)
 
 test('a deposit opens a channel, a second one adds to it', async () => {
   const { id, events, block, ...channel } = await open()
@@ -140,7 +140,7 @@ test('a deposit opens a channel, a second one adds to it', async () => {
     {
       name: 'deposited',
       channelId: id,
-      sender,
+      submitter,
       value: 10n * million,
       balance: 10n * million,
     },
@@ -205,7 +205,7 @@ test('anyone claims and settles with the signature of the authorizer', async () 
   )
   const pair = { receiver: one.config.receiver, token: one.config.token }
   const { events } = await send(
-    channelMulticallCall({
+    channelMulticall({
       calls: [claimWithSignatureCall({ rows, signature }), settleCall(pair)],
     }),
   )
@@ -213,14 +213,14 @@ test('anyone claims and settles with the signature of the authorizer', async () 
     {
       name: 'claimed',
       channelId: one.id,
-      sender,
+      submitter,
       value: 3n * million,
       claimed: 3n * million,
     },
     {
       name: 'claimed',
       channelId: two.id,
-      sender,
+      submitter,
       value: 2n * million,
       claimed: 2n * million,
     },
@@ -228,7 +228,7 @@ test('anyone claims and settles with the signature of the authorizer', async () 
       name: 'settled',
       receiver: lower(pair.receiver),
       token: lower(pair.token),
-      sender,
+      submitter,
       value: 5n * million,
     },
   ])
@@ -271,7 +271,7 @@ test('refunds by the receiver, and with the signature of the authorizer', async 
     {
       name: 'refunded',
       channelId: id,
-      account: lower(receiver.address),
+      submitter: lower(receiver.address),
       value: million,
     },
   ])
@@ -314,7 +314,7 @@ test('a withdrawal is seen from its start to its end', async () => {
     {
       name: 'withdrawFinalized',
       channelId: id,
-      account: lower(payer.address),
+      submitter: lower(payer.address),
       value,
     },
   ])

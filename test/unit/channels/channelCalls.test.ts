@@ -1,7 +1,7 @@
 import {
   buildDeposit,
   channelContract,
-  channelMulticallCall,
+  channelMulticall,
   claimCall,
   claimWithSignatureCall,
   depositCall,
@@ -133,7 +133,7 @@ test('several calls become one multicall', () => {
       const settle = settleCall({ receiver, token })
       expect(settle.data).toBe(encode('settle', [receiver, token]))
       const calls = [claimCall({ rows }), settle]
-      expect(channelMulticallCall({ calls })).toEqual({
+      expect(channelMulticall({ calls })).toEqual({
         to: channelContract,
         data: encode('multicall', [calls.map(({ data }) => data)]),
       })
@@ -204,16 +204,15 @@ test.each<[string, () => unknown, string]>([
     () => initiateWithdrawCall({ config: sampleConfig, value: 2n ** 128n }),
     'value',
   ],
-  ['no call', () => channelMulticallCall({ calls: [] }), 'calls'],
+  ['no call', () => channelMulticall({ calls: [] }), 'calls'],
   [
     'a call to another contract',
-    () => channelMulticallCall({ calls: [{ to: token, data: '0x12345678' }] }),
+    () => channelMulticall({ calls: [{ to: token, data: '0x12345678' }] }),
     'calls[0].to',
   ],
   [
     'a call without a selector',
-    () =>
-      channelMulticallCall({ calls: [{ to: channelContract, data: '0x12' }] }),
+    () => channelMulticall({ calls: [{ to: channelContract, data: '0x12' }] }),
     'calls[0].data',
   ],
 ])('%s is refused by name, and no signature shown', (_, build, field) => {

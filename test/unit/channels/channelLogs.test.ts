@@ -63,19 +63,18 @@ test("Settled is the event that x402's package has", async () => {
 })
 
 const channelId: Hex = `0x${'a1'.repeat(32)}`
-const account = sampleConfig.receiver
-const sender = account
+const submitter = sampleConfig.receiver
 const uint = { type: 'uint256' } as const
 
 const cases: readonly (readonly [ChannelEvent, object, readonly bigint[]])[] = [
   [
-    { name: 'deposited', channelId, account, value: 7n, balance: 9n },
-    { channelId, sender },
+    { name: 'deposited', channelId, submitter, value: 7n, balance: 9n },
+    { channelId, sender: submitter },
     [7n, 9n],
   ],
   [
-    { name: 'claimed', channelId, account, value: 7n, claimed: 8n },
-    { channelId, sender },
+    { name: 'claimed', channelId, submitter, value: 7n, claimed: 8n },
+    { channelId, sender: submitter },
     [7n, 8n],
   ],
   [
@@ -83,15 +82,15 @@ const cases: readonly (readonly [ChannelEvent, object, readonly bigint[]])[] = [
       name: 'settled',
       receiver: sampleConfig.payer,
       token,
-      account,
+      submitter,
       value: 7n,
     },
-    { receiver: sampleConfig.payer, token, sender },
+    { receiver: sampleConfig.payer, token, sender: submitter },
     [7n],
   ],
   [
-    { name: 'refunded', channelId, account, value: 7n },
-    { channelId, sender },
+    { name: 'refunded', channelId, submitter, value: 7n },
+    { channelId, sender: submitter },
     [7n],
   ],
   [
@@ -100,8 +99,8 @@ const cases: readonly (readonly [ChannelEvent, object, readonly bigint[]])[] = [
     [7n, 99n],
   ],
   [
-    { name: 'withdrawFinalized', channelId, account, value: 7n },
-    { channelId, sender },
+    { name: 'withdrawFinalized', channelId, submitter, value: 7n },
+    { channelId, sender: submitter },
     [7n],
   ],
 ]
