@@ -32,6 +32,7 @@ const parts = {
   accelerate: ['core'],
   x402: ['core', 'chain', 'payments', 'orders', 'store'],
   subscriptions: ['core', 'chain', 'payments', 'orders', 'store'],
+  channels: ['core', 'chain', 'payments', 'orders', 'store'],
   devchain: ['core'],
   testing: ['core', 'payments', 'store'],
   cli: [
@@ -152,6 +153,8 @@ const rooms = {
     'subscriptions/charges',
     'subscriptions/schedule',
   ],
+  'channels/contract': [],
+  'channels/vouchers': ['channels/contract'],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],
   'cli/terminal': [],

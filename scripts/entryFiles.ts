@@ -16,6 +16,7 @@ export const entryFiles = {
   accelerate: 'src/accelerate/index.ts',
   x402: 'src/x402/index.ts',
   subscriptions: 'src/subscriptions/index.ts',
+  channels: 'src/channels/index.ts',
   devchain: 'src/devchain/index.ts',
   testing: 'src/testing/index.ts',
 }

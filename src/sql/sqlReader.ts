@@ -1,5 +1,6 @@
 import type { StoreReader } from '../store/types.js'
 import { countEach, countOrders } from './orderCounts.js'
+import { findChannels } from './sqlChannels.js'
 import {
   findAttempts,
   findEvents,
@@ -18,6 +19,7 @@ import type { SqlUnit } from './sqlUnit.js'
 import type { VersionedRow } from './tables/seenRows.js'
 import {
   attemptTable,
+  channelTable,
   noteTable,
   orderTable,
   proofTable,
@@ -63,6 +65,9 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
     subscriptions: {
       find: (query) =>
         see(subscriptionTable, () => findSubscriptions(finder, query)),
+    },
+    channels: {
+      find: (query) => see(channelTable, () => findChannels(finder, query)),
     },
     recipients: {
       find: (query) => unit.run(() => findRecipients(finder, query)),

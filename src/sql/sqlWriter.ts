@@ -17,6 +17,7 @@ import type { SqlDialect, SqlEngine, SqlSession } from './tables/sqlEngine.js'
 import { insertRows, updateRows } from './tables/sqlRows.js'
 import {
   attemptTable,
+  channelTable,
   eventTable,
   movementTable,
   noteTable,
@@ -117,6 +118,7 @@ export function sqlWriter(
         ...reader.subscriptions,
         ...changes(subscriptionTable),
       },
+      channels: { ...reader.channels, ...changes(channelTable) },
       recipients: { ...reader.recipients, ...changes(recipientTable) },
       ...settings,
       lock: (name) => unit.run(() => engine.lock(session, name)),

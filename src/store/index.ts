@@ -14,6 +14,9 @@ export { type SealerParameters, sealer } from './sealer.js'
 export type {
   AttemptQuery,
   AttemptRecord,
+  ChannelQuery,
+  ChannelRecord,
+  ChannelState,
   Destination,
   EarlyQuery,
   EarlyRow,

@@ -34,9 +34,12 @@ export function filterSubscriptions(
 }
 
 /**
- * Returns the values by which due subscriptions are sorted: the earliest first,
- * and of equal ones the oldest first.
+ * Returns the values by which due subscriptions and channels are sorted: the
+ * earliest first, and of equal ones the oldest first.
  */
-export function duePlace({ due = 0n, position }: SubscriptionRecord): bigint[] {
+export function duePlace({
+  due = 0n,
+  position,
+}: Pick<SubscriptionRecord, 'due' | 'position'>): bigint[] {
   return [due, position]
 }

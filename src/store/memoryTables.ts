@@ -1,3 +1,4 @@
+import { channelKeys, filterChannels } from './memoryChannels.js'
 import {
   attemptKeys,
   eventKeys,
@@ -30,6 +31,7 @@ import {
 } from './memoryTable.js'
 import type {
   AttemptRecord,
+  ChannelRecord,
   EventRecord,
   NoteRecord,
   OrderRecord,
@@ -49,6 +51,7 @@ export type MemoryTables = {
   events: MemoryTable<EventRecord>
   notes: MemoryTable<NoteRecord>
   subscriptions: MemoryTable<SubscriptionRecord>
+  channels: MemoryTable<ChannelRecord>
   recipients: MemoryTable<RecipientRecord>
   values: MemoryTable<{ key: string; value: StoredValue }>
 }
@@ -76,6 +79,7 @@ export function emptyTables(): MemoryTables {
     events: emptyTable(eventKeys),
     notes: emptyTable(noteKeys),
     subscriptions: emptyTable(subscriptionKeys),
+    channels: emptyTable(channelKeys),
     recipients: emptyTable(recipientKeys),
     values: emptyTable(valueKeys),
   }
@@ -90,6 +94,7 @@ export function copyTables(tables: MemoryTables): MemoryTables {
     events: copyTable(tables.events),
     notes: copyTable(tables.notes),
     subscriptions: copyTable(tables.subscriptions),
+    channels: copyTable(tables.channels),
     recipients: copyTable(tables.recipients),
     values: copyTable(tables.values),
   }
@@ -104,6 +109,7 @@ export function stageTables(tables: MemoryTables): MemoryStages {
     events: stageTable(tables.events),
     notes: stageTable(tables.notes),
     subscriptions: stageTable(tables.subscriptions),
+    channels: stageTable(tables.channels),
     recipients: stageTable(tables.recipients),
     values: stageTable(tables.values),
   }
@@ -117,6 +123,7 @@ export function keepStages(tables: MemoryTables, stages: MemoryStages): void {
   keepStaged(tables.events, stages.events)
   keepStaged(tables.notes, stages.notes)
   keepStaged(tables.subscriptions, stages.subscriptions)
+  keepStaged(tables.channels, stages.channels)
   keepStaged(tables.recipients, stages.recipients)
   keepStaged(tables.values, stages.values)
 }
@@ -130,7 +137,7 @@ export function stageReader(
 ): Omit<StoreReader, 'getLease'> {
   const { orders, attempts, transactions, proofs, events, notes, values } =
     stages
-  const { subscriptions, recipients } = stages
+  const { subscriptions, channels, recipients } = stages
   return {
     orders: {
       find: async (query) => filterOrders(orders, query),
@@ -148,6 +155,7 @@ export function stageReader(
     subscriptions: {
       find: async (query) => filterSubscriptions(subscriptions, query),
     },
+    channels: { find: async (query) => filterChannels(channels, query) },
     recipients: { find: async (query) => filterRecipients(recipients, query) },
     getValue: async (key) => values.get(key)?.value,
     findValues: async (prefix) =>

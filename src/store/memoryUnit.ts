@@ -15,6 +15,7 @@ import {
 } from './memoryTables.js'
 import type {
   AttemptRecord,
+  ChannelRecord,
   NoteRecord,
   OrderRecord,
   ProofRecord,
@@ -79,6 +80,7 @@ function stageWriter(
   const reader = stageReader(stages)
   let position = BigInt(tables.orders.rows.size)
   let place = BigInt(tables.subscriptions.rows.size)
+  let channelPlace = BigInt(tables.channels.rows.size)
   let cursor = BigInt(tables.events.rows.size)
   const tableWriter = <row extends { version: number }, inserted>(
     table: MemoryTable<row>,
@@ -152,6 +154,18 @@ function stageWriter(
           ...row,
           version: 1,
           position: ++place,
+        }),
+      ),
+    },
+    channels: {
+      ...reader.channels,
+      ...tableWriter(
+        tables.channels,
+        stages.channels,
+        (row: Omit<ChannelRecord, 'version' | 'position'>) => ({
+          ...row,
+          version: 1,
+          position: ++channelPlace,
         }),
       ),
     },

@@ -318,6 +318,83 @@ export type SubscriptionRecord = Destination & {
 }
 
 /**
+ * Whether a channel takes requests. `opening`: no deposit is credited yet.
+ * `stopped`: takes no more requests.
+ */
+export type ChannelState = 'opening' | 'open' | 'stopped'
+
+/**
+ * One payment channel of x402's `batch-settlement` contract: the payer deposits
+ * once, then signs one cumulative voucher for each request. The recipient of
+ * its destination is the channel's receiver. Amounts are in base units of the
+ * token.
+ */
+export type ChannelRecord = Destination & {
+  /**
+   * Channel id: 32 bytes in lower case. Its hash contains the chain, so it is
+   * unique in the store.
+   */
+  id: Hex
+  /** Starts at 1; each update adds 1. An update of an older version fails. */
+  version: number
+  /**
+   * Sort key: channels stored later have a higher position. The store assigns
+   * it on insert.
+   */
+  position: bigint
+  payer: Address
+  /** The key that signs vouchers for the payer. */
+  payerAuthorizer: Address
+  /** The key that signs claims and refunds for the receiver. */
+  receiverAuthorizer: Address
+  /** Seconds from the start of a withdrawal until the payer can finish it. */
+  withdrawDelay: number
+  /** 32 bytes that tell apart the channels of one payer. */
+  salt: Hex
+  state: ChannelState
+  /**
+   * Why the channel was stopped: `withdrawal`, `reorganized`, `refunded` or
+   * `merchant`. Absent while it is not stopped.
+   */
+  reason: string | undefined
+  /** Sum of all charges. */
+  charged: bigint
+  /** `maxClaimable` of the newest stored voucher; 0 if there is none. */
+  signed: bigint
+  /** Signature of the newest voucher, encrypted by the sealer. */
+  voucher: string | undefined
+  /** Copy of the chain: deposits minus refunds and withdrawals. */
+  balance: bigint
+  /** Copy of the chain: sum of all claims. */
+  claimed: bigint
+  /** Copy of the chain: amount of the pending withdrawal; 0 if there is none. */
+  withdrawing: bigint
+  /**
+   * When the payer can finish the pending withdrawal, in Unix seconds. Absent
+   * if there is none.
+   */
+  withdrawableAt: bigint | undefined
+  /** Copy of the chain: nonce of the next refund. */
+  refundNonce: bigint
+  /** Number of the block of the copy of the chain. */
+  seenBlock: bigint
+  /** Time of that block, in Unix seconds. */
+  seenAt: bigint
+  /**
+   * Unix seconds of the first charge that is not claimed. Absent if everything
+   * charged is claimed.
+   */
+  unclaimedSince: bigint | undefined
+  /**
+   * Unix seconds at which a worker next looks at the channel. Absent if there
+   * is nothing to do.
+   */
+  due: bigint | undefined
+  /** Unix seconds of the last charge; before one, of the insert. */
+  usedAt: bigint
+}
+
+/**
  * One payment that the buyer is asked for, with its own payment nonce. An order
  * can have several, one after the other.
  */
@@ -600,6 +677,29 @@ export type SubscriptionQuery =
   /** Subscriptions whose `due` is at or before `until`, earliest first. */
   | { due: readonly Destination[]; until: bigint; limit: number }
 
+/** Selects channels in one of these ways. */
+export type ChannelQuery =
+  /** Channels with these ids, in the sequence of `ids`. */
+  | { ids: readonly Hex[] }
+  /** Channels of these destinations, newest first. `before` is a `position`. */
+  | {
+      listed: readonly Destination[]
+      payer?: Address | undefined
+      before?: bigint | undefined
+      limit: number
+    }
+  /** Channels whose `due` is at or before `until`, earliest first. */
+  | { due: readonly Destination[]; until: bigint; limit: number }
+  /**
+   * Channels with a `balance` above 0, whose logs on chain are watched, oldest
+   * first. `after` is a `position`.
+   */
+  | {
+      watched: readonly Destination[]
+      after?: bigint | undefined
+      limit: number
+    }
+
 /** Selects attempts in one of these ways. */
 export type AttemptQuery =
   | { orderIds: readonly string[] }
@@ -718,6 +818,7 @@ export type StoreReader = {
   events: Reader<EventRecord, EventQuery>
   notes: Reader<NoteRecord, NoteQuery>
   subscriptions: Reader<SubscriptionRecord, SubscriptionQuery>
+  channels: Reader<ChannelRecord, ChannelQuery>
   recipients: Reader<RecipientRecord, RecipientQuery>
   /** Returns the setting under a key; `undefined` if there is none. */
   getValue(key: string): Promise<StoredValue | undefined>
@@ -794,6 +895,11 @@ export type StoreWriter = {
     SubscriptionRecord,
     SubscriptionQuery,
     Omit<SubscriptionRecord, 'version' | 'position'>
+  >
+  channels: Table<
+    ChannelRecord,
+    ChannelQuery,
+    Omit<ChannelRecord, 'version' | 'position'>
   >
   /**
    * Recipients found by their destination do not change until the transaction

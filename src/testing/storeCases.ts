@@ -1,3 +1,4 @@
+import { channelCases } from '../../test/storeCases/channelCases.js'
 import { earlyCases } from '../../test/storeCases/earlyCases.js'
 import { eventCases } from '../../test/storeCases/eventCases.js'
 import { leaseCases } from '../../test/storeCases/leaseCases.js'
@@ -42,6 +43,7 @@ export const storeCases: readonly StoreCase[] = [
   ...eventCases,
   ...noteCases,
   ...subscriptionCases,
+  ...channelCases,
   ...recipientCases,
   ...leaseCases,
 ]

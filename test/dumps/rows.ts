@@ -1,3 +1,4 @@
+import type { ChannelRecord } from '../../src/store/types.js'
 import {
   type NewOrder,
   sampleAttempt,
@@ -19,7 +20,7 @@ const destination = {
 const sample = (facts: Partial<NewOrder>): NewOrder =>
   sampleOrder(destination, { buyerTokenHash: bytes('3', 32), ...facts })
 
-/** What the dumps of version 1 hold. */
+/** What the dumps hold: the channel in that of version 2. */
 export const dumped = {
   destination,
   drafted: sample({ id: 'drafted', metadata: { cart: ['tea', 2] } }),
@@ -61,5 +62,29 @@ export const dumped = {
     orderId: 'captured',
     data: { finality: 'safe' },
   }),
+  channel: {
+    ...destination,
+    id: bytes('9', 32),
+    payer: bytes('4', 20),
+    payerAuthorizer: bytes('5', 20),
+    receiverAuthorizer: bytes('6', 20),
+    withdrawDelay: 900,
+    salt: bytes('0', 32),
+    state: 'open',
+    reason: undefined,
+    charged: 5n,
+    signed: 2n ** 128n - 1n,
+    voucher: 'key-1 1 a',
+    balance: 2n ** 128n - 1n,
+    claimed: 3n,
+    withdrawing: 0n,
+    withdrawableAt: undefined,
+    refundNonce: 1n,
+    seenBlock: 7n,
+    seenAt: 1_750_000_000n,
+    unclaimedSince: 1_750_000_001n,
+    due: 1_750_000_600n,
+    usedAt: 1_750_000_001n,
+  } satisfies Omit<ChannelRecord, 'version' | 'position'>,
   setting: { watch: { block: '7' } },
 }

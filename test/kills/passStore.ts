@@ -70,6 +70,7 @@ function noteWrites(tables: StoreWriter): {
     events: noteTable('events', tables.events),
     notes: noteTable('notes', tables.notes),
     subscriptions: noteTable('subscriptions', tables.subscriptions),
+    channels: noteTable('channels', tables.channels),
     recipients: noteTable('recipients', tables.recipients),
     getValue: (key) => tables.getValue(key),
     setValue: (key, value) => {

@@ -1,5 +1,6 @@
 import type {
   AttemptRecord,
+  ChannelRecord,
   Destination,
   EarlyRow,
   EventRecord,
@@ -32,6 +33,7 @@ export type SqlTables = {
   events: SqlRow<Columns<EventRecord>>
   notes: SqlRow<Columns<NoteRecord>>
   subscriptions: SqlRow<Columns<SubscriptionRecord>>
+  channels: SqlRow<Columns<ChannelRecord>>
   recipients: SqlRow<Columns<RecipientRecord>>
   settings: { key: string; value: string }
   leases: { key: string; owner: string; fence: bigint; expires: bigint }
@@ -251,6 +253,38 @@ export const subscriptionTable: SqlTable<SubscriptionRecord> = {
     chargeId: 'text',
     tries: 'number',
     due: 'bigint',
+  },
+}
+
+export const channelTable: SqlTable<ChannelRecord> = {
+  name: 'channels',
+  key: ['id'],
+  given: 'position',
+  columns: {
+    ...destination,
+    id: 'bytes',
+    version: 'number',
+    position: 'bigint',
+    payer: 'bytes',
+    payerAuthorizer: 'bytes',
+    receiverAuthorizer: 'bytes',
+    withdrawDelay: 'number',
+    salt: 'bytes',
+    state: 'text',
+    reason: 'text',
+    charged: 'amount',
+    signed: 'amount',
+    voucher: 'text',
+    balance: 'amount',
+    claimed: 'amount',
+    withdrawing: 'amount',
+    withdrawableAt: 'bigint',
+    refundNonce: 'amount',
+    seenBlock: 'bigint',
+    seenAt: 'bigint',
+    unclaimedSince: 'bigint',
+    due: 'bigint',
+    usedAt: 'bigint',
   },
 }
 

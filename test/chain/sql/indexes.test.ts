@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { postgresDialect } from '../../../src/sql/engines/postgresDialect.js'
 import { sqliteDialect } from '../../../src/sql/engines/sqliteDialect.js'
 import { countOrders } from '../../../src/sql/orderCounts.js'
+import { findChannels } from '../../../src/sql/sqlChannels.js'
 import {
   findAttempts,
   findEvents,
@@ -36,7 +37,11 @@ import type {
   SqlSession,
 } from '../../../src/sql/tables/sqlEngine.js'
 import { updateRows } from '../../../src/sql/tables/sqlRows.js'
-import { attemptTable, orderTable } from '../../../src/sql/tables/sqlTables.js'
+import {
+  attemptTable,
+  channelTable,
+  orderTable,
+} from '../../../src/sql/tables/sqlTables.js'
 import { drawAddress } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
@@ -138,6 +143,17 @@ const fills = [
       decode(repeat('22', 20), 'hex'), 'active', decode(repeat('44', 20), 'hex'),
       '{}', 1, 0, case when n % 100 = 0 then n end
     from generate_series(1, 20000) as n`,
+  `insert into channels (id, version, chain_id, token, recipient, payer,
+      payer_authorizer, receiver_authorizer, withdraw_delay, salt, state,
+      charged, signed, balance, claimed, withdrawing, refund_nonce, seen_block,
+      seen_at, due, used_at)
+    select sha256(n::text::bytea), 1, 1, decode(repeat('11', 20), 'hex'),
+      decode(repeat('22', 20), 'hex'),
+      decode(md5((n % 500)::text) || '00000000', 'hex'),
+      decode(repeat('44', 20), 'hex'), decode(repeat('55', 20), 'hex'), 900,
+      sha256('salt'), 'open', 1, 1, case when n % 100 = 0 then n else 0 end, 0,
+      0, 0, 1, 1, case when n % 100 = 0 then n end, 1
+    from generate_series(1, 20000) as n`,
   `insert into leases (key, owner, fence, expires)
     select 'lease-' || n, 'one', n, n from generate_series(1, 20000) as n`,
   `insert into counters (name, last)
@@ -234,6 +250,31 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
       findSubscriptions(it, { due: [destination], until: 10_000n, limit }),
   ],
   [
+    'channels by id',
+    'channels_id',
+    (it) => findChannels(it, { ids: [hash, bytes('6', 32)] }),
+  ],
+  [
+    'channels listed',
+    'channels_listed',
+    (it) => findChannels(it, { listed, before: 500n, limit }),
+  ],
+  [
+    'channels listed by payer',
+    'channels_payer',
+    (it) => findChannels(it, { listed, payer, limit }),
+  ],
+  [
+    'channels that are due',
+    'channels_due',
+    (it) => findChannels(it, { due: [destination], until: 10_000n, limit }),
+  ],
+  [
+    'channels to watch',
+    'channels_watched',
+    (it) => findChannels(it, { watched: [destination], after: 5n, limit }),
+  ],
+  [
     'attempts by order',
     'attempts_pkey',
     (it) => findAttempts(it, { orderIds: ['order-1', 'order-2'] }),
@@ -328,6 +369,11 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     'attempts_pkey',
     (it) => updateRows(it.session, it.dialect, attemptTable, [row]),
   ],
+  [
+    'an update of channels',
+    'channels_id',
+    (it) => updateRows(it.session, it.dialect, channelTable, [channelRow]),
+  ],
 ]
 
 /** So many recipients that no statement names them. */
@@ -389,6 +435,26 @@ const manyQueries: typeof queries = [
     (it) => findSubscriptions(it, { due: many, until: 10_000n, limit }),
   ],
   [
+    'channels of many recipients listed',
+    '(channels_token|channels_pkey)',
+    (it) => findChannels(it, { listed: many, limit }),
+  ],
+  [
+    'channels of many recipients listed by payer',
+    'channels_token_payer',
+    (it) => findChannels(it, { listed: many, payer, limit }),
+  ],
+  [
+    'channels of many recipients that are due',
+    'channels_due',
+    (it) => findChannels(it, { due: many, until: 10_000n, limit }),
+  ],
+  [
+    'channels of many recipients to watch',
+    'channels_watched',
+    (it) => findChannels(it, { watched: many, after: 5n, limit }),
+  ],
+  [
     'how many orders of many recipients',
     '(counters_pkey)',
     (it) => countOrders(it, many),
@@ -416,6 +482,7 @@ const unnamed = new Set(manyQueries.map(([, , ask]) => ask))
 
 /** Of no row: only the plan matters. */
 const row = { id: 'none', orderId: 'none', number: 1, version: 1 }
+const channelRow = { id: hash, version: 1 }
 
 test.each(queries)('in SQLite, %s: an index', async (_, index, ask) => {
   const sqlite = new Database(file)

@@ -10,7 +10,7 @@ import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import { migrations } from '../../../src/sql/tables/migrations.js'
 import type { Migration, SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
 import { dumped } from '../../dumps/rows.js'
-import { drawId, sampleOrder } from '../../storeCases/samples.js'
+import { drawHash, drawId, sampleOrder } from '../../storeCases/samples.js'
 import { startDatabase, type TestDatabase } from '../support/database.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
@@ -79,8 +79,9 @@ const places: [string, () => Promise<Place>][] = [
 ]
 
 const { destination } = dumped
-const readDump = (name: string) =>
-  readFileSync(`test/dumps/version1.${name}.sql`, 'utf8')
+/** The dump of a version adds to the dumps of those before it. */
+const readDump = (name: string, version = 1) =>
+  readFileSync(`test/dumps/version${version}.${name}.sql`, 'utf8')
 
 async function readAll(store: PaymentStore): Promise<unknown> {
   const orderIds = ['captured']
@@ -124,19 +125,52 @@ test.each(places)(
     })
     const [next] = await store.read((it) => it.orders.find({ ids: ['next'] }))
     expect(next?.position).toBe(3n)
+    const watched = { watched: [destination], limit: 9 }
+    expect(await store.read((it) => it.channels.find(watched))).toEqual([])
+    await store.write((it) => it.channels.insert([dumped.channel]))
+    expect(await store.read((it) => it.channels.find(watched))).toEqual([
+      { ...dumped.channel, version, position: 1n },
+    ])
     await store.close()
   },
 )
 
 test.each(places)(
-  'the schema of a new database of %s equals its dump',
+  'a dump of version 2 of %s opens, with its channel as it was',
+  async (name, place) => {
+    const { engine, run } = await place()
+    await run(readDump(name))
+    await run(readDump(name, 2))
+    const store = createSqlStore(engine())
+    const kept = { ...dumped.channel, version: 1, position: 1n }
+    const ids = [dumped.channel.id]
+    expect(await store.read((it) => it.channels.find({ ids }))).toEqual([kept])
+    await store.write((it) =>
+      it.channels.insert([{ ...dumped.channel, id: drawHash() }]),
+    )
+    const listed = { listed: [destination], limit: 1 }
+    const [newest] = await store.read((it) => it.channels.find(listed))
+    expect(newest?.position).toBe(2n)
+    await store.close()
+  },
+)
+
+test.each(places)(
+  'the schema of a new database of %s equals its dumps, and so does that of a migrated one',
   async (name, place) => {
     const [created, restored] = [await place(), await place()]
-    const store = createSqlStore(created.engine())
-    await store.open()
-    await store.close()
+    const migrated = await place()
+    await migrated.run(readDump(name))
+    for (const { engine } of [created, migrated]) {
+      const store = createSqlStore(engine())
+      await store.open()
+      await store.close()
+    }
     await restored.run(readDump(name))
-    expect(await created.schema()).toEqual(await restored.schema())
+    await restored.run(readDump(name, 2))
+    const schema = await restored.schema()
+    expect(await created.schema()).toEqual(schema)
+    expect(await migrated.schema()).toEqual(schema)
   },
 )
 

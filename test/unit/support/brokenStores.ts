@@ -1,3 +1,4 @@
+import { brokenChannels } from './brokenChannels.js'
 import { brokenEvents } from './brokenEvents.js'
 import { brokenLeases } from './brokenLeases.js'
 import { brokenNotes } from './brokenNotes.js'
@@ -19,5 +20,6 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenLeases,
   ...brokenNotes,
   ...brokenSubscriptions,
+  ...brokenChannels,
   ...brokenRecipients,
 ]

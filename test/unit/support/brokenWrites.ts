@@ -132,6 +132,7 @@ export const brokenWrites: readonly BrokenStore[] = [
       'a failed update leaves the row and its version as they were',
       'others see a unit of work when it has ended, and all of it at once',
       'a locked name lets one unit of work at a time through',
+      'a unit of work that throws changes no channel, and stores none',
       'a unit of work that fails leaves no gap in the stream',
       'a reader of the stream misses nothing, however many write at once',
     ],
@@ -190,6 +191,7 @@ export const brokenWrites: readonly BrokenStore[] = [
           events,
           notes,
           subscriptions,
+          channels,
           recipients,
           getValue,
         } = withoutUnits(store)
@@ -200,6 +202,7 @@ export const brokenWrites: readonly BrokenStore[] = [
           events,
           notes,
           subscriptions,
+          channels,
           recipients,
           getValue,
           orders: {

@@ -54,6 +54,7 @@ export const inFinds = (twist: (reader: Finds) => Partial<Finds>): Broken =>
           events: { ...it.events, ...found.events },
           notes: { ...it.notes, ...found.notes },
           subscriptions: { ...it.subscriptions, ...found.subscriptions },
+          channels: { ...it.channels, ...found.channels },
           recipients: { ...it.recipients, ...found.recipients },
           getValue: found.getValue ?? it.getValue,
           setValue: it.setValue,
@@ -144,6 +145,11 @@ export const withoutUnits = (
       find: (query) => read((it) => it.subscriptions.find(query)),
       insert: (rows) => write((it) => it.subscriptions.insert(rows), options),
       update: (rows) => write((it) => it.subscriptions.update(rows), options),
+    },
+    channels: {
+      find: (query) => read((it) => it.channels.find(query)),
+      insert: (rows) => write((it) => it.channels.insert(rows), options),
+      update: (rows) => write((it) => it.channels.update(rows), options),
     },
     recipients: {
       find: (query) => read((it) => it.recipients.find(query)),

@@ -1,0 +1,90 @@
+export {
+  type BuildDepositParameters,
+  buildDeposit,
+  type Deposit,
+} from './contract/buildDeposit.js'
+export {
+  type ChannelAmount,
+  type ClaimCallParameters,
+  type ClaimWithSignatureCallParameters,
+  claimCall,
+  claimWithSignatureCall,
+  type DepositCallParameters,
+  depositCall,
+  type FinalizeWithdrawCallParameters,
+  finalizeWithdrawCall,
+  initiateWithdrawCall,
+  type MulticallCallParameters,
+  multicallCall,
+  type RefundWithSignatureCallParameters,
+  refundCall,
+  refundWithSignatureCall,
+  type SettleCallParameters,
+  settleCall,
+} from './contract/channelCalls.js'
+export {
+  channelContract,
+  channelDomain,
+  depositCollector,
+} from './contract/channelDomain.js'
+export {
+  type ClaimTypedData,
+  type ClaimTypedDataParameters,
+  claimTypedData,
+  type HashClaimParameters,
+  hashClaim,
+} from './contract/claimTypedData.js'
+export {
+  type ChannelEvent,
+  channelTopics,
+  decodeChannelLog,
+} from './contract/decodeChannelLog.js'
+export {
+  type Channel,
+  type ChannelBlock,
+  type ChannelReadAt,
+  type GetChannelParameters,
+  type GetChannelsParameters,
+  getChannel,
+  getChannels,
+} from './contract/getChannel.js'
+export {
+  type GetSettledParameters,
+  getSettled,
+  type SettledState,
+} from './contract/getSettled.js'
+export {
+  type HashChannelConfigParameters,
+  hashChannelConfig,
+} from './contract/hashChannelConfig.js'
+export { parseChannelConfig } from './contract/parseChannelConfig.js'
+export {
+  type RefundTypedData,
+  type RefundTypedDataParameters,
+  refundTypedData,
+} from './contract/refundTypedData.js'
+export type {
+  ChannelCall,
+  ChannelConfig,
+  ClaimRow,
+  SignedVoucher,
+  Voucher,
+} from './contract/types.js'
+export { normalizeVoucherSignature } from './contract/voucherSignature.js'
+export {
+  type HashVoucherParameters,
+  hashVoucher,
+  type VoucherTypedData,
+  type VoucherTypedDataParameters,
+  voucherTypedData,
+} from './contract/voucherTypedData.js'
+export {
+  type CheckVoucherParameters,
+  checkVoucher,
+  type RecoverSigner,
+  type VoucherVerdict,
+} from './vouchers/checkVoucher.js'
+export {
+  type SignVoucherParameters,
+  signVoucher,
+} from './vouchers/signVoucher.js'

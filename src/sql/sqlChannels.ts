@@ -1,0 +1,165 @@
+import { type CompiledQuery, sql } from 'kysely'
+import type { Hex } from 'viem'
+import { addAll } from '../core/addAll.js'
+import { sortRows } from '../store/memoryRows.js'
+import { duePlace } from '../store/memorySubscriptions.js'
+import type { ChannelQuery, ChannelRecord } from '../store/types.js'
+import type { Finder } from './sqlOrders.js'
+import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
+import { toBytes } from './tables/sqlColumns.js'
+import {
+  findOfMany,
+  groupByToken,
+  inPart,
+  mergeRows,
+  mostNamed,
+  partsOf,
+  type SearchedPart,
+} from './tables/sqlDestinations.js'
+import type { SqlList } from './tables/sqlEngine.js'
+import { decodeRows } from './tables/sqlRows.js'
+import { channelTable } from './tables/sqlTables.js'
+
+export async function findChannels(
+  finder: Finder,
+  query: ChannelQuery,
+): Promise<ChannelRecord[]> {
+  if ('ids' in query) return findByIds(finder, query.ids)
+  if ('listed' in query)
+    return findParts(finder, query.listed, {
+      group: partsOf,
+      find: (parts) => list(finder, query, parts),
+    })
+  const isDue = 'due' in query
+  return findParts(finder, isDue ? query.due : query.watched, {
+    group: groupByToken,
+    find: (parts) => searchTokens(finder, query, parts),
+  })
+}
+
+async function findParts(
+  finder: Finder,
+  destinations: Parameters<typeof partsOf>[0],
+  {
+    group,
+    find,
+  }: {
+    group: typeof partsOf
+    find: (parts: readonly SearchedPart[]) => Promise<ChannelRecord[]>
+  },
+): Promise<ChannelRecord[]> {
+  return destinations.length > mostNamed
+    ? findOfMany(destinations, finder, find)
+    : find(group(destinations))
+}
+
+async function findByIds(
+  finder: Finder,
+  ids: readonly Hex[],
+): Promise<ChannelRecord[]> {
+  if (ids.length === 0) return []
+  const { dialect, locks } = finder
+  const { rows } = await runQuery(finder, channelsById, {
+    shape: { locks },
+    values: { ids: dialect.listOf('bytes', ids) },
+  })
+  const found = decodeRows(channelTable, rows)
+  const byId = new Map(found.map((one) => [one.id, one]))
+  return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
+}
+
+function channelsById(
+  { session, dialect }: QueryPlace,
+  { locks }: { locks: boolean },
+  slot: Slot<{ ids: SqlList }>,
+): CompiledQuery<object> {
+  return (
+    session
+      .selectFrom('channels')
+      .selectAll()
+      .where(dialect.among('id', 'bytes', slot('ids')))
+      // Every transaction locks rows in this order, so that two of them cannot
+      // deadlock.
+      .orderBy('id')
+      .$if(locks, (query) => query.forUpdate())
+      .compile()
+  )
+}
+
+type TokenSearch = Exclude<
+  ChannelQuery,
+  { ids: readonly Hex[] } | { listed: unknown }
+>
+
+/**
+ * Searches each token with its own statement and merges the results, because
+ * the indexes begin with chain and token.
+ */
+async function searchTokens(
+  finder: Finder,
+  query: TokenSearch,
+  parts: readonly SearchedPart[],
+): Promise<ChannelRecord[]> {
+  const found: ChannelRecord[] = []
+  for (const part of parts)
+    addAll(
+      found,
+      decodeRows(channelTable, await searchToken(finder, query, part)),
+    )
+  if (parts.length < 2) return found
+  const place =
+    'due' in query
+      ? duePlace
+      : ({ position }: Pick<ChannelRecord, 'position'>) => [position]
+  return sortRows(found, place).slice(0, query.limit)
+}
+
+function searchToken(
+  { session, dialect, locks }: Finder,
+  query: TokenSearch,
+  part: SearchedPart,
+): Promise<object[]> {
+  const channels = session
+    .selectFrom('channels')
+    .selectAll()
+    .limit(BigInt(query.limit))
+  if ('due' in query)
+    return channels
+      .where(inPart(dialect, part))
+      .where('due', '<=', query.until)
+      .orderBy('due')
+      .orderBy('position')
+      .$if(locks, (due) => due.forUpdate().skipLocked())
+      .execute()
+  return (
+    channels
+      .where(inPart(dialect, part, 'filtered'))
+      // Repeats the condition of the partial index, without which the database
+      // does not use that index.
+      .where(sql<boolean>`balance <> '0'`)
+      .where('position', '>', query.after ?? -1n)
+      .orderBy('position')
+      .execute()
+  )
+}
+
+async function list(
+  { session, dialect }: Finder,
+  { payer, before, limit }: Extract<ChannelQuery, { listed: unknown }>,
+  places: readonly SearchedPart[],
+): Promise<ChannelRecord[]> {
+  const parts = places.map((place) => {
+    let part = session
+      .selectFrom('channels')
+      .selectAll()
+      .where(inPart(dialect, place))
+      .orderBy('position', 'desc')
+      .limit(BigInt(limit))
+    if (payer !== undefined) part = part.where('payer', '=', toBytes(payer))
+    if (before !== undefined) part = part.where('position', '<', before)
+    return part
+  })
+  const order = 'position desc'
+  const rows = await mergeRows(session, parts, { order, limit })
+  return decodeRows(channelTable, rows)
+}
