@@ -11,6 +11,7 @@ import { parseGate } from './gate/parseGate.js'
 import { startCleaning } from './gate/removeOld.js'
 import type {
   AnswerParameters,
+  LoadChannelFlow,
   X402Gate,
   X402GateParameters,
   X402Payment,
@@ -46,11 +47,7 @@ import type {
  * ```
  */
 export function createX402Gate(parameters: X402GateParameters): X402Gate {
-  const gate = parseGate(parameters)
-  gate.loadChannels = async () => {
-    const { answerChannel } = await import('./channel/answerChannel.js')
-    return answerChannel
-  }
+  const gate = parseGate(parameters, loadChannelFlow)
   const tools = { gate, liveness: createLiveness(gate) }
   let opened: Promise<void> | undefined
   const open = () => {
@@ -107,6 +104,12 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     protect: (offer, handler) => (request) =>
       answer(request, { offer, handler }),
   }
+}
+
+/** Loaded when it is needed: programs that sell without channels are lighter. */
+const loadChannelFlow: LoadChannelFlow = async (channels) => {
+  const { openChannelFlow } = await import('./channel/openChannelFlow.js')
+  return openChannelFlow(channels)
 }
 
 /**

@@ -12,7 +12,6 @@ import { digestBody, hashBinding } from '../gate/bindRequest.js'
 import { openResponse } from '../gate/keptResponse.js'
 import { passOn } from '../gate/passOn.js'
 import type {
-  AnswerChannel,
   ChannelCall,
   ChannelTerms,
   GateContext,
@@ -34,7 +33,10 @@ import type { Reply, SignedCall } from './types.js'
  * One voucher of a channel is served at a time in this process. The same request
  * with the same voucher shares the run; another request waits for its turn.
  */
-export const answerChannel: AnswerChannel = async (gate, call) => {
+export async function answerChannel(
+  gate: GateContext,
+  call: ChannelCall,
+): Promise<Response> {
   const signed = await readSigned(gate, call)
   if (typeof signed === 'function') return signed()
   const { desk, named, payload, bound } = signed
@@ -103,7 +105,7 @@ async function readSigned(
     )
   const digest = await digestBody(request, gate.mostRequestBytes)
   if (!digest) return () => refuse(413, 'request_too_long')
-  const { desk } = terms.channel
+  const { desk } = terms.channel.flow
   const voucher = { channelId: id, maxClaimable }
   const checked = await checkVoucher({
     chainId,

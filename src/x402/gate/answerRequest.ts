@@ -64,13 +64,9 @@ export async function answerRequest(
   const read = readHeader(gate, request, asked)
   if (!read.ok) return read.response
   const { payload } = read
-  if (
-    payload.accepted.scheme === channelScheme &&
-    asked.terms.some(hasChannel)
-  ) {
-    const answer = await gate.loadChannels()
-    return answer(gate, { request, asked, payload, offer, handler, stream })
-  }
+  const flow = asked.terms.find(({ channel }) => channel)?.channel?.flow
+  if (flow && payload.accepted.scheme === channelScheme)
+    return flow.answer(gate, { request, asked, payload, handler, stream })
   const paid = await readPaid(gate, request, asked, read)
   if (!paid.ok) return paid.response
 
@@ -98,8 +94,6 @@ export async function answerRequest(
       : undefined
   return answerOutcome(asked, { payment, live }, ended)
 }
-
-const hasChannel = ({ channel }: Terms): boolean => channel !== undefined
 
 /**
  * Picks the request that gets the stream: the first one whose client is still

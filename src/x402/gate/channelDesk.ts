@@ -84,22 +84,21 @@ export type Channels = object
 
 const known: WeakMap<object, ChannelDesk> = /* @__PURE__ */ new WeakMap()
 
-export function keepDesk<channels extends Channels>(
-  channels: channels,
-  desk: ChannelDesk,
-): channels {
+/** Opens the desk of channels once, however many gates use them. */
+export function keepDesk(
+  channels: Channels,
+  open: () => ChannelDesk,
+): ChannelDesk {
+  const desk = known.get(channels) ?? open()
   known.set(channels, desk)
-  return channels
+  return desk
 }
 
 /**
- * Returns what the gate uses of channels.
- *
  * @throws {@link InvalidFieldError} when `createChannels` did not make them.
  */
-export function deskOf(channels: Channels): ChannelDesk {
-  const desk = known.get(Object(channels))
-  if (desk) return desk
+export function checkChannels(channels: Channels): void {
+  if (known.has(Object(channels))) return
   throw new InvalidFieldError(
     'channels',
     channels,

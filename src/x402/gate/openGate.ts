@@ -56,10 +56,11 @@ export async function getTerms(offer: SettledOffer): Promise<Terms> {
     const requirements = requirementsOf({ ...terms, flow })
     return { ...priced, channel, requirements }
   }
-  const { deposit, withdrawDelay, desk } = channel
+  const { deposit, withdrawDelay, loadFlow } = channel
+  const loaded = await loadFlow()
   const own = {
-    desk,
-    receiverAuthorizer: await desk.getAuthorizer(),
+    flow: loaded,
+    receiverAuthorizer: await loaded.desk.getAuthorizer(),
     withdrawDelay,
     minDeposit: checkAmount(`${field}.deposit`, deposit, decimals),
   }

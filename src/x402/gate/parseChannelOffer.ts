@@ -1,11 +1,10 @@
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { chooseDestination, type OrdersContext } from '../../orders/engine.js'
-import type { ChannelDesk } from './channelDesk.js'
 import { checkAmount } from './checkAmount.js'
 import { checkOneOf, parseTimeout } from './offerFields.js'
 import type { X402ChannelOffer } from './offers.js'
-import type { SettledOffer } from './types.js'
+import type { SettledChannel, SettledOffer } from './types.js'
 
 /** Bounds of the channel contract, in seconds. */
 const shortestDelay = 900
@@ -23,7 +22,7 @@ export function parseChannelOffer(
   context: OrdersContext,
   name: string,
   offer: X402ChannelOffer,
-  desk: ChannelDesk | undefined,
+  loadFlow: SettledChannel['loadFlow'] | undefined,
 ): SettledOffer {
   const field = `offers.${name}`
   checkMembers(
@@ -43,7 +42,7 @@ export function parseChannelOffer(
     ],
     field,
   )
-  if (!desk)
+  if (!loadFlow)
     throw new InvalidFieldError(
       'channels',
       undefined,
@@ -79,7 +78,7 @@ export function parseChannelOffer(
     channel: {
       deposit,
       withdrawDelay: parseDelay(field, offer.withdrawDelay),
-      desk,
+      loadFlow,
     },
   }
 }

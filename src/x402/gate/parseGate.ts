@@ -12,7 +12,7 @@ import {
 import { mostHeaderLength } from '../wire/headers.js'
 import { channelRequirementsOf, requirementsOf } from '../wire/requirements.js'
 import { describeOffer } from './answers.js'
-import { type ChannelDesk, deskOf } from './channelDesk.js'
+import { checkChannels } from './channelDesk.js'
 import { checkAmount } from './checkAmount.js'
 import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
@@ -20,14 +20,23 @@ import { checkOneOf, parseTimeout } from './offerFields.js'
 import type { X402ChannelOffer, X402Offer } from './offers.js'
 import { parseChannelOffer } from './parseChannelOffer.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
-import type { GateContext, SettledOffer, X402GateParameters } from './types.js'
+import type {
+  GateContext,
+  LoadChannelFlow,
+  SettledChannel,
+  SettledOffer,
+  X402GateParameters,
+} from './types.js'
 
 /**
  * Checks the parameters of a gate, and fills in defaults.
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  */
-export function parseGate(parameters: X402GateParameters): GateContext {
+export function parseGate(
+  parameters: X402GateParameters,
+  load: LoadChannelFlow,
+): GateContext {
   if (typeof parameters !== 'object' || !parameters)
     throw new InvalidFieldError('parameters', parameters, 'an object')
   checkMembers(parameters, [
@@ -55,7 +64,8 @@ export function parseGate(parameters: X402GateParameters): GateContext {
       'false, or what createPaywall of countersign/pages returns',
     )
   const { channels } = parameters
-  const desk = channels === undefined ? undefined : deskOf(channels)
+  if (channels !== undefined) checkChannels(channels)
+  const loadFlow = channels && (() => load(channels))
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
   if (typeof offers !== 'object' || !offers)
     throw new InvalidFieldError('offers', offers, 'an object')
@@ -80,7 +90,7 @@ export function parseGate(parameters: X402GateParameters): GateContext {
     offers: new Map(
       named.map(([name, offer]) => [
         name,
-        parseOffer(context, name, offer, desk),
+        parseOffer(context, name, offer, loadFlow),
       ]),
     ),
     resource,
@@ -91,7 +101,6 @@ export function parseGate(parameters: X402GateParameters): GateContext {
     keepFor,
     takeOverFrom,
     paywall,
-    loadChannels: () => Promise.reject(new Error('No channels are loaded.')),
     serving: new Map(),
     owner: drawNonce().slice(2, 34),
     keepAnswer: keepAnswers({ context, instance }),
@@ -107,14 +116,14 @@ function parseOffer(
   context: OrdersContext,
   name: string,
   offer: X402Offer | X402ChannelOffer,
-  desk: ChannelDesk | undefined,
+  loadFlow: SettledChannel['loadFlow'] | undefined,
 ): SettledOffer {
   const field = `offers.${name}`
   if (typeof offer !== 'object' || !offer)
     throw new InvalidFieldError(field, offer, 'an object')
   const settled =
     offer.flow === 'channel'
-      ? parseChannelOffer(context, name, offer, desk)
+      ? parseChannelOffer(context, name, offer, loadFlow)
       : parseExactOffer(context, name, offer)
   checkLength(field, settled)
   return settled

@@ -201,7 +201,7 @@ export type SettledChannel = {
   /** Least deposit, a decimal in whole tokens. */
   deposit: string
   withdrawDelay: number
-  desk: ChannelDesk
+  loadFlow: () => Promise<ChannelFlow>
 }
 
 /** An offer with its token, which was checked against the chain. */
@@ -216,7 +216,7 @@ export type Terms = {
 
 /** The terms of an offer with the flow `channel`, as its clients see them. */
 export type ChannelTerms = {
-  desk: ChannelDesk
+  flow: ChannelFlow
   receiverAuthorizer: Address
   withdrawDelay: number
   /** Least deposit, in token units. */
@@ -235,21 +235,21 @@ export type Asked = {
 }
 
 /** A request that is to be paid through a channel. */
-export type ChannelCall = AnswerParameters & {
+export type ChannelCall = Pick<AnswerParameters, 'handler' | 'stream'> & {
   request: Request
   asked: Asked
   /** The decoded payload. Its inner members are not checked yet. */
   payload: PaymentPayload
 }
 
-/**
- * Answers a request that is to be paid through a channel. It is loaded when it
- * is needed first, so that programs which sell without channels do not have it.
- */
-export type AnswerChannel = (
-  gate: GateContext,
-  call: ChannelCall,
-) => Promise<Response>
+/** What a gate needs to sell over channels. */
+export type ChannelFlow = {
+  desk: ChannelDesk
+  /** Answers a request that is to be paid through a channel. */
+  answer(gate: GateContext, call: ChannelCall): Promise<Response>
+}
+
+export type LoadChannelFlow = (channels: Channels) => Promise<ChannelFlow>
 
 /** State that all requests of a gate share. */
 export type GateContext = {
@@ -265,7 +265,6 @@ export type GateContext = {
   keepFor: bigint
   takeOverFrom: string | undefined
   paywall: X402Paywall | false
-  loadChannels: () => Promise<AnswerChannel>
   /** Vouchers that this process is serving now, by what they are bound to. */
   serving: Map<string, Promise<unknown>>
   /**

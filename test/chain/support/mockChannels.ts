@@ -118,7 +118,9 @@ export function mockChannels(
       return { ok: true, channel, transaction: hash(), value }
     }),
   }
-  return { channels: keepDesk({}, desk), desk, rows, onChain, sent, refunds }
+  const channels = {}
+  keepDesk(channels, () => desk)
+  return { channels, desk, rows, onChain, sent, refunds }
 }
 
 const empty: OnChain = { balance: 0n, claimed: 0n, withdrawing: 0n }

@@ -157,7 +157,7 @@ test('a charge whose commit is not known is written once', async () => {
   const { charge } = desk
   vi.mocked(desk.charge).mockImplementationOnce(async (given) => {
     await charge(given)
-    throw new StoreError('lost', new Error('lost'))
+    throw new StoreError('lost the connection', true)
   })
   const before = runs
   const answer = await payBy(account, `${url}/tokens?commit`, {
