@@ -12,6 +12,9 @@ import solc from 'solc'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const command = 'npx tsx scripts/compileContracts.ts'
 
+/** Of any transient storage, even of a guard that clears its own. */
+const transientWarning = '2394'
+
 type Artifact = {
   abi: readonly unknown[]
   evm: {
@@ -21,7 +24,7 @@ type Artifact = {
 }
 
 type SolcOutput = {
-  errors?: readonly { severity: string; formattedMessage: string }[]
+  errors?: readonly { errorCode?: string; formattedMessage: string }[]
   contracts?: Readonly<Record<string, Readonly<Record<string, Artifact>>>>
 }
 
@@ -106,7 +109,9 @@ function compile(
   const output: SolcOutput = JSON.parse(
     solc.compile(JSON.stringify(input), { import: readPackageSource }),
   )
-  const messages = (output.errors ?? []).map((it) => it.formattedMessage)
+  const messages = (output.errors ?? [])
+    .filter(({ errorCode }) => errorCode !== transientWarning)
+    .map((it) => it.formattedMessage)
   if (messages.length > 0) throw new Error(messages.join('\n'))
   return output.contracts ?? {}
 }

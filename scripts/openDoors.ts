@@ -21,7 +21,7 @@ export function openDoors(root: string): Plugin {
     setup: ({ onLoad }) => {
       // esbuild reads this as a Go expression.
       const parts =
-        /[\\/]src[\\/](cli|http|pages|subscriptions|webhooks|x402)[\\/].*\.ts$/
+        /[\\/]src[\\/](channels|cli|http|pages|subscriptions|webhooks|x402)[\\/].*\.ts$/
       onLoad({ filter: parts }, async ({ path }) => ({
         contents: (await readFile(path, 'utf8')).replace(
           importsOfDoors,

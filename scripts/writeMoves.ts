@@ -64,6 +64,6 @@ function writeTable(path: string, role: OrderRole): void {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeTable(page, 'sale')
-  for (const role of ['refund', 'permission', 'charge'] as const)
+  for (const role of ['refund', 'permission', 'charge', 'movement'] as const)
     writeTable(inside, role)
 }

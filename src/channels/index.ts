@@ -1,3 +1,4 @@
+export type { Channels } from './Channels.js'
 export {
   type BuildDepositParameters,
   buildDeposit,
@@ -40,7 +41,7 @@ export {
   decodeChannelLog,
 } from './contract/decodeChannelLog.js'
 export {
-  type Channel,
+  type ChainChannel,
   type ChannelBlock,
   type ChannelReadAt,
   type GetChannelParameters,
@@ -78,6 +79,34 @@ export {
   type VoucherTypedDataParameters,
   voucherTypedData,
 } from './contract/voucherTypedData.js'
+export {
+  type CreateChannelsParameters,
+  createChannels,
+} from './createChannels.js'
+export { type ChannelKind, channels } from './movements/channels.js'
+export { AuthorizerKeyError } from './movements/errors.js'
+export type { ChannelsPolicy } from './record/types.js'
+export type {
+  ClaimChannelsParameters,
+  ClaimReport,
+} from './verbs/claimChannels.js'
+export { ChannelNotFoundError, NoSenderError } from './verbs/errors.js'
+export type {
+  ChannelsHealth,
+  DestinationChannels,
+  ThreateningWithdrawal,
+} from './verbs/getHealth.js'
+export type {
+  ChannelParameters,
+  ListChannelsParameters,
+  ListedChannels,
+} from './verbs/listChannels.js'
+export type {
+  ChannelRefundResult,
+  RefundChannelParameters,
+} from './verbs/refundChannel.js'
+export type { RunChannelsParameters } from './verbs/runChannels.js'
+export type { Channel } from './verbs/showChannel.js'
 export {
   type CheckVoucherParameters,
   checkVoucher,

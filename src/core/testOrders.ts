@@ -1,5 +1,6 @@
 import { drawNonce } from './drawNonce.js'
 import { InvalidFieldError, shown } from './errors.js'
+import { parseMovementId } from './movementIds.js'
 import { parseOrderId } from './parseOrderId.js'
 
 /**
@@ -24,13 +25,20 @@ export function drawTestOrderId(): string {
 
 /**
  * Checks the id that a caller gives to a new order or refund. Refuses the id of
- * a test order, because test orders are never fulfilled.
+ * a test order, because test orders are never fulfilled, and the form of ids
+ * that movements of channels have.
  *
  * @throws {@link InvalidFieldError} when it is no valid id, or one of a test
- * order.
+ * order or of a movement.
  */
 export function parseNewId(value: unknown, field = 'orderId'): string {
   const id = parseOrderId(value, field)
+  if (parseMovementId(id))
+    throw new InvalidFieldError(
+      field,
+      shown(value),
+      'an id that does not have the form of those of channels',
+    )
   if (!isTestOrderId(id)) return id
   throw new InvalidFieldError(
     field,

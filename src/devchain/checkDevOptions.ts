@@ -26,6 +26,7 @@ export function checkDevOptions({
   token = 'development',
   spendPermissions = false,
   batches = false,
+  channels = false,
 }: StartDevChainParameters): void {
   const isPause = (milliseconds: number) =>
     milliseconds >= 0 && milliseconds <= maxMilliseconds
@@ -63,7 +64,7 @@ export function checkDevOptions({
       forkUrl === undefined || token === 'development',
       'left out with forkUrl, since a fork has its own USDC',
     ],
-    ...Object.entries({ spendPermissions, batches }).flatMap(
+    ...Object.entries({ spendPermissions, batches, channels }).flatMap(
       ([field, put]) =>
         [
           [field, shown(put), typeof put === 'boolean', 'true or false'],

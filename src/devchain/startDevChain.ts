@@ -13,6 +13,7 @@ import { DevTokenNotFoundError } from './errors.js'
 import { initializeToken } from './initializeToken.js'
 import { controlNetwork, launchNetwork } from './launchNetwork.js'
 import { putBatches } from './putBatches.js'
+import { putChannels } from './putChannels.js'
 import { putSpendPermissions } from './putSpendPermissions.js'
 import { putUsdc } from './putUsdc.js'
 import { createLock } from './sequencer/createLock.js'
@@ -70,6 +71,7 @@ export async function startDevChain(
     'token',
     'spendPermissions',
     'batches',
+    'channels',
     'port',
     'blockTime',
     'preconfirmations',
@@ -106,6 +108,7 @@ export async function startDevChain(
       throw new DevTokenNotFoundError({ network, token: known.address })
     if (parameters.spendPermissions) await putSpendPermissions(own)
     if (parameters.batches) await putBatches(own)
+    if (parameters.channels) await putChannels(own)
 
     const devChain = {
       chain,

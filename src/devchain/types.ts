@@ -46,6 +46,12 @@ export type StartDevChainParameters = {
    * Default: `false`.
    */
   batches?: boolean | undefined
+  /**
+   * Puts substitutes for the contracts of x402's `batch-settlement` scheme at
+   * the published addresses, the contract of the channels and the collector of
+   * deposits by EIP-3009, and Multicall3. Default: `false`.
+   */
+  channels?: boolean | undefined
   /** Port to serve at. Default, and with 0: any free port. */
   port?: number | undefined
   /**

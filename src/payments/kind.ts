@@ -119,8 +119,29 @@ type DraftedKind = {
  * The next transaction that a payment needs, or the reason why none is sent.
  */
 export type SettlingCall =
-  | { ok: true; call: { to: Address; data: Hex }; gas: bigint }
-  | { ok: false; reason: RejectionReason | 'revoked' | 'allowanceUsed' }
+  | {
+      ok: true
+      call: { to: Address; data: Hex }
+      gas: bigint
+      /** Parts of the payment that the transaction leaves out, and why. */
+      leftOut?: readonly LeftOut[] | undefined
+    }
+  | {
+      ok: false
+      reason:
+        | RejectionReason
+        | 'revoked'
+        | 'allowanceUsed'
+        | 'nothingToClaim'
+        | 'channelWithdrawn'
+        | 'unclaimedCharges'
+    }
+
+/** A channel that a claim leaves out, because it would make all others fail. */
+export type LeftOut = {
+  channelId: Hex
+  reason: Extract<SettlingCall, { ok: false }>['reason']
+}
 
 /**
  * How payments without a nonce on the chain are made. Only the transactions
@@ -136,6 +157,8 @@ export type Settling = {
     given: {
       payment: AnySignedPayment
       action: 'capture' | 'cancel'
+      /** The account that will send the transaction. */
+      account: Address
       /**
        * Loads from the store how many base units of the token were paid by all
        * payments of the same subscription within the window of this payment.

@@ -136,7 +136,7 @@ function searchToken(
       .where(inPart(dialect, part, 'filtered'))
       // Repeats the condition of the partial index, without which the database
       // does not use that index.
-      .where(sql<boolean>`balance <> '0'`)
+      .where(sql<boolean>`(state <> 'stopped' or balance <> '0')`)
       .where('position', '>', query.after ?? -1n)
       .orderBy('position')
       .execute()

@@ -73,7 +73,7 @@ export function sqlReader(finder: Finder, unit: SqlUnit): StoreReader {
       find: (query) => unit.run(() => findRecipients(finder, query)),
     },
     getValue: (key) =>
-      unit.run(async () => parseValue(await loadValue(finder, key))),
+      unit.run(async () => parseValue(key, await loadValue(finder, key))),
     findValues: (prefix) => unit.run(() => findValues(finder, prefix)),
     getLease: (key) => unit.run(() => loadSqlLease(session, dialect, key)),
     secrets: {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { StoreError } from '../store/errors.js'
 import type { StoredValue, StoreWriter } from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import type { SqlUnit } from './sqlUnit.js'
@@ -37,7 +38,7 @@ export function sqlSettings(
           if (waiting.has(key)) await flush()
           const value = await loadValue(finder, key)
           if (!seen.has(key)) seen.set(key, value)
-          return parseValue(value)
+          return parseValue(key, value)
         }),
       setValue: (key, value) =>
         change(async () => {
@@ -79,11 +80,28 @@ export async function findValues(
     .where(beginsWith('key', prefix))
     .orderBy('key')
     .execute()
-  return rows.map(({ key, value }) => ({ key, value: JSON.parse(value) }))
+  return rows.map(({ key, value }) => ({
+    key,
+    // Parsed when it is used, so that a broken value does not hide the others.
+    get value(): StoredValue {
+      return parseText(key, value)
+    },
+  }))
 }
 
-export function parseValue(value: string | undefined): StoredValue | undefined {
-  return value === undefined ? undefined : JSON.parse(value)
+export function parseValue(
+  key: string,
+  value: string | undefined,
+): StoredValue | undefined {
+  return value === undefined ? undefined : parseText(key, value)
+}
+
+function parseText(key: string, value: string): StoredValue {
+  try {
+    return JSON.parse(value)
+  } catch {
+    throw new StoreError(`has an invalid value: ${key}`)
+  }
 }
 
 async function putValues(

@@ -12,7 +12,8 @@ const absent = 0xffffffff
  * Different parts never give the same bytes, because the length of each part
  * precedes it. Upper and lower case hex digits count as equal.
  *
- * @throws {@link SealError} when the id of the order is not well-formed text.
+ * @throws {@link SealError} when the id of the order, or the name of the shop, is
+ * not well-formed text.
  */
 export function encodePlace(
   version: string,
@@ -29,6 +30,18 @@ function partsOf(context: SealContext): string[] {
     const { kind, action, chainId, account, accountNonce, bump } = context
     const place = [chainId, accountNonce, bump].map(String)
     return [kind, action, account.toLowerCase(), ...place]
+  }
+  if (context.kind === 'voucher') {
+    const { kind, channelId, maxClaimable } = context
+    return [kind, channelId.toLowerCase(), String(maxClaimable)]
+  }
+  if (context.kind === 'authorizer') {
+    const { kind, shop, account } = context
+    if (!isWellFormed(shop))
+      throw new SealError(
+        'belongs to a shop whose name is not well-formed text',
+      )
+    return [kind, shop, account.toLowerCase()]
   }
   const { kind, orderId, attempt, chainId, token, payer, nonce } = context
   if (!isWellFormed(orderId))

@@ -1,8 +1,8 @@
 import type { OrderRole } from './types.js'
 
 /**
- * Lists and counts leave out refunds, and the orders that only hold a
- * subscription's permission.
+ * Lists and counts leave out refunds, the orders that only hold a subscription's
+ * permission, and movements of channels.
  */
 export const listedRoles: readonly unknown[] = [
   'sale',

@@ -30,7 +30,8 @@ export function filterChannels(
     const found = rows
       .all()
       .filter(indexDestinations(watched).has)
-      .filter(({ balance, position }) => balance > 0n && position > after)
+      .filter(({ position }) => position > after)
+      .filter(({ state, balance }) => state !== 'stopped' || balance > 0n)
     return sortRows(found, ({ position }) => [position]).slice(0, limit)
   }
   const { listed, payer, before, limit } = query

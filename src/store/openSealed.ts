@@ -16,16 +16,29 @@ export async function openSealed(
     return await sealer.open(sealed, context)
   } catch (error) {
     if (!(error instanceof SealError)) throw error
-    const { kind, chainId } = context
-    const place =
-      context.kind === 'transaction'
-        ? { account: context.account, nonce: context.accountNonce }
-        : { orderId: context.orderId, attempt: context.attempt }
+    const { kind } = context
     const { name, message: words } = error
     observe({
       name: 'seal.broken',
-      attributes: { kind, ...place, chainId, error: name, words },
+      attributes: { kind, ...placeOf(context), error: name, words },
     })
     return undefined
+  }
+}
+
+function placeOf(context: SealContext): Record<string, string | number> {
+  switch (context.kind) {
+    case 'voucher':
+      return { channelId: context.channelId }
+    case 'authorizer':
+      return { shop: context.shop, account: context.account }
+    case 'transaction': {
+      const { account, accountNonce: nonce, chainId } = context
+      return { account, nonce, chainId }
+    }
+    default: {
+      const { orderId, attempt, chainId } = context
+      return { orderId, attempt, chainId }
+    }
   }
 }

@@ -25,9 +25,9 @@ export type OrderState =
  * What a row of the table of orders is. A sale is an order that a buyer signs and
  * pays: one row, whatever its number of attempts. A permission is signed once and
  * never paid itself: each charge under it is a row of its own, as is each refund
- * of a sale or charge.
+ * of a sale or charge. A movement is a deposit, claim or refund of channels.
  */
-export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge'
+export type OrderRole = 'sale' | 'refund' | 'permission' | 'charge' | 'movement'
 
 /**
  * Where payments go: a token on a chain, and its recipient. Each order, event
@@ -73,6 +73,15 @@ export type OrderReason =
   | 'revoked'
   /** The period's allowance of the spend permission does not cover the charge. */
   | 'allowanceUsed'
+  /** The channels have nothing left that this claim could take. */
+  | 'nothingToClaim'
+  /**
+   * The channel holds less than the movement takes: its payer withdrew, or it
+   * was refunded.
+   */
+  | 'channelWithdrawn'
+  /** The channel's charges are not claimed yet, so nothing is refunded. */
+  | 'unclaimedCharges'
   /**
    * The order waits for the merchant to approve it, because an earlier capture
    * from this payer failed on chain.
@@ -156,6 +165,7 @@ export type OrderRecord = Destination & {
   /**
    * Type of the message that the payer signs. Absent for permissions and
    * charges: the payer signs a spend permission, and nothing for a charge.
+   * Absent for movements, too.
    */
   primaryType: AnyPayment['primaryType'] | undefined
   /** Name and version of the token in the signed message (EIP-712 domain). */
@@ -230,9 +240,10 @@ export type OrderRecord = Destination & {
   refunds: number
   role: OrderRole
   /**
-   * Id of the order whose money a refund returns, or of the permission under
-   * which a charge is made. Absent for sales and permissions. The row's own id
-   * is this id, one more character, and the id of the refund or charge.
+   * Id of the order whose money a refund returns, of the permission under which
+   * a charge is made, or of the channel of a deposit or refund. Absent for
+   * sales, permissions and claims. The row's own id is this id, one more
+   * character, and the id of the refund, charge or movement.
    */
   parentId: string | undefined
   /** Refunds only: number of the parent's attempt whose payment it returns. */
@@ -353,8 +364,10 @@ export type ChannelRecord = Destination & {
   salt: Hex
   state: ChannelState
   /**
-   * Why the channel was stopped: `withdrawal`, `reorganized`, `refunded` or
-   * `merchant`. Absent while it is not stopped.
+   * Why the channel was stopped. `withdrawal`: the payer announced one.
+   * `uncovered`: the deposit does not cover what was charged. `refund`: a refund
+   * is on its way. `merchant`: the merchant stopped it. Absent while it is not
+   * stopped.
    */
   reason: string | undefined
   /** Sum of all charges. */
@@ -380,6 +393,11 @@ export type ChannelRecord = Destination & {
   seenBlock: bigint
   /** Time of that block, in Unix seconds. */
   seenAt: bigint
+  /**
+   * Id of the newest deposit's row in the table of orders, until that is final or
+   * has failed.
+   */
+  depositId: string | undefined
   /**
    * Unix seconds of the first charge that is not claimed. Absent if everything
    * charged is claimed.
@@ -691,8 +709,8 @@ export type ChannelQuery =
   /** Channels whose `due` is at or before `until`, earliest first. */
   | { due: readonly Destination[]; until: bigint; limit: number }
   /**
-   * Channels with a `balance` above 0, whose logs on chain are watched, oldest
-   * first. `after` is a `position`.
+   * Channels that are not stopped or have a `balance`, whose logs on chain are
+   * watched, oldest first. `after` is a `position`.
    */
   | {
       watched: readonly Destination[]
@@ -998,8 +1016,9 @@ export type PaymentStore = {
 }
 
 /**
- * Payment or transaction that a secret belongs to. A sealed secret opens only
- * with the same context, so it is useless when copied to another row.
+ * Payment, transaction or voucher that a secret belongs to. A sealed secret
+ * opens only with the same context, so it is useless when copied to another
+ * row.
  */
 export type SealContext =
   | {
@@ -1017,6 +1036,14 @@ export type SealContext =
       /** Payment nonce, 32 bytes. */
       nonce: Hex
     }
+  | {
+      /** The key that signs claims and refunds of a shop's channels. */
+      kind: 'authorizer'
+      /** Name of the shop; empty if it has none. */
+      shop: string
+      /** Address of the key. */
+      account: Address
+    }
   | ({
       kind: 'transaction'
       /**
@@ -1027,6 +1054,14 @@ export type SealContext =
       /** Account nonce of the transaction, not a payment nonce. */
       accountNonce: number
     } & Pick<TransactionRecord, 'chainId' | 'account' | 'bump'>)
+  | {
+      /** A voucher of a payment channel. */
+      kind: 'voucher'
+      /** Channel id, 32 bytes. Its hash contains the chain. */
+      channelId: Hex
+      /** The cumulative amount that was signed, in base units of the token. */
+      maxClaimable: bigint
+    }
 
 /**
  * Encrypts signatures and raw transactions before they are stored. The library

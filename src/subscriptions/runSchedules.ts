@@ -5,8 +5,10 @@ import { InvalidFieldError } from '../core/errors.js'
 import { startLoop } from '../core/loop.js'
 import { onAbort } from '../core/onAbort.js'
 import {
+  type ClientGroup,
   endingContext,
   endOnTime,
+  groupByClient,
   hearChanges,
   openWatchAsides,
   quietIntervalOf,
@@ -15,7 +17,6 @@ import {
 } from '../orders/engine.js'
 import { keepLease } from '../store/keepLease.js'
 import type { SubscriptionsContext } from './verbs/context.js'
-import { type ClientGroup, groupByClient } from './verbs/groupByClient.js'
 import { continueCharges } from './verbs/reconcileCharges.js'
 import { lookAtSchedule } from './verbs/runSchedule.js'
 import {

@@ -1,6 +1,5 @@
 export { createX402Gate } from './createX402Gate.js'
 export { createFacilitator } from './facilitator/createFacilitator.js'
-export { pendingSettlementStore } from './facilitator/pendingSettlementStore.js'
 export type {
   Facilitator,
   FacilitatorCaller,
@@ -21,4 +20,11 @@ export type {
 export { expressPayment } from './middleware/expressPayment.js'
 export { honoPayment, type X402Variables } from './middleware/honoPayment.js'
 export { nextPayment } from './middleware/nextPayment.js'
+export { channelStorage } from './stock/channelStorage.js'
+export { pendingSettlementStore } from './stock/pendingSettlementStore.js'
+export type {
+  ChannelStorageParameters,
+  X402Channel,
+  X402ChannelStorage,
+} from './stock/types.js'
 export { redactHeaders } from './wire/headers.js'

@@ -82,6 +82,7 @@ export const dumped = {
     refundNonce: 1n,
     seenBlock: 7n,
     seenAt: 1_750_000_000n,
+    depositId: undefined,
     unclaimedSince: 1_750_000_001n,
     due: 1_750_000_600n,
     usedAt: 1_750_000_001n,

@@ -244,6 +244,25 @@ const rows: readonly Row[] = [
       'subscriptions/verbs',
     ],
   ],
+  [
+    'channels',
+    '*',
+    ['viem'],
+    [
+      ...asked,
+      'channels/contract',
+      'channels/vouchers',
+      'payments/message',
+      'payments/sign',
+      'payments/verify',
+    ],
+  ],
+  [
+    'channels',
+    '{ checkVoucher, hashChannelConfig }',
+    ['viem'],
+    ['channels/contract', 'channels/vouchers', 'core'],
+  ],
   ['testing', '*', ['viem'], ['core', 'testing']],
 ]
 

@@ -49,6 +49,7 @@ const sampleChannel = (
   refundNonce: 0n,
   seenBlock: 1n,
   seenAt: 1_750_000_000n,
+  depositId: undefined,
   unclaimedSince: undefined,
   due: undefined,
   usedAt: 1_750_000_000n,
@@ -72,6 +73,7 @@ const fullChannelFacts = (): Partial<NewChannel> => ({
   refundNonce: maxAmount,
   seenBlock: maxTime,
   seenAt: maxTime,
+  depositId: 'd'.repeat(200),
   unclaimedSince: maxTime,
   due: maxTime,
   usedAt: maxTime,
@@ -126,6 +128,7 @@ export const channelCases: readonly StoreCase[] = [
           signed: maxCounted,
           withdrawing: 0n,
           withdrawableAt: undefined,
+          depositId: undefined,
           unclaimedSince: undefined,
           due: undefined,
         }
@@ -267,7 +270,7 @@ export const channelCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: 'channels with a balance are watched, the oldest first, up to the limit',
+    name: 'channels that are open or have a balance are watched, the oldest first, up to the limit',
     run: (createStore) =>
       useStore(createStore, async (store) => {
         const destination = drawDestination()
@@ -275,7 +278,7 @@ export const channelCases: readonly StoreCase[] = [
         const ids = await insertAll(
           store,
           destination,
-          balances.map((balance) => ({ balance })),
+          balances.map((balance) => ({ balance, state: 'stopped' as const })),
         )
         const elsewhere = drawDestination()
         const [far] = await insertAll(store, elsewhere, [{ balance: 5n }])
@@ -306,6 +309,10 @@ export const channelCases: readonly StoreCase[] = [
         })
         const changed = [ids[1], ids[2], ids[3]]
         expectSame('After a change', await ask([destination]), changed)
+        const opening = { state: 'opening', balance: 0n } as const
+        const [fresh] = await insertAll(store, destination, [opening])
+        const more = [...changed, fresh]
+        expectSame('Without a balance', await ask([destination]), more)
       }),
   },
 ]

@@ -150,6 +150,12 @@ test('after a look at its type, an event has the data of that type', () => {
         account: Address
         nonce: number
       }>()
+    case 'channelMoved':
+      return expectTypeOf(event.data).toMatchTypeOf<{
+        movementId: string
+        action: 'deposit' | 'claim' | 'refund'
+        value: string
+      }>()
     case 'unmatched':
       return expectTypeOf(event.data).toEqualTypeOf<
         Captured & { from: Address }
@@ -165,7 +171,11 @@ test('after a look at its type, an event has the data of that type', () => {
 })
 
 test('an event of an order has its id, and other events have none', () => {
-  if (event.type === 'unmatched' || event.type === 'storeReplaced')
+  if (
+    event.type === 'unmatched' ||
+    event.type === 'storeReplaced' ||
+    event.type === 'channelMoved'
+  )
     expectTypeOf(event.orderId).toEqualTypeOf<undefined>()
   else expectTypeOf(event.orderId).toEqualTypeOf<string>()
 })

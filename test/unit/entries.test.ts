@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
 import * as batches from 'countersign/batches'
+import * as channels from 'countersign/channels'
 import * as checkout from 'countersign/checkout'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
@@ -23,6 +24,7 @@ import { entryFiles } from '../../scripts/entryFiles.js'
 const entries: Record<string, Record<string, unknown>> = {
   accelerate,
   batches,
+  channels,
   checkout,
   client,
   devchain,
@@ -355,6 +357,41 @@ test('countersign/subscriptions exports these names', () => {
       "spendPermissionTypes",
       "spendPermissions",
       "verifySpendPermission",
+    ]
+  `)
+})
+
+test('countersign/channels exports these names', () => {
+  expect(Object.keys(channels).sort()).toMatchInlineSnapshot(`
+    [
+      "buildDeposit",
+      "channelContract",
+      "channelDomain",
+      "channelTopics",
+      "checkVoucher",
+      "claimCall",
+      "claimTypedData",
+      "claimWithSignatureCall",
+      "decodeChannelLog",
+      "depositCall",
+      "depositCollector",
+      "finalizeWithdrawCall",
+      "getChannel",
+      "getChannels",
+      "getSettled",
+      "hashChannelConfig",
+      "hashClaim",
+      "hashVoucher",
+      "initiateWithdrawCall",
+      "multicallCall",
+      "normalizeVoucherSignature",
+      "parseChannelConfig",
+      "refundCall",
+      "refundTypedData",
+      "refundWithSignatureCall",
+      "settleCall",
+      "signVoucher",
+      "voucherTypedData",
     ]
   `)
 })

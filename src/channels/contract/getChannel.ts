@@ -30,7 +30,7 @@ export type ChannelReadAt = {
 }
 
 /** State of a channel in the contract at one block. All 0 if it is unknown. */
-export type Channel = {
+export type ChainChannel = {
   /** Deposits minus refunds and withdrawals, in base units. */
   balance: bigint
   /** Total that the receiver has claimed, in base units. */
@@ -73,7 +73,7 @@ export type GetChannelParameters = ChannelBlock & { channelId: Hex }
 export async function getChannel(
   client: Client,
   parameters: GetChannelParameters,
-): Promise<Channel> {
+): Promise<ChainChannel> {
   checkMembers(parameters, ['channelId', 'blockTag', 'blockNumber'])
   const given: GetChannelParameters = Object(parameters)
   const channelId = parseBytes32(given.channelId, 'channelId')
@@ -82,7 +82,7 @@ export async function getChannel(
     [channelId],
     parseChannelBlock(given),
   )
-  return channel as Channel
+  return channel as ChainChannel
 }
 
 /** Channels and block of {@link getChannels}. */
@@ -119,7 +119,7 @@ const channelsAtOnce = 50
 export async function getChannels(
   client: Client,
   parameters: GetChannelsParameters,
-): Promise<Channel[]> {
+): Promise<ChainChannel[]> {
   checkMembers(parameters, ['channelIds', 'blockTag', 'blockNumber'])
   const given: GetChannelsParameters = Object(parameters)
   if (!Array.isArray(given.channelIds))
@@ -174,7 +174,7 @@ async function readChannels(
   client: Client,
   ids: readonly Hex[],
   block: BlockSelector,
-): Promise<Channel[]> {
+): Promise<ChainChannel[]> {
   const calls = ids.flatMap((id) =>
     views.map(([selector]) => ({
       to: channelContract,

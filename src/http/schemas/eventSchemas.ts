@@ -75,7 +75,9 @@ export function createEventSchemas(): Readonly<Record<string, z.ZodType>> {
 }
 
 function eventSchema(type: string, data: z.ZodType) {
-  const isOfOrder = type !== 'unmatched' && type !== 'storeReplaced'
+  const isOfOrder = !['unmatched', 'storeReplaced', 'channelMoved'].includes(
+    type,
+  )
   return z.strictObject({
     ...destinationFields(),
     cursor: decimalSchema(),
@@ -184,6 +186,29 @@ function dataSchemas(): DataSchemas {
     needsReview: z.strictObject({ payer: address }),
     subscriptionPastDue: unpaidPeriod,
     subscriptionUnpaid: unpaidPeriod,
+    channelMoved: z.strictObject({
+      movementId: text,
+      action: z.enum(['deposit', 'claim', 'refund']),
+      channelId: bytes32.optional(),
+      value: decimal,
+      state: z.enum([
+        'requested',
+        'sent',
+        'captured',
+        'refused',
+        'reorged',
+        'expired',
+        'voided',
+        'canceled',
+        'consumed',
+      ]),
+      transactionHash: bytes32.optional(),
+      blockNumber: decimal.optional(),
+      reason: reasonSchema().optional(),
+      leftOut: z
+        .array(z.strictObject({ channelId: bytes32, reason: reasonSchema() }))
+        .optional(),
+    }),
     submitterShared: z.strictObject({ account: address, nonce: number }),
     unmatched: captured.extend({ from: address }),
     storeReplaced: z.strictObject({ identity: text, before: text.optional() }),

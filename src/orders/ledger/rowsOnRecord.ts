@@ -6,6 +6,7 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
+import { isOfBooks } from '../model/movementEvents.js'
 import { causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin, describeToken } from './describeToken.js'
 import { rowOfGas, rowsOfMovement } from './planRows.js'
@@ -49,7 +50,7 @@ export async function* rowsOnRecord(
       const order = orders.get(proof.orderId ?? '')
       const place = { ...placeOf(proof), finality: finalityOf(proof, order) }
       const cause = causeOf(order)
-      if (hasMoves && proof.kind !== 'cancel')
+      if (hasMoves && proof.kind !== 'cancel' && isOfBooks(proof))
         yield* rowsOfMovement(
           destination,
           unit,

@@ -24,6 +24,7 @@ import {
   postponeOrder,
   type Reserved,
   reserveAnswer,
+  type Started,
   showPreconfirmed,
   startOrder,
 } from './outcomes.js'
@@ -81,7 +82,7 @@ export type RowInput =
 export type AttemptInput =
   | Evidence
   // A transaction of ours.
-  | { kind: 'recorded'; call: 'capture' | 'cancel' }
+  | ({ kind: 'recorded' } & Started)
   | ({ kind: 'refused' } & Refused)
   | ({ kind: 'freed' } & Freed)
   // The worker.

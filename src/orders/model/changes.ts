@@ -7,6 +7,7 @@ import type {
   TransactionRecord,
 } from '../../store/types.js'
 import { earlyAfter } from './earlyAnswer.js'
+import { isMovement, movementEventOf } from './movementEvents.js'
 import { inState, type MoveCause } from './moves.js'
 import type {
   OrderEvent,
@@ -86,7 +87,10 @@ export async function writeChanges(
   at: bigint,
 ): Promise<readonly OrderRecord[]> {
   const settled = settleEarly(changes, at)
-  const { orders, events } = await reportRefunds(tables, settled)
+  const { orders, events } = await reportRefunds(
+    tables,
+    reportMovements(settled),
+  )
   const { attempts, transactions, proofs } = changes
   if (orders.length) await tables.orders.update(orders)
   if (attempts.length) await tables.attempts.update(attempts)
@@ -128,6 +132,22 @@ export function settleEarly<changes extends Pick<Changes, 'orders' | 'events'>>(
     return told.order
   })
   return { ...changes, orders, events }
+}
+
+/**
+ * Reports what happened to movements as events of their channels: who waits for
+ * an order's `captured` or `expired` must not take these for orders.
+ */
+function reportMovements(changes: Changes): Changes {
+  const rows = new Map(
+    changes.orders.filter(isMovement).map((row) => [row.id, row]),
+  )
+  if (rows.size === 0) return changes
+  const events = changes.events.flatMap((event) => {
+    const row = rows.get(event.orderId ?? '')
+    return row ? (movementEventOf(row, event) ?? []) : [event]
+  })
+  return { ...changes, events }
 }
 
 /**

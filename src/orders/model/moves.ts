@@ -124,6 +124,7 @@ export const moves: Readonly<Record<OrderRole, Moves>> = {
     ...sent,
     void: [{ from: ['stored'], to: ['voided'] }],
   },
+  movement: { ...shown, ...sent },
 }
 
 /** The states that a cause can lead to from a state. */

@@ -1,4 +1,5 @@
 import type { Address, Hash, Hex } from 'viem'
+import type { MovementAction } from '../../core/movementIds.js'
 import type { Finality } from '../../core/types.js'
 import type { Destination, OrderReason, OrderState } from '../../store/types.js'
 import type { RefundFailure, RefundReason } from './refundTypes.js'
@@ -136,6 +137,31 @@ export type OrderEventData = {
    * charged until you restart it.
    */
   subscriptionUnpaid: { period: string; reason: OrderReason }
+  /**
+   * A deposit, claim or refund of channels took a step. `leftOut` names the
+   * channels that a claim leaves out, because they would make it fail.
+   */
+  channelMoved: {
+    movementId: string
+    action: MovementAction
+    channelId?: Hex | undefined
+    /** Amount of the movement as it was planned, in base units of the token. */
+    value: string
+    state:
+      | 'requested'
+      | 'sent'
+      | 'captured'
+      | 'refused'
+      | 'reorged'
+      | 'expired'
+      | 'voided'
+      | 'canceled'
+      | 'consumed'
+    transactionHash?: Hash | undefined
+    blockNumber?: string | undefined
+    reason?: OrderReason | undefined
+    leftOut?: readonly { channelId: Hex; reason: OrderReason }[] | undefined
+  }
   submitterShared: { account: Address; nonce: number }
   unmatched: OrderEventData['captured'] & { from: Address }
   /**
@@ -161,7 +187,9 @@ export type OrderEvent<type extends OrderEventType = OrderEventType> = {
      */
     cursor: bigint
     /** Id of the order. Absent if the event concerns none. */
-    orderId: name extends 'unmatched' | 'storeReplaced' ? undefined : string
+    orderId: name extends 'unmatched' | 'storeReplaced' | 'channelMoved'
+      ? undefined
+      : string
     /**
      * Position among the events of its order, from 1; 0 if the event concerns
      * no order.

@@ -1,4 +1,5 @@
 import type { Hash } from 'viem'
+import type { LeftOut } from '../../payments/kind.js'
 import type { OrderReason } from '../../store/types.js'
 import { type Changes, moveOrder, noChanges, withEvent } from './changes.js'
 import { afterWork, canReserve } from './earlyAnswer.js'
@@ -7,14 +8,24 @@ import type { StoredOrder } from './storedOrder.js'
 
 type Asked = Pick<StoredOrder, 'order'>
 
+export type Started = {
+  call: 'capture' | 'cancel'
+  /** Channels that the transaction of a claim leaves out. */
+  leftOut?: readonly LeftOut[] | undefined
+}
+
 /** A transaction of ours that captures or cancels was stored, to be sent. */
 export function startOrder(
   { order, attempt }: Pick<StoredOrder, 'order' | 'attempt'>,
-  { call }: { call: 'capture' | 'cancel' },
+  { call, leftOut = [] }: Started,
   at: bigint,
 ): Changes {
   const to = call === 'capture' ? 'capturing' : 'canceling'
-  const event = { type: to, at, data: { attempt: attempt.number } } as const
+  const data = {
+    attempt: attempt.number,
+    ...(leftOut.length > 0 ? { leftOut } : {}),
+  }
+  const event = { type: to, at, data } as const
   const fields = { requested: call, sendDue: undefined, reason: undefined }
   const started =
     order.state === 'voided'

@@ -1,4 +1,4 @@
-import { zeroAddress } from 'viem'
+import { type Hex, zeroAddress } from 'viem'
 import type { AnyPayment, Cancellation, Payment } from '../../core/types.js'
 import { buildAuthorization, type StoredFields } from '../../payments/kind.js'
 import type {
@@ -123,7 +123,7 @@ function fieldsOf(
   }
 }
 
-type PaymentSeal = Exclude<SealContext, { kind: 'transaction' }>
+type PaymentSeal = Extract<SealContext, { nonce: Hex }>
 
 /**
  * Builds the context to which an encrypted secret of an attempt is bound: the

@@ -3,6 +3,7 @@ import type { Finality } from '../../core/types.js'
 import type { OrderRecord, ProofRecord } from '../../store/types.js'
 import { type Changes, noChanges, withEvent } from './changes.js'
 import { inState } from './moves.js'
+import { isRefund } from './refundRow.js'
 import { traitsOf } from './roles.js'
 
 const finalities: readonly Finality[] = [
@@ -63,7 +64,7 @@ export function raiseFinality(
   // refund needs a new one. The watcher stores that transfer as a refund of its
   // own.
   const isReplaced =
-    isPaidByUs && order.state === 'consumed' && finality === 'finalized'
+    isRefund(order) && order.state === 'consumed' && finality === 'finalized'
   if (isReplaced)
     changed = {
       ...inState(changed, 'replaced', 'drafted'),

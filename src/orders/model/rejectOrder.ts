@@ -46,6 +46,9 @@ export function rejectOrder(
     reason,
     requested: isTriedAgain ? 'cancel' : undefined,
     sendDue: again,
+    // Another claim took all that this one could. Its transaction must not be
+    // found later as the proof of this claim, too.
+    ...(reason === 'nothingToClaim' ? { lookDue: undefined } : {}),
   }
   // Report a repeated failure with the same reason only once.
   if (isRepeated) return { orders: [{ ...order, ...fields }], events: [] }

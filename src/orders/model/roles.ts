@@ -6,7 +6,10 @@ export type RoleTraits = {
   hasBuyer: boolean
   /** The merchant pays: it is sent whatever `policy.capture` says. */
   isPaidByUs: boolean
-  /** A subscription's schedule tries it again and ends it. */
+  /**
+   * A subscription's schedule tries it again and ends it; for a movement, the
+   * loop of channels does.
+   */
   isScheduled: boolean
 }
 
@@ -16,6 +19,8 @@ const traits: Readonly<Record<OrderRole, RoleTraits>> = {
   // Is never captured: each charge is a row of its own.
   permission: { hasBuyer: false, isPaidByUs: false, isScheduled: true },
   charge: { hasBuyer: false, isPaidByUs: false, isScheduled: true },
+  // Never an income to fulfil: requests are answered by vouchers.
+  movement: { hasBuyer: false, isPaidByUs: true, isScheduled: true },
 }
 
 export function traitsOf({ role }: Pick<OrderRecord, 'role'>): RoleTraits {

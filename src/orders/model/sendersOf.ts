@@ -5,6 +5,8 @@ import type { Senders } from './types.js'
 
 type Sender = Senders['wallets'][number]
 type Paid = Pick<OrderRecord, 'chainId' | 'recipient'>
+type Paying = Pick<OrderRecord, 'primaryType' | 'total'> &
+  Partial<Pick<OrderRecord, 'role'>>
 
 /**
  * Who may send a payment:
@@ -23,7 +25,7 @@ export const paidBy = ({ key, submitter }: Sender): Address =>
 /** True when the wallet captures this payment in the name of the treasury. */
 export function capturesByKey(
   { key }: Pick<Sender, 'key'>,
-  order: Pick<OrderRecord, 'recipient' | 'primaryType' | 'total'>,
+  order: Paying & Pick<OrderRecord, 'recipient'>,
 ): boolean {
   return key?.treasury === order.recipient && sendingOf(order) === 'receive'
 }
@@ -32,7 +34,10 @@ export function capturesByKey(
 export function sendingOf({
   primaryType,
   total,
-}: Pick<OrderRecord, 'primaryType' | 'total'>): Sending | undefined {
+  role,
+}: Paying): Sending | undefined {
+  // The contract of channels asks for signatures, not for a sender.
+  if (role === 'movement') return 'transfer'
   if (total === 'atMost') return 'ceiling'
   if (primaryType === 'ReceiveWithAuthorization') return 'receive'
   return primaryType === 'TransferWithAuthorization' ? 'transfer' : undefined
@@ -71,7 +76,7 @@ export function sendersOf<wallet extends Sender>(
  */
 export function senderOf<wallet extends Sender>(
   context: Senders<wallet>,
-  order: Paid & Pick<OrderRecord, 'submitter' | 'primaryType' | 'total'>,
+  order: Paid & Paying & Pick<OrderRecord, 'submitter'>,
 ): wallet | undefined {
   const { chainId, submitter: account } = order
   const known = context.wallets.find(

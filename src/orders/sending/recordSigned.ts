@@ -145,8 +145,8 @@ export function planRecord(
   signed: readonly { row: Omit<TransactionRecord, 'version'> }[],
   rules: Rules,
 ): Changes {
-  const started = drafts.map(({ stored, kind: call }) =>
-    applyTaken(stored, { kind: 'recorded', call }, rules),
+  const started = drafts.map(({ stored, kind: call, leftOut }) =>
+    applyTaken(stored, { kind: 'recorded', call, leftOut }, rules),
   )
   return {
     ...joinChanges(started),

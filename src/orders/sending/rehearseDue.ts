@@ -7,6 +7,7 @@ import { CountersignError } from '../../core/CountersignError.js'
 import type { AnySignedPayment, SignedCancellation } from '../../core/types.js'
 import { inTime, wait } from '../../core/wait.js'
 import { gasLimit } from '../../payments/capture/planTransaction.js'
+import type { LeftOut } from '../../payments/kind.js'
 import { encodeCancel } from '../../payments/message/encodeCall.js'
 import { wrongChain } from '../../payments/verify/judgeRehearsal.js'
 import { rehearseCancel } from '../../payments/verify/rehearse.js'
@@ -35,6 +36,8 @@ export type DueDraft = {
   kind: 'capture' | 'cancel'
   call: { to: Address; data: Hex }
   gas: bigint
+  /** Channels that the transaction of a claim leaves out. */
+  leftOut?: readonly LeftOut[] | undefined
 }
 
 type RehearsedDue = { stored: StoredOrder } & (
@@ -432,7 +435,10 @@ async function rehearseCancellation(
   return due.draft ? { ...due, draft: { ...due.draft, kind: 'cancel' } } : due
 }
 
-/** Simulates a charge of a subscription, whose kind has its own simulation. */
+/**
+ * Simulates a charge of a subscription or a movement of channels, whose kinds
+ * have their own simulation.
+ */
 async function rehearseCharge(
   context: OrdersContext,
   submitter: SubmitterState,
@@ -440,7 +446,8 @@ async function rehearseCharge(
 ): Promise<RehearsedDue> {
   const { order } = stored
   const { account } = submitter.wallet.submitter
-  if (order.recipient !== account) return { stored, reason: 'wrongSubmitter' }
+  if (!isSender(context, stored, submitter.wallet))
+    return { stored, reason: 'wrongSubmitter' }
   const action = order.requested === 'cancel' ? 'cancel' : 'capture'
   // To cancel a subscription, the spender revokes the spend permission. That
   // takes no signature of the payer, so a signature that cannot be decrypted
@@ -455,12 +462,13 @@ async function rehearseCharge(
   const rehearsed = await settling?.rehearse(submitter.reader, {
     payment,
     action,
+    account,
     getKnown: () => loadPaidInWindow(context, stored),
   })
   if (!rehearsed) return { stored, reason: 'simulationFailed' }
   if (!rehearsed.ok) return { stored, reason: rehearsed.reason }
-  const { call, gas } = rehearsed
-  return { stored, draft: { stored, kind: action, call, gas } }
+  const { call, gas, leftOut } = rehearsed
+  return { stored, draft: { stored, kind: action, call, gas, leftOut } }
 }
 
 function unsignedOf(

@@ -8,6 +8,7 @@ import {
   getRefundLogs,
   type SpentByRecipient,
 } from '../evidence/getRefundLogs.js'
+import { isOfBooks } from '../model/movementEvents.js'
 import { isRefundRowId } from '../model/refundRow.js'
 import { findPayment } from '../watcher/adoptUnknown.js'
 
@@ -117,6 +118,7 @@ export function isTransfer(
   return (
     row.kind !== 'cancel' &&
     !row.removed &&
+    isOfBooks(row) &&
     row.token === token &&
     row.recipient === recipient
   )

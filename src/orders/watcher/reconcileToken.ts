@@ -5,6 +5,7 @@ import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
+import { parseMovementId } from '../../core/movementIds.js'
 import { inTime } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
 import type { Destination } from '../../store/types.js'
@@ -301,7 +302,8 @@ async function reconcilePart(
   if (isWhole) await place.move({ before: cursor, after })
   const countOf = (wanted: string) =>
     changes.events.filter(
-      ({ type, orderId }) => type === wanted && !isRefundRowId(orderId),
+      ({ type, orderId }) =>
+        type === wanted && !isRefundRowId(orderId) && !parseMovementId(orderId),
     ).length
   const report = {
     ...range,

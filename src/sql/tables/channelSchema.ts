@@ -3,6 +3,7 @@ import type { Migration } from './sqlEngine.js'
 /** Adds the table of channels: version 2 of the schema. */
 export const channelSchema: Migration = ({
   text,
+  id,
   integer,
   amount,
   bytes,
@@ -33,6 +34,7 @@ export const channelSchema: Migration = ({
     refund_nonce ${amount} not null,
     seen_block ${integer} not null,
     seen_at ${integer} not null,
+    deposit_id ${id},
     unclaimed_since ${integer},
     due ${integer},
     used_at ${integer} not null
@@ -48,5 +50,5 @@ export const channelSchema: Migration = ({
     where due is not null`,
   // `<> '0'`, because SQLite keeps amounts as text, which it cannot order.
   `create index channels_watched on channels (chain_id, token, position, recipient)
-    where balance <> '0'`,
+    where state <> 'stopped' or balance <> '0'`,
 ]

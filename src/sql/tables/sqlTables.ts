@@ -282,6 +282,7 @@ export const channelTable: SqlTable<ChannelRecord> = {
     refundNonce: 'amount',
     seenBlock: 'bigint',
     seenAt: 'bigint',
+    depositId: 'text',
     unclaimedSince: 'bigint',
     due: 'bigint',
     usedAt: 'bigint',

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import type { ChainHeads } from '../../chain/state/getHeads.js'
+import type { ClientGroup } from '../../orders/engine.js'
 import { type OrdersContext, watchKey } from '../../orders/engine.js'
 import {
   fields,
@@ -10,7 +11,6 @@ import {
   type Setting,
   setting,
 } from '../../store/setting.js'
-import type { ClientGroup } from './groupByClient.js'
 
 /**
  * How far the chain was searched for the charges of one

@@ -1,10 +1,9 @@
 import type { Address } from 'viem'
 import type { ReadLog } from '../../chain/logs/types.js'
 import { observeFailure } from '../../core/observeFailure.js'
-import type { OrdersContext } from '../../orders/engine.js'
+import type { ClientGroup, OrdersContext } from '../../orders/engine.js'
 import { decodePermission } from '../permission/permissionJson.js'
 import type { SubscriptionsContext } from './context.js'
-import type { ClientGroup } from './groupByClient.js'
 
 const pageSize = 200
 

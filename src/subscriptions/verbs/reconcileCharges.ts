@@ -6,7 +6,11 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { onAbort } from '../../core/onAbort.js'
 import { parseBlockNumber } from '../../core/parseBlockNumber.js'
 import { wait } from '../../core/wait.js'
-import { clientOf } from '../../orders/engine.js'
+import {
+  type ClientGroup,
+  clientOf,
+  groupByClient,
+} from '../../orders/engine.js'
 import {
   chargesCursor,
   planChargesCursor,
@@ -15,7 +19,6 @@ import {
 } from './chargesCursor.js'
 import { findManagers } from './chargesOnRecord.js'
 import type { SubscriptionsContext } from './context.js'
-import { type ClientGroup, groupByClient } from './groupByClient.js'
 import {
   type ChargesReading,
   type ChargesReport,

@@ -1,12 +1,13 @@
 import { checkChain } from '../../chain/state/checkChain.js'
 import { getHeads } from '../../chain/state/getHeads.js'
 import {
+  type ClientGroup,
   checkChainClock,
   clientOf,
+  groupByClient,
   openWatchAsides,
 } from '../../orders/engine.js'
 import type { SubscriptionsContext } from './context.js'
-import { type ClientGroup, groupByClient } from './groupByClient.js'
 import { asideAt, asideOf, revocationOf } from './scheduleAside.js'
 import { openScheduleClock, type ScheduleClock } from './scheduleClock.js'
 import {

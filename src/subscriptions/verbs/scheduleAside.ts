@@ -1,6 +1,5 @@
-import type { TaskName, WatchAsides } from '../../orders/engine.js'
+import type { ClientGroup, TaskName, WatchAsides } from '../../orders/engine.js'
 import type { SubscriptionRecord } from '../../store/types.js'
-import type { ClientGroup } from './groupByClient.js'
 
 /** Work that failed and waits for a retry. `what` is its name in `health`. */
 export type NamedAside = {

@@ -1,4 +1,5 @@
 import { inTime } from '../../core/wait.js'
+import type { ClientGroup } from '../../orders/engine.js'
 import {
   apply,
   noChanges,
@@ -22,7 +23,6 @@ import type { StoredSubscription } from '../schedule/showSubscription.js'
 import type { ScheduleStep } from '../schedule/types.js'
 import { fateOf, newestCount, watchCharges } from '../schedule/watchCharges.js'
 import { loadSubscription, type SubscriptionsContext } from './context.js'
-import type { ClientGroup } from './groupByClient.js'
 import { asideAt } from './scheduleAside.js'
 import { buildCharge, insertCharge } from './writeCharge.js'
 

@@ -189,7 +189,7 @@ const known =
   'drafted accepted captureRequested capturing preconfirmed captureRejected ' +
   'reopened permissionApproved captured voided cancellationAccepted canceling cancelRejected canceled ' +
   'expired consumed reauthorized finalityRaised fulfil reorged deadlineNear refundDue ' +
-  'overpaid refundRequested refunded refundFailed servedUnpaid lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid submitterShared unmatched storeReplaced'
+  'overpaid refundRequested refunded refundFailed servedUnpaid lossAfterFulfilment needsReview subscriptionPastDue subscriptionUnpaid channelMoved submitterShared unmatched storeReplaced'
 
 /**
  * Parses the types of events that a target takes.

@@ -9,7 +9,7 @@ type IsHanging = (
 
 /** The order that a payment's secret belongs to; none for a transaction. */
 export const orderOf = (place: SealContext): string | undefined =>
-  place.kind === 'transaction' ? undefined : place.orderId
+  'orderId' in place ? place.orderId : undefined
 
 /** A sealer whose calls do not answer while they are told to hang. */
 export type HangingSealer = {

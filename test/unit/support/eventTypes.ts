@@ -33,6 +33,7 @@ const every: Record<OrderEventType, true> = {
   needsReview: true,
   subscriptionPastDue: true,
   subscriptionUnpaid: true,
+  channelMoved: true,
   submitterShared: true,
   unmatched: true,
   storeReplaced: true,

@@ -15,6 +15,7 @@ const roleFields: Readonly<Record<OrderRole, Partial<OrderRecord>>> = {
   refund: { role: 'refund', id: 'one\tback', parentId: 'one' },
   permission: { role: 'permission' },
   charge: { role: 'charge', parentId: 'monthly' },
+  movement: { role: 'movement', id: 'claim+00c0ffee00c0ffee' },
 }
 
 export const roles = Object.keys(roleFields) as OrderRole[]

@@ -61,13 +61,22 @@ const data: OrderEventData = {
   needsReview: { payer: account },
   subscriptionPastDue: { period: '2', reason: 'insufficientFunds' },
   subscriptionUnpaid: { period: '2', reason: 'insufficientFunds' },
+  channelMoved: {
+    ...spent,
+    movementId: 'claim+00c0ffee00c0ffee',
+    action: 'claim',
+    value: '12500000',
+    state: 'captured',
+  },
   submitterShared: { account, nonce: 7 },
   unmatched: { ...captured, from: account },
   storeReplaced: { identity: 'one', before: 'other' },
 }
 
 function sampleEvent(type: OrderEventType): OrderEvent {
-  const isOfOrder = type !== 'unmatched' && type !== 'storeReplaced'
+  const isOfOrder = !['unmatched', 'storeReplaced', 'channelMoved'].includes(
+    type,
+  )
   // The data are those of the type, and only some events have no order.
   return {
     chainId: 8453,

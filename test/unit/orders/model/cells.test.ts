@@ -83,6 +83,7 @@ const refusals: Readonly<Record<OrderRole, readonly string[]>> = {
   refund: refused,
   permission: refused,
   charge: [...refused, 'void captureInFlight'],
+  movement: refused,
 }
 
 test.each(roles)(

@@ -1,6 +1,7 @@
 import type { Address, Client } from 'viem'
-import { clientOf, type OrdersContext } from '../../orders/engine.js'
 import type { Destination } from '../../store/types.js'
+import type { OrdersContext } from '../context/types.js'
+import { clientOf } from './clientOf.js'
 
 /** The shop's destinations on one chain that are read with the same client. */
 export type ClientGroup = {

@@ -1,5 +1,4 @@
 import type { PendingSettlementStore } from '@x402/core/facilitator'
-import { InvalidFieldError } from '../../core/errors.js'
 import { hashText } from '../../core/hashText.js'
 import type {
   NoteQuery,
@@ -8,6 +7,7 @@ import type {
   Reader,
 } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
+import { openOnce } from './openOnce.js'
 
 /**
  * Keeps the pending settlements of the facilitator of `@x402/evm` in a store,
@@ -38,17 +38,7 @@ import { writeAgain } from '../../store/writeAgain.js'
 export function pendingSettlementStore(
   store: PaymentStore,
 ): PendingSettlementStore {
-  const { open, read, write } = Object(store)
-  if (![open, read, write].every((method) => typeof method === 'function'))
-    throw new InvalidFieldError('store', store, 'a store')
-  let opened: Promise<unknown> | undefined
-  const ready = () => {
-    opened ??= store.open().catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  const ready = openOnce(store)
   const load = async (key: string) => {
     await ready()
     return store.read((tables) => findPending(tables, key))

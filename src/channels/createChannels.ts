@@ -1,0 +1,110 @@
+import { checkMembers } from '../core/checkMembers.js'
+import { InvalidFieldError, shown } from '../core/errors.js'
+import { contextOf, watchVerb } from '../orders/engine.js'
+import { type Orders, OrdersSetupError } from '../orders/index.js'
+import type { Channels } from './Channels.js'
+import { channelKindName } from './movements/channels.js'
+import { openBook } from './record/openBook.js'
+import type { ChannelsPolicy } from './record/types.js'
+import { claimChannels } from './verbs/claimChannels.js'
+import type { ChannelsContext } from './verbs/context.js'
+import { getHealth } from './verbs/getHealth.js'
+import { getChannelOnRecord, listChannels } from './verbs/listChannels.js'
+import { refundChannel } from './verbs/refundChannel.js'
+import { runChannels } from './verbs/runChannels.js'
+import { resumeChannel, stopChannel } from './verbs/stopChannel.js'
+
+/** Parameters of {@link createChannels}. */
+export type CreateChannelsParameters = {
+  /** Orders from `createOrders` with `channels()` in its `kinds`. */
+  orders: Orders
+  policy?: Partial<ChannelsPolicy> | undefined
+}
+
+const contexts = /* @__PURE__ */ new WeakMap<Channels, ChannelsContext>()
+
+/**
+ * Keeps payment channels of x402's scheme `batch-settlement`: the payer deposits
+ * once and signs a voucher for each request, the merchant claims later. Pass the
+ * result to `createX402Gate`, and call `run` beside `orders.run`.
+ *
+ * Whatever was charged and not claimed is lost if the payer withdraws it and no
+ * worker claims it within the channel's delay, 15 minutes at least.
+ *
+ * @throws {@link InvalidFieldError} when a parameter is malformed.
+ * @throws {@link OrdersSetupError} when `orders` does not know the kind
+ * `channel`.
+ */
+export function createChannels(parameters: CreateChannelsParameters): Channels {
+  checkMembers(parameters, ['orders', 'policy'])
+  const { context, instance } = contextOf(parameters.orders)
+  if (!context.kinds.get(channelKindName))
+    throw new OrdersSetupError(
+      'have no kind for channels: pass kinds: [channels()] to createOrders',
+    )
+  const policy = settlePolicy(parameters.policy)
+  const book = openBook(context, policy)
+  const channels: ChannelsContext = { context, instance, policy, book }
+  const perform = <result>(
+    name: string,
+    work: () => Promise<result>,
+  ): Promise<result> =>
+    watchVerb(context, `channels.${name}`, async () => {
+      await instance.openSealed()
+      return work()
+    })
+  const made: Channels = {
+    get: (given) => perform('get', () => getChannelOnRecord(channels, given)),
+    list: (given = {}) => perform('list', () => listChannels(channels, given)),
+    claim: (given = {}) =>
+      perform('claim', () => claimChannels(channels, given)),
+    refund: (given) => perform('refund', () => refundChannel(channels, given)),
+    stop: (given) => perform('stop', () => stopChannel(channels, given)),
+    resume: (given) => perform('resume', () => resumeChannel(channels, given)),
+    health: () => perform('health', () => getHealth(channels)),
+    run: (given) =>
+      watchVerb(context, 'channels.run', () =>
+        instance.hold(runChannels(channels, given)),
+      ),
+  }
+  contexts.set(made, channels)
+  return made
+}
+
+/**
+ * Returns what a gate needs of channels.
+ *
+ * @throws {@link InvalidFieldError} when `createChannels` did not make them.
+ */
+export function channelsContextOf(channels: Channels): ChannelsContext {
+  const found = contexts.get(channels)
+  if (found) return found
+  throw new InvalidFieldError('channels', channels, 'from createChannels')
+}
+
+const usual: ChannelsPolicy = {
+  claimAfter: 86_400n,
+  claimAt: undefined,
+  mostUnclaimed: undefined,
+  copyFor: 60n,
+}
+
+function settlePolicy(
+  given: Partial<ChannelsPolicy> | undefined = {},
+): ChannelsPolicy {
+  const members = ['claimAfter', 'claimAt', 'mostUnclaimed', 'copyFor'] as const
+  checkMembers(given, members, 'policy')
+  const settled = { ...usual }
+  for (const name of members) {
+    const value: unknown = Object(given)[name]
+    if (value === undefined) continue
+    if (typeof value !== 'bigint' || value < 0n)
+      throw new InvalidFieldError(
+        `policy.${name}`,
+        shown(value),
+        'a bigint of 0 or more',
+      )
+    settled[name] = value
+  }
+  return settled
+}

@@ -1,0 +1,30 @@
+/**
+ * What the gate of `countersign/x402` may use of channels, besides the public
+ * entry `countersign/channels`.
+ */
+
+export { channelsContextOf } from './createChannels.js'
+export { openAuthorizer } from './movements/authorizer.js'
+export { configOf } from './record/configOf.js'
+export {
+  type JudgedVoucher,
+  judgeVoucher,
+  type VoucherRefusal,
+} from './record/judgeVoucher.js'
+export type {
+  BookedCharge,
+  ChannelBook,
+  ChannelNote,
+} from './record/openBook.js'
+export { voucherPlace } from './record/voucherPlace.js'
+export type { ChannelsContext } from './verbs/context.js'
+export {
+  type DepositResult,
+  depositToChannel,
+  type WantedDeposit,
+} from './verbs/depositToChannel.js'
+export { refreshChannels } from './verbs/refreshChannels.js'
+export {
+  type ChannelRefundResult,
+  refundChannel,
+} from './verbs/refundChannel.js'

@@ -1,0 +1,54 @@
+import type { ChannelRecord } from '../../store/types.js'
+import type { ChannelChain } from './types.js'
+
+/**
+ * Copies what the chain says about a channel. A channel whose payer withdraws,
+ * or whose deposit does not cover what was charged, takes no more requests. It
+ * goes on once the chain covers it again, unless the merchant stopped it. A
+ * withdrawal makes it due at once.
+ *
+ * Returns the same record for an answer that is older than the copy: nodes
+ * behind one address can be at different blocks.
+ */
+export function copyChain(
+  channel: ChannelRecord,
+  chain: ChannelChain,
+): ChannelRecord {
+  const { balance, claimed, withdrawal, refundNonce, at } = chain
+  if (at.blockNumber < channel.seenBlock) return channel
+  const isClaimed = claimed >= channel.charged
+  // A withdrawal that nobody saw announced, for example while no worker ran.
+  const isThreatened =
+    withdrawal !== undefined && channel.withdrawing === 0n && !isClaimed
+  const copied: ChannelRecord = {
+    ...channel,
+    // Somebody may claim up to the newest voucher, and never more.
+    charged: isClaimed ? claimed : channel.charged,
+    balance,
+    claimed,
+    withdrawing: withdrawal?.value ?? 0n,
+    withdrawableAt:
+      withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay),
+    refundNonce,
+    seenBlock: at.blockNumber,
+    seenAt: at.blockTime,
+    unclaimedSince: isClaimed ? undefined : channel.unclaimedSince,
+    due: isThreatened ? 0n : channel.due,
+  }
+  // A refund that is on its way pays from what is not charged yet.
+  const isRefunding =
+    channel.reason === 'refund' && refundNonce === channel.refundNonce
+  return isRefunding ? copied : { ...copied, ...stateOf(copied) }
+}
+
+/** Decides whether a channel takes requests, by what the chain covers. */
+export function stateOf(
+  channel: ChannelRecord,
+): Pick<ChannelRecord, 'state' | 'reason'> {
+  const { state, reason, balance, charged, withdrawing } = channel
+  if (state === 'stopped' && reason === 'merchant') return { state, reason }
+  if (withdrawing > 0n) return { state: 'stopped', reason: 'withdrawal' }
+  if (balance < charged) return { state: 'stopped', reason: 'uncovered' }
+  if (balance === 0n) return { state: 'opening', reason: undefined }
+  return { state: 'open', reason: undefined }
+}

@@ -1,0 +1,43 @@
+import type { ChannelRecord } from '../../store/types.js'
+
+/** Why a voucher does not pay for a request. */
+export type VoucherRefusal =
+  /** The deposit does not cover it: the payer must deposit more. */
+  | 'exceedsBalance'
+  /** It is not for what was charged and the price of this request. */
+  | 'wrongAmount'
+  /** It allows no more than what was claimed already. */
+  | 'belowClaimed'
+  /** The channel takes no more requests. */
+  | 'stopped'
+  /** More would be owed than the policy allows before a claim. */
+  | 'tooMuchUnclaimed'
+
+export type JudgedVoucher = { ok: true } | { ok: false; reason: VoucherRefusal }
+
+/**
+ * Judges whether a voucher with a valid signature pays for a request at a price.
+ * It must allow exactly what was charged before and the price.
+ *
+ * @param asked.price base units of the token.
+ */
+export function judgeVoucher(
+  channel: ChannelRecord,
+  asked: { maxClaimable: bigint; price: bigint },
+  { mostUnclaimed }: { mostUnclaimed?: bigint | undefined } = {},
+): JudgedVoucher {
+  const { maxClaimable, price } = asked
+  const { charged, claimed, balance, state } = channel
+  const refuse = (reason: VoucherRefusal): JudgedVoucher => ({
+    ok: false,
+    reason,
+  })
+  if (maxClaimable <= claimed) return refuse('belowClaimed')
+  if (maxClaimable !== charged + price) return refuse('wrongAmount')
+  if (state === 'stopped') return refuse('stopped')
+  if (maxClaimable > balance) return refuse('exceedsBalance')
+  const owed = maxClaimable - claimed
+  return mostUnclaimed !== undefined && owed > mostUnclaimed
+    ? refuse('tooMuchUnclaimed')
+    : { ok: true }
+}

@@ -1,0 +1,26 @@
+import type { ChannelRecord } from '../../store/types.js'
+
+/**
+ * Plans what follows when the payer announces a withdrawal: the channel takes no
+ * more requests, and is claimed at once. The announcement may be pre-confirmed.
+ *
+ * @param now Unix seconds.
+ */
+export function planWithdrawal(
+  channel: ChannelRecord,
+  { value, withdrawableAt }: { value: bigint; withdrawableAt: bigint },
+  now: bigint,
+): ChannelRecord {
+  const isOwed = channel.charged > channel.claimed
+  const stopped =
+    channel.reason === 'merchant'
+      ? { state: channel.state, reason: channel.reason }
+      : { state: 'stopped' as const, reason: 'withdrawal' }
+  return {
+    ...channel,
+    ...stopped,
+    withdrawing: value,
+    withdrawableAt,
+    due: isOwed ? now : channel.due,
+  }
+}

@@ -1,0 +1,11 @@
+import type { Instance, OrdersContext } from '../../orders/engine.js'
+import type { ChannelBook } from '../record/openBook.js'
+import type { ChannelsPolicy } from '../record/types.js'
+
+/** What every function of the channels needs. */
+export type ChannelsContext = {
+  context: OrdersContext
+  instance: Instance
+  policy: ChannelsPolicy
+  book: ChannelBook
+}

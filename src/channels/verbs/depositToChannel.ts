@@ -1,0 +1,137 @@
+import type { Hex } from 'viem'
+import type { SignedPayment } from '../../core/types.js'
+import { waitForCapture } from '../../orders/engine.js'
+import type {
+  ChannelRecord,
+  OrderReason,
+  OrderRecord,
+} from '../../store/types.js'
+import { writeNew } from '../../store/writeAgain.js'
+import type { ChannelConfig } from '../contract/types.js'
+import { depositIdOf, planDeposit } from '../movements/planMovement.js'
+import { insertMovement, sealMovement } from '../movements/writeMovement.js'
+import { newChannel } from '../record/newChannel.js'
+import type { ChannelsContext } from './context.js'
+import { isOver } from './followMovements.js'
+import { movementFacts } from './movementFacts.js'
+import { refreshChannels } from './refreshChannels.js'
+
+/** A deposit that a payer signed. */
+export type WantedDeposit = {
+  id: Hex
+  chainId: number
+  config: ChannelConfig
+  /** The payment to the collector. */
+  payment: SignedPayment
+  /** 32 bytes that the payment's nonce was made with. */
+  salt: Hex
+  /** Milliseconds to wait for the transaction. */
+  timeout: number
+}
+
+/** What became of a deposit. */
+export type DepositResult =
+  /** It is credited: the channel has the balance that the chain shows. */
+  | { status: 'credited'; channel: ChannelRecord; transactionHash: Hex }
+  /** It is on record, and a worker goes on with it. */
+  | { status: 'pending'; channel: ChannelRecord }
+  /** Another deposit of this channel is not decided yet. */
+  | { status: 'busy'; channel: ChannelRecord }
+  /** It cannot be made. */
+  | {
+      status: 'rejected'
+      channel: ChannelRecord | undefined
+      reason: OrderReason
+    }
+
+/**
+ * Stores a deposit, has the submitter send it, and waits until a block shows it.
+ * The same deposit again waits for the first one. Run it in the channel's turn.
+ *
+ * @throws {@link NoSenderError} when no wallet may send for the recipient.
+ */
+export async function depositToChannel(
+  channels: ChannelsContext,
+  wanted: WantedDeposit,
+): Promise<DepositResult> {
+  const { context, instance } = channels
+  const { id, timeout } = wanted
+  const before = await channels.book.reload(id)
+  const known = before?.depositId && (await loadDeposit(channels, before))
+  const isSame = known && known.id === depositIdOf(id, wanted.payment)
+  if (before && known && !isSame && !isSettled(known))
+    return { status: 'busy', channel: before }
+  const order = isSame ? known : await insertDeposit(channels, wanted)
+  // Whatever becomes of it, the watch follows it: the channel names it.
+  const result = await waitForCapture(context, instance.drive(), order, {
+    timeout,
+  })
+  if (result.status === 'captured') {
+    const at = { chainId: order.chainId, token: order.token }
+    const [channel] = await refreshChannels(channels, at, [id])
+    const { transactionHash } = result.proof
+    if (channel) return { status: 'credited', channel, transactionHash }
+  }
+  const channel = await channels.book.reload(id)
+  if (result.status === 'rejected') {
+    const { reason } = result
+    return { status: 'rejected', channel, reason: reason as OrderReason }
+  }
+  return channel
+    ? { status: 'pending', channel }
+    : { status: 'rejected', channel, reason: 'otherPayment' }
+}
+
+/** True when a later deposit need not wait for this one. */
+const isSettled = (order: OrderRecord): boolean =>
+  order.state === 'captured' || isOver(order)
+
+async function loadDeposit(
+  { context }: ChannelsContext,
+  { depositId }: ChannelRecord,
+): Promise<OrderRecord | undefined> {
+  if (depositId === undefined) return undefined
+  const [found] = await context.store.read((tables) =>
+    tables.orders.find({ ids: [depositId] }),
+  )
+  return found
+}
+
+async function planWanted(channels: ChannelsContext, wanted: WantedDeposit) {
+  const { id: channelId, chainId, config, payment, salt } = wanted
+  const { receiver: recipient, token } = config
+  const now = channels.context.now() / 1000n
+  const facts = await movementFacts(
+    channels,
+    { chainId, token, recipient },
+    now,
+  )
+  return planDeposit(facts, { channelId, config, payment, salt })
+}
+
+/** Stores the channel, if it is new, and the deposit, in one transaction. */
+async function insertDeposit(
+  channels: ChannelsContext,
+  wanted: WantedDeposit,
+): Promise<OrderRecord> {
+  const { context, book, instance } = channels
+  const { id, chainId, config } = wanted
+  const { receiver: recipient, ...terms } = config
+  const planned = await planWanted(channels, wanted)
+  const sealed = await sealMovement(context, planned)
+  const depositId = planned.order.id
+  const now = context.now() / 1000n
+  const order = await writeNew(context, async (tables) => {
+    const [known] = await tables.channels.find({ ids: [id] })
+    if (known) await tables.channels.update([{ ...known, depositId }])
+    else {
+      const row = newChannel({ ...terms, id, chainId, recipient }, now)
+      await tables.channels.insert([{ ...row, depositId }])
+    }
+    const [stored] = await tables.orders.find({ ids: [depositId] })
+    return stored ?? insertMovement(context, tables, sealed)
+  })
+  await book.reload(id)
+  instance.drive().wake({ chainId, account: order.submitter })
+  return order
+}

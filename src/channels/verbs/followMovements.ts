@@ -1,0 +1,61 @@
+import type { Hex } from 'viem'
+import type { ChannelRecord, OrderRecord } from '../../store/types.js'
+import { refundIdOf } from '../movements/planMovement.js'
+import { stateOf } from '../record/copyChain.js'
+import type { ChannelsContext } from './context.js'
+
+/**
+ * Lets go of deposits that are final or ended unpaid, and lets channels go on
+ * whose refund was not made.
+ *
+ * @returns the channels whose deposit or refund must be followed further.
+ */
+export async function followMovements(
+  { context, book }: ChannelsContext,
+  rows: readonly ChannelRecord[],
+): Promise<Hex[]> {
+  const named = rows.flatMap(movementsOf)
+  if (named.length === 0) return []
+  const orders = await context.store.read((tables) =>
+    tables.orders.find({ ids: named }),
+  )
+  const open = new Set(
+    orders.filter((order) => !isOver(order)).map(({ id }) => id),
+  )
+  const followed: Hex[] = []
+  for (const row of rows) {
+    const movements = movementsOf(row)
+    if (movements.some((id) => open.has(id))) followed.push(row.id)
+    if (movements.every((id) => open.has(id))) continue
+    await book.change(row.id, (channel) => letGo(channel, open))
+  }
+  return followed
+}
+
+function movementsOf(channel: ChannelRecord): string[] {
+  const { id, depositId, reason, refundNonce } = channel
+  const refund = reason === 'refund' ? [refundIdOf(id, refundNonce)] : []
+  return [...refund, ...(depositId === undefined ? [] : [depositId])]
+}
+
+function letGo(
+  channel: ChannelRecord,
+  open: ReadonlySet<string>,
+): ChannelRecord | undefined {
+  const { id, reason, refundNonce, depositId } = channel
+  const endsDeposit = depositId !== undefined && !open.has(depositId)
+  const endsRefund =
+    reason === 'refund' && !open.has(refundIdOf(id, refundNonce))
+  if (!endsDeposit && !endsRefund) return undefined
+  const kept = endsDeposit ? { ...channel, depositId: undefined } : channel
+  if (!endsRefund) return kept
+  const resumed = { ...kept, reason: undefined }
+  return { ...resumed, ...stateOf(resumed) }
+}
+
+/** True when a movement is final, or can no longer be made. */
+export function isOver({ state, finality, requested }: OrderRecord): boolean {
+  if (state === 'captured') return finality === 'finalized'
+  // A rejected movement stays stored, and nobody asks for it any more.
+  return state === 'stored' ? requested === undefined : state !== 'capturing'
+}

@@ -1,0 +1,126 @@
+import type { Hex } from 'viem'
+import { getHeads } from '../../chain/state/getHeads.js'
+import { type ClientGroup, clientOf } from '../../orders/engine.js'
+import type { ChannelRecord } from '../../store/types.js'
+import { planWithdrawal } from '../record/planWithdrawal.js'
+import { claimDue } from './claimChannels.js'
+import type { ChannelsContext } from './context.js'
+import { followMovements } from './followMovements.js'
+import { refreshChannels } from './refreshChannels.js'
+import { findSeenLogs, type SeenWithdrawal } from './watchWithdrawals.js'
+
+/** What the watch of one client's channels remembers between two passes. */
+export type ChannelsMemory = {
+  /** Tokens of the known channels, by channel id. */
+  known: Map<Hex, ChannelRecord['token']>
+  /** Position of the newest known channel. */
+  after: bigint | undefined
+  /** Channels whose state must be copied from the chain. */
+  stale: Set<Hex>
+  /** Newest block whose logs were read. */
+  seenBlock: bigint | undefined
+}
+
+export const openMemory = (): ChannelsMemory => ({
+  known: new Map(),
+  after: undefined,
+  stale: new Set(),
+  seenBlock: undefined,
+})
+
+/**
+ * Blocks that are read again at the next pass: a reorganization may have brought
+ * other logs there.
+ */
+const overlap = 12n
+
+/**
+ * Looks once after the channels of one client: sees announced withdrawals, copies
+ * what changed on chain, and claims what is due. The first pass copies the state
+ * of all channels, since nobody knows what happened while no worker ran.
+ */
+export async function lookAtChannels(
+  channels: ChannelsContext,
+  group: ClientGroup,
+  memory: ChannelsMemory,
+): Promise<void> {
+  const client = clientOf(channels.context, {
+    chainId: group.chainId,
+    token: group.tokens[0],
+  })
+  await findNew(channels, group, memory)
+  if (memory.known.size > 0) {
+    const { latest } = await getHeads(client, channels.context.policy)
+    const { seenBlock = latest.number } = memory
+    const from = seenBlock - overlap
+    const ids = new Set(memory.known.keys())
+    const seen = await findSeenLogs(client, ids, from > 0n ? from : 0n)
+    await stopWithdrawn(channels, seen.withdrawals)
+    for (const id of seen.changed) memory.stale.add(id)
+    memory.seenBlock = latest.number
+    await refreshStale(channels, group, memory)
+  }
+  await claimDue(channels, group)
+}
+
+/** Most channels that are loaded in one query. */
+const mostLoaded = 1000
+
+/** Finds channels that were opened since the last pass, by any process. */
+async function findNew(
+  { context }: ChannelsContext,
+  group: ClientGroup,
+  memory: ChannelsMemory,
+): Promise<void> {
+  for (;;) {
+    const { after } = memory
+    const rows = await context.store.read(({ channels }) =>
+      channels.find({
+        watched: group.destinations(),
+        after,
+        limit: mostLoaded,
+      }),
+    )
+    for (const { id, token, position } of rows) {
+      memory.known.set(id, token)
+      memory.after = position
+      memory.stale.add(id)
+    }
+    if (rows.length < mostLoaded) return
+  }
+}
+
+/** Stops channels whose payer announced a withdrawal, and has them claimed. */
+async function stopWithdrawn(
+  { context, book }: ChannelsContext,
+  withdrawals: readonly SeenWithdrawal[],
+): Promise<void> {
+  const now = context.now() / 1000n
+  for (const { id, ...withdrawal } of withdrawals) {
+    let isNew = false
+    const stopped = await book.change(id, (channel) => {
+      isNew = channel.withdrawing === 0n
+      return isNew ? planWithdrawal(channel, withdrawal, now) : undefined
+    })
+    if (!isNew || !stopped) continue
+    const { chainId, charged, claimed } = stopped
+    context.observe({
+      name: 'channels.withdrawal',
+      attributes: { chainId, channelId: id, isOwed: charged > claimed },
+    })
+  }
+}
+
+async function refreshStale(
+  channels: ChannelsContext,
+  { chainId, tokens }: ClientGroup,
+  { known, stale }: ChannelsMemory,
+): Promise<void> {
+  for (const token of new Set([...tokens, ...known.values()])) {
+    const own = [...stale].filter((id) => known.get(id) === token)
+    if (own.length === 0) continue
+    const rows = await refreshChannels(channels, { chainId, token }, own)
+    const followed = await followMovements(channels, rows)
+    for (const id of own) if (!followed.includes(id)) stale.delete(id)
+  }
+}

@@ -1,0 +1,45 @@
+import { stateOf } from '../record/copyChain.js'
+import type { ChannelsContext } from './context.js'
+import {
+  type ChannelParameters,
+  loadChannel,
+  parseChannelId,
+} from './listChannels.js'
+import { type Channel, showChannel } from './showChannel.js'
+
+/**
+ * Implements `stop` of `Channels`: the channel takes no more requests, and what
+ * is owed is claimed at once.
+ */
+export async function stopChannel(
+  channels: ChannelsContext,
+  parameters: ChannelParameters,
+): Promise<Channel> {
+  const id = parseChannelId(parameters)
+  const { context, book } = channels
+  const found = await loadChannel(channels, id)
+  const now = context.now() / 1000n
+  const stopped = await book.change(id, (channel) => ({
+    ...channel,
+    state: 'stopped',
+    reason: 'merchant',
+    due: channel.charged > channel.claimed ? now : channel.due,
+  }))
+  return showChannel(stopped ?? found)
+}
+
+/** Implements `resume` of `Channels`: ends what `stop` did. */
+export async function resumeChannel(
+  channels: ChannelsContext,
+  parameters: ChannelParameters,
+): Promise<Channel> {
+  const id = parseChannelId(parameters)
+  const found = await loadChannel(channels, id)
+  const resumed = await channels.book.change(id, (channel) => {
+    if (channel.reason !== 'merchant') return undefined
+    // What the chain said meanwhile may stop it all the same.
+    const resumed = { ...channel, reason: undefined }
+    return { ...resumed, ...stateOf(resumed) }
+  })
+  return showChannel(resumed ?? found)
+}

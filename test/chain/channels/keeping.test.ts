@@ -1,0 +1,241 @@
+import { type Channels, createChannels } from 'countersign/channels'
+import { memoryStore } from 'countersign/store'
+import type { Hex } from 'viem'
+import { increaseTime, mine } from 'viem/actions'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import {
+  channelsContextOf,
+  depositToChannel,
+} from '../../../src/channels/engine.js'
+import {
+  balanceOf,
+  type Channel,
+  chain,
+  send,
+  signVoucher,
+} from '../support/channelDesk.js'
+import {
+  channelOf,
+  type MovementShop,
+  openMovementShop,
+  signDeposit,
+} from '../support/movementDesk.js'
+
+afterAll(() => chain.stop())
+
+const value = 10_000_000n
+
+/** A shop that keeps channels; its worker runs until the test is over. */
+async function open(
+  policy: Parameters<typeof createChannels>[0]['policy'] = {},
+  store = memoryStore(),
+) {
+  const shop = await openMovementShop({ store })
+  return work(shop, createChannels({ orders: shop.orders, policy }))
+}
+
+/** Runs the workers of a shop and its channels, until `end` or the test's end. */
+async function work(shop: MovementShop, channels: Channels) {
+  const inside = channelsContextOf(channels)
+  const ending = new AbortController()
+  const { signal } = ending
+  const running = [shop.orders.run({ signal }), channels.run({ signal })]
+  const mining = setInterval(
+    () => mine(chain.clients.test, { blocks: 1 }).catch(() => undefined),
+    100,
+  )
+  const end = async () => {
+    clearInterval(mining)
+    ending.abort()
+    await Promise.all(running)
+  }
+  onTestFinished(end)
+  return { shop, channels, inside, end }
+}
+
+type Opened = Awaited<ReturnType<typeof open>>
+
+async function deposit({ inside }: Opened, channel: Channel) {
+  const { id, config } = channel
+  const { payment, salt } = await signDeposit(channel, value)
+  const wanted = { id, config, payment, salt, chainId: 31337, timeout: 60_000 }
+  return depositToChannel(inside, wanted)
+}
+
+async function openDeposited(opened: Opened): Promise<Channel> {
+  const channel = await channelOf(opened.shop)
+  const result = await deposit(opened, channel)
+  expect(result.status).toBe('credited')
+  return channel
+}
+
+/** Charges as the gate does: with the voucher for all that was charged. */
+async function charge({ inside }: Opened, channel: Channel, amount: bigint) {
+  const { book } = inside
+  return book.inTurn(channel.id, async () => {
+    const found = await book.load(channel.id)
+    if (!found) throw new Error('no channel')
+    const maxClaimable = found.charged + amount
+    const signature = await signVoucher(channel, maxClaimable)
+    return book.charge({
+      channel: found,
+      value: amount,
+      maxClaimable,
+      signature,
+    })
+  })
+}
+
+const gotBy = ({ receiver }: MovementShop) => balanceOf(receiver.address)
+
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  for (let looks = 0; looks < 600; looks++) {
+    if (await isDone()) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('not done after 600 looks')
+}
+
+test('a deposit is credited, charges are claimed together, and the rest is refunded', async () => {
+  const opened = await open()
+  const { channels, shop } = opened
+  const channel = await openDeposited(opened)
+  const { id: channelId } = channel
+  const before = await gotBy(shop)
+  for (const amount of [1_000n, 2_500n, 500n])
+    await charge(opened, channel, amount)
+  expect(await channels.get({ channelId })).toMatchObject({
+    state: 'open',
+    balance: value,
+    charged: 4_000n,
+    unclaimed: 4_000n,
+  })
+  expect(await channels.health()).toMatchObject({
+    ok: true,
+    destinations: [{ channels: 1, unclaimed: 4_000n }],
+  })
+  expect(await channels.claim()).toEqual({
+    claimed: 1,
+    pending: 0,
+    rejected: 0,
+  })
+  expect((await gotBy(shop)) - before).toBe(4_000n)
+  expect(await channels.get({ channelId })).toMatchObject({
+    claimed: 4_000n,
+    unclaimed: 0n,
+    claimDue: undefined,
+  })
+  const refunded = await channels.refund({ channelId })
+  expect(refunded).toMatchObject({ status: 'refunded', value: value - 4_000n })
+  expect(await channels.get({ channelId })).toMatchObject({
+    balance: 4_000n,
+    reason: undefined,
+  })
+})
+
+test('an announced withdrawal stops the channel and is claimed against', async () => {
+  const opened = await open()
+  const { channels, shop } = opened
+  const channel = await openDeposited(opened)
+  const { id: channelId, config, payer } = channel
+  await charge(opened, channel, 9_000_000n)
+  const before = await gotBy(shop)
+  const args = [config, value]
+  await send({ functionName: 'initiateWithdraw', args, from: payer })
+  await until(async () => (await gotBy(shop)) > before)
+  expect((await gotBy(shop)) - before).toBe(9_000_000n)
+  const stopped = await channels.get({ channelId })
+  expect(stopped).toMatchObject({ state: 'stopped', reason: 'withdrawal' })
+  await increaseTime(chain.clients.test, { seconds: 901 })
+  await mine(chain.clients.test, { blocks: 1 })
+  await send({ functionName: 'finalizeWithdraw', args: [config], from: payer })
+  await until(
+    async () => (await channels.get({ channelId })).reason === undefined,
+  )
+  expect((await channels.get({ channelId })).claimed).toBe(9_000_000n)
+})
+
+test('a withdrawal that was announced while no worker ran is claimed against', async () => {
+  const store = memoryStore()
+  const shop = await openMovementShop({ store })
+  const opened = await work(shop, createChannels({ orders: shop.orders }))
+  const channel = await openDeposited(opened)
+  await charge(opened, channel, 9_000_000n)
+  await opened.end()
+  const args = [channel.config, value]
+  const from = channel.payer
+  await send({ functionName: 'initiateWithdraw', args, from })
+  await mine(chain.clients.test, { blocks: 100 })
+  const before = await gotBy(shop)
+  await work(shop, createChannels({ orders: shop.orders }))
+  await until(async () => (await gotBy(shop)) - before === 9_000_000n)
+})
+
+test('what one channel owes is claimed by amount and by age', async () => {
+  const opened = await open({ claimAt: 5_000n, claimAfter: 0n })
+  const { shop } = opened
+  const channel = await openDeposited(opened)
+  const before = await gotBy(shop)
+  await charge(opened, channel, 10n)
+  await until(async () => (await gotBy(shop)) - before === 10n)
+  await charge(opened, channel, 6_000n)
+  await until(async () => (await gotBy(shop)) - before === 6_010n)
+})
+
+test('a second deposit waits for the first, and the same one joins it', async () => {
+  const opened = await open()
+  const channel = await channelOf(opened.shop)
+  const { id, config } = channel
+  const first = await signDeposit(channel, value)
+  const second = await signDeposit(channel, value)
+  const terms = { id, config, chainId: 31337 }
+  const one = depositToChannel(opened.inside, {
+    ...terms,
+    ...first,
+    timeout: 60_000,
+  })
+  await until(async () => (await opened.inside.book.load(id)) !== undefined)
+  const [same, other] = await Promise.all([
+    depositToChannel(opened.inside, { ...terms, ...first, timeout: 60_000 }),
+    depositToChannel(opened.inside, { ...terms, ...second, timeout: 60_000 }),
+  ])
+  expect((await one).status).toBe('credited')
+  expect(same.status).toBe('credited')
+  // It was refused, or came once the first was credited.
+  expect(['busy', 'credited']).toContain(other.status)
+  const deposits = other.status === 'busy' ? 1n : 2n
+  const [{ balance } = { balance: 0n }] = (await opened.channels.list())
+    .channels
+  expect(balance).toBe(value * deposits)
+})
+
+test('two processes that charge one channel at once: one of them is told to look again', async () => {
+  const store = memoryStore()
+  const opened = await open({}, store)
+  const channel = await openDeposited(opened)
+  const other = createChannels({ orders: opened.shop.orders })
+  const { book } = channelsContextOf(other)
+  const seen = await book.load(channel.id)
+  if (!seen) throw new Error('no channel')
+  expect(await charge(opened, channel, 100n)).toMatchObject({ charged: 100n })
+  const signature: Hex = await signVoucher(channel, 200n)
+  const late = { channel: seen, value: 200n, maxClaimable: 200n, signature }
+  expect(await book.charge(late)).toBeUndefined()
+  expect(await book.load(channel.id)).toMatchObject({ charged: 100n })
+})
+
+test('a stopped channel takes no requests until it is resumed', async () => {
+  const opened = await open()
+  const { channels } = opened
+  const channel = await openDeposited(opened)
+  const { id: channelId } = channel
+  expect(await channels.stop({ channelId })).toMatchObject({
+    state: 'stopped',
+    reason: 'merchant',
+  })
+  expect(await channels.resume({ channelId })).toMatchObject({ state: 'open' })
+  const unknown: Hex = `0x${'12'.repeat(32)}`
+  await expect(channels.get({ channelId: unknown })).rejects.toThrow(
+    'has no channel',
+  )
+})
