@@ -3,8 +3,15 @@
  * entry `countersign/channels`.
  */
 
+export { depositNonce } from './contract/buildDeposit.js'
+export { depositCollector } from './contract/channelDomain.js'
+export { hashParsedConfig } from './contract/hashChannelConfig.js'
+export { parseChannelConfig } from './contract/parseChannelConfig.js'
+export type { ChannelConfig } from './contract/types.js'
+export { hashParsedVoucher } from './contract/voucherTypedData.js'
 export { channelsContextOf } from './createChannels.js'
 export { openAuthorizer } from './movements/authorizer.js'
+export { depositIdOf } from './movements/planMovement.js'
 export { configOf } from './record/configOf.js'
 export {
   type JudgedVoucher,
@@ -17,6 +24,7 @@ export type {
   ChannelNote,
 } from './record/openBook.js'
 export { voucherPlace } from './record/voucherPlace.js'
+export { adoptChannel } from './verbs/adoptChannel.js'
 export type { ChannelsContext } from './verbs/context.js'
 export {
   type DepositResult,
@@ -28,3 +36,4 @@ export {
   type ChannelRefundResult,
   refundChannel,
 } from './verbs/refundChannel.js'
+export { checkVoucher, type RecoverSigner } from './vouchers/checkVoucher.js'

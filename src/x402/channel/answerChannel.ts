@@ -1,6 +1,8 @@
-import { hashParsedConfig } from '../../channels/contract/hashChannelConfig.js'
-import { hashParsedVoucher } from '../../channels/contract/voucherTypedData.js'
-import { checkVoucher } from '../../channels/vouchers/checkVoucher.js'
+import {
+  checkVoucher,
+  hashParsedConfig,
+  hashParsedVoucher,
+} from '../../channels/engine.js'
 import {
   refuse,
   requirePayment,

@@ -1,4 +1,4 @@
-import { judgeVoucher } from '../../channels/record/judgeVoucher.js'
+import { judgeVoucher } from '../../channels/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import type { Refusal } from '../gate/types.js'
 import { type KeptAnswer, loadAnswer } from './keptAnswer.js'
@@ -63,6 +63,8 @@ export async function refuseStopped(
   channel: ChannelRecord,
 ): Promise<Refusal> {
   const { asked } = call
+  // A refund is on its way, and decides what is left.
+  if (channel.reason === 'refund') return busy
   if (channel.reason === 'withdrawal')
     return refusal(
       asked,

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { parseChannelConfig } from '../../channels/contract/parseChannelConfig.js'
-import type { ChannelConfig } from '../../channels/contract/types.js'
+import type { ChannelConfig } from '../../channels/engine.js'
+import { parseChannelConfig } from '../../channels/engine.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import type { ChannelErrorCode } from '../wire/errorCodes.js'

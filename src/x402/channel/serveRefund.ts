@@ -15,13 +15,13 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
   const { desk, named, asked, payload, terms, gate } = call
   const known = (await desk.load(named.id)) ?? (await desk.adopt(named))
   if (!known) return built(refusal(asked, 'channel_not_found'))
-  const channel = await desk.refresh(named.id)
+  const channel = await desk.refresh(known)
   const { charged, claimed, balance } = channel
   if (payload.maxClaimable < claimed)
     return built(refusal(asked, 'cumulative_below_claimed'))
   if (payload.maxClaimable !== charged)
     return built(await correctCall(call, channel))
-  if (channel.reason === 'withdrawal')
+  if (channel.reason === 'withdrawal' || channel.reason === 'refund')
     return built(await refuseStopped(call, channel))
   const left = balance - charged
   if (left <= 0n) return built(refusal(asked, 'refund_no_balance'))

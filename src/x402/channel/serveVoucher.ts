@@ -47,7 +47,7 @@ async function lookAt(
   // Before money moves, and before the client is sent to deposit more.
   const isShort = payload.maxClaimable > known.balance
   return payload.deposit || isShort || !desk.isFresh(known)
-    ? desk.refresh(named.id)
+    ? desk.refresh(known)
     : known
 }
 

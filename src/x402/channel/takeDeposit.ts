@@ -1,13 +1,10 @@
-import { depositNonce } from '../../channels/contract/buildDeposit.js'
-import { depositCollector } from '../../channels/contract/channelDomain.js'
+import { depositCollector, depositNonce } from '../../channels/engine.js'
 import { formatAmount } from '../../core/amount.js'
 import type { SignedPayment } from '../../core/types.js'
 import { verifyPayment } from '../../payments/verify/verifyPayment.js'
 import type { ChannelRecord } from '../../store/types.js'
-import { withSettlement } from '../gate/answers.js'
 import type { DepositVerdict } from '../gate/channelDesk.js'
 import type { Refusal } from '../gate/types.js'
-import { networkOf } from '../wire/requirements.js'
 import type { Sent } from './channelState.js'
 import { correctCall, judgeCall, refuseStopped } from './judgeCall.js'
 import type { AskedDeposit } from './parsePayload.js'
@@ -31,8 +28,7 @@ export async function takeDeposit(
 ): Promise<Deposited | Reply> {
   const { desk, named, payload, terms } = call
   const payment = paymentOf(call, asked)
-  const { nonce } = payment.message
-  const before = channel && (await desk.findDeposit(named.id, nonce))
+  const before = channel && (await desk.findDeposit(named.id, payment))
   if (channel && before?.ok) {
     const refused = await judgeCall(call, channel)
     return refused ? built(refused) : { channel, sent: before }
@@ -48,7 +44,7 @@ export async function takeDeposit(
   const { salt } = asked
   const { timeout } = call.gate
   const made = await desk.deposit({ ...named, payment, salt }, { timeout })
-  if (!made.ok) return built(explain(call, made))
+  if (!made.ok) return built(explain(call, made.reason))
   const { maxClaimable } = payload
   // Somebody changed the channel while the deposit was made.
   const judged =
@@ -160,19 +156,10 @@ const codes: Readonly<Partial<Record<string, CodeName>>> = {
 
 /** The answer to a deposit that is not credited. */
 function explain(
-  { asked, named }: SignedCall,
-  verdict: Extract<DepositVerdict, { ok: false }>,
+  { asked }: SignedCall,
+  reason: Extract<DepositVerdict, { ok: false }>['reason'],
 ): Refusal {
-  if (verdict.reason === 'rejected')
-    return refusal(asked, 'deposit_transaction_failed')
-  const { transaction } = verdict
-  if (!transaction) return busy
-  return () =>
-    withSettlement(busy(), {
-      success: false,
-      errorReason: 'settlement_pending',
-      transaction,
-      network: networkOf(named.chainId),
-      payer: named.config.payer,
-    })
+  return reason === 'rejected'
+    ? refusal(asked, 'deposit_transaction_failed')
+    : busy
 }

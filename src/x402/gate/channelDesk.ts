@@ -1,51 +1,43 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { ChannelConfig } from '../../channels/contract/types.js'
-import type { RecoverSigner } from '../../channels/vouchers/checkVoucher.js'
+import {
+  type ChannelBook,
+  type ChannelConfig,
+  channelsContextOf,
+  type RecoverSigner,
+} from '../../channels/engine.js'
+import type { Channels } from '../../channels/index.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
-import type { ChannelRecord, JsonObject } from '../../store/types.js'
+import type { OrdersContext } from '../../orders/engine.js'
+import type { ChannelRecord } from '../../store/types.js'
 
 /** A channel by its terms, as a client names it. */
 export type NamedChannel = { id: Hex; chainId: number; config: ChannelConfig }
 
-/** A charge, with the voucher that covers it and the answer to keep. */
-export type BookedCharge = {
-  channel: ChannelRecord
-  /** Base units of the token. */
-  value: bigint
-  /** Cumulative amount that the voucher allows, in base units. */
-  maxClaimable: bigint
-  /** The voucher's signature, in the form that the contract accepts. */
-  signature: Hex
-  /** The answer that is kept. `until` in Unix milliseconds. */
-  note?: { key: string; until: bigint; data: JsonObject } | undefined
-}
-
-/** What became of a deposit that our submitter sends. */
+/** What became of a deposit that our submitter sends. `value` in base units. */
 export type DepositVerdict =
   /** It is credited. `channel` contains it. */
   | { ok: true; channel: ChannelRecord; transaction: Hash; value: bigint }
-  /** Sent, or another deposit of this channel is, and not credited yet. */
-  | { ok: false; reason: 'inFlight'; transaction: Hash | undefined }
-  /** The token refused it, or its window is over. No tokens moved. */
-  | { ok: false; reason: 'rejected' }
+  /**
+   * `inFlight`: sent, or another deposit of this channel is, and not credited
+   * yet. `rejected`: the token refused it, or its window is over.
+   */
+  | { ok: false; reason: 'inFlight' | 'rejected' }
 
 /** What became of a refund. `value` in base units. */
 export type RefundVerdict =
   | { ok: true; channel: ChannelRecord; transaction: Hash; value: bigint }
-  | { ok: false; reason: 'inFlight'; transaction: Hash | undefined }
-  | { ok: false; reason: 'rejected' | 'nothingLeft' }
+  | { ok: false; reason: 'inFlight' | 'rejected' | 'nothingLeft' }
 
 /** What the gate uses of the channels of a shop. */
-export type ChannelDesk = {
+export type ChannelDesk = Pick<
+  ChannelBook,
+  'load' | 'reload' | 'inTurn' | 'charge'
+> & {
   /** Account whose key signs claims and refunds of new channels. */
   getAuthorizer(): Promise<Address>
   /** Base units that one channel may owe before requests are refused. */
   mostUnclaimed: bigint | undefined
-  load(id: Hex): Promise<ChannelRecord | undefined>
-  reload(id: Hex): Promise<ChannelRecord | undefined>
-  inTurn<result>(id: Hex, work: () => Promise<result>): Promise<result>
-  charge(charge: BookedCharge): Promise<ChannelRecord | undefined>
   /**
    * Takes a channel on record that is not, if the chain has it with a balance.
    * What was claimed on chain counts as charged.
@@ -56,11 +48,16 @@ export type ChannelDesk = {
   /** Recovers signers faster than viem, if the merchant has given one. */
   recoverAddress?: RecoverSigner | undefined
   /** Copies what the chain says about a channel. */
-  refresh(id: Hex): Promise<ChannelRecord>
+  refresh(channel: ChannelRecord): Promise<ChannelRecord>
   /** True while the copy of the chain is as new as the policy asks for. */
   isFresh(channel: ChannelRecord): boolean
-  /** The deposit with this EIP-3009 nonce, if it is on record. */
-  findDeposit(id: Hex, nonce: Hex): Promise<DepositVerdict | undefined>
+  /** Finds a deposit on record. `ok`: the chain has it. */
+  findDeposit(
+    id: Hex,
+    payment: SignedPayment,
+  ): Promise<
+    { ok: true; transaction: Hash; value: bigint } | { ok: false } | undefined
+  >
   /**
    * Puts a deposit on record, sends it, and waits until it is credited. Takes no
    * other deposit of the channel while one is in flight.
@@ -79,9 +76,6 @@ export type ChannelDesk = {
   ): Promise<RefundVerdict>
 }
 
-/** What `createChannels` returns. */
-export type Channels = object
-
 const known: WeakMap<object, ChannelDesk> = /* @__PURE__ */ new WeakMap()
 
 /** Opens the desk of channels once, however many gates use them. */
@@ -95,13 +89,18 @@ export function keepDesk(
 }
 
 /**
- * @throws {@link InvalidFieldError} when `createChannels` did not make them.
+ * @throws {@link InvalidFieldError} when `createChannels` did not make them, or
+ * made them for other orders.
  */
-export function checkChannels(channels: Channels): void {
+export function checkChannels(
+  channels: Channels,
+  { store }: Pick<OrdersContext, 'store'>,
+): void {
   if (known.has(Object(channels))) return
-  throw new InvalidFieldError(
-    'channels',
-    channels,
-    'what createChannels of countersign/channels returns',
-  )
+  if (channelsContextOf(channels).context.store !== store)
+    throw new InvalidFieldError(
+      'channels',
+      channels,
+      'made by createChannels with the same orders',
+    )
 }

@@ -64,7 +64,7 @@ export function parseGate(
       'false, or what createPaywall of countersign/pages returns',
     )
   const { channels } = parameters
-  if (channels !== undefined) checkChannels(channels)
+  if (channels !== undefined) checkChannels(channels, context)
   const loadFlow = channels && (() => load(channels))
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
   if (typeof offers !== 'object' || !offers)

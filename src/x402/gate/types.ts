@@ -1,6 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import type { Address, Hash, Hex } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
+import type { Channels } from '../../channels/index.js'
 import type {
   EarlyLimits,
   Instance,
@@ -10,7 +11,7 @@ import type {
 import type { DestinationOrders } from '../../orders/index.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
-import type { ChannelDesk, Channels } from './channelDesk.js'
+import type { ChannelDesk } from './channelDesk.js'
 import type { X402ChannelOffer, X402Offer } from './offers.js'
 
 /**

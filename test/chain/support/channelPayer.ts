@@ -102,7 +102,11 @@ export async function signChannel(
 async function signDeposit(
   account: PrivateKeyAccount,
   { extra, asset, network }: Json & { extra: Json; network: string },
-  { id, deposit, message = {} }: { id: Hex; deposit: bigint; message?: Json },
+  {
+    id,
+    deposit,
+    message = {},
+  }: { id: Hex; deposit: bigint; message?: Json | undefined },
 ): Promise<Json> {
   const salt = toHex(++salts, { size: 32 })
   const words = [{ type: 'bytes32' }, { type: 'uint256' }] as const

@@ -1,9 +1,9 @@
+import type { Channels } from 'countersign/channels'
 import type { PaymentStore } from 'countersign/store'
 import type { Address, Hex } from 'viem'
 import { vi } from 'vitest'
 import {
   type ChannelDesk,
-  type Channels,
   type DepositVerdict,
   keepDesk,
   type NamedChannel,
@@ -27,6 +27,8 @@ export type MockChannels = {
   /** Deposits that were sent, by nonce. */
   sent: Map<Hex, DepositVerdict>
   refunds: { id: Hex; value: bigint }[]
+  /** Copies what the mock chain says, as a worker does. */
+  copy(id: Hex): Promise<Row>
 }
 
 export function mockChannels(
@@ -92,13 +94,13 @@ export function mockChannels(
       return found?.balance ? copy(rowOf(named)) : undefined
     },
     openVoucher: async ({ voucher }) => voucher as Hex | undefined,
-    refresh: vi.fn(async (id) => {
+    refresh: vi.fn(async ({ id }) => {
       const row = rows.get(id)
       if (!row) throw new Error('unknown channel')
       return copy(row)
     }),
     isFresh: () => true,
-    findDeposit: async (_, nonce) => sent.get(nonce),
+    findDeposit: async (_, { message }) => sent.get(message.nonce),
     deposit: vi.fn<ChannelDesk['deposit']>(async ({ payment, ...named }) => {
       const { value, nonce } = payment.message
       const before = onChain.get(named.id) ?? empty
@@ -118,9 +120,11 @@ export function mockChannels(
       return { ok: true, channel, transaction: hash(), value }
     }),
   }
-  const channels = {}
+  // The gate asks the desk alone.
+  const channels = {} as Channels
   keepDesk(channels, () => desk)
-  return { channels, desk, rows, onChain, sent, refunds }
+  const copyById = (id: Hex) => desk.refresh({ id } as Row)
+  return { copy: copyById, channels, desk, rows, onChain, sent, refunds }
 }
 
 const empty: OnChain = { balance: 0n, claimed: 0n, withdrawing: 0n }
@@ -146,6 +150,7 @@ const rowOf = ({ id, chainId, config }: NamedChannel): Row => {
     refundNonce: 0n,
     seenBlock: 0n,
     seenAt: 0n,
+    depositId: undefined,
     unclaimedSince: undefined,
     due: undefined,
     usedAt: 0n,

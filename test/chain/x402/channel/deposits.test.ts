@@ -23,7 +23,7 @@ test('a channel whose balance is used is topped up', async () => {
   const account = await openedChannel(url)
   const id = await idOf(account)
   shop.onChain.set(id, { balance: most, claimed: 0n, withdrawing: 0n })
-  await desk.refresh(id)
+  await shop.copy(id)
   const short = await payBy(account, `${url}/tokens`, { max: 2n * most })
   expect(short.status).toBe(402)
   expect(requiredBy(short).error).toBe(`${scheme}cumulative_amount_mismatch`)
@@ -77,21 +77,15 @@ test('a deposit that was mined while its process died pays when it comes again',
 
 test('a deposit that is not decided is kept, and the client tries again', async () => {
   const account = await fundedAccount(chain, deposit)
-  const transaction = `0x${'aa'.repeat(32)}` as const
   vi.mocked(desk.deposit).mockResolvedValueOnce({
     ok: false,
     reason: 'inFlight',
-    transaction,
   })
   handler.mockClear()
   const answer = await payBy(account, `${url}/tokens`, { max: most, deposit })
   expect(answer.status).toBe(503)
   expect(answer.headers.get('retry-after')).toBe('1')
-  expect(settlementOf(answer)).toMatchObject({
-    success: false,
-    errorReason: 'settlement_pending',
-    transaction,
-  })
+  expect(answer.headers.get('payment-required')).toBeNull()
   expect(handler).not.toHaveBeenCalled()
 })
 

@@ -344,7 +344,7 @@ test('who has a voucher that was claimed learns nothing about a channel', async 
   )
   await payBy(payer, `${url}/tokens?second`, { max: 2n * most })
   shop.onChain.set(id, { balance: deposit, claimed: most, withdrawing: 0n })
-  await desk.refresh(id)
+  await shop.copy(id)
   for (const query of ['first', 'second', 'other']) {
     const answer = await payBy(payer, `${url}/tokens?${query}`, { max: most })
     expect(answer.status).toBe(402)
@@ -360,7 +360,7 @@ test('a withdrawal that is announced stops service', async () => {
     channelOfferOf(await fetch(`${url}/tokens`)),
   )
   shop.onChain.set(id, { balance: deposit, claimed: 0n, withdrawing: 1n })
-  await desk.refresh(id)
+  await shop.copy(id)
   handler.mockClear()
   const answer = await payBy(payer, `${url}/tokens`, { max: 2n * most })
   expect(requiredBy(answer).error).toBe(`${scheme}cumulative_exceeds_balance`)
@@ -377,7 +377,7 @@ test('a withdrawal that is announced while the handler works leaves it unpaid, a
   )
   handler.mockImplementationOnce((async () => {
     shop.onChain.set(id, { balance: deposit, claimed: 0n, withdrawing: 1n })
-    await desk.refresh(id)
+    await shop.copy(id)
     return Response.json({ secret: 1 })
   }) as unknown as typeof handler)
   const answer = await payBy(payer, `${url}/tokens`, { max: 2n * most })

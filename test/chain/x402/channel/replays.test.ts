@@ -134,7 +134,7 @@ test('a charge that another process made first is judged again', async () => {
   const { charge } = desk
   // The chain was copied meanwhile: the voucher still pays.
   vi.mocked(desk.charge).mockImplementationOnce(async () => {
-    await desk.refresh(id)
+    await shop.copy(id)
     return undefined
   })
   const answer = await payBy(account, `${url}/tokens?copied`, {
