@@ -1,16 +1,19 @@
+export { createX402Gate } from './createX402Gate.js'
 export { createFacilitator } from './facilitator/createFacilitator.js'
 export type {
   Facilitator,
   FacilitatorCaller,
   FacilitatorParameters,
 } from './facilitator/types.js'
-export { createX402Gate } from './gate/createX402Gate.js'
 export { X402SetupError } from './gate/errors.js'
+export type {
+  X402ChannelOffer,
+  X402Offer,
+} from './gate/offers.js'
 export type {
   X402Gate,
   X402GateParameters,
   X402Handler,
-  X402Offer,
   X402Payment,
   X402Paywall,
 } from './gate/types.js'

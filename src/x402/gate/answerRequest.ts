@@ -9,8 +9,8 @@ import { errorCodeOf, type X402ErrorCode } from '../wire/errorCodes.js'
 import { isPreflight } from '../wire/isPreflight.js'
 import { isSignedByKey } from '../wire/isSignedByKey.js'
 import { orderIdOf } from '../wire/orderIdOf.js'
+import { channelScheme } from '../wire/requirements.js'
 import {
-  type Asked,
   answerOutcome,
   refuse,
   refuseAddress,
@@ -19,6 +19,7 @@ import {
 import { exchangeKey, noteOf } from './exchanges.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
+import { readHeader } from './readHeader.js'
 import { type ReadRequest, readPaid } from './readPaid.js'
 import {
   type BegunExchange,
@@ -28,6 +29,7 @@ import {
 import { placeOfAnswer } from './sealAnswer.js'
 import type {
   AnswerParameters,
+  Asked,
   Exchange,
   GateContext,
   Outcome,
@@ -59,7 +61,13 @@ export async function answerRequest(
   const asked = await readAsked(gate, request, offer)
   const tooLong = refuseAddress(asked)
   if (tooLong) return tooLong
-  const paid = await readPaid(gate, request, asked)
+  const read = readHeader(gate, request, asked)
+  if (!read.ok) return read.response
+  const { payload } = read
+  const flow = asked.terms.find(({ channel }) => channel)?.channel?.flow
+  if (flow && payload.accepted.scheme === channelScheme)
+    return flow.answer(gate, { request, asked, payload, handler, stream })
+  const paid = await readPaid(gate, request, asked, read)
   if (!paid.ok) return paid.response
 
   const { payment } = paid

@@ -15,18 +15,7 @@ import { declareIdentifier, identifierName } from './identifier.js'
 import { openResponse } from './keptResponse.js'
 import { errorOf, markOwn } from './ownAnswers.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
-import type { Outcome, SettledOffer, Signal, Terms } from './types.js'
-
-/**
- * The terms on which a request can be paid, and the URL of the requested
- * resource.
- */
-export type Asked = {
-  terms: readonly [Terms, ...Terms[]]
-  /** Returns the terms that can be paid now. */
-  getOpen: () => readonly Terms[]
-  resource: string
-}
+import type { Asked, Outcome, SettledOffer, Signal } from './types.js'
 
 /** Seconds after which a client may ask again. */
 const retryAfter = '1'
@@ -188,11 +177,15 @@ export function answerOutcome(
  * Copies a thrown response: several requests may wait for it, and its body can
  * be read only once.
  */
-function thrownBy({ thrown }: Signal): unknown {
+export function thrownBy({ thrown }: Signal): unknown {
   return thrown instanceof Response ? thrown.clone() : thrown
 }
 
-function withSettlement(response: Response, settled: SettleResponse): Response {
+/** Adds the header that says how the payment ended. Keeps out of caches. */
+export function withSettlement(
+  response: Response,
+  settled: SettleResponse,
+): Response {
   const answer = withPrivacy(response)
   answer.headers.set(responseHeader, encodeHeader(settled))
   return answer
@@ -202,7 +195,7 @@ function withSettlement(response: Response, settled: SettleResponse): Response {
  * Returns the answer with headers that keep it out of caches: a cache could
  * give a paid answer to others.
  */
-function withPrivacy(response: Response): Response {
+export function withPrivacy(response: Response): Response {
   // A copy: the headers of a response that came from `fetch` cannot be changed.
   const answer = new Response(response.body, response)
   for (const name of [...answer.headers.keys()])

@@ -6,13 +6,13 @@ import {
 } from '../../core/errors.js'
 
 /**
- * Checks the amount of an offer. Without `decimals`, because the token is not
+ * Checks an amount of an offer. Without `decimals`, because the token is not
  * read yet, it may have any number of places.
  *
  * @throws {@link InvalidFieldError} when the amount is malformed.
  */
 export function checkAmount(
-  name: string,
+  field: string,
   amount: string,
   decimals: number = String(amount).split('.')[1]?.length ?? 0,
 ): bigint {
@@ -21,7 +21,7 @@ export function checkAmount(
   } catch (error) {
     if (!(error instanceof InvalidAmountError)) throw error
     throw new InvalidFieldError(
-      `offers.${name}.amount`,
+      field,
       shown(amount),
       `a decimal string such as '0.01', above 0 and with at most ${decimals} places`,
     )

@@ -1,6 +1,6 @@
 import { getToken } from '../../chain/state/getToken.js'
 import { writeAgain } from '../../store/writeAgain.js'
-import { requirementsOf } from '../wire/requirements.js'
+import { channelRequirementsOf, requirementsOf } from '../wire/requirements.js'
 import { checkAmount } from './checkAmount.js'
 import { X402SetupError } from './errors.js'
 import type { GateContext, SettledOffer, Terms } from './types.js'
@@ -44,9 +44,26 @@ export async function openGate(gate: GateContext): Promise<void> {
  */
 export async function getTerms(offer: SettledOffer): Promise<Terms> {
   const { client, flow, recipient, maxTimeoutSeconds } = offer
+  const field = `offers.${offer.name}`
   const token = await getToken(client, { token: offer.token })
-  const value = checkAmount(offer.name, offer.amount, token.decimals)
-  const { domain } = token
-  const terms = { domain, recipient, value, flow, maxTimeoutSeconds }
-  return { offer, token, value, requirements: requirementsOf(terms) }
+  const { domain, decimals } = token
+  const { channel } = offer
+  const member = channel ? 'atMost' : 'amount'
+  const value = checkAmount(`${field}.${member}`, offer.amount, decimals)
+  const terms = { domain, recipient, value, maxTimeoutSeconds }
+  const priced = { offer, token, value }
+  if (!channel) {
+    const requirements = requirementsOf({ ...terms, flow })
+    return { ...priced, channel, requirements }
+  }
+  const { deposit, withdrawDelay, loadFlow } = channel
+  const loaded = await loadFlow()
+  const own = {
+    flow: loaded,
+    receiverAuthorizer: await loaded.desk.getAuthorizer(),
+    withdrawDelay,
+    minDeposit: checkAmount(`${field}.deposit`, deposit, decimals),
+  }
+  const requirements = channelRequirementsOf({ ...terms, ...own })
+  return { ...priced, channel: own, requirements }
 }

@@ -1,3 +1,4 @@
+import type { PaymentRequirements } from '@x402/core/types'
 import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
@@ -9,17 +10,22 @@ import {
   parseAnswerAt,
 } from '../../orders/engine.js'
 import { mostHeaderLength } from '../wire/headers.js'
-import { requirementsOf } from '../wire/requirements.js'
+import { channelRequirementsOf, requirementsOf } from '../wire/requirements.js'
 import { describeOffer } from './answers.js'
+import { checkChannels } from './channelDesk.js'
 import { checkAmount } from './checkAmount.js'
 import { keepAnswers } from './keepAnswers.js'
 import { loadKnown } from './loadKnown.js'
+import { checkOneOf, parseTimeout } from './offerFields.js'
+import type { X402ChannelOffer, X402Offer } from './offers.js'
+import { parseChannelOffer } from './parseChannelOffer.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import type {
   GateContext,
+  LoadChannelFlow,
+  SettledChannel,
   SettledOffer,
   X402GateParameters,
-  X402Offer,
 } from './types.js'
 
 /**
@@ -27,11 +33,15 @@ import type {
  *
  * @throws {@link InvalidFieldError} when a field is malformed.
  */
-export function parseGate(parameters: X402GateParameters): GateContext {
+export function parseGate(
+  parameters: X402GateParameters,
+  load: LoadChannelFlow,
+): GateContext {
   if (typeof parameters !== 'object' || !parameters)
     throw new InvalidFieldError('parameters', parameters, 'an object')
   checkMembers(parameters, [
     'orders',
+    'channels',
     'offers',
     'resource',
     'mostOpen',
@@ -53,6 +63,9 @@ export function parseGate(parameters: X402GateParameters): GateContext {
       paywall,
       'false, or what createPaywall of countersign/pages returns',
     )
+  const { channels } = parameters
+  if (channels !== undefined) checkChannels(channels, context)
+  const loadFlow = channels && (() => load(channels))
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
   if (typeof offers !== 'object' || !offers)
     throw new InvalidFieldError('offers', offers, 'an object')
@@ -75,7 +88,10 @@ export function parseGate(parameters: X402GateParameters): GateContext {
     context,
     instance,
     offers: new Map(
-      named.map(([name, offer]) => [name, parseOffer(context, name, offer)]),
+      named.map(([name, offer]) => [
+        name,
+        parseOffer(context, name, offer, loadFlow),
+      ]),
     ),
     resource,
     mostOpen: count('mostOpen', 16),
@@ -85,6 +101,7 @@ export function parseGate(parameters: X402GateParameters): GateContext {
     keepFor,
     takeOverFrom,
     paywall,
+    serving: new Map(),
     owner: drawNonce().slice(2, 34),
     keepAnswer: keepAnswers({ context, instance }),
     loadKnown: loadKnown(context),
@@ -98,11 +115,26 @@ export function parseGate(parameters: X402GateParameters): GateContext {
 function parseOffer(
   context: OrdersContext,
   name: string,
-  offer: X402Offer,
+  offer: X402Offer | X402ChannelOffer,
+  loadFlow: SettledChannel['loadFlow'] | undefined,
 ): SettledOffer {
   const field = `offers.${name}`
   if (typeof offer !== 'object' || !offer)
     throw new InvalidFieldError(field, offer, 'an object')
+  const settled =
+    offer.flow === 'channel'
+      ? parseChannelOffer(context, name, offer, loadFlow)
+      : parseExactOffer(context, name, offer)
+  checkLength(field, settled)
+  return settled
+}
+
+function parseExactOffer(
+  context: OrdersContext,
+  name: string,
+  offer: X402Offer,
+): SettledOffer {
+  const field = `offers.${name}`
   checkMembers(
     offer,
     [
@@ -127,8 +159,8 @@ function parseOffer(
   const { amount, flow = 'authorization', identifier = 'optional' } = offer
   const { afterFailure = flow === 'upfront' ? 'giveUp' : 'keep' } = offer
   const { repeatable = false, stream = false } = offer
-  checkAmount(name, amount)
-  checkOneOf(`${field}.flow`, flow, ['authorization', 'upfront'])
+  checkAmount(`${field}.amount`, amount)
+  checkOneOf(`${field}.flow`, flow, ['authorization', 'upfront', 'channel'])
   checkOneOf(`${field}.identifier`, identifier, ['optional', 'required'])
   checkOneOf(`${field}.afterFailure`, afterFailure, ['keep', 'giveUp'])
   checkOneOf(`${field}.repeatable`, repeatable, [true, false])
@@ -139,7 +171,7 @@ function parseOffer(
       shown(stream),
       "false unless flow is 'upfront', the only flow that can stream",
     )
-  const settled: SettledOffer = {
+  return {
     name,
     amount,
     ...chooseDestination(context, {
@@ -155,9 +187,8 @@ function parseOffer(
     afterFailure,
     repeatable,
     stream,
+    channel: undefined,
   }
-  checkLength(field, settled)
-  return settled
 }
 
 /**
@@ -171,7 +202,7 @@ function checkLength(field: string, offer: SettledOffer): void {
       { ...offer, isRequired: true },
       'x'.repeat(roomForAddress),
     ),
-    accepts: [requirementsOf({ ...offer, ...longestTerms(offer) })],
+    accepts: [longestRequirements(offer)],
   })
   if (length <= mostHeaderLength) return
   const longer = mimeType.length > description.length
@@ -180,6 +211,19 @@ function checkLength(field: string, offer: SettledOffer): void {
     shown(length),
     `so short that the header of a payment has at most ${mostHeaderLength} characters`,
   )
+}
+
+function longestRequirements(offer: SettledOffer): PaymentRequirements {
+  const terms = { ...offer, ...longestTerms(offer) }
+  const { channel } = offer
+  return channel
+    ? channelRequirementsOf({
+        ...terms,
+        ...channel,
+        receiverAuthorizer: offer.token,
+        minDeposit: terms.value,
+      })
+    : requirementsOf(terms)
 }
 
 /**
@@ -221,37 +265,6 @@ function parseEarly(
     `${field}mostAtRisk`,
     shown(mostAtRisk),
     "given only with answerAt 'preconfirmed'",
-  )
-}
-
-function checkOneOf(
-  field: string,
-  value: unknown,
-  allowed: readonly unknown[],
-): void {
-  if (!allowed.includes(value))
-    throw new InvalidFieldError(field, shown(value), allowed)
-}
-
-/**
- * Checks the seconds for which a payment is valid: the policy of the orders
- * must accept such payments.
- */
-function parseTimeout(
-  { policy }: OrdersContext,
-  field: string,
-  seconds = 300,
-): number {
-  const least = Number(policy.safetyMargin) + 1
-  // The clock of a client may be up to 120 s ahead. The payment that it signs
-  // then ends that much later.
-  const most = Number(policy.maxWindow) - 120
-  if (Number.isInteger(seconds) && seconds >= least && seconds <= most)
-    return seconds
-  throw new InvalidFieldError(
-    `${field}.maxTimeoutSeconds`,
-    shown(seconds),
-    `seconds from ${least} to ${most}`,
   )
 }
 

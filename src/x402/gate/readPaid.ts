@@ -2,18 +2,13 @@ import type { PaymentRequirements } from '@x402/core/types'
 import type { Hex } from 'viem'
 import { getToken, type Token } from '../../chain/state/getToken.js'
 import type { SignedPayment } from '../../core/types.js'
-import {
-  decodePaymentHeader,
-  longestHeader,
-  oldPaymentHeader,
-  paymentHeader,
-} from '../wire/headers.js'
 import { flowOf, matchTerms, networkOf } from '../wire/requirements.js'
 import { toSignedPayment } from '../wire/toSignedPayment.js'
-import { type Asked, refuse, requirePayment } from './answers.js'
+import { refuse, requirePayment } from './answers.js'
 import { digestBody, hashBinding } from './bindRequest.js'
 import { identifierKey, parseIdentifier } from './identifier.js'
-import type { Exchange, GateContext, Refusal, Terms } from './types.js'
+import type { ReadHeader } from './readHeader.js'
+import type { Asked, Exchange, GateContext, Refusal, Terms } from './types.js'
 
 /**
  * A request with a well-formed payment, or the answer that refuses it. The
@@ -51,46 +46,21 @@ export type ReadRequest =
     }
 
 /**
- * Parses the payment of a request. Does not use the store. Asks a node at most
+ * Parses the exact payment of a request. Does not use the store. Asks a node at most
  * for the token of a payment whose terms are not offered.
  */
 export async function readPaid(
   gate: GateContext,
   request: Request,
   asked: Asked,
+  read: Pick<Extract<ReadHeader, { ok: true }>, 'payload' | 'hash'>,
 ): Promise<ReadRequest> {
   const { keccak256 } = gate.context
   const refused = (response: Response): ReadRequest => ({
     ok: false,
     response,
   })
-  // A `HEAD` answer has no body, so there is nothing to sell.
-  if (request.method === 'HEAD') return refused(requirePayment(asked))
-  const header = request.headers.get(paymentHeader)
-  if (header === null) {
-    if (!request.headers.has(oldPaymentHeader))
-      return refused(requirePayment(asked))
-    const message = `Version 1 of x402 (${oldPaymentHeader}) is not supported. Pay with version 2 (${paymentHeader}).`
-    return refused(requirePayment(asked, 'invalid_x402_version', { message }))
-  }
-  const decoded =
-    header.length > longestHeader
-      ? ({ ok: false, code: 'invalid_payload' } as const)
-      : decodePaymentHeader(header, keccak256)
-  if (!decoded.ok) {
-    const message =
-      decoded.code === 'invalid_x402_version'
-        ? 'Only version 2 of x402 is supported.'
-        : undefined
-    return refused(
-      requirePayment(asked, decoded.code, message ? { message } : {}),
-    )
-  }
-  // Refuses a request for part of the answer (`Range`). The gate would store
-  // that part, and later return it to a client that asks for the whole.
-  if (request.headers.has('range'))
-    return refused(refuse(400, 'range_not_sold'))
-  const { payload, hash } = decoded
+  const { payload, hash } = read
   const open = asked.getOpen()
   const matched = matchTerms(
     open.map(({ requirements }) => requirements),

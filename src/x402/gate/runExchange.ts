@@ -21,7 +21,6 @@ import { openAnswer, sealAnswer } from './sealAnswer.js'
 import { findUnstored, storeEnd } from './storeEnd.js'
 import type {
   ExchangeNote,
-  Finished,
   GateContext,
   KeptResponse,
   Outcome,
@@ -214,13 +213,15 @@ async function work(
     request: call.request,
     handler: call.handler,
     payment: { ...call.payment, transaction },
-    isStream: call.isStream,
+    // Only a payment that was captured before can pay for a stream.
+    isStream: call.isStream && transaction !== undefined,
   })
   if (finished.kind === 'live') {
+    if (!transaction) throw new Error('A stream was not paid for.')
     // A stream begins even if this fails: the payment is captured, and this
     // process may hold the only answer.
     if (isEarly) await tellWorked(tools, true).catch(() => undefined)
-    return stream(tools, note, finished)
+    return stream(tools, note, { response: finished.response, transaction })
   }
   const outcome = await storeWork(tools, {
     note,
@@ -245,7 +246,7 @@ async function work(
 function stream(
   tools: Tools,
   note: ExchangeNote,
-  { response, transaction }: Extract<Finished, { kind: 'live' }>,
+  { response, transaction }: { response: Response; transaction: Hash },
 ): Outcome {
   const { gate, call } = tools
   const { orderId } = call

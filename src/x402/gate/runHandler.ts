@@ -14,10 +14,7 @@ export type Work = {
   request: Request
   handler: X402Handler
   payment: X402Payment
-  /**
-   * True to pass a successful answer on without storing it. Only possible after
-   * the payment was captured.
-   */
+  /** True to pass a successful answer on without storing it. */
   isStream: boolean
 }
 
@@ -66,9 +63,7 @@ export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
     const error = caught.get(response)
     if (error instanceof AnswerTooLong) throw error
     const isGood = response.status < 400
-    const { transaction } = payment
-    if (isGood && isStream && transaction)
-      return { kind: 'live', response, transaction }
+    if (isGood && isStream) return { kind: 'live', response }
     const kept = await keepResponse(response, gate.mostAnswerBytes)
     if (!kept) throw new AnswerTooLong(gate.mostAnswerBytes)
     if (isGood) return { kind: 'good', response: kept }

@@ -1,8 +1,8 @@
-import type { PaymentRequirements } from '@x402/core/types'
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import type { Address, Hash, Hex } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
+import type { Channels } from '../../channels/index.js'
 import type {
-  AnswerAt,
   EarlyLimits,
   Instance,
   OrdersContext,
@@ -11,74 +11,8 @@ import type {
 import type { DestinationOrders } from '../../orders/index.js'
 import type { NoteRecord, OrderRecord } from '../../store/types.js'
 import type { PaymentFlow } from '../wire/requirements.js'
-
-/** What one request costs, and how it is sold. */
-export type X402Offer = {
-  /** A decimal such as `'0.01'`, in whole tokens. */
-  amount: string
-  /** The chain to pay on. @default the only one of the orders */
-  chainId?: number | undefined
-  /** The token to pay in. @default the only one of the orders */
-  token?: Address | undefined
-  /** The account that is paid. @default the only one of the orders */
-  recipient?: Address | undefined
-  /**
-   * `authorization`: the handler works first. Then the payment is captured, and
-   * the answer waits until a block has the capture. `upfront`: the payment is
-   * captured first, then the handler works. @default 'authorization'
-   */
-  flow?: PaymentFlow | undefined
-  /**
-   * When to answer. `included`: once a block has the capture. `preconfirmed`:
-   * as soon as the chain's sequencer announces the capture. If no block then
-   * includes it, you lose the amount. Needs `preconfirmedUpTo`, and
-   * `policy.mostAtRisk` of the orders. Above these limits, and on a chain
-   * without pre-confirmations, the answer waits for a block. @default
-   * 'included'
-   */
-  answerAt?: AnswerAt | undefined
-  /**
-   * The largest payment to answer when it is pre-confirmed, a decimal in whole
-   * tokens.
-   */
-  preconfirmedUpTo?: string | undefined
-  /**
-   * Most that this offer may put at risk at once, a decimal in whole tokens. At
-   * risk is a payment that was answered when it was pre-confirmed, until a
-   * block has it. @default `policy.mostAtRisk.total` of the orders
-   */
-  mostAtRisk?: string | undefined
-  /** Seconds from signing until the payment expires. @default 300 */
-  maxTimeoutSeconds?: number | undefined
-  /** Description of what is sold, which clients show to people. */
-  description?: string | undefined
-  /** MIME type of the answer, for clients. */
-  mimeType?: string | undefined
-  /**
-   * Whether a client must send a payment identifier, an id of its own for the
-   * payment, unique for the payer. @default 'optional'
-   */
-  identifier?: 'optional' | 'required' | undefined
-  /**
-   * What happens when the handler fails. `keep`: the client can send the same
-   * request with the same payment again. `giveUp`: the order is voided; if its
-   * payment was captured, it raises the event `refundDue`. @default 'keep' with
-   * `authorization`, 'giveUp' with `upfront`
-   */
-  afterFailure?: 'keep' | 'giveUp' | undefined
-  /**
-   * Whether the handler may run again for the same `orderId` after its process
-   * died. If false, the order is voided in that case; if its payment was
-   * captured, it raises the event `refundDue`. @default false
-   */
-  repeatable?: boolean | undefined
-  /**
-   * True to send the answer to the client in parts as the handler writes them,
-   * and not to store it. Only with `upfront`. Has no effect in Express, where
-   * the answer is collected and stored. @default false
-   */
-  stream?: boolean | undefined
-}
+import type { ChannelDesk } from './channelDesk.js'
+import type { X402ChannelOffer, X402Offer } from './offers.js'
 
 /**
  * Answers browsers with a page on which people pay. `createPaywall` of
@@ -106,8 +40,13 @@ export type X402Paywall = (
 export type X402GateParameters = {
   /** Orders from `createOrders`, or from its `within`. */
   orders: DestinationOrders
+  /**
+   * Channels from `createChannels` of `countersign/channels`, for the same
+   * orders. Offers with the flow `channel` need them.
+   */
+  channels?: Channels | undefined
   /** The offers, each by a name that you choose. */
-  offers: Readonly<Record<string, X402Offer>>
+  offers: Readonly<Record<string, X402Offer | X402ChannelOffer>>
   /**
    * Returns the URL that clients see, if a proxy changes the URL of the
    * request. @default the URL of the request
@@ -155,13 +94,27 @@ export type X402Payment = {
   /** Name of the offer that was paid for. */
   offer: string
   payer: Address
-  /** Amount paid, a decimal in whole tokens. */
+  /**
+   * Amount paid, a decimal in whole tokens. With the flow `channel`, the most
+   * that can be charged.
+   */
   amount: string
   /**
    * Hash of the transaction that captured the payment. `undefined` unless the
    * flow is `upfront`, because other payments are captured later.
    */
   transaction: Hash | undefined
+  /** Id of the channel that pays. Absent unless the flow is `channel`. */
+  channelId?: Hex | undefined
+  /**
+   * Says what the request cost, a decimal in whole tokens from `'0'` to
+   * `amount`. The last call before the handler returns counts; without one, the
+   * whole `amount` is charged. Absent unless the flow is `channel`.
+   *
+   * @throws {@link InvalidFieldError} when the amount is malformed or above
+   * `amount`, or the handler has returned.
+   */
+  charge?: ((amount: string) => void) | undefined
 }
 
 /** A fetch handler that also gets the payment. It answers a paid request. */
@@ -240,6 +193,16 @@ export type SettledOffer = {
   afterFailure: 'keep' | 'giveUp'
   repeatable: boolean
   stream: boolean
+  /** What only offers with the flow `channel` have. */
+  channel: SettledChannel | undefined
+}
+
+/** The members of an offer with the flow `channel`. */
+export type SettledChannel = {
+  /** Least deposit, a decimal in whole tokens. */
+  deposit: string
+  withdrawDelay: number
+  loadFlow: () => Promise<ChannelFlow>
 }
 
 /** An offer with its token, which was checked against the chain. */
@@ -247,8 +210,47 @@ export type Terms = {
   offer: SettledOffer
   token: Token
   value: bigint
+  /** What only offers with the flow `channel` have. */
+  channel: ChannelTerms | undefined
   requirements: PaymentRequirements
 }
+
+/** The terms of an offer with the flow `channel`, as its clients see them. */
+export type ChannelTerms = {
+  flow: ChannelFlow
+  receiverAuthorizer: Address
+  withdrawDelay: number
+  /** Least deposit, in token units. */
+  minDeposit: bigint
+}
+
+/**
+ * The terms on which a request can be paid, and the URL of the requested
+ * resource.
+ */
+export type Asked = {
+  terms: readonly [Terms, ...Terms[]]
+  /** Returns the terms that can be paid now. */
+  getOpen: () => readonly Terms[]
+  resource: string
+}
+
+/** A request that is to be paid through a channel. */
+export type ChannelCall = Pick<AnswerParameters, 'handler' | 'stream'> & {
+  request: Request
+  asked: Asked
+  /** The decoded payload. Its inner members are not checked yet. */
+  payload: PaymentPayload
+}
+
+/** What a gate needs to sell over channels. */
+export type ChannelFlow = {
+  desk: ChannelDesk
+  /** Answers a request that is to be paid through a channel. */
+  answer(gate: GateContext, call: ChannelCall): Promise<Response>
+}
+
+export type LoadChannelFlow = (channels: Channels) => Promise<ChannelFlow>
 
 /** State that all requests of a gate share. */
 export type GateContext = {
@@ -264,6 +266,8 @@ export type GateContext = {
   keepFor: bigint
   takeOverFrom: string | undefined
   paywall: X402Paywall | false
+  /** Vouchers that this process is serving now, by what they are bound to. */
+  serving: Map<string, Promise<unknown>>
   /**
    * Random name of this gate. It marks the gate's records and its lease in the
    * store.
@@ -318,7 +322,7 @@ export type Finished =
   /**
    * The handler succeeded, and its answer is sent to the client as it comes.
    */
-  | { kind: 'live'; response: Response; transaction: Hash }
+  | { kind: 'live'; response: Response }
   | { kind: 'good'; response: KeptResponse }
   | { kind: 'failed'; response: KeptResponse; signal?: Signal | undefined }
 

@@ -34,6 +34,37 @@ export type X402ErrorCode =
   | 'unexpected_settle_error'
   /** The caller has used up its gas budget. This code is not part of x402. */
   | 'gas_budget_exceeded'
+  | ChannelErrorCode
+
+/** Error codes of the scheme `batch-settlement` in `@x402/evm` 2.27. */
+export type ChannelErrorCode =
+  `invalid_batch_settlement_evm_${ChannelErrorName}`
+
+type ChannelErrorName =
+  | 'channel_busy'
+  | 'channel_id_mismatch'
+  | 'channel_not_found'
+  | 'cumulative_amount_mismatch'
+  | 'cumulative_below_claimed'
+  | 'cumulative_exceeds_balance'
+  | 'deposit_below_min_deposit'
+  | 'deposit_simulation_failed'
+  | 'deposit_transaction_failed'
+  | 'erc3009_authorization_required'
+  | 'insufficient_balance'
+  | 'payload_authorization_valid_after'
+  | 'payload_authorization_valid_before'
+  | 'payload_type'
+  | 'receive_authorization_signature'
+  | 'receiver_authorizer_mismatch'
+  | 'receiver_mismatch'
+  | 'refund_amount_invalid'
+  | 'refund_no_balance'
+  | 'refund_payload'
+  | 'refund_transaction_failed'
+  | 'token_mismatch'
+  | 'voucher_signature'
+  | 'withdraw_delay_mismatch'
 
 type Reason = RejectionReason | AcceptRefusal | 'removedRecipient'
 

@@ -45,6 +45,51 @@ export function requirementsOf(terms: ExactTerms): PaymentRequirements {
   }
 }
 
+/** Name of the x402 scheme by which a channel pays for many requests. */
+export const channelScheme = 'batch-settlement'
+
+/**
+ * Terms of a payment of the x402 scheme `batch-settlement`, under the names of
+ * this library.
+ */
+export type ChannelOfferTerms = Omit<ExactTerms, 'flow'> & {
+  /** Account whose key signs claims and refunds. */
+  receiverAuthorizer: Address
+  /** Seconds from the start of the payer's withdrawal to its end. */
+  withdrawDelay: number
+  /** Least deposit, in token units. */
+  minDeposit: bigint
+}
+
+/** Builds the x402 payment requirements (scheme batch-settlement). */
+export function channelRequirementsOf({
+  domain,
+  recipient,
+  value,
+  maxTimeoutSeconds,
+  receiverAuthorizer,
+  withdrawDelay,
+  minDeposit,
+}: ChannelOfferTerms): PaymentRequirements {
+  return {
+    scheme: channelScheme,
+    network: networkOf(domain.chainId),
+    asset: getAddress(domain.verifyingContract),
+    amount: String(value),
+    payTo: getAddress(recipient),
+    maxTimeoutSeconds,
+    extra: {
+      name: domain.name,
+      version: domain.version,
+      receiverAuthorizer: getAddress(receiverAuthorizer),
+      // A number: clients take 900 for anything else, and the channel of their
+      // vouchers would then have another id.
+      withdrawDelay,
+      minDeposit: String(minDeposit),
+    },
+  }
+}
+
 /** Returns the flow of terms that {@link requirementsOf} built. */
 export function flowOf({
   extra,

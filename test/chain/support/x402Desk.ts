@@ -17,7 +17,11 @@ import { fundedAccount } from './desk.js'
 import { openShop, type Shop } from './shop.js'
 
 /** The chain of one test file, with Circle's own contracts. */
-export const chain = await startDevChain({ blockTime: 0, token: 'usdc' })
+export const chain = await startDevChain({
+  blockTime: 0,
+  token: 'usdc',
+  channels: true,
+})
 afterAll(() => chain.stop())
 
 /** Every offer of the tests costs so much, in token units. */

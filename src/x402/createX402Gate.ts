@@ -1,24 +1,26 @@
-import { CountersignError } from '../../core/CountersignError.js'
-import { errorName } from '../../core/errorName.js'
-import { InvalidFieldError } from '../../core/errors.js'
-import { answerRequest } from './answerRequest.js'
-import { refuse } from './answers.js'
-import { isSignal } from './isSignal.js'
-import { createLiveness } from './liveness.js'
-import { openGate } from './openGate.js'
-import { errorOf } from './ownAnswers.js'
-import { parseGate } from './parseGate.js'
-import { startCleaning } from './removeOld.js'
+import { CountersignError } from '../core/CountersignError.js'
+import { errorName } from '../core/errorName.js'
+import { InvalidFieldError } from '../core/errors.js'
+import { answerRequest } from './gate/answerRequest.js'
+import { refuse } from './gate/answers.js'
+import { isSignal } from './gate/isSignal.js'
+import { createLiveness } from './gate/liveness.js'
+import { openGate } from './gate/openGate.js'
+import { errorOf } from './gate/ownAnswers.js'
+import { parseGate } from './gate/parseGate.js'
+import { startCleaning } from './gate/removeOld.js'
 import type {
   AnswerParameters,
+  LoadChannelFlow,
   X402Gate,
   X402GateParameters,
   X402Payment,
-} from './types.js'
+} from './gate/types.js'
 
 /**
  * Stands in front of fetch handlers and sells each answer over x402 (version 2,
- * scheme exact, EIP-3009), so that every x402 client can pay.
+ * schemes exact and batch-settlement, EIP-3009), so that every x402 client can
+ * pay.
  *
  * One payment buys one thing: it is bound to offer, method, resource and body.
  * The handler runs at most once for it, unless it failed or the offer is
@@ -45,7 +47,7 @@ import type {
  * ```
  */
 export function createX402Gate(parameters: X402GateParameters): X402Gate {
-  const gate = parseGate(parameters)
+  const gate = parseGate(parameters, loadChannelFlow)
   const tools = { gate, liveness: createLiveness(gate) }
   let opened: Promise<void> | undefined
   const open = () => {
@@ -102,6 +104,12 @@ export function createX402Gate(parameters: X402GateParameters): X402Gate {
     protect: (offer, handler) => (request) =>
       answer(request, { offer, handler }),
   }
+}
+
+/** Loaded when it is needed: programs that sell without channels are lighter. */
+const loadChannelFlow: LoadChannelFlow = async (channels) => {
+  const { openChannelFlow } = await import('./channel/openChannelFlow.js')
+  return openChannelFlow(channels)
 }
 
 /**

@@ -1,0 +1,164 @@
+import {
+  checkVoucher,
+  hashParsedConfig,
+  hashParsedVoucher,
+} from '../../channels/engine.js'
+import {
+  refuse,
+  requirePayment,
+  thrownBy,
+  withPrivacy,
+  withSettlement,
+} from '../gate/answers.js'
+import { digestBody, hashBinding } from '../gate/bindRequest.js'
+import { openResponse } from '../gate/keptResponse.js'
+import { passOn } from '../gate/passOn.js'
+import type {
+  ChannelCall,
+  ChannelTerms,
+  GateContext,
+  Refusal,
+  Terms,
+} from '../gate/types.js'
+import { matchTerms } from '../wire/requirements.js'
+import { type ChannelPayload, parsePayload } from './parsePayload.js'
+import { type CodeName, refusal } from './refusals.js'
+import { serveRefund } from './serveRefund.js'
+import { serveVoucher } from './serveVoucher.js'
+import type { Reply, SignedCall } from './types.js'
+
+/**
+ * Answers a request that is paid by a voucher of a channel. Checks the signature
+ * before it looks at any record, so that nobody but the payer learns anything
+ * about a channel.
+ *
+ * One voucher of a channel is served at a time in this process. The same request
+ * with the same voucher shares the run; another request waits for its turn.
+ */
+export async function answerChannel(
+  gate: GateContext,
+  call: ChannelCall,
+): Promise<Response> {
+  const signed = await readSigned(gate, call)
+  if (typeof signed === 'function') return signed()
+  const { desk, named, payload, bound } = signed
+  const key = `${payload.type}:${bound}`
+  const joined = gate.serving.get(key) as Promise<Reply> | undefined
+  if (joined) return answerOf(await joined, { request: call.request })
+
+  const serve = payload.type === 'refund' ? serveRefund : serveVoucher
+  const running = desk
+    .inTurn(named.id, () => serve(signed))
+    .finally(() => gate.serving.delete(key))
+  gate.serving.set(key, running)
+  return answerOf(await running, { request: call.request, isFirst: true })
+}
+
+/** Builds a request's own answer: a response can be read only once. */
+function answerOf(
+  reply: Reply,
+  { request, isFirst = false }: { request: Request; isFirst?: boolean },
+): Response {
+  if (reply.kind === 'built') return reply.build()
+  if (reply.kind === 'signal') throw thrownBy(reply.signal)
+  const { response, settled, live } = reply
+  const answer =
+    live && isFirst
+      ? passOn(live, request.signal, () => undefined)
+      : response
+        ? openResponse(response)
+        : refuse(409, 'answered')
+  return settled ? withSettlement(answer, settled) : withPrivacy(answer)
+}
+
+/**
+ * Parses the payload, and checks everything that needs no record: the terms, the
+ * id of the channel, and the voucher's signature.
+ */
+async function readSigned(
+  gate: GateContext,
+  { request, asked, payload: given, handler, stream }: ChannelCall,
+): Promise<SignedCall | Refusal> {
+  const { keccak256 } = gate.context
+  const open = asked.getOpen()
+  const matched = matchTerms(
+    open.map(({ requirements }) => requirements),
+    given,
+  )
+  if (!matched.ok) return () => requirePayment(asked, matched.code)
+  const terms = open[matched.index]
+  if (!terms || !isOfChannel(terms))
+    return () => requirePayment(asked, 'unsupported_scheme')
+  const parsed = parsePayload(given.payload)
+  if (!parsed.ok) return () => requirePayment(asked, parsed.code)
+  const { payload } = parsed
+  const { config, id, maxClaimable } = payload
+  const { chainId } = terms.offer
+  const mismatch = findMismatch(terms, payload)
+  if (mismatch) return refusal(asked, mismatch)
+  if (hashParsedConfig(config, chainId, keccak256) !== id)
+    return refusal(asked, 'channel_id_mismatch')
+  // A contract wallet signs for itself then, and can deny it before the claim.
+  if (!BigInt(config.payerAuthorizer))
+    return refusal(
+      asked,
+      'voucher_signature',
+      'Only channels whose payerAuthorizer is a key are accepted.',
+    )
+  const digest = await digestBody(request, gate.mostRequestBytes)
+  if (!digest) return () => refuse(413, 'request_too_long')
+  const { desk } = terms.channel.flow
+  const voucher = { channelId: id, maxClaimable }
+  const checked = await checkVoucher({
+    chainId,
+    voucher,
+    signature: payload.signature,
+    signer: config.payerAuthorizer,
+    recoverAddress: desk.recoverAddress,
+    keccak256,
+  })
+  if (!checked.ok) return refusal(asked, 'voucher_signature')
+  const bound = hashBinding(
+    {
+      offer: terms.offer.name,
+      method: request.method,
+      resource: asked.resource,
+      body: digest.body,
+      // The voucher's own hash: when the client sends it again, the rest of the
+      // payload may differ, such as the signature of a deposit.
+      payload: hashParsedVoucher(voucher, chainId, keccak256),
+    },
+    keccak256,
+  )
+  return {
+    gate,
+    desk,
+    request,
+    handler,
+    isStream: terms.offer.stream && stream !== false,
+    asked,
+    terms,
+    payload,
+    named: { id, chainId, config },
+    signature: checked.signature,
+    bound,
+  }
+}
+
+const isOfChannel = (
+  terms: Terms,
+): terms is Terms & { channel: ChannelTerms } => terms.channel !== undefined
+
+/** Compares the channel with the offer. */
+function findMismatch(
+  { offer, channel }: Terms & { channel: ChannelTerms },
+  { config }: ChannelPayload,
+): CodeName | undefined {
+  if (config.receiver !== offer.recipient) return 'receiver_mismatch'
+  if (config.token !== offer.token) return 'token_mismatch'
+  if (config.receiverAuthorizer !== channel.receiverAuthorizer)
+    return 'receiver_authorizer_mismatch'
+  if (config.withdrawDelay !== channel.withdrawDelay)
+    return 'withdraw_delay_mismatch'
+  return undefined
+}

@@ -1,0 +1,114 @@
+import { drawNonce } from '../../core/drawNonce.js'
+import { growingPause, keepTrying } from '../../core/keepTrying.js'
+import type { ChannelRecord } from '../../store/types.js'
+import type { KeptResponse } from '../gate/types.js'
+import { type Sent, settlementOf } from './channelState.js'
+import { findAnswer, judgeCall } from './judgeCall.js'
+import { noteOfAnswer } from './keptAnswer.js'
+import { built, busy } from './refusals.js'
+import type { Reply, SignedCall } from './types.js'
+
+/** What a handler has done. */
+export type ChannelWork = {
+  /** Base units of the token. */
+  charged: bigint
+  /** The deposit of this request, if there is one. */
+  sent: Sent | undefined
+  /** The answer, unless it is streamed. */
+  response: KeptResponse | undefined
+  live: Response | undefined
+}
+
+/** Milliseconds between two tries while the database does not answer. */
+const pauses = { shortest: 50, longest: 2_000 }
+
+/** Most times that one charge is judged again because others change the row. */
+const mostTries = 20
+
+/**
+ * Writes a charge with its voucher and answer, in one transaction. Tries again
+ * for up to the gate's `timeout` while the database does not answer. An answer
+ * whose charge is not written never leaves.
+ *
+ * @throws the last failure of the database.
+ */
+export async function bookCharge(
+  call: SignedCall,
+  channel: ChannelRecord,
+  work: ChannelWork,
+): Promise<Reply> {
+  const { charged, sent, response, live } = work
+  // Nothing to write, and no answer to keep: the same request with the same
+  // voucher may cost something next time.
+  if (charged === 0n) {
+    const settled = settlementOf({ channel, charged, sent })
+    return { kind: 'answered', response, live, settled }
+  }
+  const end = performance.now() + call.gate.timeout
+  const pauseAfter = (_: unknown, failures: number) => {
+    const left = end - performance.now()
+    return left > 0 ? Math.min(left, growingPause(failures, pauses)) : undefined
+  }
+  let isSent = false
+  try {
+    const write = openWrite(call, channel, work)
+    const reply = await keepTrying(write, pauseAfter)
+    isSent = reply.kind === 'answered' && reply.live !== undefined
+    return reply
+  } finally {
+    if (!isSent) await live?.body?.cancel().catch(() => undefined)
+  }
+}
+
+/**
+ * Returns a function that writes the charge. Safe to repeat: it writes only if
+ * nobody has changed the channel, or if the changed channel still allows it.
+ */
+function openWrite(
+  call: SignedCall,
+  channel: ChannelRecord,
+  { charged, sent, response, live }: ChannelWork,
+): () => Promise<Reply> {
+  const { gate, desk, named, payload, signature, bound } = call
+  const { maxClaimable } = payload
+  const run = drawNonce().slice(2, 34)
+  let known = channel
+  const write = async (): Promise<Reply | undefined> => {
+    const next = { ...known, charged: known.charged + charged }
+    const settled = settlementOf({ channel: next, charged, sent })
+    const answer = { run, response, settled }
+    const note = await noteOfAnswer(gate, next, { bound, answer })
+    const written = await desk.charge({
+      channel: known,
+      value: charged,
+      maxClaimable,
+      signature,
+      note,
+    })
+    return written && { kind: 'answered', response, live, settled }
+  }
+  /** Judges again after somebody has changed the channel. */
+  const judge = async (): Promise<Reply | undefined> => {
+    const changed = await desk.reload(named.id)
+    if (!changed) return built(busy)
+    const kept = await findAnswer(call, changed)
+    if (kept)
+      return {
+        kind: 'answered',
+        response: kept.response,
+        settled: kept.settled,
+        // A failed write of this run has reached the database after all.
+        live: kept.run === run ? live : undefined,
+      }
+    const refused = await judgeCall(call, changed)
+    known = changed
+    return refused && built(refused)
+  }
+  return async () => {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const reply = (await write()) ?? (await judge())
+      if (reply) return reply
+    }
+    return built(busy)
+  }
+}

@@ -1,0 +1,94 @@
+import { judgeVoucher } from '../../channels/engine.js'
+import type { ChannelRecord } from '../../store/types.js'
+import type { Refusal } from '../gate/types.js'
+import { type KeptAnswer, loadAnswer } from './keptAnswer.js'
+import { busy, correct, type KnownVoucher, refusal } from './refusals.js'
+import type { SignedCall } from './types.js'
+
+/**
+ * Judges whether a voucher pays for its request. Returns the answer that refuses
+ * it, or `undefined`.
+ */
+export async function judgeCall(
+  call: SignedCall,
+  channel: ChannelRecord,
+): Promise<Refusal | undefined> {
+  const { asked, terms, desk, payload } = call
+  const { maxClaimable } = payload
+  const verdict = judgeVoucher(
+    channel,
+    { maxClaimable, price: terms.value },
+    { mostUnclaimed: desk.mostUnclaimed },
+  )
+  if (verdict.ok) return undefined
+  switch (verdict.reason) {
+    case 'belowClaimed':
+      // A claim has published this voucher, so anybody could send it: says
+      // nothing about the channel.
+      return refusal(
+        { ...asked, getOpen: () => [terms] },
+        'cumulative_below_claimed',
+      )
+    case 'stopped':
+      return refuseStopped(call, channel)
+    case 'wrongAmount':
+    case 'exceedsBalance':
+      return correctCall(call, channel)
+    case 'tooMuchUnclaimed':
+      return busy
+  }
+}
+
+/** Refuses a voucher, and tells the client the state of its channel. */
+export async function correctCall(
+  { asked, terms, desk, payload }: SignedCall,
+  channel: ChannelRecord,
+): Promise<Refusal> {
+  const isPrivate = payload.maxClaimable > channel.claimed
+  const voucher = isPrivate ? await findVoucher(desk, channel) : undefined
+  return correct(asked, { terms, channel, voucher })
+}
+
+async function findVoucher(
+  desk: SignedCall['desk'],
+  channel: ChannelRecord,
+): Promise<KnownVoucher | undefined> {
+  const signature = await desk.openVoucher(channel)
+  return signature && { maxClaimable: channel.signed, signature }
+}
+
+/** Refuses a voucher of a channel that takes no more requests. */
+export async function refuseStopped(
+  call: SignedCall,
+  channel: ChannelRecord,
+): Promise<Refusal> {
+  const { asked } = call
+  // A refund is on its way, and decides what is left.
+  if (channel.reason === 'refund') return busy
+  if (channel.reason === 'withdrawal')
+    return refusal(
+      asked,
+      'cumulative_exceeds_balance',
+      'The payer withdraws what is left in this channel.',
+    )
+  // The client asks the chain, and deposits what is missing.
+  if (channel.reason === 'uncovered') return correctCall(call, channel)
+  return refusal(
+    asked,
+    'channel_not_found',
+    'This channel takes no more requests.',
+  )
+}
+
+/** Finds the answer that was given to this request with this voucher. */
+export async function findAnswer(
+  { gate, payload, bound }: SignedCall,
+  channel: ChannelRecord,
+): Promise<KeptAnswer | undefined> {
+  const { maxClaimable } = payload
+  // Only the newest answer of a channel is kept. After a claim, its voucher is
+  // public, and anybody could ask with it.
+  if (maxClaimable !== channel.signed || maxClaimable <= channel.claimed)
+    return undefined
+  return loadAnswer(gate, channel, bound)
+}

@@ -1,0 +1,95 @@
+import { formatAmount } from '../../core/amount.js'
+import type { ChannelRecord } from '../../store/types.js'
+import { runHandler } from '../gate/runHandler.js'
+import { bookCharge } from './bookCharge.js'
+import { type Sent, settlementOf } from './channelState.js'
+import { findAnswer, judgeCall } from './judgeCall.js'
+import { openCharge } from './openCharge.js'
+import { built, refusal } from './refusals.js'
+import { takeDeposit } from './takeDeposit.js'
+import type { Reply, SignedCall } from './types.js'
+
+/**
+ * Serves a request that a voucher pays for: makes the deposit, if there is one,
+ * then runs the handler, and writes charge, voucher and answer before the answer
+ * leaves.
+ */
+export async function serveVoucher(call: SignedCall): Promise<Reply> {
+  const { desk, named, payload, asked } = call
+  const known = await desk.load(named.id)
+  const kept = known && (await findAnswer(call, known))
+  if (kept)
+    return {
+      kind: 'answered',
+      response: kept.response,
+      settled: kept.settled,
+    }
+  const channel = await lookAt(call, known)
+  if (payload.deposit) {
+    const taken = await takeDeposit(call, payload.deposit, channel)
+    if ('kind' in taken) return taken
+    return work(call, taken.channel, taken.sent)
+  }
+  if (!channel) return built(refusal(asked, 'channel_not_found'))
+  const refused = await judgeCall(call, channel)
+  return refused ? built(refused) : work(call, channel, undefined)
+}
+
+/**
+ * Returns the channel with a copy of the chain that is new enough to trust.
+ * Returns `undefined` if there is no such channel, on chain neither.
+ */
+async function lookAt(
+  { desk, named, payload }: SignedCall,
+  known: ChannelRecord | undefined,
+): Promise<ChannelRecord | undefined> {
+  if (!known) return desk.adopt(named)
+  // Before money moves, and before the client is sent to deposit more.
+  const isShort = payload.maxClaimable > known.balance
+  return payload.deposit || isShort || !desk.isFresh(known)
+    ? desk.refresh(known)
+    : known
+}
+
+/** Runs the handler, and writes what it charges. */
+async function work(
+  call: SignedCall,
+  channel: ChannelRecord,
+  sent: Sent | undefined,
+): Promise<Reply> {
+  const { gate, request, handler, isStream, terms, named, bound } = call
+  const { offer, value, token } = terms
+  const charging = openCharge(value, token.decimals)
+  const finished = await runHandler(gate, {
+    request,
+    handler,
+    isStream,
+    payment: {
+      orderId: `x402-${bound.slice(2, 42)}`,
+      offer: offer.name,
+      payer: channel.payer,
+      amount: formatAmount(value, token.decimals),
+      transaction: undefined,
+      channelId: named.id,
+      charge: charging.charge,
+    },
+  })
+  const charged = charging.end()
+  if (finished.kind === 'failed' && finished.signal)
+    return { kind: 'signal', signal: finished.signal }
+  // Nothing is charged, but a deposit may have been made, and then the client
+  // must know.
+  if (finished.kind === 'failed')
+    return {
+      kind: 'answered',
+      response: finished.response,
+      settled: sent && settlementOf({ channel, charged: 0n, sent }),
+    }
+  const isLive = finished.kind === 'live'
+  return bookCharge(call, channel, {
+    charged,
+    sent,
+    response: isLive ? undefined : finished.response,
+    live: isLive ? finished.response : undefined,
+  })
+}

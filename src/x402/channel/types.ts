@@ -1,0 +1,51 @@
+import type { SettleResponse } from '@x402/core/types'
+import type { Hex } from 'viem'
+import type { ChannelDesk, NamedChannel } from '../gate/channelDesk.js'
+import type {
+  Asked,
+  ChannelTerms,
+  GateContext,
+  KeptResponse,
+  Refusal,
+  Signal,
+  Terms,
+  X402Handler,
+} from '../gate/types.js'
+import type { ChannelPayload } from './parsePayload.js'
+
+/** A request whose voucher is signed by the channel's key. */
+export type SignedCall = {
+  gate: GateContext
+  desk: ChannelDesk
+  request: Request
+  handler: X402Handler
+  /** True to send a successful answer in parts, and not to store it. */
+  isStream: boolean
+  asked: Asked
+  terms: Terms & { channel: ChannelTerms }
+  payload: ChannelPayload
+  named: NamedChannel
+  /** The voucher's signature, in the form that the contract accepts. */
+  signature: Hex
+  /** Hash of the voucher, and of the request that it pays for. */
+  bound: Hex
+}
+
+/**
+ * What a request gets. Requests with the same voucher that arrive meanwhile get
+ * the same.
+ */
+export type Reply =
+  /** An answer of the gate itself. */
+  | { kind: 'built'; build: Refusal }
+  | {
+      kind: 'answered'
+      /** The handler's answer; absent if it was streamed. */
+      response: KeptResponse | undefined
+      /** Absent if nothing was charged or deposited. */
+      settled: SettleResponse | undefined
+      /** The streamed answer, for the first of the requests. */
+      live?: Response | undefined
+    }
+  /** The handler threw a value for its framework. Nothing was charged. */
+  | { kind: 'signal'; signal: Signal }

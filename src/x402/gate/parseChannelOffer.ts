@@ -1,0 +1,106 @@
+import { checkMembers } from '../../core/checkMembers.js'
+import { InvalidFieldError, shown } from '../../core/errors.js'
+import { chooseDestination, type OrdersContext } from '../../orders/engine.js'
+import { checkAmount } from './checkAmount.js'
+import { checkOneOf, parseTimeout } from './offerFields.js'
+import type { X402ChannelOffer } from './offers.js'
+import type { SettledChannel, SettledOffer } from './types.js'
+
+/** Bounds of the channel contract, in seconds. */
+const shortestDelay = 900
+const longestDelay = 2_592_000
+
+/** A day: long enough for a worker that is down over night. */
+const usualDelay = 86_400
+
+/**
+ * Checks an offer with the flow `channel`, and fills in defaults.
+ *
+ * @throws {@link InvalidFieldError} when a field is malformed.
+ */
+export function parseChannelOffer(
+  context: OrdersContext,
+  name: string,
+  offer: X402ChannelOffer,
+  loadFlow: SettledChannel['loadFlow'] | undefined,
+): SettledOffer {
+  const field = `offers.${name}`
+  checkMembers(
+    offer,
+    [
+      'flow',
+      'atMost',
+      'deposit',
+      'withdrawDelay',
+      'chainId',
+      'token',
+      'recipient',
+      'maxTimeoutSeconds',
+      'description',
+      'mimeType',
+      'stream',
+    ],
+    field,
+  )
+  if (!loadFlow)
+    throw new InvalidFieldError(
+      'channels',
+      undefined,
+      "what createChannels of countersign/channels returns, because an offer has the flow 'channel'",
+    )
+  const { atMost, deposit, stream = false } = offer
+  checkAmount(`${field}.atMost`, atMost)
+  checkAmount(`${field}.deposit`, deposit)
+  checkOneOf(`${field}.stream`, stream, [true, false])
+  const most = parseUnscaled(atMost, deposit)
+  if (most.deposit < most.atMost)
+    throw new InvalidFieldError(
+      `${field}.deposit`,
+      shown(deposit),
+      `at least what one request can cost, '${atMost}'`,
+    )
+  return {
+    name,
+    amount: atMost,
+    ...chooseDestination(context, {
+      ...offer,
+      primaryType: 'TransferWithAuthorization',
+    }),
+    flow: 'authorization',
+    early: undefined,
+    maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),
+    description: offer.description,
+    mimeType: offer.mimeType,
+    identifier: 'optional',
+    afterFailure: 'keep',
+    repeatable: false,
+    stream,
+    channel: {
+      deposit,
+      withdrawDelay: parseDelay(field, offer.withdrawDelay),
+      loadFlow,
+    },
+  }
+}
+
+/** Parses both with the same number of places, so that they can be compared. */
+function parseUnscaled(atMost: string, deposit: string) {
+  const places = (amount: string) => amount.split('.')[1]?.length ?? 0
+  const decimals = Math.max(places(atMost), places(deposit))
+  const units = (amount: string) => checkAmount('', amount, decimals)
+  return { atMost: units(atMost), deposit: units(deposit) }
+}
+
+function parseDelay(field: string, delay = usualDelay): number {
+  if (
+    Number.isInteger(delay) &&
+    delay >= shortestDelay &&
+    delay <= longestDelay
+  )
+    return delay
+  throw new InvalidFieldError(
+    `${field}.withdrawDelay`,
+    shown(delay),
+    `seconds from ${shortestDelay} to ${longestDelay}`,
+  )
+}

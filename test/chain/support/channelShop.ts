@@ -1,0 +1,66 @@
+import { x402Client } from '@x402/core/client'
+import { toClientEvmSigner } from '@x402/evm'
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
+import { wrapFetchWithPayment } from '@x402/fetch'
+import { type Channels, channels, createChannels } from 'countersign/channels'
+import type { PaymentStore } from 'countersign/store'
+import {
+  createX402Gate,
+  type X402ChannelOffer,
+  type X402Handler,
+} from 'countersign/x402'
+import type { PrivateKeyAccount } from 'viem'
+import { readContract } from 'viem/actions'
+import { fundedAccount } from './desk.js'
+import { openShop, type Shop } from './shop.js'
+import { chain, serveApp } from './x402Desk.js'
+
+/** What a request costs, and what stock clients deposit, in token units. */
+export const most = 10_000n
+export const deposit = 1_000_000n
+
+const tokens: X402ChannelOffer = {
+  flow: 'channel',
+  atMost: '0.01',
+  deposit: '1.00',
+  withdrawDelay: 900,
+}
+
+export type ChannelShop = Shop & { channels: Channels; url: string }
+
+/** A shop that sells requests over channels, served on loopback. */
+export async function openChannelShop(
+  handler: X402Handler,
+  given: { store?: PaymentStore | undefined } = {},
+): Promise<ChannelShop> {
+  const shop = await openShop(chain, { ...given, kinds: [channels()] })
+  const { orders } = shop
+  const made = createChannels({ orders })
+  const offers = { tokens, work: { amount: '0.01' } }
+  const gate = createX402Gate({ orders, channels: made, offers })
+  const url = await serveApp(gate.protect('tokens', handler))
+  return { ...shop, channels: made, url }
+}
+
+/** A stock client of the scheme, with its state in memory. */
+export function stockChannel(account: PrivateKeyAccount, calls: string[] = []) {
+  const signer = toClientEvmSigner(account, {
+    readContract: (given) => {
+      calls.push('readContract')
+      return readContract(chain.clients.public, given as never)
+    },
+  })
+  const scheme = new BatchSettlementEvmScheme(signer)
+  const client = x402Client.fromConfig({
+    schemes: [{ network: 'eip155:*', client: scheme }],
+    // The token of the dev chain is none that the client knows.
+    spendControls: { allowedAssets: true },
+  })
+  return { scheme, fetch: wrapFetchWithPayment(fetch, client), client }
+}
+
+/** Somebody with the stock client, who can deposit so often. */
+export async function stockPayer(deposits = 1n) {
+  const account = await fundedAccount(chain, deposits * deposit)
+  return { account, ...stockChannel(account) }
+}
