@@ -6,7 +6,7 @@ import { parseChannelConfig } from '../contract/parseChannelConfig.js'
 import type { ChannelConfig, ClaimRow } from '../contract/types.js'
 
 /** One channel of a claim, without the voucher's signature. */
-export type ClaimedRow = Omit<ClaimRow, 'signature'> & { channelId: Hex }
+type ClaimedRow = Omit<ClaimRow, 'signature'> & { channelId: Hex }
 
 /** What a movement does, beside the payment that stands for it. */
 export type MovementTerms =

@@ -54,7 +54,7 @@ export type MovementShop = Shop & {
   authorizer: Authorizer
 }
 
-export const domain: ReturnType<typeof domainOf> = domainOf(chain.token)
+const domain: ReturnType<typeof domainOf> = domainOf(chain.token)
 
 export async function openMovementShop(
   given: {
@@ -231,7 +231,7 @@ export function recordOf(
   })
 }
 
-export const stateOf = async (
+const stateOf = async (
   shop: Pick<MovementShop, 'context'>,
   id: string,
 ): Promise<OrderRecord['state']> => (await recordOf(shop, id)).order.state
