@@ -1,7 +1,7 @@
 import type { ChannelRecord } from '../../store/types.js'
 
 /** Why a voucher does not pay for a request. */
-type VoucherRefusal =
+export type VoucherRefusal =
   /** The deposit does not cover it: the payer must deposit more. */
   | 'exceedsBalance'
   /** It is not for what was charged and the price of this request. */
@@ -13,7 +13,7 @@ type VoucherRefusal =
   /** More would be owed than the policy allows before a claim. */
   | 'tooMuchUnclaimed'
 
-type JudgedVoucher = { ok: true } | { ok: false; reason: VoucherRefusal }
+export type JudgedVoucher = { ok: true } | { ok: false; reason: VoucherRefusal }
 
 /**
  * Judges whether a voucher with a valid signature pays for a request at a price.

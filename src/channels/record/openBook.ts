@@ -14,10 +14,10 @@ import type { ChannelsPolicy } from './types.js'
 import { voucherPlace } from './voucherPlace.js'
 
 /** A note of the store that is replaced together with a charge. */
-type ChannelNote = { key: string; until: bigint; data: JsonObject }
+export type ChannelNote = { key: string; until: bigint; data: JsonObject }
 
 /** A charge as the gate wants it written. */
-type BookedCharge = {
+export type BookedCharge = {
   channel: ChannelRecord
   /** Base units of the token; 0 keeps the voucher without a charge. */
   value: bigint

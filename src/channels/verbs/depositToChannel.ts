@@ -17,7 +17,7 @@ import { movementFacts } from './movementFacts.js'
 import { refreshChannels } from './refreshChannels.js'
 
 /** A deposit that a payer signed. */
-type WantedDeposit = {
+export type WantedDeposit = {
   id: Hex
   chainId: number
   config: ChannelConfig
@@ -30,7 +30,7 @@ type WantedDeposit = {
 }
 
 /** What became of a deposit. */
-type DepositResult =
+export type DepositResult =
   /** It is credited: the channel has the balance that the chain shows. */
   | { status: 'credited'; channel: ChannelRecord; transactionHash: Hex }
   /** It is on record, and a worker goes on with it. */
