@@ -54,11 +54,7 @@ export type MovementShop = Shop & {
   authorizer: Authorizer
 }
 
-<<<<<<< HEAD
-const domain = domainOf(chain.token)
-=======
 const domain: ReturnType<typeof domainOf> = domainOf(chain.token)
->>>>>>> h/movements
 
 export async function openMovementShop(
   given: {
