@@ -48,12 +48,13 @@ const contexts = /* @__PURE__ */ new WeakMap<Channels, ChannelsContext>()
  */
 export function createChannels(parameters: CreateChannelsParameters): Channels {
   checkMembers(parameters, ['orders', 'policy'])
-  const { context, instance } = contextOf(parameters.orders)
+  const given: CreateChannelsParameters = Object(parameters)
+  const { context, instance } = contextOf(given.orders)
   if (!context.kinds.get(channelKindName))
     throw new OrdersSetupError(
       'have no kind for channels: pass kinds: [channels()] to createOrders',
     )
-  const policy = settlePolicy(parameters.policy)
+  const policy = settlePolicy(given.policy)
   const book = openBook(context, policy)
   const channels: ChannelsContext = { context, instance, policy, book }
   const perform = <result>(
