@@ -189,7 +189,11 @@ const partRules = Object.entries(parts).map(([part, allowed]) => ({
  * What other parts may import of orders: what is published, and what other
  * kinds of work need beside that.
  */
-const doors = ['^src/orders/index.ts$', '^src/orders/engine.ts$']
+const doors = [
+  '^src/orders/index.ts$',
+  '^src/orders/engine.ts$',
+  '^src/channels/engine.ts$',
+]
 
 /** What differs by the kind of a payment. It builds on `payments/message`. */
 const kinds = '^src/payments/kind.ts$'

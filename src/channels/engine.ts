@@ -3,6 +3,7 @@
  * entry `countersign/channels`.
  */
 
+export type { Channels } from './Channels.js'
 export { depositNonce } from './contract/buildDeposit.js'
 export { depositCollector } from './contract/channelDomain.js'
 export { hashParsedConfig } from './contract/hashChannelConfig.js'

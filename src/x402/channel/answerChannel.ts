@@ -22,7 +22,7 @@ import type {
 } from '../gate/types.js'
 import { matchTerms } from '../wire/requirements.js'
 import { type ChannelPayload, parsePayload } from './parsePayload.js'
-import { type CodeName, refusal } from './refusals.js'
+import { type CodeName, refusedBy } from './refusals.js'
 import { serveRefund } from './serveRefund.js'
 import { serveVoucher } from './serveVoucher.js'
 import type { Reply, SignedCall } from './types.js'
@@ -95,12 +95,12 @@ async function readSigned(
   const { config, id, maxClaimable } = payload
   const { chainId } = terms.offer
   const mismatch = findMismatch(terms, payload)
-  if (mismatch) return refusal(asked, mismatch)
+  if (mismatch) return refusedBy(asked, mismatch)
   if (hashParsedConfig(config, chainId, keccak256) !== id)
-    return refusal(asked, 'channel_id_mismatch')
+    return refusedBy(asked, 'channel_id_mismatch')
   // A contract wallet signs for itself then, and can deny it before the claim.
   if (!BigInt(config.payerAuthorizer))
-    return refusal(
+    return refusedBy(
       asked,
       'voucher_signature',
       'Only channels whose payerAuthorizer is a key are accepted.',
@@ -117,7 +117,7 @@ async function readSigned(
     recoverAddress: desk.recoverAddress,
     keccak256,
   })
-  if (!checked.ok) return refusal(asked, 'voucher_signature')
+  if (!checked.ok) return refusedBy(asked, 'voucher_signature')
   const bound = hashBinding(
     {
       offer: terms.offer.name,

@@ -3,10 +3,10 @@ import { growingPause, keepTrying } from '../../core/keepTrying.js'
 import type { ChannelRecord } from '../../store/types.js'
 import type { KeptResponse } from '../gate/types.js'
 import { type Sent, settlementOf } from './channelState.js'
-import { findAnswer, judgeCall } from './judgeCall.js'
-import { noteOfAnswer } from './keptAnswer.js'
+import { findAnswer, judgePaid } from './judgePaid.js'
 import { built, busy } from './refusals.js'
 import type { Reply, SignedCall } from './types.js'
+import { noteOfAnswer } from './voucherAnswer.js'
 
 /** What a handler has done. */
 export type ChannelWork = {
@@ -100,7 +100,7 @@ function openWrite(
         // A failed write of this run has reached the database after all.
         live: kept.run === run ? live : undefined,
       }
-    const refused = await judgeCall(call, changed)
+    const refused = await judgePaid(call, changed)
     known = changed
     return refused && built(refused)
   }

@@ -1,5 +1,5 @@
+import type { Channels } from '../../channels/engine.js'
 import { channelsContextOf } from '../../channels/engine.js'
-import type { Channels } from '../../channels/index.js'
 import { keepDesk } from '../gate/channelDesk.js'
 import type { ChannelFlow } from '../gate/types.js'
 import { answerChannel } from './answerChannel.js'

@@ -19,7 +19,7 @@ export const codeOf = (name: CodeName): ChannelErrorCode =>
 export const built = (build: Refusal): Reply => ({ kind: 'built', build })
 
 /** Refuses a payment. Says nothing about the channel. */
-export const refusal =
+export const refusedBy =
   (asked: Asked, name: CodeName, message?: string): Refusal =>
   () =>
     requirePayment(asked, codeOf(name), message ? { message } : {})

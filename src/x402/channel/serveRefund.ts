@@ -1,9 +1,9 @@
 import { withSettlement } from '../gate/answers.js'
-import type { RefundVerdict } from '../gate/channelDesk.js'
+import type { ChannelRefundVerdict } from '../gate/channelDesk.js'
 import type { Refusal } from '../gate/types.js'
 import { settlementOf } from './channelState.js'
-import { correctCall, refuseStopped } from './judgeCall.js'
-import { built, busy, refusal } from './refusals.js'
+import { correctCall, refuseStopped } from './judgePaid.js'
+import { built, busy, refusedBy } from './refusals.js'
 import type { Reply, SignedCall } from './types.js'
 
 /**
@@ -14,24 +14,24 @@ import type { Reply, SignedCall } from './types.js'
 export async function serveRefund(call: SignedCall): Promise<Reply> {
   const { desk, named, asked, payload, terms, gate } = call
   const known = (await desk.load(named.id)) ?? (await desk.adopt(named))
-  if (!known) return built(refusal(asked, 'channel_not_found'))
+  if (!known) return built(refusedBy(asked, 'channel_not_found'))
   const channel = await desk.refresh(known)
   const { charged, claimed, balance } = channel
   if (payload.maxClaimable < claimed)
-    return built(refusal(asked, 'cumulative_below_claimed'))
+    return built(refusedBy(asked, 'cumulative_below_claimed'))
   if (payload.maxClaimable !== charged)
     return built(await correctCall(call, channel))
   if (channel.reason === 'withdrawal' || channel.reason === 'refund')
     return built(await refuseStopped(call, channel))
   const left = balance - charged
-  if (left <= 0n) return built(refusal(asked, 'refund_no_balance'))
+  if (left <= 0n) return built(refusedBy(asked, 'refund_no_balance'))
   const value = payload.refund ?? left
   if (value === 0n || value > left)
-    return built(refusal(asked, 'refund_amount_invalid'))
+    return built(refusedBy(asked, 'refund_amount_invalid'))
   // You pay the gas of refunds: many small ones would cost more than they move.
   if (value < left && value < terms.channel.minDeposit)
     return built(
-      refusal(
+      refusedBy(
         asked,
         'refund_amount_invalid',
         'Ask for everything that is left, or for at least the least deposit.',
@@ -44,7 +44,7 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
 
 function explain(
   { asked, named }: SignedCall,
-  verdict: RefundVerdict,
+  verdict: ChannelRefundVerdict,
 ): Refusal {
   if (verdict.ok) {
     const { channel, transaction, value } = verdict
@@ -54,7 +54,7 @@ function explain(
       withSettlement(Response.json(body), settlementOf({ channel, sent }))
   }
   if (verdict.reason === 'inFlight') return busy
-  return refusal(
+  return refusedBy(
     asked,
     verdict.reason === 'nothingLeft'
       ? 'refund_no_balance'

@@ -3,9 +3,9 @@ import type { ChannelRecord } from '../../store/types.js'
 import { runHandler } from '../gate/runHandler.js'
 import { bookCharge } from './bookCharge.js'
 import { type Sent, settlementOf } from './channelState.js'
-import { findAnswer, judgeCall } from './judgeCall.js'
+import { findAnswer, judgePaid } from './judgePaid.js'
 import { openCharge } from './openCharge.js'
-import { built, refusal } from './refusals.js'
+import { built, refusedBy } from './refusals.js'
 import { takeDeposit } from './takeDeposit.js'
 import type { Reply, SignedCall } from './types.js'
 
@@ -30,8 +30,8 @@ export async function serveVoucher(call: SignedCall): Promise<Reply> {
     if ('kind' in taken) return taken
     return work(call, taken.channel, taken.sent)
   }
-  if (!channel) return built(refusal(asked, 'channel_not_found'))
-  const refused = await judgeCall(call, channel)
+  if (!channel) return built(refusedBy(asked, 'channel_not_found'))
+  const refused = await judgePaid(call, channel)
   return refused ? built(refused) : work(call, channel, undefined)
 }
 

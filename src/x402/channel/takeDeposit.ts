@@ -6,9 +6,9 @@ import type { ChannelRecord } from '../../store/types.js'
 import type { DepositVerdict } from '../gate/channelDesk.js'
 import type { Refusal } from '../gate/types.js'
 import type { Sent } from './channelState.js'
-import { correctCall, judgeCall, refuseStopped } from './judgeCall.js'
+import { correctCall, judgePaid, refuseStopped } from './judgePaid.js'
 import type { AskedDeposit } from './parsePayload.js'
-import { built, busy, type CodeName, refusal } from './refusals.js'
+import { built, busy, type CodeName, refusedBy } from './refusals.js'
 import type { Reply, SignedCall } from './types.js'
 
 /** A channel whose deposit is credited. `sent` is the one of this request. */
@@ -30,7 +30,7 @@ export async function takeDeposit(
   const payment = paymentOf(call, asked)
   const before = channel && (await desk.findDeposit(named.id, payment))
   if (channel && before?.ok) {
-    const refused = await judgeCall(call, channel)
+    const refused = await judgePaid(call, channel)
     return refused ? built(refused) : { channel, sent: before }
   }
   const refused =
@@ -39,7 +39,7 @@ export async function takeDeposit(
   if (refused) return built(refused)
   if (!before) {
     const code = await refusePayment(call, payment)
-    if (code) return built(refusal(call.asked, code))
+    if (code) return built(refusedBy(call.asked, code))
   }
   const { salt } = asked
   const { timeout } = call.gate
@@ -49,7 +49,7 @@ export async function takeDeposit(
   // Somebody changed the channel while the deposit was made.
   const judged =
     maxClaimable === made.channel.charged + terms.value
-      ? await judgeCall(call, made.channel)
+      ? await judgePaid(call, made.channel)
       : await correctCall(call, made.channel)
   return judged ? built(judged) : { channel: made.channel, sent: made }
 }
@@ -63,11 +63,11 @@ async function refuseBefore(
   const { maxClaimable } = payload
   const { charged, balance, state, reason } = channel ?? nothing
   if (channel && maxClaimable <= channel.claimed)
-    return judgeCall(call, channel)
+    return judgePaid(call, channel)
   if (maxClaimable !== charged + terms.value)
     return channel
       ? correctCall(call, channel)
-      : refusal(call.asked, 'cumulative_amount_mismatch')
+      : refusedBy(call.asked, 'cumulative_amount_mismatch')
   if (!channel) return undefined
   if (state === 'stopped' && reason !== 'uncovered')
     return refuseStopped(call, channel)
@@ -88,9 +88,9 @@ function refuseAmount(
   balance: bigint,
 ): Refusal | undefined {
   const { minDeposit } = terms.channel
-  if (value < minDeposit) return refusal(asked, 'deposit_below_min_deposit')
+  if (value < minDeposit) return refusedBy(asked, 'deposit_below_min_deposit')
   return payload.maxClaimable > balance + value
-    ? refusal(asked, 'cumulative_exceeds_balance')
+    ? refusedBy(asked, 'cumulative_exceeds_balance')
     : undefined
 }
 
@@ -160,6 +160,6 @@ function explain(
   reason: Extract<DepositVerdict, { ok: false }>['reason'],
 ): Refusal {
   return reason === 'rejected'
-    ? refusal(asked, 'deposit_transaction_failed')
+    ? refusedBy(asked, 'deposit_transaction_failed')
     : busy
 }

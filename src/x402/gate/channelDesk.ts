@@ -1,11 +1,11 @@
 import type { Address, Hash, Hex } from 'viem'
+import type { Channels } from '../../channels/engine.js'
 import {
   type ChannelBook,
   type ChannelConfig,
   channelsContextOf,
   type RecoverSigner,
 } from '../../channels/engine.js'
-import type { Channels } from '../../channels/index.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
 import type { OrdersContext } from '../../orders/engine.js'
@@ -25,7 +25,7 @@ export type DepositVerdict =
   | { ok: false; reason: 'inFlight' | 'rejected' }
 
 /** What became of a refund. `value` in base units. */
-export type RefundVerdict =
+export type ChannelRefundVerdict =
   | { ok: true; channel: ChannelRecord; transaction: Hash; value: bigint }
   | { ok: false; reason: 'inFlight' | 'rejected' | 'nothingLeft' }
 
@@ -73,7 +73,7 @@ export type ChannelDesk = Pick<
   refund(
     given: { id: Hex; value: bigint },
     options: { timeout: number },
-  ): Promise<RefundVerdict>
+  ): Promise<ChannelRefundVerdict>
 }
 
 const known: WeakMap<object, ChannelDesk> = /* @__PURE__ */ new WeakMap()

@@ -1,5 +1,6 @@
 import type { PaymentRequired } from '@x402/core/types'
 import { encodeHeader } from '../wire/headers.js'
+import { channelScheme } from '../wire/requirements.js'
 import { identifierName } from './identifier.js'
 
 /**
@@ -7,6 +8,14 @@ import { identifierName } from './identifier.js'
  * payment header.
  */
 export const roomForAddress = 500
+
+/**
+ * Characters of a channel's payload with a deposit, and of the state of the
+ * channel, which a client may repeat.
+ */
+const channelRoom = 2_300
+
+const digits = (count: number): string => `0x${'0'.repeat(count)}`
 
 /**
  * Length of the payment header that a client sends to accept the first of these
@@ -20,7 +29,9 @@ export function paymentLength({
   extensions,
 }: Pick<PaymentRequired, 'resource' | 'accepts' | 'extensions'>): number {
   const [accepted] = accepts
-  const digits = (count: number) => `0x${'0'.repeat(count)}`
+  if (accepted?.scheme === channelScheme)
+    // No other part of the payload depends on the offer.
+    return encodeHeader({ resource, accepted, extensions }).length + channelRoom
   const declared = Object(extensions?.[identifierName])
   const info = { ...declared.info, id: 'x'.repeat(128) }
   return encodeHeader({

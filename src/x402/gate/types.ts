@@ -1,7 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types'
 import type { Address, Hash, Hex } from 'viem'
 import type { Token } from '../../chain/state/getToken.js'
-import type { Channels } from '../../channels/index.js'
+import type { Channels } from '../../channels/engine.js'
 import type {
   EarlyLimits,
   Instance,

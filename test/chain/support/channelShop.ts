@@ -31,12 +31,22 @@ export type ChannelShop = Shop & { channels: Channels; url: string }
 /** A shop that sells requests over channels, served on loopback. */
 export async function openChannelShop(
   handler: X402Handler,
-  given: { store?: PaymentStore | undefined } = {},
+  {
+    offer,
+    policy,
+    ...given
+  }: {
+    store?: PaymentStore | undefined
+    /** Who sells. Default: someone new. */
+    sellers?: readonly PrivateKeyAccount[] | undefined
+    offer?: Partial<X402ChannelOffer> | undefined
+    policy?: Parameters<typeof createChannels>[0]['policy'] | undefined
+  } = {},
 ): Promise<ChannelShop> {
   const shop = await openShop(chain, { ...given, kinds: [channels()] })
   const { orders } = shop
-  const made = createChannels({ orders })
-  const offers = { tokens, work: { amount: '0.01' } }
+  const made = createChannels({ orders, policy })
+  const offers = { tokens: { ...tokens, ...offer } }
   const gate = createX402Gate({ orders, channels: made, offers })
   const url = await serveApp(gate.protect('tokens', handler))
   return { ...shop, channels: made, url }

@@ -12,7 +12,7 @@ import type { GateContext, KeptResponse } from '../gate/types.js'
  * The answer to the newest voucher of a channel, as it is stored. Absent
  * `response`: it was streamed.
  */
-export type KeptAnswer = {
+export type VoucherAnswer = {
   /** Random name of the run that has given it. */
   run: string
   response: KeptResponse | undefined
@@ -36,7 +36,7 @@ const placeOf = (channel: ChannelRecord, bound: Hex): SealContext => ({
 export async function noteOfAnswer(
   { context, keepFor }: Pick<GateContext, 'context' | 'keepFor'>,
   channel: ChannelRecord,
-  { bound, answer }: { bound: Hex; answer: KeptAnswer },
+  { bound, answer }: { bound: Hex; answer: VoucherAnswer },
 ): Promise<{ key: string; until: bigint; data: JsonObject }> {
   const text = JSON.stringify(answer)
   const sealed = await context.sealer.seal(text, placeOf(channel, bound))
@@ -56,7 +56,7 @@ export async function loadAnswer(
   { context }: Pick<GateContext, 'context'>,
   channel: ChannelRecord,
   bound: Hex,
-): Promise<KeptAnswer | undefined> {
+): Promise<VoucherAnswer | undefined> {
   const [note] = await context.store.read(({ notes }) =>
     notes.find({ keys: [keyOf(channel.id)] }),
   )
@@ -64,5 +64,5 @@ export async function loadAnswer(
   if (kept !== bound || typeof answer !== 'string') return undefined
   const text = await openSealed(context, answer, placeOf(channel, bound))
   // The cast is safe: only `noteOfAnswer` encrypts for this context.
-  return text === undefined ? undefined : (JSON.parse(text) as KeptAnswer)
+  return text === undefined ? undefined : (JSON.parse(text) as VoucherAnswer)
 }

@@ -1,15 +1,15 @@
 import { judgeVoucher } from '../../channels/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import type { Refusal } from '../gate/types.js'
-import { type KeptAnswer, loadAnswer } from './keptAnswer.js'
-import { busy, correct, type KnownVoucher, refusal } from './refusals.js'
+import { busy, correct, type KnownVoucher, refusedBy } from './refusals.js'
 import type { SignedCall } from './types.js'
+import { loadAnswer, type VoucherAnswer } from './voucherAnswer.js'
 
 /**
  * Judges whether a voucher pays for its request. Returns the answer that refuses
  * it, or `undefined`.
  */
-export async function judgeCall(
+export async function judgePaid(
   call: SignedCall,
   channel: ChannelRecord,
 ): Promise<Refusal | undefined> {
@@ -25,7 +25,7 @@ export async function judgeCall(
     case 'belowClaimed':
       // A claim has published this voucher, so anybody could send it: says
       // nothing about the channel.
-      return refusal(
+      return refusedBy(
         { ...asked, getOpen: () => [terms] },
         'cumulative_below_claimed',
       )
@@ -66,14 +66,14 @@ export async function refuseStopped(
   // A refund is on its way, and decides what is left.
   if (channel.reason === 'refund') return busy
   if (channel.reason === 'withdrawal')
-    return refusal(
+    return refusedBy(
       asked,
       'cumulative_exceeds_balance',
       'The payer withdraws what is left in this channel.',
     )
   // The client asks the chain, and deposits what is missing.
   if (channel.reason === 'uncovered') return correctCall(call, channel)
-  return refusal(
+  return refusedBy(
     asked,
     'channel_not_found',
     'This channel takes no more requests.',
@@ -84,7 +84,7 @@ export async function refuseStopped(
 export async function findAnswer(
   { gate, payload, bound }: SignedCall,
   channel: ChannelRecord,
-): Promise<KeptAnswer | undefined> {
+): Promise<VoucherAnswer | undefined> {
   const { maxClaimable } = payload
   // Only the newest answer of a channel is kept. After a claim, its voucher is
   // public, and anybody could ask with it.

@@ -1,0 +1,96 @@
+import { initiateWithdrawCall } from 'countersign/channels'
+import { memoryStore } from 'countersign/store'
+import { createWalletClient, http } from 'viem'
+import { sendTransaction } from 'viem/actions'
+import { expect, test } from 'vitest'
+import { channelOf, channelOfferOf } from '../../support/channelPayer.js'
+import {
+  deposit,
+  most,
+  openChannelShop,
+  stockPayer,
+} from '../../support/channelShop.js'
+import { fundedAccount } from '../../support/desk.js'
+import { payBy, sendHeader } from '../../support/mockChannelShop.js'
+import { chain, requiredBy, settlementOf } from '../../support/x402Desk.js'
+
+/** Two processes of one shop, as far as they share nothing but the store. */
+async function openTwo() {
+  const store = memoryStore()
+  const sellers = [await fundedAccount(chain)]
+  let runs = 0
+  const handler = async () => Response.json({ runs: ++runs })
+  const given = { store, sellers, policy: { copyFor: 0n } }
+  const one = await openChannelShop(handler, given)
+  const other = await openChannelShop(handler, given)
+  return { one, other, runs: () => runs }
+}
+
+test('what one process answered, the other repeats, and goes on from', async () => {
+  const { one, other, runs } = await openTwo()
+  const account = await fundedAccount(chain, deposit)
+  const first = await payBy(account, `${one.url}/a`, { max: most, deposit })
+  expect(first.status).toBe(200)
+  // Both are reached under one name, as behind a load balancer.
+  const second = await payBy(account, `${other.url}/b`, { max: 2n * most })
+  expect(second.status).toBe(200)
+  const again = await sendHeader(`${other.url}/b`, second.header)
+  expect(settlementOf(again)).toEqual(settlementOf(second))
+  const third = await payBy(account, `${one.url}/c`, { max: 3n * most })
+  expect(third.status).toBe(200)
+  expect(runs()).toBe(3)
+})
+
+test('a voucher that is used at two processes at once is charged once', async () => {
+  const { one, other } = await openTwo()
+  const account = await fundedAccount(chain, deposit)
+  await payBy(account, `${one.url}/first`, { max: most, deposit })
+  for (let round = 2n; round < 7n; round++) {
+    const answers = await Promise.all(
+      [one, other].map(({ url }) =>
+        payBy(account, `${url}/${round}`, { max: round * most }),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([200, 402])
+  }
+  const [channel] = (await one.channels.list()).channels
+  expect(channel).toMatchObject({ charged: 6n * most, balance: deposit })
+})
+
+test('the same deposit at two processes at once is made once', async () => {
+  const { one, other } = await openTwo()
+  const account = await fundedAccount(chain, 2n * deposit)
+  const answers = await Promise.all(
+    [one, other].map(({ url }) =>
+      payBy(account, `${url}/first`, { max: most, deposit }),
+    ),
+  )
+  const statuses = answers.map(({ status }) => status).sort()
+  expect(statuses[0]).toBe(200)
+  expect([402, 503]).toContain(statuses[1])
+  const [channel] = (await one.channels.list()).channels
+  expect(channel).toMatchObject({ charged: most, balance: deposit })
+})
+
+test('the payer who withdraws is served no more', async () => {
+  const { one } = await openTwo()
+  const { account, fetch: pay } = await stockPayer()
+  expect((await pay(`${one.url}/a`)).status).toBe(200)
+  const offer = channelOfferOf(await fetch(one.url))
+  const { config } = channelOf(account.address, offer)
+  const wallet = createWalletClient({
+    account,
+    chain: chain.chain,
+    transport: http(chain.urls.http),
+  })
+  await sendTransaction(
+    wallet,
+    initiateWithdrawCall({ config, value: deposit - most }),
+  )
+  const answer = await pay(`${one.url}/b`)
+  expect(answer.status).toBe(402)
+  expect(requiredBy(answer).error).toBe(
+    'invalid_batch_settlement_evm_cumulative_exceeds_balance',
+  )
+})
