@@ -1,10 +1,10 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { Channels } from '../../channels/engine.js'
-import {
-  type ChannelBook,
-  type ChannelConfig,
-  channelsContextOf,
-  type RecoverSigner,
+import { channelsContextOf } from '../../channels/channelsContextOf.js'
+import type {
+  ChannelBook,
+  ChannelConfig,
+  Channels,
+  RecoverSigner,
 } from '../../channels/engine.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
