@@ -14,7 +14,7 @@ import { digestBody, hashBinding } from '../gate/bindRequest.js'
 import { openResponse } from '../gate/keptResponse.js'
 import { passOn } from '../gate/passOn.js'
 import type {
-  ChannelCall,
+  ChannelRequest,
   ChannelTerms,
   GateContext,
   Refusal,
@@ -37,7 +37,7 @@ import type { Reply, SignedCall } from './types.js'
  */
 export async function answerChannel(
   gate: GateContext,
-  call: ChannelCall,
+  call: ChannelRequest,
 ): Promise<Response> {
   const signed = await readSigned(gate, call)
   if (typeof signed === 'function') return signed()
@@ -77,7 +77,7 @@ function answerOf(
  */
 async function readSigned(
   gate: GateContext,
-  { request, asked, payload: given, handler, stream }: ChannelCall,
+  { request, asked, payload: given, handler, stream }: ChannelRequest,
 ): Promise<SignedCall | Refusal> {
   const { keccak256 } = gate.context
   const open = asked.getOpen()
