@@ -15,8 +15,8 @@ import { openResponse } from '../gate/keptResponse.js'
 import { passOn } from '../gate/passOn.js'
 import type {
   ChannelRequest,
-  ChannelTerms,
   GateContext,
+  OfferedChannel,
   Refusal,
   Terms,
 } from '../gate/types.js'
@@ -147,11 +147,11 @@ async function readSigned(
 
 const isOfChannel = (
   terms: Terms,
-): terms is Terms & { channel: ChannelTerms } => terms.channel !== undefined
+): terms is Terms & { channel: OfferedChannel } => terms.channel !== undefined
 
 /** Compares the channel with the offer. */
 function findMismatch(
-  { offer, channel }: Terms & { channel: ChannelTerms },
+  { offer, channel }: Terms & { channel: OfferedChannel },
   { config }: ChannelPayload,
 ): CodeName | undefined {
   if (config.receiver !== offer.recipient) return 'receiver_mismatch'

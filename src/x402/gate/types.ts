@@ -211,12 +211,12 @@ export type Terms = {
   token: Token
   value: bigint
   /** What only offers with the flow `channel` have. */
-  channel: ChannelTerms | undefined
+  channel: OfferedChannel | undefined
   requirements: PaymentRequirements
 }
 
 /** The terms of an offer with the flow `channel`, as its clients see them. */
-export type ChannelTerms = {
+export type OfferedChannel = {
   flow: ChannelFlow
   receiverAuthorizer: Address
   withdrawDelay: number
