@@ -163,6 +163,7 @@ const rooms = {
     'channels/contract',
     'channels/movements',
     'channels/record',
+    'channels/vouchers',
   ],
   'devchain/sequencer': [],
   'devchain/emulation': ['devchain/sequencer'],

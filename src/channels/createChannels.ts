@@ -3,6 +3,7 @@ import { InvalidFieldError, shown } from '../core/errors.js'
 import { contextOf, watchVerb } from '../orders/engine.js'
 import { type Orders, OrdersSetupError } from '../orders/index.js'
 import type { Channels } from './Channels.js'
+import { keepChannelsContext } from './channelsContextOf.js'
 import { channelKindName } from './movements/channels.js'
 import { openBook } from './record/openBook.js'
 import type { ChannelsPolicy } from './record/types.js'
@@ -13,15 +14,19 @@ import { getChannelOnRecord, listChannels } from './verbs/listChannels.js'
 import { refundChannel } from './verbs/refundChannel.js'
 import { runChannels } from './verbs/runChannels.js'
 import { resumeChannel, stopChannel } from './verbs/stopChannel.js'
+import type { RecoverSigner } from './vouchers/checkVoucher.js'
 
 /** Parameters of {@link createChannels}. */
 export type CreateChannelsParameters = {
   /** Orders from `createOrders` with `channels()` in its `kinds`. */
   orders: Orders
   policy?: Partial<ChannelsPolicy> | undefined
+  /**
+   * Recovers the signer of each voucher. `countersign/accelerate` loads a fast
+   * one. @default viem's
+   */
+  recoverAddress?: RecoverSigner | undefined
 }
-
-const contexts = /* @__PURE__ */ new WeakMap<Channels, ChannelsContext>()
 
 /**
  * Keeps payment channels of x402's scheme `batch-settlement`: the payer deposits
@@ -47,8 +52,15 @@ const contexts = /* @__PURE__ */ new WeakMap<Channels, ChannelsContext>()
  * ```
  */
 export function createChannels(parameters: CreateChannelsParameters): Channels {
-  checkMembers(parameters, ['orders', 'policy'])
+  checkMembers(parameters, ['orders', 'policy', 'recoverAddress'])
   const given: CreateChannelsParameters = Object(parameters)
+  const { recoverAddress } = given
+  if (recoverAddress !== undefined && typeof recoverAddress !== 'function')
+    throw new InvalidFieldError(
+      'recoverAddress',
+      shown(recoverAddress),
+      'a function',
+    )
   const { context, instance } = contextOf(given.orders)
   if (!context.kinds.get(channelKindName))
     throw new OrdersSetupError(
@@ -56,7 +68,13 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
     )
   const policy = settlePolicy(given.policy)
   const book = openBook(context, policy)
-  const channels: ChannelsContext = { context, instance, policy, book }
+  const channels: ChannelsContext = {
+    context,
+    instance,
+    policy,
+    book,
+    recoverAddress,
+  }
   const perform = <result>(
     name: string,
     work: () => Promise<result>,
@@ -79,19 +97,7 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
         instance.hold(runChannels(channels, given)),
       ),
   }
-  contexts.set(made, channels)
-  return made
-}
-
-/**
- * Returns what a gate needs of channels.
- *
- * @throws {@link InvalidFieldError} when `createChannels` did not make them.
- */
-export function channelsContextOf(channels: Channels): ChannelsContext {
-  const found = contexts.get(channels)
-  if (found) return found
-  throw new InvalidFieldError('channels', channels, 'from createChannels')
+  return keepChannelsContext(made, channels)
 }
 
 const usual: ChannelsPolicy = {

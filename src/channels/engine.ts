@@ -4,37 +4,22 @@
  */
 
 export type { Channels } from './Channels.js'
+export { channelsContextOf } from './channelsContextOf.js'
 export { depositNonce } from './contract/buildDeposit.js'
 export { depositCollector } from './contract/channelDomain.js'
 export { hashParsedConfig } from './contract/hashChannelConfig.js'
 export { parseChannelConfig } from './contract/parseChannelConfig.js'
 export type { ChannelConfig } from './contract/types.js'
 export { hashParsedVoucher } from './contract/voucherTypedData.js'
-export { channelsContextOf } from './createChannels.js'
 export { openAuthorizer } from './movements/authorizer.js'
 export { depositIdOf } from './movements/planMovement.js'
 export { configOf } from './record/configOf.js'
-export {
-  type JudgedVoucher,
-  judgeVoucher,
-  type VoucherRefusal,
-} from './record/judgeVoucher.js'
-export type {
-  BookedCharge,
-  ChannelBook,
-  ChannelNote,
-} from './record/openBook.js'
+export { judgeVoucher } from './record/judgeVoucher.js'
+export type { ChannelBook } from './record/openBook.js'
 export { voucherPlace } from './record/voucherPlace.js'
 export { adoptChannel } from './verbs/adoptChannel.js'
 export type { ChannelsContext } from './verbs/context.js'
-export {
-  type DepositResult,
-  depositToChannel,
-  type WantedDeposit,
-} from './verbs/depositToChannel.js'
+export { depositToChannel } from './verbs/depositToChannel.js'
 export { refreshChannels } from './verbs/refreshChannels.js'
-export {
-  type ChannelRefundResult,
-  refundChannel,
-} from './verbs/refundChannel.js'
+export { refundChannel } from './verbs/refundChannel.js'
 export { checkVoucher, type RecoverSigner } from './vouchers/checkVoucher.js'

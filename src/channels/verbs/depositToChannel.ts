@@ -25,6 +25,11 @@ export type WantedDeposit = {
   payment: SignedPayment
   /** 32 bytes that the payment's nonce was made with. */
   salt: Hex
+  /**
+   * Version of the channel that was judged; 0: none is on record. The deposit is
+   * not made if somebody has changed the channel since. Absent: makes it anyway.
+   */
+  version?: number | undefined
   /** Milliseconds to wait for the transaction. */
   timeout: number
 }
@@ -61,7 +66,14 @@ export async function depositToChannel(
   const isSame = known && known.id === depositIdOf(id, wanted.payment)
   if (before && known && !isSame && !isSettled(known))
     return { status: 'busy', channel: before }
+  // What the other deposit credited may not be copied yet.
+  if (before && known && !isSame) await refreshChannels(channels, before, [id])
   const order = isSame ? known : await insertDeposit(channels, wanted)
+  if (!order) {
+    const changed = await channels.book.reload(id)
+    if (changed) return { status: 'busy', channel: changed }
+    return { status: 'rejected', channel: changed, reason: 'otherPayment' }
+  }
   // Whatever becomes of it, the watch follows it: the channel names it.
   const result = await waitForCapture(context, instance.drive(), order, {
     timeout,
@@ -109,13 +121,17 @@ async function planWanted(channels: ChannelsContext, wanted: WantedDeposit) {
   return planDeposit(facts, { channelId, config, payment, salt })
 }
 
-/** Stores the channel, if it is new, and the deposit, in one transaction. */
+/**
+ * Stores the channel, if it is new, and the deposit, in one transaction. Writes
+ * nothing and returns `undefined` if the channel has another version than the
+ * wanted one.
+ */
 async function insertDeposit(
   channels: ChannelsContext,
   wanted: WantedDeposit,
-): Promise<OrderRecord> {
+): Promise<OrderRecord | undefined> {
   const { context, book, instance } = channels
-  const { id, chainId, config } = wanted
+  const { id, chainId, config, version } = wanted
   const { receiver: recipient, ...terms } = config
   const planned = await planWanted(channels, wanted)
   const sealed = await sealMovement(context, planned)
@@ -123,6 +139,8 @@ async function insertDeposit(
   const now = context.now() / 1000n
   const order = await writeNew(context, async (tables) => {
     const [known] = await tables.channels.find({ ids: [id] })
+    const isChanged = version !== undefined && version !== (known?.version ?? 0)
+    if (isChanged) return undefined
     if (known) await tables.channels.update([{ ...known, depositId }])
     else {
       const row = newChannel({ ...terms, id, chainId, recipient }, now)
@@ -132,6 +150,7 @@ async function insertDeposit(
     return stored ?? insertMovement(context, tables, sealed)
   })
   await book.reload(id)
+  if (!order) return undefined
   instance.drive().wake({ chainId, account: order.submitter })
   return order
 }

@@ -14,9 +14,9 @@ import { digestBody, hashBinding } from '../gate/bindRequest.js'
 import { openResponse } from '../gate/keptResponse.js'
 import { passOn } from '../gate/passOn.js'
 import type {
-  ChannelCall,
-  ChannelTerms,
+  ChannelRequest,
   GateContext,
+  OfferedChannel,
   Refusal,
   Terms,
 } from '../gate/types.js'
@@ -37,7 +37,7 @@ import type { Reply, SignedCall } from './types.js'
  */
 export async function answerChannel(
   gate: GateContext,
-  call: ChannelCall,
+  call: ChannelRequest,
 ): Promise<Response> {
   const signed = await readSigned(gate, call)
   if (typeof signed === 'function') return signed()
@@ -77,7 +77,7 @@ function answerOf(
  */
 async function readSigned(
   gate: GateContext,
-  { request, asked, payload: given, handler, stream }: ChannelCall,
+  { request, asked, payload: given, handler, stream }: ChannelRequest,
 ): Promise<SignedCall | Refusal> {
   const { keccak256 } = gate.context
   const open = asked.getOpen()
@@ -147,11 +147,11 @@ async function readSigned(
 
 const isOfChannel = (
   terms: Terms,
-): terms is Terms & { channel: ChannelTerms } => terms.channel !== undefined
+): terms is Terms & { channel: OfferedChannel } => terms.channel !== undefined
 
 /** Compares the channel with the offer. */
 function findMismatch(
-  { offer, channel }: Terms & { channel: ChannelTerms },
+  { offer, channel }: Terms & { channel: OfferedChannel },
   { config }: ChannelPayload,
 ): CodeName | undefined {
   if (config.receiver !== offer.recipient) return 'receiver_mismatch'

@@ -29,6 +29,7 @@ export function openDesk(channels: ChannelsContext): ChannelDesk {
     charge,
     getAuthorizer: openAuthorizerReader(channels),
     mostUnclaimed: policy.mostUnclaimed,
+    recoverAddress: channels.recoverAddress,
     ...copies,
     adopt: async (named) => {
       const since = performance.now()

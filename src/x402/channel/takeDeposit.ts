@@ -43,7 +43,9 @@ export async function takeDeposit(
   }
   const { salt } = asked
   const { timeout } = call.gate
-  const made = await desk.deposit({ ...named, payment, salt }, { timeout })
+  const version = channel?.version ?? 0
+  const wanted = { ...named, payment, salt, version }
+  const made = await desk.deposit(wanted, { timeout })
   if (!made.ok) return built(explain(call, made.reason))
   const { maxClaimable } = payload
   // Somebody changed the channel while the deposit was made.

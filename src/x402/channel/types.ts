@@ -3,9 +3,9 @@ import type { Hex } from 'viem'
 import type { ChannelDesk, NamedChannel } from '../gate/channelDesk.js'
 import type {
   Asked,
-  ChannelTerms,
   GateContext,
   KeptResponse,
+  OfferedChannel,
   Refusal,
   Signal,
   Terms,
@@ -22,7 +22,7 @@ export type SignedCall = {
   /** True to send a successful answer in parts, and not to store it. */
   isStream: boolean
   asked: Asked
-  terms: Terms & { channel: ChannelTerms }
+  terms: Terms & { channel: OfferedChannel }
   payload: ChannelPayload
   named: NamedChannel
   /** The voucher's signature, in the form that the contract accepts. */

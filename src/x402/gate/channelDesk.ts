@@ -1,10 +1,10 @@
 import type { Address, Hash, Hex } from 'viem'
-import type { Channels } from '../../channels/engine.js'
-import {
-  type ChannelBook,
-  type ChannelConfig,
-  channelsContextOf,
-  type RecoverSigner,
+import { channelsContextOf } from '../../channels/channelsContextOf.js'
+import type {
+  ChannelBook,
+  ChannelConfig,
+  Channels,
+  RecoverSigner,
 } from '../../channels/engine.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
@@ -60,10 +60,16 @@ export type ChannelDesk = Pick<
   >
   /**
    * Puts a deposit on record, sends it, and waits until it is credited. Takes no
-   * other deposit of the channel while one is in flight.
+   * other deposit of the channel while one is in flight, and none if somebody has
+   * changed the channel since it was judged.
    */
   deposit(
-    given: NamedChannel & { payment: SignedPayment; salt: Hex },
+    given: NamedChannel & {
+      payment: SignedPayment
+      salt: Hex
+      /** Version of the channel that was judged; 0: none is on record. */
+      version: number
+    },
     options: { timeout: number },
   ): Promise<DepositVerdict>
   /**

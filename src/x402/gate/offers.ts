@@ -91,8 +91,9 @@ export type X402ChannelOffer = OfferBase & {
   atMost: string
   /**
    * Least deposit, a decimal in whole tokens. You pay the gas of each deposit,
-   * so it should pay for hundreds of requests. A smaller deposit is refused,
-   * unless a client that tops up needs less.
+   * so it should pay for hundreds of requests. A smaller deposit is refused, also
+   * one that tops up. Stock clients deposit this much unless their own spending
+   * limit is below a fifth of it.
    */
   deposit: string
   /**

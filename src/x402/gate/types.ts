@@ -211,12 +211,12 @@ export type Terms = {
   token: Token
   value: bigint
   /** What only offers with the flow `channel` have. */
-  channel: ChannelTerms | undefined
+  channel: OfferedChannel | undefined
   requirements: PaymentRequirements
 }
 
 /** The terms of an offer with the flow `channel`, as its clients see them. */
-export type ChannelTerms = {
+export type OfferedChannel = {
   flow: ChannelFlow
   receiverAuthorizer: Address
   withdrawDelay: number
@@ -236,7 +236,7 @@ export type Asked = {
 }
 
 /** A request that is to be paid through a channel. */
-export type ChannelCall = Pick<AnswerParameters, 'handler' | 'stream'> & {
+export type ChannelRequest = Pick<AnswerParameters, 'handler' | 'stream'> & {
   request: Request
   asked: Asked
   /** The decoded payload. Its inner members are not checked yet. */
@@ -247,7 +247,7 @@ export type ChannelCall = Pick<AnswerParameters, 'handler' | 'stream'> & {
 export type ChannelFlow = {
   desk: ChannelDesk
   /** Answers a request that is to be paid through a channel. */
-  answer(gate: GateContext, call: ChannelCall): Promise<Response>
+  answer(gate: GateContext, call: ChannelRequest): Promise<Response>
 }
 
 export type LoadChannelFlow = (channels: Channels) => Promise<ChannelFlow>

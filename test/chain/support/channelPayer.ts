@@ -1,3 +1,4 @@
+import type { SignedPayment } from 'countersign'
 import {
   type ChannelConfig,
   hashChannelConfig,
@@ -97,6 +98,47 @@ export async function signChannel(
     accepted: accept?.(offer) ?? offer,
     payload: spoil?.(payload) ?? payload,
   })
+}
+
+/** A deposit of a payer into its channel, as the gate makes it of a payload. */
+export async function signedDeposit(
+  account: PrivateKeyAccount,
+  response: Response,
+  value: bigint,
+): Promise<{ payment: SignedPayment; salt: Hex }> {
+  const offer = channelOfferOf(response)
+  const { id, chainId, config } = channelOf(account.address, offer)
+  const { authorization } = await signDeposit(account, offer, {
+    id,
+    deposit: value,
+  })
+  const { salt, signature, ...window } = Object(authorization)
+    .erc3009Authorization as Record<string, string>
+  const words = [{ type: 'bytes32' }, { type: 'uint256' }] as const
+  const nonce = keccak256(
+    encodeAbiParameters(words, [id, BigInt(salt as string)]),
+  )
+  return {
+    salt: salt as Hex,
+    payment: {
+      primaryType: 'ReceiveWithAuthorization',
+      domain: {
+        name: offer.extra.name,
+        version: offer.extra.version,
+        chainId,
+        verifyingContract: config.token.toLowerCase() as Address,
+      },
+      message: {
+        from: account.address.toLowerCase() as Address,
+        to: depositCollector,
+        value,
+        validAfter: BigInt(window.validAfter as string),
+        validBefore: BigInt(window.validBefore as string),
+        nonce,
+      },
+      signature: signature as Hex,
+    },
+  }
 }
 
 async function signDeposit(
