@@ -36,9 +36,9 @@ export default [
   check('ceilingPage', '{ checkout, decodeCheckoutPayment }', 3930, {
     path: 'dist/checkout.js',
   }),
-  check('batches', '*', 17250, { path: 'dist/batches.js' }),
+  check('batches', '*', 17400, { path: 'dist/batches.js' }),
   check('batchCall', '{ batchCall }', 1140, { path: 'dist/batches.js' }),
-  check('handler', '*', 21235, {
+  check('handler', '*', 21450, {
     path: 'dist/http.js',
     external: ['zod'],
   }),

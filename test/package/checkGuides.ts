@@ -79,5 +79,7 @@ export function checkX402Guide(consumer: Consumer): Promise<void> {
     )
     place.write(guide, 'news.ts')
     equal(await place.runCommand('npx tsx news.ts'), '')
+    // A test of its own runs the stock server with this program.
+    place.write(guide, 'stock.ts')
   })
 }

@@ -1,7 +1,7 @@
 import type { ChannelRecord } from '../../store/types.js'
 
 /** Why a voucher does not pay for a request. */
-export type VoucherRefusal =
+type VoucherRefusal =
   /** The deposit does not cover it: the payer must deposit more. */
   | 'exceedsBalance'
   /** It is not for what was charged and the price of this request. */

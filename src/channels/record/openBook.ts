@@ -14,10 +14,10 @@ import type { ChannelsPolicy } from './types.js'
 import { voucherPlace } from './voucherPlace.js'
 
 /** A note of the store that is replaced together with a charge. */
-export type ChannelNote = { key: string; until: bigint; data: JsonObject }
+type ChannelNote = { key: string; until: bigint; data: JsonObject }
 
 /** A charge as the gate wants it written. */
-export type BookedCharge = {
+type BookedCharge = {
   channel: ChannelRecord
   /** Base units of the token; 0 keeps the voucher without a charge. */
   value: bigint

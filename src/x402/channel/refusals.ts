@@ -12,7 +12,7 @@ type Name<code> = code extends `invalid_batch_settlement_evm_${infer name}`
 /** An error code of the scheme, without what they all begin with. */
 export type CodeName = Name<ChannelErrorCode>
 
-export const codeOf = (name: CodeName): ChannelErrorCode =>
+const codeOf = (name: CodeName): ChannelErrorCode =>
   `invalid_batch_settlement_evm_${name}`
 
 /** An answer of the gate itself. */
