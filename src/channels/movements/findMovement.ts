@@ -117,7 +117,7 @@ async function findRefund(
     config,
     value,
     nonce,
-    signature: anySignature,
+    signature: anySignature(),
   })
   // Selector, terms, amount and nonce stand before the signature.
   const own = call.data.slice(2, 2 + 8 + 9 * 64)
@@ -125,7 +125,7 @@ async function findRefund(
 }
 
 /** A signature whose form is valid. It is never sent. */
-const anySignature: Hex = /* @__PURE__ */ `0x${'1'.repeat(128)}1b`
+const anySignature = (): Hex => `0x${'1'.repeat(128)}1b`
 
 /**
  * Reads channels at the last block of a search, which saves the search if they

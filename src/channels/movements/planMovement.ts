@@ -1,7 +1,6 @@
-import { type Address, type Hex, keccak256 } from 'viem'
+import { type Address, type Hex, keccak256, zeroHash } from 'viem'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { SignedPayment, TokenDomain } from '../../core/types.js'
-import { word } from '../../core/words.js'
 import { draftedOrder, unsignedAttempt } from '../../orders/engine.js'
 import type { AttemptRecord, OrderRecord } from '../../store/types.js'
 import { channelContract, depositCollector } from '../contract/channelDomain.js'
@@ -35,7 +34,7 @@ export type MovementFacts = {
 /**
  * Hash that no buyer token has: these rows have no buyer who opens a page.
  */
-const noBuyerToken: Hex = /* @__PURE__ */ `0x${word('0x0')}`
+const noBuyerToken: Hex = zeroHash
 
 /**
  * Seconds before it is stored in which a deposit may have been made by somebody
