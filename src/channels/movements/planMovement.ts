@@ -1,4 +1,4 @@
-import { type Address, type Hex, keccak256, zeroHash } from 'viem'
+import { type Address, type Hex, keccak256 } from 'viem'
 import { drawNonce } from '../../core/drawNonce.js'
 import type { SignedPayment, TokenDomain } from '../../core/types.js'
 import { draftedOrder, unsignedAttempt } from '../../orders/engine.js'
@@ -34,7 +34,8 @@ export type MovementFacts = {
 /**
  * Hash that no buyer token has: these rows have no buyer who opens a page.
  */
-const noBuyerToken: Hex = zeroHash
+const noBuyerToken: Hex =
+  '0x0000000000000000000000000000000000000000000000000000000000000000'
 
 /**
  * Seconds before it is stored in which a deposit may have been made by somebody
