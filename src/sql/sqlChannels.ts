@@ -131,16 +131,12 @@ function searchToken(
       .orderBy('position')
       .$if(locks, (due) => due.forUpdate().skipLocked())
       .execute()
-  return (
-    channels
-      .where(inPart(dialect, part, 'filtered'))
-      // Repeats the condition of the partial index, without which the database
-      // does not use that index.
-      .where(sql<boolean>`(state <> 'stopped' or balance <> '0')`)
-      .where('position', '>', query.after ?? -1n)
-      .orderBy('position')
-      .execute()
-  )
+  return channels
+    .where(inPart(dialect, part, 'filtered'))
+    .where(sql<boolean>`(state <> 'stopped' or balance <> '0')`)
+    .where('position', '>', query.after ?? -1n)
+    .orderBy('position')
+    .execute()
 }
 
 async function list(

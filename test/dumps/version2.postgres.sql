@@ -25,6 +25,7 @@ create table channels (
   refund_nonce numeric(78, 0) not null,
   seen_block int8 not null,
   seen_at int8 not null,
+  deposit_id text collate "C",
   unclaimed_since int8,
   due int8,
   used_at int8 not null
@@ -36,8 +37,6 @@ create index channels_token on channels (chain_id, token, position);
 create index channels_token_payer on channels (chain_id, token, payer, position);
 create index channels_due on channels (chain_id, token, due, position, recipient)
   where due is not null;
-create index channels_watched on channels (chain_id, token, position, recipient)
-  where balance <> '0';
 insert into versions (version) values (2);
 insert into channels
   (position, id, version, chain_id, token, recipient, payer, payer_authorizer, receiver_authorizer, withdraw_delay, salt, state, reason, charged, signed, voucher, balance, claimed, withdrawing, withdrawable_at, refund_nonce, seen_block, seen_at, unclaimed_since, due, used_at)

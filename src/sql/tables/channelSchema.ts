@@ -48,7 +48,4 @@ export const channelSchema: Migration = ({
   'create index channels_token_payer on channels (chain_id, token, payer, position)',
   `create index channels_due on channels (chain_id, token, due, position, recipient)
     where due is not null`,
-  // `<> '0'`, because SQLite keeps amounts as text, which it cannot order.
-  `create index channels_watched on channels (chain_id, token, position, recipient)
-    where state <> 'stopped' or balance <> '0'`,
 ]

@@ -271,7 +271,7 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
   ],
   [
     'channels to watch',
-    'channels_watched',
+    '(channels_token|channels_pkey)',
     (it) => findChannels(it, { watched: [destination], after: 5n, limit }),
   ],
   [
@@ -451,7 +451,7 @@ const manyQueries: typeof queries = [
   ],
   [
     'channels of many recipients to watch',
-    'channels_watched',
+    '(channels_token|channels_pkey)',
     (it) => findChannels(it, { watched: many, after: 5n, limit }),
   ],
   [
