@@ -1,0 +1,295 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type FacilitatorClient, x402ResourceServer } from '@x402/core/server'
+import { toClientEvmSigner } from '@x402/evm'
+import {
+  BatchSettlementEvmScheme as ClientScheme,
+  computeChannelId,
+} from '@x402/evm/batch-settlement/client'
+import { BatchSettlementEvmScheme as ServerScheme } from '@x402/evm/batch-settlement/server'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { paymentMiddleware } from '@x402/hono'
+import { loadAccelerator } from 'countersign/accelerate'
+import {
+  channels,
+  createChannels,
+  voucherTypedData,
+} from 'countersign/channels'
+import { type DevChain, startDevChain } from 'countersign/devchain'
+import { createOrders } from 'countersign/orders'
+import { createReadClient } from 'countersign/reads'
+import { sqliteStore } from 'countersign/sql'
+import { sealer } from 'countersign/store'
+import { createX402Gate } from 'countersign/x402'
+import { Hono } from 'hono'
+import { createWalletClient, http, type PrivateKeyAccount } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { readContract } from 'viem/actions'
+import { compareTimes, type Row } from './compare.js'
+import { makeFolder } from './ordersShop.js'
+
+const rounds = 5
+/** Requests in a round, of all channels together. */
+const count = 100
+const price = 10_000n
+const address = 'http://api.example/words'
+const peer = 'stock server of x402, state in memory'
+
+type Side = {
+  fetch: (request: Request) => Response | Promise<Response>
+  stop: () => Promise<void>
+}
+
+/**
+ * Paid requests over channels, each with the next voucher, in process: ours
+ * durable and sealed in SQLite, the stock server's in memory.
+ */
+export async function benchChannelRequests(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const many of [1, 50]) rows.push(await race(many))
+  return rows
+}
+
+async function race(many: number): Promise<Row> {
+  const chain = await startDevChain({ channels: true, blockTime: 0 })
+  const [own, stock] = [await openOwn(chain), await openStock(chain)]
+  try {
+    const buyers = { own: await openAll(own), stock: await openAll(stock) }
+    const { milliseconds, ratios } = await compareTimes('own', {
+      rounds,
+      prepare: async () => {
+        const headers = {
+          own: await signNext(buyers.own),
+          stock: await signNext(buyers.stock),
+        }
+        return {
+          own: () => payAll(own, headers.own),
+          stock: () => payAll(stock, headers.stock),
+        }
+      },
+    })
+    const a = (took = 0) => (1000 * count) / took
+    return {
+      name: `paid request over ${many === 1 ? 'one channel' : `${many} channels`}: ${a(milliseconds.own).toFixed(0)} a second, stock ${a(milliseconds.stock).toFixed(0)}`,
+      peer,
+      ratio: ratios.stock ?? 0,
+      goal: 1,
+      unit: 'time',
+      sides: {
+        own: a(milliseconds.own),
+        peer: a(milliseconds.stock),
+        unit: 'a second',
+      },
+      why: 'Ours writes charge, voucher and answer to the disk before each answer.',
+    }
+  } finally {
+    await own.stop()
+    await stock.stop()
+    await chain.stop()
+  }
+
+  function openAll(side: Side): Promise<Buyer[]> {
+    return Promise.all(
+      Array.from({ length: many }, () => openChannel(chain, side)),
+    )
+  }
+}
+
+/** Each channel's requests one after another, all channels at once. */
+async function payAll(side: Side, all: readonly string[][]): Promise<void> {
+  await Promise.all(
+    all.map(async (headers) => {
+      for (const header of headers) {
+        const answer = await side.fetch(requestWith(header))
+        if (!answer.ok) throw new Error(`answer ${answer.status}`)
+        await answer.arrayBuffer()
+      }
+    }),
+  )
+}
+
+const requestWith = (payment: string) =>
+  new Request(address, { headers: { 'payment-signature': payment } })
+
+type Voucher = { channelId: `0x${string}`; maxClaimableAmount: string }
+type Payload = {
+  payload: { channelConfig: object; voucher: Voucher; type?: string }
+}
+type Buyer = {
+  account: PrivateKeyAccount
+  charged: bigint
+  template: Payload
+}
+
+/** Opens a channel by the stock client, and keeps what it sent. */
+async function openChannel(chain: DevChain, side: Side): Promise<Buyer> {
+  const account = privateKeyToAccount(generatePrivateKey())
+  await chain.mint({ to: account.address, amount: '50' })
+  const signer = toClientEvmSigner(account, {
+    readContract: (given) => readContract(chain.clients.public, given as never),
+  })
+  let sent = ''
+  const send = async (input: Request | URL | string, init?: RequestInit) => {
+    const request = new Request(input, init)
+    sent = request.headers.get('payment-signature') ?? sent
+    return side.fetch(request)
+  }
+  const client = x402Client.fromConfig({
+    schemes: [{ network: 'eip155:*', client: new ClientScheme(signer) }],
+    spendControls: { allowedAssets: true },
+  })
+  const answer = await wrapFetchWithPayment(send, client)(address)
+  if (!answer.ok) throw new Error(`no channel: ${answer.status}`)
+  const template: Payload = JSON.parse(atob(sent))
+  return { account, charged: price, template }
+}
+
+/** Signs the next vouchers of all channels, for one round. */
+function signNext(buyers: readonly Buyer[]): Promise<string[][]> {
+  return Promise.all(
+    buyers.map(async (buyer) => {
+      const headers: string[] = []
+      for (let at = 0; at < count / buyers.length; at++) {
+        buyer.charged += price
+        headers.push(await signOne(buyer))
+      }
+      return headers
+    }),
+  )
+}
+
+async function signOne({ account, charged, template }: Buyer): Promise<string> {
+  const { channelConfig, voucher } = template.payload
+  const { channelId } = voucher
+  const signature = await account.signTypedData(
+    voucherTypedData({
+      chainId: 31337,
+      voucher: { channelId, maxClaimable: charged },
+    }) as never,
+  )
+  const next = { channelId, maxClaimableAmount: String(charged), signature }
+  const payload = { type: 'voucher', channelConfig, voucher: next }
+  return btoa(JSON.stringify({ ...template, payload }))
+}
+
+async function openOwn(chain: DevChain): Promise<Side> {
+  const { keccak256, recoverAddress } = await loadAccelerator()
+  const folder = makeFolder()
+  const client = createReadClient({ chain: chain.chain, url: chain.urls.http })
+  const account = privateKeyToAccount(generatePrivateKey())
+  const wallet = createWalletClient({
+    account,
+    chain: chain.chain,
+    transport: http(chain.urls.http),
+  })
+  await chain.clients.test.setBalance({
+    address: account.address,
+    value: 10n ** 20n,
+  })
+  const orders = createOrders({
+    store: sqliteStore({ file: join(folder.path, 'channels.db') }),
+    seal: sealer({ keys: { one: randomBytes(32) }, current: 'one' }),
+    tokens: [{ client, token: chain.token }],
+    wallets: [wallet],
+    kinds: [channels()],
+    policy: { pollingInterval: 20 },
+    keccak256,
+  })
+  const kept = createChannels({
+    orders,
+    recoverAddress,
+    policy: { copyFor: 3600n },
+  })
+  const gate = createX402Gate({
+    orders,
+    channels: kept,
+    offers: { words: { atMost: '0.01', flow: 'channel', deposit: '20' } },
+  })
+  return {
+    fetch: gate.protect('words', () => Response.json({ words: 'so' })),
+    stop: async () => {
+      await orders.close()
+      folder.remove()
+    },
+  }
+}
+
+/** The stock server, with a facilitator that answers at once and checks nothing. */
+async function openStock({ token }: DevChain): Promise<Side> {
+  const network = 'eip155:31337'
+  const { address: payTo } = privateKeyToAccount(generatePrivateKey())
+  const scheme = new ServerScheme(payTo)
+  scheme.registerMoneyParser?.(async () => ({
+    amount: String(price),
+    asset: token,
+    extra: { name: 'USD Coin', version: '2' },
+  }))
+  const server = new x402ResourceServer(stubFacilitator(network)).register(
+    network,
+    scheme,
+  )
+  const offer = {
+    scheme: 'batch-settlement',
+    network,
+    payTo,
+    price: '$0.01',
+    extra: { minDeposit: '20000000' },
+  } as const
+  const app = new Hono()
+  app.use(paymentMiddleware({ 'GET /words': { accepts: offer } }, server))
+  app.get('/words', (context) => context.json({ words: 'so' }))
+  return { fetch: app.fetch, stop: async () => {} }
+}
+
+type StockConfig = Parameters<typeof computeChannelId>[0]
+
+function stubFacilitator(network: 'eip155:31337'): FacilitatorClient {
+  const authorizer = privateKeyToAccount(generatePrivateKey()).address
+  const balances = new Map<string, bigint>()
+  const stateOf = (config: StockConfig) => {
+    const channelId = computeChannelId(config, network)
+    return {
+      channelId,
+      balance: String(balances.get(channelId) ?? 0n),
+      totalClaimed: '0',
+      withdrawRequestedAt: 0,
+      refundNonce: '0',
+    }
+  }
+  return {
+    getSupported: async () => ({
+      kinds: [
+        {
+          x402Version: 2,
+          scheme: 'batch-settlement',
+          network,
+          extra: { receiverAuthorizer: authorizer },
+        },
+      ],
+      extensions: [],
+      signers: { 'eip155:*': [authorizer] },
+    }),
+    verify: async ({ payload }) => {
+      const { channelConfig } = payload as { channelConfig: StockConfig }
+      const { payer } = channelConfig
+      return { isValid: true, payer, extra: stateOf(channelConfig) }
+    },
+    settle: async ({ payload }) => {
+      const { channelConfig, deposit } = payload as {
+        channelConfig: StockConfig
+        deposit?: { amount: string }
+      }
+      const { channelId } = stateOf(channelConfig)
+      const amount = deposit?.amount ?? '0'
+      balances.set(channelId, (balances.get(channelId) ?? 0n) + BigInt(amount))
+      return {
+        success: true,
+        transaction: `0x${randomBytes(32).toString('hex')}`,
+        network,
+        payer: channelConfig.payer,
+        amount,
+        extra: { channelState: stateOf(channelConfig) },
+      }
+    },
+  }
+}
