@@ -109,6 +109,12 @@ export const benches: readonly Bench[] = [
     run: async () => (await import('./x402Paid.js')).benchX402Crowd(),
   },
   {
+    name: 'channelRequests',
+    minutes: 10,
+    run: async () =>
+      (await import('./channelRequests.js')).benchChannelRequests(),
+  },
+  {
     name: 'x402Http',
     minutes: 15,
     run: async ({ seconds }) =>

@@ -124,7 +124,7 @@ type Buyer = {
 /** Opens a channel by the stock client, and keeps what it sent. */
 async function openChannel(chain: DevChain, side: Side): Promise<Buyer> {
   const account = privateKeyToAccount(generatePrivateKey())
-  await chain.mint({ to: account.address, amount: '50' })
+  await chain.mint({ to: account.address, value: 50_000_000n })
   const signer = toClientEvmSigner(account, {
     readContract: (given) => readContract(chain.clients.public, given as never),
   })

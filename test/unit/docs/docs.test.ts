@@ -7,6 +7,7 @@ import type {
 import * as main from 'countersign'
 import * as accelerate from 'countersign/accelerate'
 import * as batches from 'countersign/batches'
+import * as channels from 'countersign/channels'
 import * as client from 'countersign/client'
 import * as devchain from 'countersign/devchain'
 import * as http from 'countersign/http'
@@ -177,6 +178,7 @@ const classes = [
   accelerate,
   batches,
   x402,
+  channels,
   subscriptions,
   client,
   devchain,
@@ -281,6 +283,7 @@ test('the column of retryable says what the classes do', () => {
     ...accelerate,
     ...batches,
     ...x402,
+    ...channels,
     ...subscriptions,
     ...client,
     ...devchain,
