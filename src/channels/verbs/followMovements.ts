@@ -26,8 +26,9 @@ export async function followMovements(
   for (const row of rows) {
     const movements = movementsOf(row)
     if (movements.some((id) => open.has(id))) followed.push(row.id)
-    if (movements.every((id) => open.has(id))) continue
-    await book.change(row.id, (channel) => letGo(channel, open))
+    const over = new Set(movements.filter((id) => !open.has(id)))
+    if (over.size === 0) continue
+    await book.change(row.id, (channel) => letGo(channel, over))
   }
   return followed
 }
@@ -40,12 +41,12 @@ function movementsOf(channel: ChannelRecord): string[] {
 
 function letGo(
   channel: ChannelRecord,
-  open: ReadonlySet<string>,
+  over: ReadonlySet<string>,
 ): ChannelRecord | undefined {
   const { id, reason, refundNonce, depositId } = channel
-  const endsDeposit = depositId !== undefined && !open.has(depositId)
+  const endsDeposit = depositId !== undefined && over.has(depositId)
   const endsRefund =
-    reason === 'refund' && !open.has(channelRefundIdOf(id, refundNonce))
+    reason === 'refund' && over.has(channelRefundIdOf(id, refundNonce))
   if (!endsDeposit && !endsRefund) return undefined
   const kept = endsDeposit ? { ...channel, depositId: undefined } : channel
   if (!endsRefund) return kept

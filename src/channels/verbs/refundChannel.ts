@@ -3,8 +3,12 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { waitForCapture } from '../../orders/engine.js'
-import type { ChannelRecord, OrderReason } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
+import type {
+  ChannelRecord,
+  OrderReason,
+  OrderRecord,
+} from '../../store/types.js'
+import { retryStale } from '../../store/writeAgain.js'
 import { openAuthorizer } from '../movements/authorizer.js'
 import { planChannelRefund } from '../movements/planMovement.js'
 import { signChannelRefund } from '../movements/signMovement.js'
@@ -42,7 +46,11 @@ export type ChannelRefundResult =
   | {
       status: 'rejected'
       channel: Channel
-      /** `nothingLeft`: nothing was deposited that is not charged. */
+      /**
+       * `nothingLeft`: nothing was deposited that is not charged.
+       * `unclaimedCharges`: the claim of what was charged is not made yet; try
+       * again later.
+       */
       reason: OrderReason | 'nothingLeft'
     }
 
@@ -59,17 +67,17 @@ export async function refundChannel(
   const { context, instance, book } = channels
   const found = await loadChannel(channels, id)
   const [fresh = found] = await refreshChannels(channels, found, [id])
-  const stopped = await stopForRefund(channels, fresh, asked)
-  if (!stopped)
+  // The contract pays the refund from what is not claimed: a refund that is on
+  // record before the claim is made would be refused.
+  const claimed = await claimFirst(channels, fresh, timeout)
+  const begun = await beginRefund(channels, id, asked)
+  if (typeof begun === 'string')
     return {
       status: 'rejected',
-      channel: showChannel(fresh),
-      reason: 'nothingLeft',
+      channel: showChannel(claimed),
+      reason: begun,
     }
-  const { channel, value } = stopped
-  // The contract pays the refund from what is not claimed.
-  await requestClaims(channels, [channel])
-  const order = await insertRefund(channels, channel, value)
+  const { channel, order, value } = begun
   const result = await waitForCapture(context, instance.drive(), order, {
     timeout,
   })
@@ -96,35 +104,78 @@ export async function refundChannel(
   }
 }
 
-/**
- * Takes no more requests until the refund is made, or they would be charged to
- * what it gives back. The amount is decided in the same write.
- */
-async function stopForRefund(
-  { book }: ChannelsContext,
-  { id }: ChannelRecord,
-  asked: bigint | undefined,
-): Promise<{ channel: ChannelRecord; value: bigint } | undefined> {
-  let value = 0n
-  const channel = await book.change(id, (row) => {
-    const left = row.balance - row.charged
-    value = asked === undefined || asked > left ? left : asked
-    const mayRefund = value > 0n && row.reason !== 'refund'
-    if (!mayRefund) {
-      value = 0n
-      return undefined
-    }
-    return { ...row, state: 'stopped', reason: 'refund' }
-  })
-  return channel && value > 0n ? { channel, value } : undefined
+/** Claims what is owed, and waits for it. */
+async function claimFirst(
+  channels: ChannelsContext,
+  channel: ChannelRecord,
+  timeout: number,
+): Promise<ChannelRecord> {
+  const { context, instance } = channels
+  const mayClaim = channel.charged > channel.claimed && hasLeft(channel)
+  if (!mayClaim) return channel
+  const orders = await requestClaims(channels, [channel])
+  const drive = instance.drive()
+  await Promise.all(
+    orders.map((order) => waitForCapture(context, drive, order, { timeout })),
+  )
+  const [copied] = await refreshChannels(channels, channel, [channel.id])
+  return copied ?? channel
 }
 
-async function insertRefund(
+const hasLeft = ({ balance, charged, reason }: ChannelRecord): boolean =>
+  balance > charged && reason !== 'refund'
+
+type BegunRefund = {
+  channel: ChannelRecord
+  order: OrderRecord
+  /** Base units. */
+  value: bigint
+}
+
+/**
+ * Takes no more requests until the refund is made, or they would be charged to
+ * what it gives back. Stores the refund in the same transaction: a worker lets a
+ * channel go on that has no refund on record.
+ */
+function beginRefund(
+  channels: ChannelsContext,
+  id: Hex,
+  asked: bigint | undefined,
+): Promise<BegunRefund | 'nothingLeft' | 'unclaimedCharges'> {
+  const { context, book, instance } = channels
+  const { store } = context
+  return retryStale(async () => {
+    const row = await book.reload(id)
+    if (!row || row.reason === 'refund') return 'nothingLeft'
+    const left = row.balance - row.charged
+    const value = asked === undefined || asked > left ? left : asked
+    if (value <= 0n) return 'nothingLeft'
+    // Its claim is not made yet, or another process has charged meanwhile.
+    if (row.charged > row.claimed) return 'unclaimedCharges'
+    const sealed = await planRefund(channels, row, value)
+    const channel: ChannelRecord = {
+      ...row,
+      state: 'stopped',
+      reason: 'refund',
+    }
+    const order = await store.write(async (tables) => {
+      await tables.channels.update([channel])
+      const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
+      return stored ?? insertMovement(context, tables, sealed)
+    })
+    const written = { ...channel, version: channel.version + 1 }
+    book.remember(written)
+    instance.drive().wake({ chainId: row.chainId, account: order.submitter })
+    return { channel: written, order, value }
+  })
+}
+
+async function planRefund(
   channels: ChannelsContext,
   channel: ChannelRecord,
   value: bigint,
 ) {
-  const { context, instance } = channels
+  const { context } = channels
   const { id: channelId, chainId, refundNonce, charged } = channel
   const config = configOf(channel)
   const now = context.now() / 1000n
@@ -137,21 +188,13 @@ async function insertRefund(
     refundNonce,
     value,
   })
-  const sealed = await sealMovement(
-    context,
-    planChannelRefund(facts, {
-      channelId,
-      config,
-      value,
-      refundNonce,
-      charged,
-      signature,
-    }),
-  )
-  const order = await writeAgain(context, async (tables) => {
-    const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
-    return stored ?? insertMovement(context, tables, sealed)
+  const planned = planChannelRefund(facts, {
+    channelId,
+    config,
+    value,
+    refundNonce,
+    charged,
+    signature,
   })
-  instance.drive().wake({ chainId, account: facts.submitter })
-  return order
+  return sealMovement(context, planned)
 }

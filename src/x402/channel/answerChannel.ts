@@ -22,7 +22,7 @@ import type {
 } from '../gate/types.js'
 import { matchTerms } from '../wire/requirements.js'
 import { type ChannelPayload, parsePayload } from './parsePayload.js'
-import { type CodeName, refusedBy } from './refusals.js'
+import { built, busy, type CodeName, refusedBy } from './refusals.js'
 import { serveRefund } from './serveRefund.js'
 import { serveVoucher } from './serveVoucher.js'
 import type { Reply, SignedCall } from './types.js'
@@ -33,7 +33,8 @@ import type { Reply, SignedCall } from './types.js'
  * about a channel.
  *
  * One voucher of a channel is served at a time in this process. The same request
- * with the same voucher shares the run; another request waits for its turn.
+ * with the same voucher shares the run; another request waits for its turn, for
+ * as long as the gate's `timeout`.
  */
 export async function answerChannel(
   gate: GateContext,
@@ -41,17 +42,39 @@ export async function answerChannel(
 ): Promise<Response> {
   const signed = await readSigned(gate, call)
   if (typeof signed === 'function') return signed()
-  const { desk, named, payload, bound } = signed
+  const { payload, bound } = signed
   const key = `${payload.type}:${bound}`
   const joined = gate.serving.get(key) as Promise<Reply> | undefined
   if (joined) return answerOf(await joined, { request: call.request })
 
   const serve = payload.type === 'refund' ? serveRefund : serveVoucher
-  const running = desk
-    .inTurn(named.id, () => serve(signed))
-    .finally(() => gate.serving.delete(key))
+  const running = takeTurn(signed, () => serve(signed)).finally(() =>
+    gate.serving.delete(key),
+  )
   gate.serving.set(key, running)
   return answerOf(await running, { request: call.request, isFirst: true })
+}
+
+/**
+ * Serves a request in its channel's turn. Waits for the turn at most for the
+ * gate's `timeout`: the handler of an earlier request may never answer.
+ */
+function takeTurn(
+  { gate, desk, named }: SignedCall,
+  serve: () => Promise<Reply>,
+): Promise<Reply> {
+  return new Promise((settle, fail) => {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      settle(built(busy))
+    }, gate.timeout)
+    const work = async () => {
+      clearTimeout(timer)
+      if (!isLate) settle(await serve())
+    }
+    desk.inTurn(named.id, work).catch(fail)
+  })
 }
 
 /** Builds a request's own answer: a response can be read only once. */

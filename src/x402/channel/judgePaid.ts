@@ -13,8 +13,9 @@ export async function judgePaid(
   call: SignedCall,
   channel: ChannelRecord,
 ): Promise<Refusal | undefined> {
-  const { asked, terms, desk, payload } = call
+  const { terms, desk, payload } = call
   const { maxClaimable } = payload
+  if (isPublished(channel, maxClaimable)) return refusePublished(call)
   const verdict = judgeVoucher(
     channel,
     { maxClaimable, price: terms.value },
@@ -23,12 +24,7 @@ export async function judgePaid(
   if (verdict.ok) return undefined
   switch (verdict.reason) {
     case 'belowClaimed':
-      // A claim has published this voucher, so anybody could send it: says
-      // nothing about the channel.
-      return refusedBy(
-        { ...asked, getOpen: () => [terms] },
-        'cumulative_below_claimed',
-      )
+      return refusePublished(call)
     case 'stopped':
       return refuseStopped(call, channel)
     case 'wrongAmount':
@@ -39,13 +35,42 @@ export async function judgePaid(
   }
 }
 
-/** Refuses a voucher, and tells the client the state of its channel. */
+/**
+ * True for a voucher that a claim has published: anybody could send it. When a
+ * handler charges less than the price, the claimed voucher allows more than what
+ * was claimed.
+ */
+export function isPublished(
+  { charged, claimed, signed }: ChannelRecord,
+  maxClaimable: bigint,
+): boolean {
+  return (
+    maxClaimable <= claimed || (claimed === charged && maxClaimable === signed)
+  )
+}
+
+/** Refuses a voucher that is public. Says nothing about the channel. */
+const refusePublished = ({ asked, terms }: SignedCall): Refusal =>
+  refusedBy({ ...asked, getOpen: () => [terms] }, 'cumulative_below_claimed')
+
+/**
+ * Refuses a voucher, and tells the client the state of its channel, unless the
+ * voucher may be one that an earlier claim has published. Those allow less than
+ * what is claimed and the price that was asked then.
+ */
 export async function correctCall(
-  { asked, terms, desk, payload }: SignedCall,
+  call: SignedCall,
   channel: ChannelRecord,
 ): Promise<Refusal> {
-  const isPrivate = payload.maxClaimable > channel.claimed
-  const voucher = isPrivate ? await findVoucher(desk, channel) : undefined
+  const { asked, terms, desk, payload } = call
+  const { maxClaimable } = payload
+  const mayBePublic =
+    channel.claimed > 0n &&
+    maxClaimable !== channel.signed &&
+    maxClaimable < channel.claimed + terms.value
+  if (mayBePublic || isPublished(channel, maxClaimable))
+    return refusePublished(call)
+  const voucher = await findVoucher(desk, channel)
   return correct(asked, { terms, channel, voucher })
 }
 
@@ -86,9 +111,8 @@ export async function findAnswer(
   channel: ChannelRecord,
 ): Promise<VoucherAnswer | undefined> {
   const { maxClaimable } = payload
-  // Only the newest answer of a channel is kept. After a claim, its voucher is
-  // public, and anybody could ask with it.
-  if (maxClaimable !== channel.signed || maxClaimable <= channel.claimed)
+  // Only the newest answer of a channel is kept.
+  if (maxClaimable !== channel.signed || isPublished(channel, maxClaimable))
     return undefined
   return loadAnswer(gate, channel, bound)
 }

@@ -70,8 +70,10 @@ export function openDesk(channels: ChannelsContext): ChannelDesk {
       const made = await refundChannel(channels, given)
       if (made.status === 'pending') return { ok: false, reason: 'inFlight' }
       if (made.status === 'rejected') {
-        const isUsed = made.reason === 'nothingLeft'
-        return { ok: false, reason: isUsed ? 'nothingLeft' : 'rejected' }
+        if (made.reason === 'nothingLeft')
+          return { ok: false, reason: 'nothingLeft' }
+        const isEarly = made.reason === 'unclaimedCharges'
+        return { ok: false, reason: isEarly ? 'inFlight' : 'rejected' }
       }
       const channel = await reload(channelId)
       const { transactionHash: transaction } = made

@@ -1,3 +1,4 @@
+import type { ChannelRecord } from '../../store/types.js'
 import { withSettlement } from '../gate/answers.js'
 import type { ChannelRefundVerdict } from '../gate/channelDesk.js'
 import type { Refusal } from '../gate/types.js'
@@ -28,6 +29,14 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
   const value = payload.refund ?? left
   if (value === 0n || value > left)
     return built(refusedBy(asked, 'refund_amount_invalid'))
+  if (!isEarned(channel, left, terms))
+    return built(
+      refusedBy(
+        asked,
+        'refund_amount_invalid',
+        'Everything that was charged is claimed already. Withdraw from the channel yourself.',
+      ),
+    )
   // You pay the gas of refunds: many small ones would cost more than they move.
   if (value < left && value < terms.channel.minDeposit)
     return built(
@@ -40,6 +49,20 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
   const { timeout } = gate
   const verdict = await desk.refund({ id: named.id, value }, { timeout })
   return built(explain(call, verdict))
+}
+
+/**
+ * Decides whether the gate pays the gas of a refund. Once everything that was
+ * charged is claimed, anybody can know the voucher that asks for it, and a payer
+ * who was charged nothing could deposit and ask for refunds without end.
+ */
+function isEarned(
+  { charged, claimed, refundNonce }: ChannelRecord,
+  left: bigint,
+  { value: price, channel }: SignedCall['terms'],
+): boolean {
+  if (charged > claimed) return true
+  return left >= channel.minDeposit && charged >= (refundNonce + 1n) * price
 }
 
 function explain(

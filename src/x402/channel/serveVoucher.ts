@@ -15,8 +15,8 @@ import type { Reply, SignedCall } from './types.js'
  * leaves.
  */
 export async function serveVoucher(call: SignedCall): Promise<Reply> {
-  const { desk, named, payload, asked } = call
-  const known = await desk.load(named.id)
+  const { payload, asked } = call
+  const known = await loadFor(call)
   const kept = known && (await findAnswer(call, known))
   if (kept)
     return {
@@ -33,6 +33,24 @@ export async function serveVoucher(call: SignedCall): Promise<Reply> {
   if (!channel) return built(refusedBy(asked, 'channel_not_found'))
   const refused = await judgePaid(call, channel)
   return refused ? built(refused) : work(call, channel, undefined)
+}
+
+/**
+ * Loads the channel. Reads the store if the copy in memory does not fit the
+ * voucher: another process may have charged the channel since.
+ */
+async function loadFor({
+  desk,
+  named,
+  payload,
+  terms,
+}: SignedCall): Promise<ChannelRecord | undefined> {
+  const { maxClaimable } = payload
+  const loaded = await desk.load(named.id)
+  const isNext = maxClaimable === (loaded?.charged ?? 0n) + terms.value
+  return !loaded || isNext || maxClaimable === loaded.signed
+    ? loaded
+    : desk.reload(named.id)
 }
 
 /**

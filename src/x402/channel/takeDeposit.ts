@@ -6,7 +6,12 @@ import type { ChannelRecord } from '../../store/types.js'
 import type { DepositVerdict } from '../gate/channelDesk.js'
 import type { Refusal } from '../gate/types.js'
 import type { Sent } from './channelState.js'
-import { correctCall, judgePaid, refuseStopped } from './judgePaid.js'
+import {
+  correctCall,
+  isPublished,
+  judgePaid,
+  refuseStopped,
+} from './judgePaid.js'
 import type { AskedDeposit } from './parsePayload.js'
 import { built, busy, type CodeName, refusedBy } from './refusals.js'
 import type { Reply, SignedCall } from './types.js'
@@ -64,7 +69,7 @@ async function refuseBefore(
   const { payload, terms } = call
   const { maxClaimable } = payload
   const { charged, balance, state, reason } = channel ?? nothing
-  if (channel && maxClaimable <= channel.claimed)
+  if (channel && isPublished(channel, maxClaimable))
     return judgePaid(call, channel)
   if (maxClaimable !== charged + terms.value)
     return channel

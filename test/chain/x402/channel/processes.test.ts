@@ -1,6 +1,10 @@
 import { initiateWithdrawCall, parseChannelConfig } from 'countersign/channels'
-import { memoryStore } from 'countersign/store'
-import { createWalletClient, http } from 'viem'
+import {
+  memoryStore,
+  type PaymentStore,
+  type StoreReader,
+} from 'countersign/store'
+import { createWalletClient, type Hex, http } from 'viem'
 import { sendTransaction } from 'viem/actions'
 import { expect, test } from 'vitest'
 import {
@@ -29,12 +33,16 @@ import {
 } from '../../support/x402Desk.js'
 
 /** Two processes of one shop, as far as they share nothing but the store. */
-async function openTwo() {
-  const store = memoryStore()
+async function openTwo(
+  options: Parameters<typeof openChannelShop>[1] = {
+    policy: { copyFor: 0n },
+  },
+  store: PaymentStore = memoryStore(),
+) {
   const sellers = [await fundedAccount(chain)]
   let runs = 0
   const handler = async () => Response.json({ runs: ++runs })
-  const given = { store, sellers, policy: { copyFor: 0n } }
+  const given = { store, sellers, ...options }
   const one = await openChannelShop(handler, given)
   const other = await openChannelShop(handler, given)
   return { one, other, runs: () => runs }
@@ -54,6 +62,53 @@ test('what one process answered, the other repeats, and goes on from', async () 
   expect(third.status).toBe(200)
   expect(runs()).toBe(3)
 })
+
+test('a process does not trust its copy of a channel that the other has charged', async () => {
+  const { one, other, runs } = await openTwo({})
+  const { fetch: pay } = await stockPayer()
+  // The paid request may reach another process than the one that asked for it.
+  const shops = [one, other, one, other, other, one, one, other, one]
+  const answers: number[] = []
+  for (const [place, { url }] of shops.entries())
+    answers.push((await pay(`${url}/${place}`)).status)
+  expect(answers).toEqual(shops.map(() => 200))
+  expect(runs()).toBe(shops.length)
+})
+
+test('a channel that is stopped for a refund has the refund on record at once', async () => {
+  const store = memoryStore()
+  const states: string[] = []
+  let id: Hex | undefined
+  const watched: PaymentStore = {
+    ...store,
+    write: async (work, options) => {
+      const result = await store.write(work, options)
+      if (id) states.push(await store.read(findRefund(id)))
+      return result
+    },
+  }
+  const { one } = await openTwo({}, watched)
+  const account = await fundedAccount(chain, deposit)
+  await payBy(account, `${one.url}/a`, { max: most, deposit })
+  const [channel] = (await one.channels.list()).channels
+  if (!channel) throw new Error('no channel')
+  const { channelId } = channel
+  id = channelId
+  const made = await one.channels.refund({ channelId })
+  expect(made.status).toBe('refunded')
+  expect(states).toContain('stopped with refund')
+  expect(states).not.toContain('stopped without refund')
+})
+
+const findRefund =
+  (id: Hex) =>
+  async ({ channels, orders }: StoreReader) => {
+    const [channel] = await channels.find({ ids: [id] })
+    if (channel?.reason !== 'refund') return 'open'
+    const refund = `${id}-${channel.refundNonce}`
+    const [found] = await orders.find({ ids: [refund] })
+    return found ? 'stopped with refund' : 'stopped without refund'
+  }
 
 test('a voucher that is used at two processes at once is charged once', async () => {
   const { one, other } = await openTwo()

@@ -177,3 +177,32 @@ test('a stream is charged before its first byte, and not answered twice', async 
   expect(again.status).toBe(409)
   expect(settlementOf(again)).toEqual(settlementOf(first))
 })
+
+test('a handler that never answers holds up other requests only for a while', async () => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let begun = () => {}
+  const isRunning = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const slow = await openMockShop(
+    async (request) => {
+      if (new URL(request.url).searchParams.has('hang')) {
+        begun()
+        await held
+      }
+      return Response.json({})
+    },
+    { timeout: 100 },
+  )
+  const account = await openedChannel(slow.url)
+  const hanging = payBy(account, `${slow.url}/tokens?hang`, { max: 2n * most })
+  await isRunning
+  const other = await payBy(account, `${slow.url}/tokens?b`, { max: 2n * most })
+  expect(other.status).toBe(503)
+  expect(other.headers.get('retry-after')).toBe('1')
+  release()
+  expect((await hanging).status).toBe(200)
+})
