@@ -156,7 +156,8 @@ function beginRefund(
     const channel: ChannelRecord = {
       ...row,
       state: 'stopped',
-      reason: 'refund',
+      // What the merchant stopped takes no requests anyway, and stays stopped.
+      reason: row.reason === 'merchant' ? 'merchant' : 'refund',
     }
     const order = await store.write(async (tables) => {
       await tables.channels.update([channel])
@@ -166,7 +167,7 @@ function beginRefund(
     const written = { ...channel, version: channel.version + 1 }
     book.remember(written)
     instance.drive().wake({ chainId: row.chainId, account: order.submitter })
-    return { channel: written, order, value }
+    return { channel: written, order, value: order.value }
   })
 }
 

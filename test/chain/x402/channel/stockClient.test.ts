@@ -100,3 +100,34 @@ test('after a refund by the merchant, the stock client deposits again', async ()
   expect(answer.status).toBe(200)
   expect(settlementOf(answer)).toMatchObject({ amount: '1000000' })
 })
+
+test('a channel that the merchant stopped stays stopped after its payer got the rest back', async () => {
+  const { account, fetch, scheme } = await stockPayer(2n)
+  await fetch(`${url}/?one`)
+  const of = async () =>
+    (await channels.list({ payer: account.address })).channels[0]
+  const channelId = (await of())?.channelId ?? '0x'
+  await channels.stop({ channelId })
+  expect((await of())?.reason).toBe('merchant')
+  const settled = await scheme.refund(`${url}/`)
+  expect(settled).toMatchObject({ success: true, amount: '990000' })
+  expect(await of()).toMatchObject({ state: 'stopped', reason: 'merchant' })
+  const answer = await fetch(`${url}/?two`)
+  expect(answer.status).toBe(402)
+})
+
+test('on a chain with a block time, a refund waits until its claim is made', async () => {
+  const { account, fetch, scheme } = await stockPayer()
+  await fetch(`${url}/?one`)
+  const { test: node } = chain.clients
+  await node.setAutomine(false)
+  await node.setIntervalMining({ interval: 1 })
+  try {
+    const settled = await scheme.refund(`${url}/`)
+    expect(settled).toMatchObject({ success: true, amount: '990000' })
+  } finally {
+    await node.setIntervalMining({ interval: 0 })
+    await node.setAutomine(true)
+  }
+  expect(await balanceOf(account.address)).toBe(deposit - most)
+})
