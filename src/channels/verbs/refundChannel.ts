@@ -2,16 +2,31 @@ import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
+import { wait } from '../../core/wait.js'
 import { waitForCapture } from '../../orders/engine.js'
-import type { ChannelRecord, OrderReason } from '../../store/types.js'
-import { writeAgain } from '../../store/writeAgain.js'
+import type {
+  ChannelRecord,
+  OrderReason,
+  OrderRecord,
+} from '../../store/types.js'
+import { retryStale } from '../../store/writeAgain.js'
 import { openAuthorizer } from '../movements/authorizer.js'
 import { planChannelRefund } from '../movements/planMovement.js'
 import { signChannelRefund } from '../movements/signMovement.js'
-import { insertMovement, sealMovement } from '../movements/writeMovement.js'
+import {
+  insertMovement,
+  type SealedMovement,
+  sealMovement,
+} from '../movements/writeMovement.js'
+import { claimSoon } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
 import { requestClaims } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
+import {
+  isMovementOver,
+  isRefundFree,
+  resumeAfterRefund,
+} from './followMovements.js'
 import { loadChannel } from './listChannels.js'
 import { movementFacts } from './movementFacts.js'
 import { refreshChannels } from './refreshChannels.js'
@@ -56,75 +71,114 @@ export async function refundChannel(
   const id = parseBytes32(parameters.channelId, 'channelId')
   if (asked !== undefined && (typeof asked !== 'bigint' || asked < 1n))
     throw new InvalidFieldError('value', shown(asked), 'a positive bigint')
-  const { context, instance, book } = channels
+  const { instance, book } = channels
   const found = await loadChannel(channels, id)
   const [fresh = found] = await refreshChannels(channels, found, [id])
-  const stopped = await stopForRefund(channels, fresh, asked)
-  if (!stopped)
+  const begun = await retryStale(() => beginRefund(channels, id, asked))
+  if (!begun)
     return {
       status: 'rejected',
       channel: showChannel(fresh),
       reason: 'nothingLeft',
     }
-  const { channel, value } = stopped
+  const { channel, order } = begun
+  const { chainId, submitter, value = 0n } = order
   // The contract pays the refund from what is not claimed.
   await requestClaims(channels, [channel])
-  const order = await insertRefund(channels, channel, value)
-  const result = await waitForCapture(context, instance.drive(), order, {
-    timeout,
-  })
+  instance.drive().wake({ chainId, account: submitter })
+  const { result, isOver } = await waitForRefund(channels, order, timeout)
   const [copied] = await refreshChannels(channels, channel, [id])
   const shownChannel = showChannel(copied ?? channel)
   if (result.status === 'captured')
     return {
       status: 'refunded',
       channel: shownChannel,
-      value,
+      value: result.proof.amount ?? value,
       transactionHash: result.proof.transactionHash,
     }
-  if (result.status !== 'rejected')
+  if (result.status !== 'rejected' || !isOver)
     return { status: 'pending', channel: shownChannel, value }
-  const reopened = await book.change(id, (row) =>
-    row.reason === 'refund'
-      ? { ...row, state: 'open', reason: undefined }
-      : undefined,
-  )
+  const resumed = await book.change(id, resumeAfterRefund)
   return {
     status: 'rejected',
-    channel: showChannel(reopened ?? channel),
+    channel: showChannel(resumed ?? channel),
     reason: result.reason as OrderReason,
   }
 }
 
-/**
- * Takes no more requests until the refund is made, or they would be charged to
- * what it gives back. The amount is decided in the same write.
- */
-async function stopForRefund(
-  { book }: ChannelsContext,
-  { id }: ChannelRecord,
-  asked: bigint | undefined,
-): Promise<{ channel: ChannelRecord; value: bigint } | undefined> {
-  let value = 0n
-  const channel = await book.change(id, (row) => {
-    const left = row.balance - row.charged
-    value = asked === undefined || asked > left ? left : asked
-    const mayRefund = value > 0n && row.reason !== 'refund'
-    if (!mayRefund) {
-      value = 0n
-      return undefined
-    }
-    return { ...row, state: 'stopped', reason: 'refund' }
-  })
-  return channel && value > 0n ? { channel, value } : undefined
+/** Milliseconds between two looks at a refund that waits for its claim. */
+const lookEvery = 500
+
+/** Waits for a refund, and asks for it again once the claim before it is made. */
+async function waitForRefund(
+  channels: ChannelsContext,
+  order: OrderRecord,
+  timeout: number,
+) {
+  const { context, instance } = channels
+  const until = performance.now() + timeout
+  let asked = order
+  for (;;) {
+    const left = until - performance.now()
+    const result = await waitForCapture(context, instance.drive(), asked, {
+      timeout: Math.max(left, 0),
+    })
+    const [stored] = await context.store.read((tables) =>
+      tables.orders.find({ ids: [order.id] }),
+    )
+    const isOver = stored === undefined || isMovementOver(stored)
+    if (result.status !== 'rejected' || isOver || left <= 0)
+      return { result, isOver }
+    await wait(Math.min(lookEvery, left))
+    const id = order.parentId as Hex
+    const [channel] = await refreshChannels(channels, order, [id])
+    const isFree = channel && isRefundFree(stored, channel)
+    asked = isFree ? await instance.drive().requestCapture(order.id) : stored
+  }
 }
 
-async function insertRefund(
+/**
+ * Stores the refund, and takes no more requests until it is made, in one write:
+ * a charge in between would be paid from what the refund gives back.
+ */
+async function beginRefund(
+  channels: ChannelsContext,
+  id: Hex,
+  asked: bigint | undefined,
+): Promise<{ channel: ChannelRecord; order: OrderRecord } | undefined> {
+  const { context, book } = channels
+  const row = await book.reload(id)
+  if (!row || row.reason === 'refund') return undefined
+  const left = row.balance - row.charged
+  const value = asked === undefined || asked > left ? left : asked
+  if (value <= 0n) return undefined
+  const sealed = await sealRefund(channels, row, value)
+  const now = context.now() / 1000n
+  const isOwed = row.charged > row.claimed
+  const stopped: ChannelRecord = {
+    ...row,
+    state: 'stopped',
+    // A channel that the merchant stopped stays so.
+    reason: row.reason === 'merchant' ? row.reason : 'refund',
+    due: isOwed ? claimSoon(row.due, now) : row.due,
+  }
+  // An update of an older version throws, and this starts again.
+  const order = await context.store.write(async (tables) => {
+    const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
+    await tables.channels.update([stopped])
+    return stored ?? insertMovement(context, tables, sealed)
+  })
+  const channel = { ...stopped, version: stopped.version + 1 }
+  book.remember(channel)
+  return { channel, order }
+}
+
+async function sealRefund(
   channels: ChannelsContext,
   channel: ChannelRecord,
   value: bigint,
-) {
-  const { context, instance } = channels
+): Promise<SealedMovement> {
+  const { context } = channels
   const { id: channelId, chainId, refundNonce, charged } = channel
   const config = configOf(channel)
   const now = context.now() / 1000n
@@ -137,7 +191,7 @@ async function insertRefund(
     refundNonce,
     value,
   })
-  const sealed = await sealMovement(
+  return sealMovement(
     context,
     planChannelRefund(facts, {
       channelId,
@@ -148,10 +202,4 @@ async function insertRefund(
       signature,
     }),
   )
-  const order = await writeAgain(context, async (tables) => {
-    const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
-    return stored ?? insertMovement(context, tables, sealed)
-  })
-  instance.drive().wake({ chainId, account: facts.submitter })
-  return order
 }
