@@ -1,5 +1,6 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
+import { parseBytes32 } from '../core/fields.js'
 import { contextOf, watchVerb } from '../orders/engine.js'
 import { type Orders, OrdersSetupError } from '../orders/index.js'
 import type { Channels } from './Channels.js'
@@ -88,7 +89,11 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
     list: (given = {}) => perform('list', () => listChannels(channels, given)),
     claim: (given = {}) =>
       perform('claim', () => claimChannels(channels, given)),
-    refund: (given) => perform('refund', () => refundChannel(channels, given)),
+    refund: (given) =>
+      perform('refund', () => {
+        const id = parseBytes32(Object(given).channelId, 'channelId')
+        return book.inTurn(id, () => refundChannel(channels, given))
+      }),
     stop: (given) => perform('stop', () => stopChannel(channels, given)),
     resume: (given) => perform('resume', () => resumeChannel(channels, given)),
     health: () => perform('health', () => getChannelsHealth(channels)),

@@ -1,4 +1,5 @@
 import type { ChannelRecord } from '../../store/types.js'
+import { claimSoon } from './claimSoon.js'
 import type { ChannelsPolicy } from './types.js'
 
 /** What a request charges, and the voucher that covers it. */
@@ -17,7 +18,8 @@ type ClaimPolicy = Pick<ChannelsPolicy, 'claimAfter' | 'claimAt'>
 
 /**
  * Plans a charge. The first charge that is not claimed starts the time after
- * which the channel is claimed; a large sum is claimed at once.
+ * which the channel is claimed; a large sum is claimed at once. Later charges
+ * leave a time that is set, because a claim may be on its way.
  */
 export function chargeChannel(
   channel: ChannelRecord,
@@ -28,22 +30,14 @@ export function chargeChannel(
   const isOwed = charged > channel.claimed
   const since = isOwed ? (channel.unclaimedSince ?? now) : undefined
   const isLarge = claimAt !== undefined && charged - channel.claimed >= claimAt
-  const due = isLarge ? now : since && since + claimAfter
+  const usual = channel.due ?? (since && since + claimAfter)
   return {
     ...channel,
     charged,
     signed: maxClaimable,
     voucher,
     unclaimedSince: since,
-    due: earlier(channel.due, due),
+    due: isLarge ? claimSoon(channel.due, now) : usual,
     usedAt: now,
   }
-}
-
-function earlier(
-  one: bigint | undefined,
-  other: bigint | undefined,
-): bigint | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return one < other ? one : other
 }

@@ -18,8 +18,14 @@ export function copyChain(
   if (at.blockNumber < channel.seenBlock) return channel
   const isClaimed = claimed >= channel.charged
   // A withdrawal that nobody saw announced, for example while no worker ran.
-  const isThreatened =
-    withdrawal !== undefined && channel.withdrawing === 0n && !isClaimed
+  const isThreatened = withdrawal !== undefined && channel.withdrawing === 0n
+  // The worker decides again when it claims what is owed now.
+  const isUncovered = balance < channel.charged && balance !== channel.balance
+  const isChanged =
+    isThreatened ||
+    isUncovered ||
+    claimed !== channel.claimed ||
+    channel.due === undefined
   const copied: ChannelRecord = {
     ...channel,
     // Somebody may claim up to the newest voucher, and never more.
@@ -32,13 +38,27 @@ export function copyChain(
     refundNonce,
     seenBlock: at.blockNumber,
     seenAt: at.blockTime,
-    unclaimedSince: isClaimed ? undefined : channel.unclaimedSince,
-    due: isThreatened ? 0n : channel.due,
+    unclaimedSince: isClaimed ? undefined : sinceClaim(channel, chain),
+    due: isClaimed ? undefined : isChanged ? 0n : channel.due,
   }
   // A refund that is on its way pays from what is not charged yet.
   const isRefunding =
     channel.reason === 'refund' && refundNonce === channel.refundNonce
   return isRefunding ? copied : { ...copied, ...coveredState(copied) }
+}
+
+/**
+ * After a claim, only what was charged later is owed. A claim that a
+ * reorganization undid is owed again.
+ */
+function sinceClaim(
+  { claimed, unclaimedSince }: ChannelRecord,
+  chain: ChannelChain,
+): bigint {
+  const { blockTime } = chain.at
+  if (unclaimedSince === undefined) return blockTime
+  const isClaimed = chain.claimed > claimed && unclaimedSince < blockTime
+  return isClaimed ? blockTime : unclaimedSince
 }
 
 /** Decides whether a channel takes requests, by what the chain covers. */

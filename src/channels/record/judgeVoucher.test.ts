@@ -77,6 +77,33 @@ test('a charge is due after its time, and at once when much is owed', () => {
   expect(chargeChannel(sooner, wanted, late).due).toBe(7n)
 })
 
+test('charges leave the time of a claim that may be on its way', () => {
+  const wanted = { value: 50n, maxClaimable: 350n, voucher: 's', now: 1_000n }
+  const policy = { claimAfter: 600n, claimAt: 150n }
+  const claiming = { ...channel, unclaimedSince: 10n, due: 1_100n }
+  expect(chargeChannel(claiming, wanted, policy).due).toBe(1_100n)
+  const byAge = { ...policy, claimAt: undefined }
+  expect(chargeChannel(claiming, wanted, byAge).due).toBe(1_100n)
+  const later = { ...claiming, due: 1_500n }
+  expect(chargeChannel(later, wanted, policy).due).toBe(1_000n)
+})
+
+test('after a claim, only what was charged later is owed, and no earlier than it', () => {
+  const since = { ...channel, unclaimedSince: 10n, due: 1_100n }
+  expect(copyChain(since, { ...chain, claimed: 250n })).toMatchObject({
+    unclaimedSince: 50n,
+    due: 0n,
+  })
+  const settled = { ...since, charged: 250n }
+  expect(copyChain(settled, { ...chain, claimed: 250n })).toMatchObject({
+    unclaimedSince: undefined,
+    due: undefined,
+  })
+  // A reorganization undid the claim.
+  const paid = { ...channel, claimed: 300n }
+  expect(copyChain(paid, chain)).toMatchObject({ unclaimedSince: 50n, due: 0n })
+})
+
 test('the copy of the chain stops a channel that it does not cover', () => {
   const withdrawal = { value: 500n, initiatedAt: 40n }
   expect(copyChain(channel, { ...chain, withdrawal })).toMatchObject({

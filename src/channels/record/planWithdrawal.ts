@@ -1,4 +1,5 @@
 import type { ChannelRecord } from '../../store/types.js'
+import { claimSoon } from './claimSoon.js'
 
 /**
  * Plans what follows when the payer announces a withdrawal: the channel takes no
@@ -21,6 +22,6 @@ export function planWithdrawal(
     ...stopped,
     withdrawing: value,
     withdrawableAt,
-    due: isOwed ? now : channel.due,
+    due: isOwed ? claimSoon(channel.due, now) : channel.due,
   }
 }

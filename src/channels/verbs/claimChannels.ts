@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
-import { type ClientGroup, waitForCapture } from '../../orders/engine.js'
+import { waitForCapture } from '../../orders/engine.js'
 import { openSealed } from '../../store/openSealed.js'
 import type { ChannelRecord, OrderRecord } from '../../store/types.js'
 import { writeAgain } from '../../store/writeAgain.js'
@@ -10,6 +10,7 @@ import { openAuthorizer } from '../movements/authorizer.js'
 import { type PlannedRow, planClaim } from '../movements/planMovement.js'
 import { signClaim } from '../movements/signMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
+import { checkAfter, claimTime } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
 import { voucherPlace } from '../record/voucherPlace.js'
 import type { ChannelsContext } from './context.js'
@@ -18,38 +19,20 @@ import { movementFacts } from './movementFacts.js'
 import { refreshChannels } from './refreshChannels.js'
 
 /** Most channels that one transaction claims from. */
-const mostRows = 100
-
-/**
- * Seconds after which a claim that was requested is looked at again. If it was
- * made, nothing is owed any more.
- */
-const checkAfter = 120n
-
-/** Claims the channels of one client that are due. */
-export async function claimDue(
-  channels: ChannelsContext,
-  { destinations }: ClientGroup,
-): Promise<void> {
-  const { context } = channels
-  const until = context.now() / 1000n
-  const rows = await context.store.read((tables) =>
-    tables.channels.find({ due: destinations(), until, limit: mostRows }),
-  )
-  if (rows.length > 0) await requestClaims(channels, rows)
-}
+export const mostRows: number = 100
 
 /**
  * Requests the claims of channels that owe something, by what the chain says
  * now: one transaction for up to a hundred of one receiver and authorizer.
  *
- * @returns the rows of the claims.
+ * @param options.byPolicy true to claim only what the policy says.
  */
 export async function requestClaims(
   channels: ChannelsContext,
   given: readonly ChannelRecord[],
-): Promise<OrderRecord[]> {
-  const claims: OrderRecord[] = []
+  { byPolicy = false }: { byPolicy?: boolean } = {},
+): Promise<RequestedClaim[]> {
+  const claims: RequestedClaim[] = []
   for (const ids of groupIds(given, tokenOf)) {
     const [first] = ids
     if (!first) continue
@@ -58,11 +41,7 @@ export async function requestClaims(
       first,
       ids.map(({ id }) => id),
     )
-    const owed = fresh.filter(({ charged, claimed }) => charged > claimed)
-    await endDue(
-      channels,
-      fresh.filter((row) => !owed.includes(row)),
-    )
+    const owed = await sortDue(channels, fresh, byPolicy)
     for (const group of groupIds(owed, claimOf))
       for (let from = 0; from < group.length; from += mostRows) {
         const part = group.slice(from, from + mostRows)
@@ -76,10 +55,12 @@ export async function requestClaims(
 const tokenOf = ({ chainId, token }: ChannelRecord) => `${chainId} ${token}`
 
 /** Only channels with the same of these can share a claim. */
-const claimOf = ({ recipient, receiverAuthorizer }: ChannelRecord) =>
-  `${recipient} ${receiverAuthorizer}`
+export const claimOf = ({
+  recipient,
+  receiverAuthorizer,
+}: ChannelRecord): string => `${recipient} ${receiverAuthorizer}`
 
-function groupIds(
+export function groupIds(
   rows: readonly ChannelRecord[],
   nameOf: (row: ChannelRecord) => string,
 ): ChannelRecord[][] {
@@ -93,28 +74,88 @@ function groupIds(
   return [...groups.values()]
 }
 
-/** Nothing is owed: the channel is due again when it is charged. */
-async function endDue(
-  { book }: ChannelsContext,
+/** Most base units that can be claimed in all: the balance limits it. */
+const claimableOf = ({ charged, balance }: ChannelRecord) =>
+  charged < balance ? charged : balance
+
+/**
+ * Seconds after which a channel is looked at again whose balance is claimed and
+ * does not cover the rest.
+ */
+const checkUncovered = 3_600n
+
+/** Returns the channels to claim now, and stores when the others are due. */
+async function sortDue(
+  channels: ChannelsContext,
   rows: readonly ChannelRecord[],
+  byPolicy: boolean,
+): Promise<ChannelRecord[]> {
+  const { context, policy } = channels
+  const now = context.now() / 1000n
+  const claimed: ChannelRecord[] = []
+  for (const row of rows) {
+    const isOwed = row.charged > row.claimed
+    const time = claimTime(row, now, policy)
+    if (!isOwed) await setDue(channels, row, undefined)
+    else if (claimableOf(row) <= row.claimed)
+      await setDue(channels, row, now + checkUncovered)
+    else if (byPolicy && time > now) await setDue(channels, row, time)
+    else claimed.push(row)
+  }
+  return claimed
+}
+
+/** Stores when a channel is due, unless it was changed meanwhile. */
+async function setDue(
+  { book }: ChannelsContext,
+  { id, charged, claimed }: ChannelRecord,
+  due: bigint | undefined,
 ): Promise<void> {
-  for (const { id } of rows)
-    await book.change(id, (channel) =>
-      channel.charged > channel.claimed || channel.due === undefined
-        ? undefined
-        : { ...channel, due: undefined },
-    )
+  await book.change(id, (channel) =>
+    channel.charged !== charged ||
+    channel.claimed !== claimed ||
+    channel.due === due
+      ? undefined
+      : { ...channel, due },
+  )
+}
+
+/** Has channels looked at again later. */
+export async function postponeClaims(
+  { context, book }: ChannelsContext,
+  rows: readonly ChannelRecord[],
+  seconds: bigint = checkAfter,
+): Promise<void> {
+  const due = context.now() / 1000n + seconds
+  const ids = rows.map(({ id }) => id)
+  const written = await writeAgain(context, async (tables) => {
+    const found = await tables.channels.find({ ids })
+    const later = found.map((row) => ({ ...row, due }))
+    await tables.channels.update(later)
+    return later
+  })
+  for (const row of written) book.remember({ ...row, version: row.version + 1 })
+}
+
+/** A claim on record, and the channels that it claims from. */
+export type RequestedClaim = {
+  order: OrderRecord
+  rows: readonly ChannelRecord[]
 }
 
 async function requestClaim(
   channels: ChannelsContext,
   rows: readonly ChannelRecord[],
-): Promise<OrderRecord | undefined> {
+): Promise<RequestedClaim | undefined> {
   const { context, book, instance } = channels
   const opened = await Promise.all(rows.map((row) => openRow(channels, row)))
   const claimed = opened.flatMap((row) => row ?? [])
   const [first] = rows
-  if (!first || claimed.length === 0) return undefined
+  if (!first) return undefined
+  if (claimed.length === 0) {
+    await postponeClaims(channels, rows)
+    return undefined
+  }
   const { chainId, recipient: receiver } = first
   const now = context.now() / 1000n
   const facts = await movementFacts(channels, first, now)
@@ -125,7 +166,10 @@ async function requestClaim(
     rows: claimed,
     keccak256,
   })
-  const value = rows.reduce((sum, row) => sum + row.charged - row.claimed, 0n)
+  const value = rows.reduce(
+    (sum, row, at) => sum + (opened[at] ? claimableOf(row) - row.claimed : 0n),
+    0n,
+  )
   const sealed = await sealMovement(
     context,
     planClaim(facts, { receiver, rows: claimed, signatures, value }),
@@ -143,7 +187,7 @@ async function requestClaim(
   instance.drive().wake({ chainId, account: facts.submitter })
   const attributes = { chainId, orderId: order.id, channels: claimed.length }
   context.observe({ name: 'channels.claim', attributes })
-  return order
+  return { order, rows }
 }
 
 /** Opens the newest voucher of a channel; `undefined` if it does not open. */
@@ -151,7 +195,7 @@ async function openRow(
   { context }: ChannelsContext,
   row: ChannelRecord,
 ): Promise<PlannedRow | undefined> {
-  const { id: channelId, voucher, signed, charged } = row
+  const { id: channelId, voucher, signed } = row
   if (voucher === undefined) return undefined
   const opened = await openSealed(context, voucher, voucherPlace(row))
   if (opened === undefined) return undefined
@@ -161,7 +205,7 @@ async function openRow(
     maxClaimable: signed,
     // Only what was sealed as a signature opens here.
     signature: opened as Hex,
-    claimed: charged,
+    claimed: claimableOf(row),
   }
 }
 
@@ -196,7 +240,7 @@ export async function claimChannels(
     : await loadOwing(channels)
   const claims = await requestClaims(channels, rows)
   const results = await Promise.all(
-    claims.map((order) =>
+    claims.map(({ order }) =>
       waitForCapture(context, instance.drive(), order, { timeout }),
     ),
   )
@@ -250,6 +294,6 @@ async function copyAfterClaims(
     const [first] = group
     if (!first) continue
     const ids = group.map(({ id }) => id)
-    await endDue(channels, await refreshChannels(channels, first, ids))
+    await refreshChannels(channels, first, ids)
   }
 }

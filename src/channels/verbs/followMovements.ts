@@ -11,7 +11,7 @@ import type { ChannelsContext } from './context.js'
  * @returns the channels whose deposit or refund must be followed further.
  */
 export async function followMovements(
-  { context, book }: ChannelsContext,
+  { context, book, instance }: ChannelsContext,
   rows: readonly ChannelRecord[],
 ): Promise<Hex[]> {
   const named = rows.flatMap(movementsOf)
@@ -26,6 +26,10 @@ export async function followMovements(
   for (const row of rows) {
     const movements = movementsOf(row)
     if (movements.some((id) => open.has(id))) followed.push(row.id)
+    for (const order of orders)
+      if (movements.includes(order.id) && isRefundFree(order, row))
+        await instance.drive().requestCapture(order.id)
+    // A movement that came meanwhile was not looked up: it may be open.
     const over = new Set(movements.filter((id) => !open.has(id)))
     if (over.size === 0) continue
     await book.change(row.id, (channel) => letGo(channel, over))
@@ -49,8 +53,15 @@ function letGo(
     reason === 'refund' && over.has(channelRefundIdOf(id, refundNonce))
   if (!endsDeposit && !endsRefund) return undefined
   const kept = endsDeposit ? { ...channel, depositId: undefined } : channel
-  if (!endsRefund) return kept
-  const resumed = { ...kept, reason: undefined }
+  return endsRefund ? (resumeAfterRefund(kept) ?? kept) : kept
+}
+
+/** Plans how a channel goes on whose refund ended, as the chain covers it. */
+export function resumeAfterRefund(
+  channel: ChannelRecord,
+): ChannelRecord | undefined {
+  if (channel.reason !== 'refund') return undefined
+  const resumed = { ...channel, reason: undefined }
   return { ...resumed, ...coveredState(resumed) }
 }
 
@@ -59,8 +70,24 @@ export function isMovementOver({
   state,
   finality,
   requested,
+  reason,
 }: OrderRecord): boolean {
   if (state === 'captured') return finality === 'finalized'
-  // A rejected movement stays stored, and nobody asks for it any more.
-  return state === 'stored' ? requested === undefined : state !== 'capturing'
+  // A rejected movement stays stored, and nobody asks for it any more, except
+  // for a refund that waits for the claim before it.
+  if (state === 'stored')
+    return requested === undefined && reason !== 'unclaimedCharges'
+  return state !== 'capturing'
+}
+
+/**
+ * True for a refund that came before its claim, and can be tried again: the
+ * chain shows the claim now.
+ */
+export function isRefundFree(
+  { state, requested, reason }: OrderRecord,
+  { charged, claimed }: ChannelRecord,
+): boolean {
+  const isRefused = state === 'stored' && requested === undefined
+  return isRefused && reason === 'unclaimedCharges' && claimed >= charged
 }

@@ -3,7 +3,7 @@ import { getHeads } from '../../chain/state/getHeads.js'
 import { type ClientGroup, clientOf } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import { planWithdrawal } from '../record/planWithdrawal.js'
-import { claimDue } from './claimChannels.js'
+import { claimDue, type LastClaims } from './claimDue.js'
 import type { ChannelsContext } from './context.js'
 import { followMovements } from './followMovements.js'
 import { refreshChannels } from './refreshChannels.js'
@@ -19,6 +19,7 @@ export type ChannelsMemory = {
   stale: Set<Hex>
   /** Newest block whose logs were read. */
   seenBlock: bigint | undefined
+  claims: LastClaims
 }
 
 export const openMemory = (): ChannelsMemory => ({
@@ -26,6 +27,7 @@ export const openMemory = (): ChannelsMemory => ({
   after: undefined,
   stale: new Set(),
   seenBlock: undefined,
+  claims: new Map(),
 })
 
 /**
@@ -40,6 +42,17 @@ const overlap = 12n
  * of all channels, since nobody knows what happened while no worker ran.
  */
 export async function lookAtChannels(
+  channels: ChannelsContext,
+  group: ClientGroup,
+  memory: ChannelsMemory,
+): Promise<void> {
+  // A node that refuses the logs must not stop the claims.
+  const [looked] = await Promise.allSettled([look(channels, group, memory)])
+  await claimDue(channels, group, memory.claims)
+  if (looked.status === 'rejected') throw looked.reason
+}
+
+async function look(
   channels: ChannelsContext,
   group: ClientGroup,
   memory: ChannelsMemory,
@@ -60,7 +73,6 @@ export async function lookAtChannels(
     memory.seenBlock = latest.number
     await refreshStale(channels, group, memory)
   }
-  await claimDue(channels, group)
 }
 
 /** Most channels that are loaded in one query. */

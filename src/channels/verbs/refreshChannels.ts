@@ -25,9 +25,20 @@ export async function refreshChannels(
   for (let from = 0; from < ids.length; from += mostAsked) {
     const channelIds = ids.slice(from, from + mostAsked)
     const states = await getChannels(client, { channelIds })
+    // Reads them together: most have not changed, and need no transaction.
+    const rows = await context.store.read((tables) =>
+      tables.channels.find({ ids: channelIds }),
+    )
+    const known = new Map(rows.map((row) => [row.id, row]))
     for (const [place, id] of channelIds.entries()) {
       const chain = states[place]
-      if (!chain) continue
+      const found = known.get(id)
+      if (!chain || !found) continue
+      if (isSame(copyChain(found, chain), found)) {
+        book.remember(found)
+        refreshed.push(found)
+        continue
+      }
       const row = await book.change(id, (channel) => {
         const copied = copyChain(channel, chain)
         return isSame(copied, channel) ? undefined : copied

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
+import { wait } from '../../core/wait.js'
 import { waitForCapture } from '../../orders/engine.js'
 import type {
   ChannelRecord,
@@ -12,10 +13,20 @@ import { retryStale } from '../../store/writeAgain.js'
 import { openAuthorizer } from '../movements/authorizer.js'
 import { planChannelRefund } from '../movements/planMovement.js'
 import { signChannelRefund } from '../movements/signMovement.js'
-import { insertMovement, sealMovement } from '../movements/writeMovement.js'
+import {
+  insertMovement,
+  type SealedMovement,
+  sealMovement,
+} from '../movements/writeMovement.js'
+import { claimSoon } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
 import { requestClaims } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
+import {
+  isMovementOver,
+  isRefundFree,
+  resumeAfterRefund,
+} from './followMovements.js'
 import { loadChannel } from './listChannels.js'
 import { movementFacts } from './movementFacts.js'
 import { refreshChannels } from './refreshChannels.js'
@@ -46,11 +57,7 @@ export type ChannelRefundResult =
   | {
       status: 'rejected'
       channel: Channel
-      /**
-       * `nothingLeft`: nothing was deposited that is not charged.
-       * `unclaimedCharges`: the claim of what was charged is not made yet; try
-       * again later.
-       */
+      /** `nothingLeft`: nothing was deposited that is not charged. */
       reason: OrderReason | 'nothingLeft'
     }
 
@@ -64,118 +71,113 @@ export async function refundChannel(
   const id = parseBytes32(parameters.channelId, 'channelId')
   if (asked !== undefined && (typeof asked !== 'bigint' || asked < 1n))
     throw new InvalidFieldError('value', shown(asked), 'a positive bigint')
-  const { context, instance, book } = channels
+  const { instance, book } = channels
   const found = await loadChannel(channels, id)
   const [fresh = found] = await refreshChannels(channels, found, [id])
-  // The contract pays the refund from what is not claimed: a refund that is on
-  // record before the claim is made would be refused.
-  const claimed = await claimFirst(channels, fresh, timeout)
-  const begun = await beginRefund(channels, id, asked)
-  if (typeof begun === 'string')
+  const begun = await retryStale(() => beginRefund(channels, id, asked))
+  if (!begun)
     return {
       status: 'rejected',
-      channel: showChannel(claimed),
-      reason: begun,
+      channel: showChannel(fresh),
+      reason: 'nothingLeft',
     }
-  const { channel, order, value } = begun
-  const result = await waitForCapture(context, instance.drive(), order, {
-    timeout,
-  })
+  const { channel, order } = begun
+  const { chainId, submitter, value = 0n } = order
+  // The contract pays the refund from what is not claimed.
+  await requestClaims(channels, [channel])
+  instance.drive().wake({ chainId, account: submitter })
+  const { result, isOver } = await waitForRefund(channels, order, timeout)
   const [copied] = await refreshChannels(channels, channel, [id])
   const shownChannel = showChannel(copied ?? channel)
   if (result.status === 'captured')
     return {
       status: 'refunded',
       channel: shownChannel,
-      value,
+      value: result.proof.amount ?? value,
       transactionHash: result.proof.transactionHash,
     }
-  if (result.status !== 'rejected')
+  if (result.status !== 'rejected' || !isOver)
     return { status: 'pending', channel: shownChannel, value }
-  const reopened = await book.change(id, (row) =>
-    row.reason === 'refund'
-      ? { ...row, state: 'open', reason: undefined }
-      : undefined,
-  )
+  const resumed = await book.change(id, resumeAfterRefund)
   return {
     status: 'rejected',
-    channel: showChannel(reopened ?? channel),
+    channel: showChannel(resumed ?? channel),
     reason: result.reason as OrderReason,
   }
 }
 
-/** Claims what is owed, and waits for it. */
-async function claimFirst(
+/** Milliseconds between two looks at a refund that waits for its claim. */
+const lookEvery = 500
+
+/** Waits for a refund, and asks for it again once the claim before it is made. */
+async function waitForRefund(
   channels: ChannelsContext,
-  channel: ChannelRecord,
+  order: OrderRecord,
   timeout: number,
-): Promise<ChannelRecord> {
+) {
   const { context, instance } = channels
-  const mayClaim = channel.charged > channel.claimed && hasLeft(channel)
-  if (!mayClaim) return channel
-  const orders = await requestClaims(channels, [channel])
-  const drive = instance.drive()
-  await Promise.all(
-    orders.map((order) => waitForCapture(context, drive, order, { timeout })),
-  )
-  const [copied] = await refreshChannels(channels, channel, [channel.id])
-  return copied ?? channel
-}
-
-const hasLeft = ({ balance, charged, reason }: ChannelRecord): boolean =>
-  balance > charged && reason !== 'refund'
-
-type BegunRefund = {
-  channel: ChannelRecord
-  order: OrderRecord
-  /** Base units. */
-  value: bigint
+  const until = performance.now() + timeout
+  let asked = order
+  for (;;) {
+    const left = until - performance.now()
+    const result = await waitForCapture(context, instance.drive(), asked, {
+      timeout: Math.max(left, 0),
+    })
+    const [stored] = await context.store.read((tables) =>
+      tables.orders.find({ ids: [order.id] }),
+    )
+    const isOver = stored === undefined || isMovementOver(stored)
+    if (result.status !== 'rejected' || isOver || left <= 0)
+      return { result, isOver }
+    await wait(Math.min(lookEvery, left))
+    const id = order.parentId as Hex
+    const [channel] = await refreshChannels(channels, order, [id])
+    const isFree = channel && isRefundFree(stored, channel)
+    asked = isFree ? await instance.drive().requestCapture(order.id) : stored
+  }
 }
 
 /**
- * Takes no more requests until the refund is made, or they would be charged to
- * what it gives back. Stores the refund in the same transaction: a worker lets a
- * channel go on that has no refund on record.
+ * Stores the refund, and takes no more requests until it is made, in one write:
+ * a charge in between would be paid from what the refund gives back.
  */
-function beginRefund(
+async function beginRefund(
   channels: ChannelsContext,
   id: Hex,
   asked: bigint | undefined,
-): Promise<BegunRefund | 'nothingLeft' | 'unclaimedCharges'> {
-  const { context, book, instance } = channels
-  const { store } = context
-  return retryStale(async () => {
-    const row = await book.reload(id)
-    if (!row || row.reason === 'refund') return 'nothingLeft'
-    const left = row.balance - row.charged
-    const value = asked === undefined || asked > left ? left : asked
-    if (value <= 0n) return 'nothingLeft'
-    // Its claim is not made yet, or another process has charged meanwhile.
-    if (row.charged > row.claimed) return 'unclaimedCharges'
-    const sealed = await planRefund(channels, row, value)
-    const channel: ChannelRecord = {
-      ...row,
-      state: 'stopped',
-      // What the merchant stopped takes no requests anyway, and stays stopped.
-      reason: row.reason === 'merchant' ? 'merchant' : 'refund',
-    }
-    const order = await store.write(async (tables) => {
-      await tables.channels.update([channel])
-      const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
-      return stored ?? insertMovement(context, tables, sealed)
-    })
-    const written = { ...channel, version: channel.version + 1 }
-    book.remember(written)
-    instance.drive().wake({ chainId: row.chainId, account: order.submitter })
-    return { channel: written, order, value: order.value }
+): Promise<{ channel: ChannelRecord; order: OrderRecord } | undefined> {
+  const { context, book } = channels
+  const row = await book.reload(id)
+  if (!row || row.reason === 'refund') return undefined
+  const left = row.balance - row.charged
+  const value = asked === undefined || asked > left ? left : asked
+  if (value <= 0n) return undefined
+  const sealed = await sealRefund(channels, row, value)
+  const now = context.now() / 1000n
+  const isOwed = row.charged > row.claimed
+  const stopped: ChannelRecord = {
+    ...row,
+    state: 'stopped',
+    // A channel that the merchant stopped stays so.
+    reason: row.reason === 'merchant' ? row.reason : 'refund',
+    due: isOwed ? claimSoon(row.due, now) : row.due,
+  }
+  // An update of an older version throws, and this starts again.
+  const order = await context.store.write(async (tables) => {
+    const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
+    await tables.channels.update([stopped])
+    return stored ?? insertMovement(context, tables, sealed)
   })
+  const channel = { ...stopped, version: stopped.version + 1 }
+  book.remember(channel)
+  return { channel, order }
 }
 
-async function planRefund(
+async function sealRefund(
   channels: ChannelsContext,
   channel: ChannelRecord,
   value: bigint,
-) {
+): Promise<SealedMovement> {
   const { context } = channels
   const { id: channelId, chainId, refundNonce, charged } = channel
   const config = configOf(channel)
@@ -189,13 +191,15 @@ async function planRefund(
     refundNonce,
     value,
   })
-  const planned = planChannelRefund(facts, {
-    channelId,
-    config,
-    value,
-    refundNonce,
-    charged,
-    signature,
-  })
-  return sealMovement(context, planned)
+  return sealMovement(
+    context,
+    planChannelRefund(facts, {
+      channelId,
+      config,
+      value,
+      refundNonce,
+      charged,
+      signature,
+    }),
+  )
 }

@@ -1,5 +1,7 @@
+import { channelRefundIdOf } from '../movements/planMovement.js'
 import { coveredState } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
+import { isMovementOver } from './followMovements.js'
 import {
   type ChannelParameters,
   loadChannel,
@@ -35,8 +37,15 @@ export async function resumeChannel(
 ): Promise<Channel> {
   const id = parseChannelId(parameters)
   const found = await loadChannel(channels, id)
+  const refundId = channelRefundIdOf(id, found.refundNonce)
+  const [refund] = await channels.context.store.read(({ orders }) =>
+    orders.find({ ids: [refundId] }),
+  )
+  const isRefunding = refund !== undefined && !isMovementOver(refund)
   const resumed = await channels.book.change(id, (channel) => {
     if (channel.reason !== 'merchant') return undefined
+    // It goes on after the refund.
+    if (isRefunding) return { ...channel, reason: 'refund' }
     // What the chain said meanwhile may stop it all the same.
     const resumed = { ...channel, reason: undefined }
     return { ...resumed, ...coveredState(resumed) }

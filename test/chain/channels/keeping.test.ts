@@ -1,101 +1,29 @@
-import { type Channels, createChannels } from 'countersign/channels'
+import { createChannels } from 'countersign/channels'
 import { memoryStore } from 'countersign/store'
 import type { Hex } from 'viem'
 import { increaseTime, mine } from 'viem/actions'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import {
   channelsContextOf,
   depositToChannel,
 } from '../../../src/channels/engine.js'
+import { chain, send, signVoucher } from '../support/channelDesk.js'
 import {
-  balanceOf,
-  type Channel,
-  chain,
-  send,
-  signVoucher,
-} from '../support/channelDesk.js'
+  charge,
+  gotBy,
+  open,
+  openDeposited,
+  until,
+  value,
+  work,
+} from '../support/keepingDesk.js'
 import {
   channelOf,
-  type MovementShop,
   openMovementShop,
   signDeposit,
 } from '../support/movementDesk.js'
 
 afterAll(() => chain.stop())
-
-const value = 10_000_000n
-
-/** A shop that keeps channels; its worker runs until the test is over. */
-async function open(
-  policy: Parameters<typeof createChannels>[0]['policy'] = {},
-  store = memoryStore(),
-) {
-  const shop = await openMovementShop({ store })
-  return work(shop, createChannels({ orders: shop.orders, policy }))
-}
-
-/** Runs the workers of a shop and its channels, until `end` or the test's end. */
-async function work(shop: MovementShop, channels: Channels) {
-  const inside = channelsContextOf(channels)
-  const ending = new AbortController()
-  const { signal } = ending
-  const running = [shop.orders.run({ signal }), channels.run({ signal })]
-  const mining = setInterval(
-    () => mine(chain.clients.test, { blocks: 1 }).catch(() => undefined),
-    100,
-  )
-  const end = async () => {
-    clearInterval(mining)
-    ending.abort()
-    await Promise.all(running)
-  }
-  onTestFinished(end)
-  return { shop, channels, inside, end }
-}
-
-type Opened = Awaited<ReturnType<typeof open>>
-
-async function deposit({ inside }: Opened, channel: Channel) {
-  const { id, config } = channel
-  const { payment, salt } = await signDeposit(channel, value)
-  const wanted = { id, config, payment, salt, chainId: 31337, timeout: 60_000 }
-  return depositToChannel(inside, wanted)
-}
-
-async function openDeposited(opened: Opened): Promise<Channel> {
-  const channel = await channelOf(opened.shop)
-  const result = await deposit(opened, channel)
-  expect(result.status).toBe('credited')
-  return channel
-}
-
-/** Charges as the gate does: with the voucher for all that was charged. */
-async function charge({ inside }: Opened, channel: Channel, amount: bigint) {
-  const { book } = inside
-  return book.inTurn(channel.id, async () => {
-    const found = await book.load(channel.id)
-    if (!found) throw new Error('no channel')
-    const maxClaimable = found.charged + amount
-    const signature = await signVoucher(channel, maxClaimable)
-    return book.charge({
-      channel: found,
-      value: amount,
-      maxClaimable,
-      signature,
-    })
-  })
-}
-
-const gotBy = async ({ receiver }: MovementShop) =>
-  BigInt(String(await balanceOf(receiver.address)))
-
-async function until(isDone: () => Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 600; looks++) {
-    if (await isDone()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('not done after 600 looks')
-}
 
 test('a deposit is credited, charges are claimed together, and the rest is refunded', async () => {
   const opened = await open()
