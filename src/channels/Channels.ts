@@ -31,8 +31,8 @@ export type Channels = {
    */
   claim(parameters?: ClaimChannelsParameters): Promise<ClaimReport>
   /**
-   * Pays back to the payer what was deposited and not charged, or a part of it.
-   * Claims first what is owed.
+   * Claims what the channel owes. Then pays the payer back the rest of the
+   * deposit, or a part of it.
    *
    * @throws {@link ChannelNotFoundError}
    */

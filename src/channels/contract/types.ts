@@ -5,7 +5,7 @@ import type { Address, Hex } from 'viem'
  * Their hash is the channel's id, so no term can change later.
  */
 export type ChannelConfig = {
-  /** Account that deposits, and that gets back what was not claimed. */
+  /** Account that deposits, and can withdraw or be refunded the rest. */
   payer: Address
   /**
    * Account whose key signs the vouchers. The zero address lets the payer sign,

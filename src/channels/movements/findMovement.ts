@@ -25,8 +25,8 @@ type Range = {
 }
 
 /**
- * Finds the transaction that made a movement, or that used up the authorization
- * of a deposit, whoever sent it.
+ * Finds the transaction that made a movement. For a deposit, also finds one that
+ * used up its authorization without depositing. Any account may have sent it.
  *
  * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
  * answer, or its blocks changed meanwhile.

@@ -150,7 +150,7 @@ test('a request that costs nothing is not answered from what was kept', async ()
   expect(await other.json()).not.toEqual(await one.json())
 })
 
-test('an exact payment still pays beside a channel, and cannot charge less', async () => {
+test('one 402 has the exact offer beside the one over channels', async () => {
   const { accepts } = requiredBy(await fetch(`${url}/both`))
   expect(accepts[0]).toMatchObject({ scheme: 'exact', amount: '10000' })
 })
