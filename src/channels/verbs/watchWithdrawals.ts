@@ -65,6 +65,9 @@ export async function findSeenLogs(
         value: found.value,
         withdrawableAt: found.withdrawableAt,
       })
+    // Blocks are read more than once, so it may have ended since.
+    if (found.name === 'withdrawFinalized')
+      seen.withdrawals = seen.withdrawals.filter((one) => one.id !== id)
     if (!log.preconfirmed) seen.changed.add(id)
   }
   return seen
