@@ -133,7 +133,9 @@ function searchToken(
       .execute()
   return channels
     .where(inPart(dialect, part, 'filtered'))
-    .where(sql<boolean>`(state <> 'stopped' or balance <> '0')`)
+    .where(
+      sql<boolean>`(state <> 'stopped' or balance <> '0' or charged <> claimed)`,
+    )
     .where('position', '>', query.after ?? -1n)
     .orderBy('position')
     .execute()

@@ -31,7 +31,10 @@ export function filterChannels(
       .all()
       .filter(indexDestinations(watched).has)
       .filter(({ position }) => position > after)
-      .filter(({ state, balance }) => state !== 'stopped' || balance > 0n)
+      .filter(
+        ({ state, balance, charged, claimed }) =>
+          state !== 'stopped' || balance > 0n || charged !== claimed,
+      )
     return sortRows(found, ({ position }) => [position]).slice(0, limit)
   }
   const { listed, payer, before, limit } = query

@@ -709,8 +709,8 @@ export type ChannelQuery =
   /** Channels whose `due` is at or before `until`, earliest first. */
   | { due: readonly Destination[]; until: bigint; limit: number }
   /**
-   * Channels that are not stopped or have a `balance`, whose logs on chain are
-   * watched, oldest first. `after` is a `position`.
+   * Channels that are not stopped, have a `balance`, or owe something, whose logs
+   * on chain are watched, oldest first. `after` is a `position`.
    */
   | {
       watched: readonly Destination[]

@@ -313,6 +313,10 @@ export const channelCases: readonly StoreCase[] = [
         const [fresh] = await insertAll(store, destination, [opening])
         const more = [...changed, fresh]
         expectSame('Without a balance', await ask([destination]), more)
+        const owing = { state: 'stopped', balance: 0n, charged: 5n } as const
+        const [lost] = await insertAll(store, destination, [owing])
+        const withLost = [...more, lost]
+        expectSame('Whose deposit is gone', await ask([destination]), withLost)
       }),
   },
 ]

@@ -134,3 +134,19 @@ test('what a balance still covers is claimed after a withdrawal', async () => {
     destinations: [{ unclaimed: 3_000_000n, uncovered: [channel.id] }],
   })
 })
+
+test('health names a channel whose whole deposit is gone', async () => {
+  const opened = await open()
+  const channel = await openDeposited(opened)
+  await charge(opened, channel, 1_000n)
+  await opened.inside.book.change(channel.id, (row) => ({
+    ...row,
+    state: 'stopped',
+    reason: 'uncovered',
+    balance: 0n,
+  }))
+  expect(await opened.channels.health()).toMatchObject({
+    ok: false,
+    destinations: [{ unclaimed: 1_000n, uncovered: [channel.id] }],
+  })
+})
