@@ -3,6 +3,7 @@ import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { loadOnce } from '../../core/loadOnce.js'
 import {
   chooseDestination,
   contextOf,
@@ -65,7 +66,7 @@ export function parseGate(
     )
   const { channels } = parameters
   if (channels !== undefined) checkChannels(channels, context)
-  const loadFlow = channels && (() => load(channels))
+  const loadFlow = channels && loadOnce(() => load(channels))
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
   if (typeof offers !== 'object' || !offers)
     throw new InvalidFieldError('offers', offers, 'an object')
