@@ -12,12 +12,18 @@ import type {
   X402Handler,
 } from '../gate/types.js'
 import type { ChannelPayload } from './parsePayload.js'
+import type { StreamCharge } from './streamCharge.js'
 
 /** A request whose voucher is signed by the channel's key. */
 export type SignedCall = {
   gate: GateContext
   desk: ChannelDesk
   request: Request
+  /**
+   * This request, and later ones with the same voucher, which wait for its
+   * answer.
+   */
+  waiting: Request[]
   handler: X402Handler
   /** True to send a successful answer in parts, and not to store it. */
   isStream: boolean
@@ -30,6 +36,9 @@ export type SignedCall = {
   /** Hash of the voucher, and of the request that it pays for. */
   bound: Hex
 }
+
+/** A streamed answer. Only one of the requests that wait for it gets it. */
+export type LiveAnswer = { response: Response; charge: StreamCharge }
 
 /**
  * What a request gets. Requests with the same voucher that arrive meanwhile get
@@ -44,8 +53,8 @@ export type Reply =
       response: KeptResponse | undefined
       /** Absent if nothing was charged or deposited. */
       settled: SettleResponse | undefined
-      /** The streamed answer, for the first of the requests. */
-      live?: Response | undefined
+      /** Absent unless the answer is streamed. */
+      live?: LiveAnswer | undefined
     }
   /** The handler threw a value for its framework. Nothing was charged. */
   | { kind: 'signal'; signal: Signal }

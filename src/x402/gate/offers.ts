@@ -104,9 +104,8 @@ export type X402ChannelOffer = OfferBase & {
   withdrawDelay?: number | undefined
   /**
    * True to send the answer to the client in parts as the handler writes them,
-   * and not to store it. The charge is written before the first part leaves:
-   * what `charge` said before the handler returned, or else `atMost`.
-   * @default false
+   * and not to store it. It is charged as it goes, see `charge` of
+   * {@link X402Payment}. @default false
    */
   stream?: boolean | undefined
 }
