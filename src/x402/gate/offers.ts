@@ -103,6 +103,12 @@ export type X402ChannelOffer = OfferBase & {
    */
   withdrawDelay?: number | undefined
   /**
+   * Most that one channel may owe before it is served no more until it is
+   * claimed, a decimal in whole tokens, at least `atMost`. The lower one of this
+   * and `policy.mostUnclaimed` of the channels holds.
+   */
+  mostUnclaimed?: string | undefined
+  /**
    * True to send the answer to the client in parts as the handler writes them,
    * and not to store it. It is charged as it goes, see `charge` of
    * {@link X402Payment}. @default false

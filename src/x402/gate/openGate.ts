@@ -56,13 +56,17 @@ export async function getTerms(offer: SettledOffer): Promise<Terms> {
     const requirements = requirementsOf({ ...terms, flow })
     return { ...priced, channel, requirements }
   }
-  const { deposit, withdrawDelay, loadFlow } = channel
+  const { deposit, withdrawDelay, mostUnclaimed, loadFlow } = channel
   const loaded = await loadFlow()
   const own = {
     flow: loaded,
     receiverAuthorizer: await loaded.desk.getAuthorizer(),
     withdrawDelay,
     minDeposit: checkAmount(`${field}.deposit`, deposit, decimals),
+    mostUnclaimed:
+      mostUnclaimed === undefined
+        ? undefined
+        : checkAmount(`${field}.mostUnclaimed`, mostUnclaimed, decimals),
   }
   const requirements = channelRequirementsOf({ ...terms, ...own })
   return { ...priced, channel: own, requirements }

@@ -32,6 +32,7 @@ export function parseChannelOffer(
       'atMost',
       'deposit',
       'withdrawDelay',
+      'mostUnclaimed',
       'chainId',
       'token',
       'recipient',
@@ -48,17 +49,19 @@ export function parseChannelOffer(
       undefined,
       "what createChannels of countersign/channels returns, because an offer has the flow 'channel'",
     )
-  const { atMost, deposit, stream = false } = offer
+  const { atMost, deposit, mostUnclaimed, stream = false } = offer
   checkAmount(`${field}.atMost`, atMost)
   checkAmount(`${field}.deposit`, deposit)
   checkOneOf(`${field}.stream`, stream, [true, false])
-  const most = parseUnscaled(atMost, deposit)
-  if (most.deposit < most.atMost)
-    throw new InvalidFieldError(
-      `${field}.deposit`,
-      shown(deposit),
-      `at least what one request can cost, '${atMost}'`,
-    )
+  if (mostUnclaimed !== undefined)
+    checkAmount(`${field}.mostUnclaimed`, mostUnclaimed)
+  for (const [name, amount] of Object.entries({ deposit, mostUnclaimed }))
+    if (amount !== undefined && isLess(amount, atMost))
+      throw new InvalidFieldError(
+        `${field}.${name}`,
+        shown(amount),
+        `at least what one request can cost, '${atMost}'`,
+      )
   return {
     name,
     amount: atMost,
@@ -78,17 +81,18 @@ export function parseChannelOffer(
     channel: {
       deposit,
       withdrawDelay: parseDelay(field, offer.withdrawDelay),
+      mostUnclaimed,
       loadFlow,
     },
   }
 }
 
 /** Parses both with the same number of places, so that they can be compared. */
-function parseUnscaled(atMost: string, deposit: string) {
+function isLess(one: string, other: string): boolean {
   const places = (amount: string) => amount.split('.')[1]?.length ?? 0
-  const decimals = Math.max(places(atMost), places(deposit))
+  const decimals = Math.max(places(one), places(other))
   const units = (amount: string) => checkAmount('', amount, decimals)
-  return { atMost: units(atMost), deposit: units(deposit) }
+  return units(one) < units(other)
 }
 
 function parseDelay(field: string, delay = usualDelay): number {

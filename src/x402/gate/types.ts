@@ -210,6 +210,8 @@ export type SettledChannel = {
   /** Least deposit, a decimal in whole tokens. */
   deposit: string
   withdrawDelay: number
+  /** Most that one channel may owe, a decimal in whole tokens. */
+  mostUnclaimed: string | undefined
   loadFlow: () => Promise<ChannelFlow>
 }
 
@@ -230,6 +232,8 @@ export type OfferedChannel = {
   withdrawDelay: number
   /** Least deposit, in token units. */
   minDeposit: bigint
+  /** Most that one channel may owe, in token units. */
+  mostUnclaimed: bigint | undefined
 }
 
 /**

@@ -48,6 +48,8 @@ test.each<[string, unknown]>([
   ['deposit', '-1'],
   ['deposit', undefined],
   ['deposit', '0.009'],
+  ['mostUnclaimed', '0.009'],
+  ['mostUnclaimed', 10_000n],
   ['withdrawDelay', 899],
   ['withdrawDelay', 2_592_001],
   ['withdrawDelay', '900'],
@@ -76,6 +78,7 @@ test.each<[string, unknown]>([
   ['withdrawDelay', 900],
   ['withdrawDelay', 2_592_000],
   ['deposit', '0.01'],
+  ['mostUnclaimed', '0.01'],
   ['stream', true],
 ])('an offer over channels whose %s is %j is taken', (field, value) => {
   expect(() => sellWith({ [field]: value })).not.toThrow()
