@@ -2,9 +2,9 @@ import type { ChannelRecord } from '../../store/types.js'
 import type { ChannelChain } from './types.js'
 
 /**
- * Copies what the chain says about a channel. A channel whose payer withdraws,
- * or whose deposit does not cover what was charged, takes no more requests. It
- * goes on once the chain covers it again, unless the merchant stopped it. A
+ * Copies what the chain says about a channel. A channel whose payer withdraws
+ * takes requests only up to what is left after it; one whose deposit does not
+ * cover what was charged takes none. It goes on once the chain covers it again, unless the merchant stopped it. A
  * withdrawal makes it due at once.
  *
  * Returns the same record for an answer that is older than the copy: nodes
@@ -17,8 +17,11 @@ export function copyChain(
   const { balance, claimed, withdrawal, refundNonce, at } = chain
   if (at.blockNumber < channel.seenBlock) return channel
   const isClaimed = claimed >= channel.charged
+  const withdrawableAt =
+    withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay)
   // A withdrawal that nobody saw announced, for example while no worker ran.
-  const isThreatened = withdrawal !== undefined && channel.withdrawing === 0n
+  const isThreatened =
+    withdrawal !== undefined && isNewWithdrawal(channel, withdrawableAt)
   // The worker decides again when it claims what is owed now.
   const isUncovered = balance < channel.charged && balance !== channel.balance
   const isChanged =
@@ -33,8 +36,7 @@ export function copyChain(
     balance,
     claimed,
     withdrawing: withdrawal?.value ?? 0n,
-    withdrawableAt:
-      withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay),
+    withdrawableAt,
     refundNonce,
     seenBlock: at.blockNumber,
     seenAt: at.blockTime,
@@ -60,6 +62,15 @@ function sinceClaim(
   const isClaimed = chain.claimed > claimed && unclaimedSince < blockTime
   return isClaimed ? blockTime : unclaimedSince
 }
+
+/**
+ * True for a withdrawal that is not on record. Its payer can end one and announce
+ * the next in one transaction.
+ */
+export const isNewWithdrawal = (
+  { withdrawing, withdrawableAt }: ChannelRecord,
+  at: bigint | undefined,
+): boolean => withdrawing === 0n || withdrawableAt !== at
 
 /** Decides whether a channel takes requests, by what the chain covers. */
 export function coveredState(

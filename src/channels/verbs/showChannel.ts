@@ -15,7 +15,8 @@ export type Channel = {
    */
   state: ChannelState
   /**
-   * `withdrawal`: the payer announced a withdrawal. `uncovered`: the deposit does
+   * `withdrawal`: the payer announced a withdrawal, and the channel takes
+   * requests only up to what it leaves. `uncovered`: the deposit does
    * not cover what was charged. `refund`: a refund is on its way. `merchant`: you
    * stopped it.
    */

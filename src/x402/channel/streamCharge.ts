@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { leftOf } from '../../channels/engine.js'
 import { keepTrying } from '../../core/keepTrying.js'
 import type { ChannelRecord } from '../../store/types.js'
 import { ChargeRejectedError } from '../gate/errors.js'
@@ -139,7 +140,7 @@ async function raiseTotal(
       if (isOurs) return { ...from, channel: changed, charged: total }
       if (changed.charged !== known.charged || changed.signed !== known.signed)
         break
-      if (changed.state === 'stopped' || charged > changed.balance)
+      if (charged > (leftOf(changed) ?? 0n))
         return new ChargeRejectedError({ reason: 'stopped' })
       known = changed
     }
