@@ -94,8 +94,8 @@ function refuseAmount(
   { value }: AskedDeposit,
   balance: bigint,
 ): Refusal | undefined {
-  const { minDeposit } = terms.channel
-  if (value < minDeposit) return refusedBy(asked, 'deposit_below_min_deposit')
+  const { leastDeposit } = terms.channel
+  if (value < leastDeposit) return refusedBy(asked, 'deposit_below_min_deposit')
   return payload.maxClaimable > balance + value
     ? refusedBy(asked, 'cumulative_exceeds_balance')
     : undefined

@@ -90,12 +90,19 @@ export type X402ChannelOffer = OfferBase & {
    */
   atMost: string
   /**
-   * Least deposit, a decimal in whole tokens. You pay the gas of each deposit,
-   * so it should pay for hundreds of requests. A smaller deposit is refused, also
-   * one that tops up. Stock clients deposit this much unless their own spending
-   * limit is below a fifth of it.
+   * The deposit that the offer asks for, a decimal in whole tokens. You pay the
+   * gas of each deposit, so it should pay for hundreds of requests. Stock clients
+   * deposit this much, or five times their own limit for one payment if that is
+   * less.
    */
   deposit: string
+  /**
+   * A smaller deposit than this is refused, also one that tops up. A decimal in
+   * whole tokens, from `atMost` to `deposit`. @default five times `atMost`, so
+   * that every stock client that may pay one request can deposit; `deposit` if
+   * that is less
+   */
+  leastDeposit?: string | undefined
   /**
    * Seconds from the start of a payer's withdrawal to its end, from 900 to
    * 2_592_000. Your worker must claim within this time. Another delay makes

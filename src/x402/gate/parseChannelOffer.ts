@@ -31,6 +31,7 @@ export function parseChannelOffer(
       'flow',
       'atMost',
       'deposit',
+      'leastDeposit',
       'withdrawDelay',
       'mostUnclaimed',
       'chainId',
@@ -49,19 +50,28 @@ export function parseChannelOffer(
       undefined,
       "what createChannels of countersign/channels returns, because an offer has the flow 'channel'",
     )
-  const { atMost, deposit, mostUnclaimed, stream = false } = offer
+  const { atMost, deposit, leastDeposit, mostUnclaimed } = offer
+  const { stream = false } = offer
   checkAmount(`${field}.atMost`, atMost)
   checkAmount(`${field}.deposit`, deposit)
   checkOneOf(`${field}.stream`, stream, [true, false])
-  if (mostUnclaimed !== undefined)
-    checkAmount(`${field}.mostUnclaimed`, mostUnclaimed)
-  for (const [name, amount] of Object.entries({ deposit, mostUnclaimed }))
-    if (amount !== undefined && isLess(amount, atMost))
+  const limits = { deposit, leastDeposit, mostUnclaimed }
+  for (const [name, amount] of Object.entries(limits)) {
+    if (amount === undefined) continue
+    checkAmount(`${field}.${name}`, amount)
+    if (isLess(amount, atMost))
       throw new InvalidFieldError(
         `${field}.${name}`,
         shown(amount),
         `at least what one request can cost, '${atMost}'`,
       )
+  }
+  if (leastDeposit !== undefined && isLess(deposit, leastDeposit))
+    throw new InvalidFieldError(
+      `${field}.leastDeposit`,
+      shown(leastDeposit),
+      `at most the deposit that the offer asks for, '${deposit}'`,
+    )
   return {
     name,
     amount: atMost,
@@ -80,6 +90,7 @@ export function parseChannelOffer(
     stream,
     channel: {
       deposit,
+      leastDeposit,
       withdrawDelay: parseDelay(field, offer.withdrawDelay),
       mostUnclaimed,
       loadFlow,

@@ -207,8 +207,10 @@ export type SettledOffer = {
 
 /** The members of an offer with the flow `channel`. */
 export type SettledChannel = {
-  /** Least deposit, a decimal in whole tokens. */
+  /** The deposit that is asked for, a decimal in whole tokens. */
   deposit: string
+  /** Least deposit, a decimal in whole tokens. Absent for the default. */
+  leastDeposit: string | undefined
   withdrawDelay: number
   /** Most that one channel may owe, a decimal in whole tokens. */
   mostUnclaimed: string | undefined
@@ -230,8 +232,10 @@ export type OfferedChannel = {
   flow: ChannelFlow
   receiverAuthorizer: Address
   withdrawDelay: number
-  /** Least deposit, in token units. */
+  /** The deposit that is asked for, in token units. */
   minDeposit: bigint
+  /** Least deposit that is taken, in token units. */
+  leastDeposit: bigint
   /** Most that one channel may owe, in token units. */
   mostUnclaimed: bigint | undefined
 }

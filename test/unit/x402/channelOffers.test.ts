@@ -48,6 +48,8 @@ test.each<[string, unknown]>([
   ['deposit', '-1'],
   ['deposit', undefined],
   ['deposit', '0.009'],
+  ['leastDeposit', '0.009'],
+  ['leastDeposit', '1.01'],
   ['mostUnclaimed', '0.009'],
   ['mostUnclaimed', 10_000n],
   ['withdrawDelay', 899],
@@ -79,6 +81,8 @@ test.each<[string, unknown]>([
   ['withdrawDelay', 2_592_000],
   ['deposit', '0.01'],
   ['mostUnclaimed', '0.01'],
+  ['leastDeposit', '0.01'],
+  ['leastDeposit', '1.00'],
   ['stream', true],
 ])('an offer over channels whose %s is %j is taken', (field, value) => {
   expect(() => sellWith({ [field]: value })).not.toThrow()

@@ -213,7 +213,7 @@ test.each<[string, Record<string, unknown>, string]>([
 })
 
 test.each<[string, Partial<Signing>, string]>([
-  ['below the least', { deposit: deposit - 1n }, 'deposit_below_min_deposit'],
+  ['below the least', { deposit: 5n * most - 1n }, 'deposit_below_min_deposit'],
   ['of one price', { deposit: most }, 'deposit_below_min_deposit'],
   ['of nothing', { deposit: 0n }, 'deposit_below_min_deposit'],
   ['that it has not', { deposit: 6n * deposit }, 'insufficient_balance'],

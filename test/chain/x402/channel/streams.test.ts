@@ -17,15 +17,19 @@ import { chain, requiredBy, settlementOf } from '../../support/x402Desk.js'
 
 const mismatch = 'invalid_batch_settlement_evm_cumulative_amount_mismatch'
 
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000 })
+
 /** A shop that streams under `/stream`, and answers at once elsewhere. */
 async function openStreamShop(
   options: Parameters<typeof openChannelShop>[1] = {},
 ) {
   const streams: PacedStream[] = []
+  const signals: AbortSignal[] = []
   let runs = 0
   let vouchers = 0
   const handler = (request: Request, payment: X402Payment) => {
     runs += 1
+    signals.push(request.signal)
     const { pathname, searchParams } = new URL(request.url)
     if (pathname !== '/stream') return Response.json({ runs })
     const begins = searchParams.get('begins')
@@ -44,10 +48,16 @@ async function openStreamShop(
     },
   })
   const running = async (place = 0): Promise<PacedStream> => {
-    await vi.waitFor(() => expect(streams.length).toBeGreaterThan(place))
+    await until(() => expect(streams.length).toBeGreaterThan(place))
     return streams[place] as PacedStream
   }
-  return { ...shop, running, runs: () => runs, vouchers: () => vouchers }
+  return {
+    ...shop,
+    running,
+    signals,
+    runs: () => runs,
+    vouchers: () => vouchers,
+  }
 }
 
 const chargedOf = async ({ channels }: ChannelShop, payer: Address) =>
@@ -273,9 +283,10 @@ test('a client that joins with the same voucher gets the stream when the first o
   ).catch((error: unknown) => error)
   const stream = await shop.running()
   const second = payBy(account, url, { max: 2n * most })
-  await vi.waitFor(() => expect(shop.vouchers()).toBe(3))
+  await until(() => expect(shop.vouchers()).toBe(3))
   leaving.abort()
   await first
+  await until(() => expect(shop.signals.at(-1)?.aborted).toBe(true))
   await stream.next('0.001')
   const answer = await second
   expect(answer.status).toBe(200)
