@@ -1,11 +1,13 @@
 import type { ChannelRecord } from '../../store/types.js'
+import { isAhead, markAhead } from './aheadOfChain.js'
 import type { ChannelChain } from './types.js'
 
 /**
  * Copies what the chain says about a channel. A channel whose payer withdraws
  * takes requests only up to what is left after it; one whose deposit does not
- * cover what was charged takes none. It goes on once the chain covers it again, unless the merchant stopped it. A
- * withdrawal makes it due at once.
+ * cover what was charged takes none. It goes on once the chain covers it again,
+ * unless the merchant stopped it. A withdrawal makes it due at once. A deposit
+ * that was credited when it was pre-confirmed counts until its time is over.
  *
  * Returns the same record for an answer that is older than the copy: nodes
  * behind one address can be at different blocks.
@@ -14,8 +16,10 @@ export function copyChain(
   channel: ChannelRecord,
   chain: ChannelChain,
 ): ChannelRecord {
-  const { balance, claimed, withdrawal, refundNonce, at } = chain
+  const { claimed, withdrawal, refundNonce, at } = chain
   if (at.blockNumber < channel.seenBlock) return channel
+  const isEarly = isAhead(channel, chain.balance)
+  const balance = isEarly ? channel.balance : chain.balance
   const isClaimed = claimed >= channel.charged
   const withdrawableAt =
     withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay)
@@ -46,7 +50,9 @@ export function copyChain(
   // A refund that is on its way pays from what is not charged yet.
   const isRefunding =
     channel.reason === 'refund' && refundNonce === channel.refundNonce
-  return isRefunding ? copied : { ...copied, ...coveredState(copied) }
+  if (isRefunding) return copied
+  const covered = { ...copied, ...coveredState(copied) }
+  return isEarly ? markAhead(covered) : covered
 }
 
 /**

@@ -4,7 +4,7 @@ import {
   InvalidFieldError,
   shown,
 } from '../../core/errors.js'
-import type { StreamCharge } from './streamCharge.js'
+import type { StreamCharge } from './types.js'
 
 /** What a handler charges for one request. */
 export type Charging = {

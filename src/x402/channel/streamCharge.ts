@@ -5,25 +5,8 @@ import type { ChannelRecord } from '../../store/types.js'
 import { ChargeRejectedError } from '../gate/errors.js'
 import { type Sent, settlementOf } from './channelState.js'
 import { pauseUntil } from './pauseUntil.js'
-import type { SignedCall } from './types.js'
+import type { SignedCall, StreamCharge } from './types.js'
 import { loadAnswer, noteOfAnswer } from './voucherAnswer.js'
-
-/** What a streamed answer costs while it runs. Amounts in base units. */
-export type StreamCharge = {
-  /** Starts it, once what the stream cost at its beginning is on record. */
-  begin(channel: ChannelRecord, charged: bigint): void
-  /**
-   * Raises what the stream has cost to `total`. Resolves once that is on record.
-   * Calls that come faster than the store writes share a write.
-   *
-   * @throws {@link ChargeRejectedError}
-   */
-  raise(total: bigint): Promise<void>
-  /** Ends it: the stream costs no more than what is on record. */
-  end(): void
-  /** Resolves when nothing more will be written. */
-  over: Promise<void>
-}
 
 /** What is on record of a stream. */
 type OnRecord = {

@@ -50,7 +50,8 @@ export async function takeDeposit(
   const { timeout } = call.gate
   const version = channel?.version ?? 0
   const wanted = { ...named, payment, salt, version }
-  const made = await desk.deposit(wanted, { timeout })
+  const { early } = terms.offer
+  const made = await desk.deposit(wanted, { timeout, early })
   if (!made.ok) return built(explain(call, made.reason))
   const { maxClaimable } = payload
   // Somebody changed the channel while the deposit was made.

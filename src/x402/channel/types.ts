@@ -1,5 +1,6 @@
 import type { SettleResponse } from '@x402/core/types'
 import type { Hex } from 'viem'
+import type { ChannelRecord } from '../../store/types.js'
 import type { ChannelDesk, NamedChannel } from '../gate/channelDesk.js'
 import type {
   Asked,
@@ -12,7 +13,6 @@ import type {
   X402Handler,
 } from '../gate/types.js'
 import type { ChannelPayload } from './parsePayload.js'
-import type { StreamCharge } from './streamCharge.js'
 
 /** A request whose voucher is signed by the channel's key. */
 export type SignedCall = {
@@ -35,6 +35,23 @@ export type SignedCall = {
   signature: Hex
   /** Hash of the voucher, and of the request that it pays for. */
   bound: Hex
+}
+
+/** What a streamed answer costs while it runs. Amounts in base units. */
+export type StreamCharge = {
+  /** Starts it, once what the stream cost at its beginning is on record. */
+  begin(channel: ChannelRecord, charged: bigint): void
+  /**
+   * Raises what the stream has cost to `total`. Resolves once that is on record.
+   * Calls that come faster than the store writes share a write.
+   *
+   * @throws {@link ChargeRejectedError}
+   */
+  raise(total: bigint): Promise<void>
+  /** Ends it: the stream costs no more than what is on record. */
+  end(): void
+  /** Resolves when nothing more will be written. */
+  over: Promise<void>
 }
 
 /** A streamed answer. Only one of the requests that wait for it gets it. */

@@ -104,6 +104,25 @@ export type X402ChannelOffer = OfferBase & {
    */
   leastDeposit?: string | undefined
   /**
+   * When a deposit counts. `included`: once a block has it. `preconfirmed`: as
+   * soon as the chain's sequencer announces it. If no block then includes it, you
+   * lose what was charged. Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of
+   * the orders. Above these limits, and on a chain without pre-confirmations, a
+   * deposit waits for a block. @default 'included'
+   */
+  answerAt?: AnswerAt | undefined
+  /**
+   * The largest deposit to count when it is pre-confirmed, a decimal in whole
+   * tokens.
+   */
+  preconfirmedUpTo?: string | undefined
+  /**
+   * Most that this offer may put at risk at once, a decimal in whole tokens. At
+   * risk is a deposit that counts before a block has it.
+   * @default `policy.mostAtRisk.total` of the orders
+   */
+  mostAtRisk?: string | undefined
+  /**
    * Seconds from the start of a payer's withdrawal to its end, from 900 to
    * 2_592_000. Your worker must claim within this time. Another delay makes
    * other channels: every client deposits again. @default 86_400

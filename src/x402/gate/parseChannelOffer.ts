@@ -4,6 +4,7 @@ import { chooseDestination, type OrdersContext } from '../../orders/engine.js'
 import { checkAmount } from './checkAmount.js'
 import { checkOneOf, parseTimeout } from './offerFields.js'
 import type { X402ChannelOffer } from './offers.js'
+import { parseEarly } from './parseEarly.js'
 import type { SettledChannel, SettledOffer } from './types.js'
 
 /** Bounds of the channel contract, in seconds. */
@@ -34,6 +35,9 @@ export function parseChannelOffer(
       'leastDeposit',
       'withdrawDelay',
       'mostUnclaimed',
+      'answerAt',
+      'preconfirmedUpTo',
+      'mostAtRisk',
       'chainId',
       'token',
       'recipient',
@@ -80,7 +84,7 @@ export function parseChannelOffer(
       primaryType: 'TransferWithAuthorization',
     }),
     flow: 'authorization',
-    early: undefined,
+    early: parseEarly(context, name, offer),
     maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),
     description: offer.description,
     mimeType: offer.mimeType,

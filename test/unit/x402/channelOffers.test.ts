@@ -57,6 +57,10 @@ test.each<[string, unknown]>([
   ['withdrawDelay', '900'],
   ['withdrawDelay', 900.5],
   ['maxTimeoutSeconds', 5],
+  ['answerAt', 'later'],
+  ['answerAt', 'preconfirmed'],
+  ['preconfirmedUpTo', '1'],
+  ['mostAtRisk', '1'],
   ['stream', 'yes'],
 ])('an offer over channels whose %s is %j is refused', (field, value) => {
   expect(() => sellWith({ [field]: value })).toThrow(
@@ -67,7 +71,7 @@ test.each<[string, unknown]>([
   )
 })
 
-test.each(['amount', 'answerAt', 'identifier', 'afterFailure', 'repeatable'])(
+test.each(['amount', 'identifier', 'afterFailure', 'repeatable'])(
   'an offer over channels has no %s',
   (field) => {
     expect(() => sellWith({ [field]: undefined })).toThrow(
