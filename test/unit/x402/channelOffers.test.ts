@@ -51,7 +51,7 @@ test.each<[string, unknown]>([
   ['leastDeposit', '0.009'],
   ['leastDeposit', '1.01'],
   ['mostUnclaimed', '0.009'],
-  ['mostUnclaimed', 10_000n],
+  ['mostUnclaimed', 0.02],
   ['withdrawDelay', 899],
   ['withdrawDelay', 2_592_001],
   ['withdrawDelay', '900'],

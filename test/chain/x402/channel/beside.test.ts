@@ -114,7 +114,12 @@ const route = nextPayment(
 const urls: readonly (readonly [string, string])[] = [
   ['Hono', await serveApp(hono.fetch)],
   ['Express', `http://127.0.0.1:${port}`],
-  ['Next', await serveApp((request) => route(new NextRequest(request), {}))],
+  [
+    'Next',
+    await serveApp(({ url, method, headers }) =>
+      route(new NextRequest(url, { method, headers }), {}),
+    ),
+  ],
 ]
 
 test.each(urls)(
