@@ -5,7 +5,7 @@ export type {
   FacilitatorCaller,
   FacilitatorParameters,
 } from './facilitator/types.js'
-export { X402SetupError } from './gate/errors.js'
+export { ChargeRejectedError, X402SetupError } from './gate/errors.js'
 export type {
   X402ChannelOffer,
   X402Offer,

@@ -1,5 +1,4 @@
 import type { PaymentRequirements } from '@x402/core/types'
-import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
@@ -8,7 +7,6 @@ import {
   chooseDestination,
   contextOf,
   type OrdersContext,
-  parseAnswerAt,
 } from '../../orders/engine.js'
 import { mostHeaderLength } from '../wire/headers.js'
 import { channelRequirementsOf, requirementsOf } from '../wire/requirements.js'
@@ -20,6 +18,7 @@ import { loadKnown } from './loadKnown.js'
 import { checkOneOf, parseTimeout } from './offerFields.js'
 import type { X402ChannelOffer, X402Offer } from './offers.js'
 import { parseChannelOffer } from './parseChannelOffer.js'
+import { parseEarly } from './parseEarly.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import type {
   GateContext,
@@ -240,34 +239,6 @@ const longestTerms = ({ chainId, token }: SettledOffer) => ({
   },
   value: 10n ** 24n,
 })
-
-/**
- * Returns the limits for answers to pre-confirmed payments. Returns `undefined`
- * if the offer has none.
- */
-function parseEarly(
-  { policy }: OrdersContext,
-  name: string,
-  offer: X402Offer,
-): SettledOffer['early'] {
-  const field = `offers.${name}.`
-  const upTo = parseAnswerAt(offer, policy, field)
-  const { mostAtRisk } = offer
-  if (mostAtRisk !== undefined) checkLimit(`${field}mostAtRisk`, mostAtRisk)
-  if (upTo !== undefined)
-    return {
-      upTo,
-      name,
-      most: mostAtRisk,
-      as: offer.flow === 'upfront' ? 'working' : 'reserved',
-    }
-  if (mostAtRisk === undefined) return undefined
-  throw new InvalidFieldError(
-    `${field}mostAtRisk`,
-    shown(mostAtRisk),
-    "given only with answerAt 'preconfirmed'",
-  )
-}
 
 function parseCount(field: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0 && value < 2 ** 31) return value

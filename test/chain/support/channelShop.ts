@@ -2,7 +2,12 @@ import { x402Client } from '@x402/core/client'
 import { toClientEvmSigner } from '@x402/evm'
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
-import { type Channels, channels, createChannels } from 'countersign/channels'
+import {
+  type Channels,
+  type CreateChannelsParameters,
+  channels,
+  createChannels,
+} from 'countersign/channels'
 import type { PaymentStore } from 'countersign/store'
 import {
   createX402Gate,
@@ -34,20 +39,25 @@ export async function openChannelShop(
   {
     offer,
     policy,
+    recoverAddress,
+    timeout,
     ...given
   }: {
     store?: PaymentStore | undefined
     /** Who sells. Default: someone new. */
     sellers?: readonly PrivateKeyAccount[] | undefined
     offer?: Partial<X402ChannelOffer> | undefined
-    policy?: Parameters<typeof createChannels>[0]['policy'] | undefined
+    policy?: CreateChannelsParameters['policy']
+    recoverAddress?: CreateChannelsParameters['recoverAddress']
+    /** The gate's, in milliseconds. */
+    timeout?: number | undefined
   } = {},
 ): Promise<ChannelShop> {
   const shop = await openShop(chain, { ...given, kinds: [channels()] })
   const { orders } = shop
-  const made = createChannels({ orders, policy })
+  const made = createChannels({ orders, policy, recoverAddress })
   const offers = { tokens: { ...tokens, ...offer } }
-  const gate = createX402Gate({ orders, channels: made, offers })
+  const gate = createX402Gate({ orders, channels: made, offers, timeout })
   const url = await serveApp(gate.protect('tokens', handler))
   return { ...shop, channels: made, url }
 }

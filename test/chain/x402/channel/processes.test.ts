@@ -1,4 +1,8 @@
-import { initiateWithdrawCall, parseChannelConfig } from 'countersign/channels'
+import {
+  finalizeWithdrawCall,
+  initiateWithdrawCall,
+  parseChannelConfig,
+} from 'countersign/channels'
 import {
   memoryStore,
   type PaymentStore,
@@ -145,28 +149,6 @@ test('two deposits for one channel at two processes at once are one', async () =
   }
 })
 
-test('the payer who withdraws is served no more', async () => {
-  const { one } = await openTwo()
-  const { account, fetch: pay } = await stockPayer()
-  expect((await pay(`${one.url}/a`)).status).toBe(200)
-  const offer = channelOfferOf(await fetch(one.url))
-  const { config } = channelOf(account.address, offer)
-  const wallet = createWalletClient({
-    account,
-    chain: chain.chain,
-    transport: http(chain.urls.http),
-  })
-  await sendTransaction(
-    wallet,
-    initiateWithdrawCall({ config, value: deposit - most }),
-  )
-  const answer = await pay(`${one.url}/b`)
-  expect(answer.status).toBe(402)
-  expect(requiredBy(answer).error).toBe(
-    'invalid_batch_settlement_evm_cumulative_exceeds_balance',
-  )
-})
-
 test('of two deposits that two processes judged at once, one is made', async () => {
   const { one, other } = await openTwo()
   const account = await fundedAccount(chain, 2n * deposit)
@@ -186,4 +168,32 @@ test('of two deposits that two processes judged at once, one is made', async () 
   const statuses = made.map(({ status }) => status).sort()
   expect(statuses).toEqual(['busy', 'credited'])
   expect(await balanceOf(account.address)).toBe(deposit)
+})
+
+// Last in this file: it moves the clock of the chain.
+test('a payer who withdraws is served up to what the withdrawal leaves, and that can be claimed after it', async () => {
+  const { one } = await openTwo()
+  const { account, fetch: pay } = await stockPayer()
+  expect((await pay(`${one.url}/a`)).status).toBe(200)
+  const offer = channelOfferOf(await fetch(one.url))
+  const { config } = channelOf(account.address, offer)
+  const wallet = createWalletClient({
+    account,
+    chain: chain.chain,
+    transport: http(chain.urls.http),
+  })
+  const value = deposit - 3n * most
+  await sendTransaction(wallet, initiateWithdrawCall({ config, value }))
+  expect((await pay(`${one.url}/b`)).status).toBe(200)
+  expect((await pay(`${one.url}/c`)).status).toBe(200)
+  const answer = await pay(`${one.url}/d`)
+  expect(answer.status).toBe(402)
+  expect(requiredBy(answer).error).toBe(
+    'invalid_batch_settlement_evm_cumulative_exceeds_balance',
+  )
+  expect((await one.channels.health()).ok).toBe(true)
+  await chain.clients.test.increaseTime({ seconds: 901 })
+  await sendTransaction(wallet, finalizeWithdrawCall({ config }))
+  await one.channels.claim()
+  expect(await balanceOf(one.seller)).toBe(3n * most)
 })
