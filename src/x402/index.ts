@@ -1,5 +1,5 @@
+export { createFacilitator } from './createFacilitator.js'
 export { createX402Gate } from './createX402Gate.js'
-export { createFacilitator } from './facilitator/createFacilitator.js'
 export type {
   Facilitator,
   FacilitatorCaller,

@@ -146,10 +146,10 @@ async function refusePayment(
   })
   return verdict.ok
     ? undefined
-    : (codes[verdict.reason] ?? 'deposit_simulation_failed')
+    : (depositCodes[verdict.reason] ?? 'deposit_simulation_failed')
 }
 
-const codes: Readonly<Partial<Record<string, CodeName>>> = {
+export const depositCodes: Readonly<Partial<Record<string, CodeName>>> = {
   malformedSignature: 'receive_authorization_signature',
   wrongSigner: 'receive_authorization_signature',
   wrongPayer: 'receive_authorization_signature',
