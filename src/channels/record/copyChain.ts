@@ -44,7 +44,13 @@ export function copyChain(
   // A refund that is on its way pays from what is not charged yet.
   const isRefunding =
     channel.reason === 'refund' && refundNonce === channel.refundNonce
-  return isRefunding ? copied : { ...copied, ...coveredState(copied) }
+  if (isRefunding) return copied
+  const state = coveredState(copied)
+  // A reorganization undid a refund: its transaction may be mined again.
+  const isUndone = refundNonce < channel.refundNonce
+  return isUndone && state.reason !== 'merchant'
+    ? { ...copied, state: 'stopped', reason: 'refund', due: 0n }
+    : { ...copied, ...state }
 }
 
 /**

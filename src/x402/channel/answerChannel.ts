@@ -43,7 +43,8 @@ export async function answerChannel(
   const signed = await readSigned(gate, call)
   if (typeof signed === 'function') return signed()
   const { payload, bound } = signed
-  const key = `${payload.type}:${bound}`
+  const { type, refund = '' } = payload
+  const key = `${type} ${refund}:${bound}`
   const joined = gate.serving.get(key) as Promise<Reply> | undefined
   if (joined) return answerOf(await joined, { request: call.request })
 
