@@ -112,6 +112,9 @@ const usual: ChannelsPolicy = {
   copyFor: 60n,
 }
 
+/** A third of the shortest delay of a withdrawal, in seconds. */
+const longestCopy = 300n
+
 function settlePolicy(
   given: Partial<ChannelsPolicy> | undefined = {},
 ): ChannelsPolicy {
@@ -126,6 +129,12 @@ function settlePolicy(
         `policy.${name}`,
         shown(value),
         'a bigint of 0 or more',
+      )
+    if (name === 'copyFor' && value > longestCopy)
+      throw new InvalidFieldError(
+        'policy.copyFor',
+        shown(value),
+        `at most ${longestCopy} seconds`,
       )
     settled[name] = value
   }

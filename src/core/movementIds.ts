@@ -17,7 +17,7 @@ export type MovementName = {
  */
 const forms: readonly (readonly [MovementAction, RegExp])[] = [
   ['deposit', /^(0x[\da-f]{64})\+[\da-f]{16}$/],
-  ['refund', /^(0x[\da-f]{64})-\d{1,40}$/],
+  ['refund', /^(0x[\da-f]{64})-\d{1,40}(?:\.\d{1,9})?$/],
   ['claim', /^claim\+[\da-f]{16}$/],
 ]
 

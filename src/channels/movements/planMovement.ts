@@ -54,9 +54,19 @@ export function depositIdOf(
   return `${channelId}+${message.nonce.slice(2, 18)}`
 }
 
-/** Id of the row of a refund. */
-export function channelRefundIdOf(channelId: Hex, refundNonce: bigint): string {
-  return `${channelId}-${refundNonce}`
+/**
+ * Id of the row of a refund.
+ *
+ * @param tries number of earlier rows for the same refund nonce, which were
+ * refused or expired.
+ */
+export function channelRefundIdOf(
+  channelId: Hex,
+  refundNonce: bigint,
+  tries = 0,
+): string {
+  const id = `${channelId}-${refundNonce}`
+  return tries === 0 ? id : `${id}.${tries}`
 }
 
 /** Builds the row of a deposit, which a worker sends at once. */
@@ -172,6 +182,7 @@ export function planChannelRefund(
     config,
     value,
     refundNonce,
+    tries,
     charged,
     signature,
     random = drawNonce(),
@@ -183,6 +194,8 @@ export function planChannelRefund(
     value: bigint
     /** The channel's refund nonce. */
     refundNonce: bigint
+    /** Number of earlier rows for this refund nonce. @default 0 */
+    tries?: number | undefined
     /** Base units that the channel was charged in total. */
     charged: bigint
     /**
@@ -197,7 +210,7 @@ export function planChannelRefund(
   },
 ): PlannedMovement {
   return planMovement(facts, {
-    id: channelRefundIdOf(channelId, refundNonce),
+    id: channelRefundIdOf(channelId, refundNonce, tries),
     parentId: channelId,
     payer: channelContract,
     recipient: config.receiver,

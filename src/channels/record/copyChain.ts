@@ -51,7 +51,12 @@ export function copyChain(
   const isRefunding =
     channel.reason === 'refund' && refundNonce === channel.refundNonce
   if (isRefunding) return copied
-  const covered = { ...copied, ...coveredState(copied) }
+  const state = coveredState(copied)
+  // A reorganization undid a refund: its transaction may be mined again.
+  const isUndone = refundNonce < channel.refundNonce
+  if (isUndone && state.reason !== 'merchant')
+    return { ...copied, state: 'stopped', reason: 'refund', due: 0n }
+  const covered = { ...copied, ...state }
   return isEarly ? markAhead(covered) : covered
 }
 

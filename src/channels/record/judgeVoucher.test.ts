@@ -133,6 +133,14 @@ test('the copy of the chain stops a channel that it does not cover', () => {
   })
 })
 
+test('a refund that a reorganization undid stops the channel again', () => {
+  const refunded = { ...channel, balance: 300n, refundNonce: 1n }
+  const undone = { state: 'stopped', reason: 'refund', due: 0n } as const
+  expect(copyChain(refunded, chain)).toMatchObject(undone)
+  const stopped = { ...refunded, state: 'stopped', reason: 'merchant' } as const
+  expect(copyChain(stopped, chain).reason).toBe('merchant')
+})
+
 test('an older answer of the chain changes nothing, and no copy ends a stop', () => {
   const seen = { ...channel, seenBlock: 6n }
   expect(copyChain(seen, { ...chain, balance: 0n })).toBe(seen)

@@ -8,10 +8,10 @@ import type {
   NoteRecord,
   StoreWriter,
 } from '../../store/types.js'
+import { voucherPlace } from '../../store/voucherPlace.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { chargeChannel } from './chargeChannel.js'
 import type { ChannelsPolicy } from './types.js'
-import { voucherPlace } from './voucherPlace.js'
 
 /** A note of the store that is replaced together with a charge. */
 type ChannelNote = { key: string; until: bigint; data: JsonObject }
@@ -51,7 +51,10 @@ export type ChannelBook = {
    */
   change(
     id: Hex,
-    plan: (channel: ChannelRecord) => ChannelRecord | undefined,
+    plan: (
+      channel: ChannelRecord,
+      tables: StoreWriter,
+    ) => ChannelRecord | undefined | Promise<ChannelRecord | undefined>,
     also?: (tables: StoreWriter, channel: ChannelRecord) => Promise<void>,
   ): Promise<ChannelRecord | undefined>
 }
@@ -116,11 +119,14 @@ export function openBook(
       )
       const now = context.now() / 1000n
       const row = chargeChannel(channel, { ...wanted, voucher, now }, policy)
-      const isWritten = await collect({ row, note })
-      if (!isWritten) {
-        kept.delete(row.id)
-        return undefined
+      let isWritten = false
+      try {
+        isWritten = await collect({ row, note })
+      } finally {
+        // A write that throws may have reached the database all the same.
+        if (!isWritten) kept.delete(row.id)
       }
+      if (!isWritten) return undefined
       const written = { ...row, version: row.version + 1 }
       remember(written)
       return written
@@ -128,7 +134,7 @@ export function openBook(
     change: async (id, plan, also) => {
       const changed = await writeAgain(context, async (tables) => {
         const [found] = await tables.channels.find({ ids: [id] })
-        const planned = found && plan(found)
+        const planned = found && (await plan(found, tables))
         if (!planned) return found
         await tables.channels.update([planned])
         await also?.(tables, planned)

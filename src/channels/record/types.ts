@@ -24,7 +24,7 @@ export type ChannelsPolicy = {
   mostUnclaimed: bigint | undefined
   /**
    * Seconds for which the copy of a channel's state on chain is trusted, by this
-   * machine's clock.
+   * machine's clock: at most 300.
    */
   copyFor: bigint
 }

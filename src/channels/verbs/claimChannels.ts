@@ -3,8 +3,10 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { waitForCapture } from '../../orders/engine.js'
+import type { CaptureResult } from '../../orders/index.js'
 import { openSealed } from '../../store/openSealed.js'
 import type { ChannelRecord, OrderRecord } from '../../store/types.js'
+import { voucherPlace } from '../../store/voucherPlace.js'
 import { writeAgain } from '../../store/writeAgain.js'
 import { openAuthorizer } from '../movements/authorizer.js'
 import { type PlannedRow, planClaim } from '../movements/planMovement.js'
@@ -12,7 +14,6 @@ import { signClaim } from '../movements/signMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
 import { checkAfter, claimTime } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
-import { voucherPlace } from '../record/voucherPlace.js'
 import type { ChannelsContext } from './context.js'
 import { loadChannel } from './listChannels.js'
 import { movementFacts } from './movementFacts.js'
@@ -26,14 +27,21 @@ export const mostRows: number = 100
  * now: one transaction for up to a hundred of one receiver and authorizer.
  *
  * @param options.byPolicy true to claim only what the policy says.
+ * @param options.failed called for each claim that cannot be requested, for
+ * example because its key does not open. Then the others follow.
  */
 export async function requestClaims(
   channels: ChannelsContext,
   given: readonly ChannelRecord[],
-  { byPolicy = false }: { byPolicy?: boolean } = {},
+  {
+    byPolicy = false,
+    failed = (error) => {
+      throw error
+    },
+  }: RequestOptions = {},
 ): Promise<RequestedClaim[]> {
   const claims: RequestedClaim[] = []
-  for (const ids of groupIds(given, tokenOf)) {
+  for (const ids of groupIds(given, channelTokenOf)) {
     const [first] = ids
     if (!first) continue
     const fresh = await refreshChannels(
@@ -45,20 +53,31 @@ export async function requestClaims(
     for (const group of groupIds(owed, claimOf))
       for (let from = 0; from < group.length; from += mostRows) {
         const part = group.slice(from, from + mostRows)
-        const claim = await requestClaim(channels, part)
-        if (claim) claims.push(claim)
+        try {
+          const claim = await requestClaim(channels, part)
+          if (claim) claims.push(claim)
+        } catch (error) {
+          await failed(error, part)
+        }
       }
   }
   return claims
 }
 
-const tokenOf = ({ chainId, token }: ChannelRecord) => `${chainId} ${token}`
+type RequestOptions = {
+  byPolicy?: boolean | undefined
+  /** @default throws the error, and leaves out all later claims */
+  failed?:
+    | ((error: unknown, rows: readonly ChannelRecord[]) => unknown)
+    | undefined
+}
+
+export const channelTokenOf = ({ chainId, token }: ChannelRecord): string =>
+  `${chainId} ${token}`
 
 /** Only channels with the same of these can share a claim. */
-export const claimOf = ({
-  recipient,
-  receiverAuthorizer,
-}: ChannelRecord): string => `${recipient} ${receiverAuthorizer}`
+const claimOf = ({ recipient, receiverAuthorizer }: ChannelRecord): string =>
+  `${recipient} ${receiverAuthorizer}`
 
 export function groupIds(
   rows: readonly ChannelRecord[],
@@ -96,7 +115,9 @@ async function sortDue(
   for (const row of rows) {
     const isOwed = row.charged > row.claimed
     const time = claimTime(row, now, policy)
-    if (!isOwed) await setDue(channels, row, undefined)
+    const isRefunding = row.reason === 'refund'
+    if (!isOwed)
+      await setDue(channels, row, isRefunding ? now + checkAfter : undefined)
     else if (claimableOf(row) <= row.claimed)
       await setDue(channels, row, now + checkUncovered)
     else if (byPolicy && time > now) await setDue(channels, row, time)
@@ -234,23 +255,52 @@ export async function claimChannels(
 ): Promise<ClaimReport> {
   checkMembers(parameters, ['channelIds', 'timeout'])
   const { channelIds, timeout = 60_000 } = parameters
-  const { context, instance } = channels
   const rows = channelIds
     ? await loadNamed(channels, channelIds)
     : await loadOwing(channels)
-  const claims = await requestClaims(channels, rows)
-  const results = await Promise.all(
+  const tried = await Promise.allSettled(
+    groupIds(rows, channelTokenOf).map((own) =>
+      claimOfToken(channels, own, timeout),
+    ),
+  )
+  const ended = tried.flatMap((one) =>
+    one.status === 'fulfilled' ? one.value : [one],
+  )
+  const failed = ended.find((one) => one.status === 'rejected')
+  if (failed) throw failed.reason
+  const count = (status: string) =>
+    ended.filter(
+      (one) => one.status === 'fulfilled' && one.value.status === status,
+    ).length
+  const claimed = count('captured')
+  const rejected = count('rejected')
+  const pending = ended.length - claimed - rejected
+  return { claimed, pending, rejected }
+}
+
+/**
+ * Claims the channels of one token, and copies what that changed. What fails for
+ * one recipient or authorizer does not hold up the others.
+ */
+async function claimOfToken(
+  channels: ChannelsContext,
+  rows: readonly ChannelRecord[],
+  timeout: number,
+): Promise<PromiseSettledResult<CaptureResult>[]> {
+  const { context, instance } = channels
+  const failed: PromiseRejectedResult[] = []
+  const claims = await requestClaims(channels, rows, {
+    failed: (reason) => failed.push({ status: 'rejected', reason }),
+  })
+  const ended = await Promise.allSettled(
     claims.map(({ order }) =>
       waitForCapture(context, instance.drive(), order, { timeout }),
     ),
   )
-  await copyAfterClaims(channels, rows)
-  const count = (status: string) =>
-    results.filter((result) => result.status === status).length
-  const claimed = count('captured')
-  const rejected = count('rejected')
-  const pending = results.length - claimed - rejected
-  return { claimed, pending, rejected }
+  const [first] = rows
+  const ids = rows.map(({ id }) => id)
+  if (first) await refreshChannels(channels, first, ids)
+  return [...failed, ...ended]
 }
 
 async function loadNamed(
@@ -282,18 +332,5 @@ async function loadOwing({
     owing.push(...rows.filter(({ charged, claimed }) => charged > claimed))
     if (rows.length < mostLoaded) return owing
     after = rows.at(-1)?.position
-  }
-}
-
-/** Copies what the claims changed, so that the record says it at once. */
-async function copyAfterClaims(
-  channels: ChannelsContext,
-  rows: readonly ChannelRecord[],
-): Promise<void> {
-  for (const group of groupIds(rows, tokenOf)) {
-    const [first] = group
-    if (!first) continue
-    const ids = group.map(({ id }) => id)
-    await refreshChannels(channels, first, ids)
   }
 }

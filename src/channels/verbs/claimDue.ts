@@ -4,7 +4,7 @@ import { observeFailure } from '../../core/observeFailure.js'
 import type { ClientGroup } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import {
-  claimOf,
+  channelTokenOf,
   groupIds,
   mostRows,
   postponeClaims,
@@ -30,7 +30,7 @@ const tryAgainAfter = 10n
 export async function claimDue(
   channels: ChannelsContext,
   { destinations, chainId }: ClientGroup,
-  last: LastClaims,
+  { claims: last, stale }: { claims: LastClaims; stale: Set<Hex> },
 ): Promise<void> {
   const { context } = channels
   const until = context.now() / 1000n
@@ -38,20 +38,26 @@ export async function claimDue(
     tables.channels.find({ due: destinations(), until, limit: mostRows }),
   )
   if (due.length === 0) return
+  // Another process may have begun a refund or a deposit.
+  for (const { id, state, depositId } of due)
+    if (state === 'stopped' || depositId !== undefined) stale.add(id)
   const rows = await leaveClaimed(channels, due, last)
-  const nameOf = (row: ChannelRecord) => `${row.token} ${claimOf(row)}`
-  for (const group of groupIds(rows, nameOf)) {
+  const failed = async (error: unknown, group: readonly ChannelRecord[]) => {
+    if (!(error instanceof CountersignError)) throw error
+    const about = { chainId, channels: group.length }
+    observeFailure(context, 'channels.failed', { about, error })
+    const seconds = error.retryable ? tryAgainAfter : undefined
+    await postponeClaims(channels, group, seconds)
+  }
+  for (const group of groupIds(rows, channelTokenOf)) {
     try {
-      const claims = await requestClaims(channels, group, { byPolicy: true })
+      const options = { byPolicy: true, failed }
+      const claims = await requestClaims(channels, group, options)
       for (const { order, rows: claimed } of claims)
         for (const { id, charged } of claimed)
           last.set(id, { orderId: order.id, charged })
     } catch (error) {
-      if (!(error instanceof CountersignError)) throw error
-      const about = { chainId, channels: group.length }
-      observeFailure(context, 'channels.failed', { about, error })
-      const seconds = error.retryable ? tryAgainAfter : undefined
-      await postponeClaims(channels, group, seconds)
+      await failed(error, group)
     }
   }
 }

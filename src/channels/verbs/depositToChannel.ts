@@ -12,6 +12,7 @@ import type { ChannelConfig } from '../contract/types.js'
 import { depositIdOf, planDeposit } from '../movements/planMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
 import { aheadReason } from '../record/aheadOfChain.js'
+import { claimSoon } from '../record/claimSoon.js'
 import { creditEarly } from '../record/earlyDeposit.js'
 import { newChannel } from '../record/newChannel.js'
 import type { ChannelsContext } from './context.js'
@@ -174,8 +175,11 @@ async function insertDeposit(
     const [known] = await tables.channels.find({ ids: [id] })
     const isChanged = version !== undefined && version !== (known?.version ?? 0)
     if (isChanged) return undefined
-    if (known) await tables.channels.update([{ ...known, depositId }])
-    else {
+    if (known) {
+      // Has the worker follow it: it may run in another process.
+      const due = claimSoon(known.due, now)
+      await tables.channels.update([{ ...known, depositId, due }])
+    } else {
       const row = newChannel({ ...terms, id, chainId, recipient }, now)
       await tables.channels.insert([{ ...row, depositId }])
     }

@@ -1,73 +1,82 @@
 import type { Hex } from 'viem'
-import type { ChannelRecord, OrderRecord } from '../../store/types.js'
-import { channelRefundIdOf } from '../movements/planMovement.js'
+import type {
+  ChannelRecord,
+  OrderRecord,
+  StoreWriter,
+} from '../../store/types.js'
 import { aheadReason } from '../record/aheadOfChain.js'
 import { coveredState } from '../record/copyChain.js'
 import { letGoDeposit } from '../record/earlyDeposit.js'
 import type { ChannelsContext } from './context.js'
+import { loadLastRefunds } from './loadLastRefunds.js'
 import { refreshChannels } from './refreshChannels.js'
 
 /**
  * Lets go of deposits that are final or ended unpaid, and lets channels go on
  * whose refund was not made.
  *
- * @returns the channels whose deposit or refund must be followed further.
+ * @returns the channels whose deposit or refund must be followed further, each
+ * with a text that differs once one of them takes a step.
  */
 export async function followMovements(
   channels: ChannelsContext,
   rows: readonly ChannelRecord[],
-): Promise<Hex[]> {
+): Promise<ReadonlyMap<Hex, string>> {
   const { context, book, instance } = channels
-  const named = rows.flatMap(movementsOf)
-  if (named.length === 0) return []
-  const orders = await context.store.read((tables) =>
-    tables.orders.find({ ids: named }),
-  )
-  const open = new Set(
-    orders.filter((order) => !isMovementOver(order)).map(({ id }) => id),
-  )
-  const followed: Hex[] = []
+  const refunding = rows.filter(mayRefund)
+  const ids = rows.flatMap(({ depositId }) => depositId ?? [])
+  const followed = new Map<Hex, string>()
+  if (refunding.length === 0 && ids.length === 0) return followed
+  const { refunds, deposits } = await context.store.read(async (tables) => ({
+    refunds: await loadLastRefunds(tables, refunding),
+    deposits: await tables.orders.find({ ids }),
+  }))
+  const byId = new Map(deposits.map((order) => [order.id, order]))
   for (const row of rows) {
-    const movements = movementsOf(row)
-    if (movements.some((id) => open.has(id))) followed.push(row.id)
-    for (const order of orders)
-      if (movements.includes(order.id) && isRefundFree(order, row))
-        await instance.drive().requestCapture(order.id)
-    // A movement that came meanwhile was not looked up: it may be open.
-    const over = new Set(movements.filter((id) => !open.has(id)))
-    if (over.size === 0) continue
-    const kept = await book.change(row.id, (channel) => letGo(channel, over))
-    // What was credited too early is no longer.
-    const isEarly = row.reason === aheadReason && kept?.depositId === undefined
-    if (isEarly) await refreshChannels(channels, row, [row.id])
+    const refund = refunds.get(row.id)
+    const deposit = byId.get(row.depositId ?? '')
+    const open = [refund, deposit].flatMap((order) =>
+      order && !isMovementOver(order) ? order : [],
+    )
+    if (open.length > 0) followed.set(row.id, open.map(stepOf).join())
+    if (refund && isRefundFree(refund, row))
+      await instance.drive().requestCapture(refund.id)
+    const endsRefund =
+      row.reason === 'refund' && !(refund && open.includes(refund))
+    const endsDeposit =
+      row.depositId !== undefined && !(deposit && open.includes(deposit))
+    if (endsDeposit) {
+      const kept = await book.change(row.id, letGoOf(row.depositId))
+      const isEarly = row.reason === aheadReason && !kept?.depositId
+      // What was credited too early is no longer.
+      if (isEarly) await refreshChannels(channels, row, [row.id])
+    }
+    if (endsRefund) await book.change(row.id, endRefund)
   }
   return followed
 }
 
-function movementsOf(channel: ChannelRecord): string[] {
-  const { id, depositId, reason, refundNonce } = channel
-  const refund = reason === 'refund' ? [channelRefundIdOf(id, refundNonce)] : []
-  return [...refund, ...(depositId === undefined ? [] : [depositId])]
-}
+const stepOf = ({ id, version }: OrderRecord) => `${id} ${version}`
 
-function letGo(
-  channel: ChannelRecord,
-  over: ReadonlySet<string>,
-): ChannelRecord | undefined {
-  const { id, reason, refundNonce, depositId } = channel
-  const endsDeposit = depositId !== undefined && over.has(depositId)
-  const endsRefund =
-    reason === 'refund' && over.has(channelRefundIdOf(id, refundNonce))
-  if (!endsDeposit && !endsRefund) return undefined
-  const kept = endsDeposit ? letGoDeposit(channel) : channel
-  return endsRefund ? (resumeAfterRefund(kept) ?? kept) : kept
-}
+/** A channel that the merchant stopped can be refunded too, and stays stopped. */
+const mayRefund = ({ reason }: ChannelRecord): boolean =>
+  reason === 'refund' || reason === 'merchant'
 
-/** Plans how a channel goes on whose refund ended, as the chain covers it. */
-export function resumeAfterRefund(
+/** A deposit that came meanwhile was not looked up: it may be open. */
+const letGoOf = (depositId: string | undefined) => (channel: ChannelRecord) =>
+  channel.depositId === depositId ? letGoDeposit(channel) : undefined
+
+/**
+ * Plans how a channel goes on, as the chain covers it, once its refund was made
+ * or refused. Another process may have begun the next one meanwhile.
+ */
+export async function endRefund(
   channel: ChannelRecord,
-): ChannelRecord | undefined {
+  tables: StoreWriter,
+): Promise<ChannelRecord | undefined> {
   if (channel.reason !== 'refund') return undefined
+  const refund = (await loadLastRefunds(tables, [channel])).get(channel.id)
+  if (refund && !isMovementOver(refund)) return undefined
   const resumed = { ...channel, reason: undefined }
   return { ...resumed, ...coveredState(resumed) }
 }

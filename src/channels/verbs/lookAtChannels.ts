@@ -8,7 +8,11 @@ import { claimDue, type LastClaims } from './claimDue.js'
 import type { ChannelsContext } from './context.js'
 import { followMovements } from './followMovements.js'
 import { refreshChannels } from './refreshChannels.js'
-import { findSeenLogs, type SeenWithdrawal } from './watchWithdrawals.js'
+import {
+  findSeenLogs,
+  type SeenLogs,
+  type SeenWithdrawal,
+} from './watchWithdrawals.js'
 
 /** What the watch of one client's channels remembers between two passes. */
 export type ChannelsMemory = {
@@ -18,8 +22,11 @@ export type ChannelsMemory = {
   after: bigint | undefined
   /** Channels whose state must be copied from the chain. */
   stale: Set<Hex>
-  /** Newest block whose logs were read. */
+  /** Channels whose deposit or refund is not final, and its last step. */
+  followed: Map<Hex, string>
+  /** Newest block whose logs were read, and where those were. */
   seenBlock: bigint | undefined
+  places: SeenLogs['places']
   claims: LastClaims
 }
 
@@ -27,6 +34,8 @@ export const openMemory = (): ChannelsMemory => ({
   known: new Map(),
   after: undefined,
   stale: new Set(),
+  followed: new Map(),
+  places: new Map(),
   seenBlock: undefined,
   claims: new Map(),
 })
@@ -49,7 +58,7 @@ export async function lookAtChannels(
 ): Promise<void> {
   // A node that refuses the logs must not stop the claims.
   const [looked] = await Promise.allSettled([look(channels, group, memory)])
-  await claimDue(channels, group, memory.claims)
+  await claimDue(channels, group, memory)
   if (looked.status === 'rejected') throw looked.reason
 }
 
@@ -66,13 +75,54 @@ async function look(
   if (memory.known.size > 0) {
     const { latest } = await getHeads(client, channels.context.policy)
     const { seenBlock = latest.number } = memory
+    const isNewBlock = seenBlock !== latest.number
     const from = seenBlock - overlap
     const ids = new Set(memory.known.keys())
     const seen = await findSeenLogs(client, ids, from > 0n ? from : 0n)
     await stopWithdrawn(channels, seen.withdrawals)
-    for (const id of seen.changed) memory.stale.add(id)
+    markChanged(memory, seen, from)
+    memory.places = seen.places
     memory.seenBlock = latest.number
-    await refreshStale(channels, group, memory)
+    await markMoved(channels, memory, isNewBlock)
+    await refreshStale(channels, group, memory, seen.preconfirmed)
+  }
+}
+
+/**
+ * Marks channels with a log that came since the last pass, or that is in no block
+ * any more, though its block was read again.
+ */
+function markChanged(
+  { stale, places }: ChannelsMemory,
+  seen: SeenLogs,
+  from: bigint,
+): void {
+  for (const [place, { id }] of seen.places)
+    if (!places.has(place)) stale.add(id)
+  for (const [place, { id, blockNumber }] of places)
+    if (!seen.places.has(place) && blockNumber >= from) stale.add(id)
+}
+
+/**
+ * Marks channels whose deposit or refund took a step, such as a block that has
+ * it, a reorganization or its finality. A new block may show the claim that a
+ * refund waits for, and a first deposit that a node behind the others did not
+ * show yet.
+ */
+async function markMoved(
+  channels: ChannelsContext,
+  { followed, stale }: ChannelsMemory,
+  isNewBlock: boolean,
+): Promise<void> {
+  const ids = [...followed.keys()].filter((id) => !stale.has(id))
+  if (ids.length === 0) return
+  const rows = await channels.context.store.read((tables) =>
+    tables.channels.find({ ids }),
+  )
+  const steps = await followMovements(channels, rows)
+  for (const { id, state } of rows) {
+    const isMoved = steps.get(id) !== followed.get(id)
+    if (isMoved || (isNewBlock && state !== 'open')) stale.add(id)
   }
 }
 
@@ -127,13 +177,21 @@ async function stopWithdrawn(
 async function refreshStale(
   channels: ChannelsContext,
   { chainId, tokens }: ClientGroup,
-  { known, stale }: ChannelsMemory,
+  { known, stale, followed }: ChannelsMemory,
+  preconfirmed: ReadonlySet<Hex>,
 ): Promise<void> {
+  // The blocks do not have it yet, and would undo what the log has shown.
+  const ready = [...stale].filter((id) => !preconfirmed.has(id))
   for (const token of new Set([...tokens, ...known.values()])) {
-    const own = [...stale].filter((id) => known.get(id) === token)
+    const own = ready.filter((id) => known.get(id) === token)
     if (own.length === 0) continue
     const rows = await refreshChannels(channels, { chainId, token }, own)
-    const followed = await followMovements(channels, rows)
-    for (const id of own) if (!followed.includes(id)) stale.delete(id)
+    const steps = await followMovements(channels, rows)
+    for (const id of own) {
+      stale.delete(id)
+      const step = steps.get(id)
+      if (step === undefined) followed.delete(id)
+      else followed.set(id, step)
+    }
   }
 }

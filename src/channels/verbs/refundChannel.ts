@@ -3,11 +3,18 @@ import { checkMembers } from '../../core/checkMembers.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { wait } from '../../core/wait.js'
-import { waitForCapture } from '../../orders/engine.js'
+import {
+  applyTaken,
+  rulesOf,
+  waitForCapture,
+  writeCaptureRequests,
+  writeChanges,
+} from '../../orders/engine.js'
 import type {
   ChannelRecord,
   OrderReason,
   OrderRecord,
+  StoreWriter,
 } from '../../store/types.js'
 import { retryStale } from '../../store/writeAgain.js'
 import { openAuthorizer } from '../movements/authorizer.js'
@@ -22,12 +29,9 @@ import { claimSoon } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
 import { requestClaims } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
-import {
-  isMovementOver,
-  isRefundFree,
-  resumeAfterRefund,
-} from './followMovements.js'
+import { endRefund, isMovementOver, isRefundFree } from './followMovements.js'
 import { loadChannel } from './listChannels.js'
+import { countTries, loadLastRefunds } from './loadLastRefunds.js'
 import { movementFacts } from './movementFacts.js'
 import { refreshChannels } from './refreshChannels.js'
 import { type Channel, showChannel } from './showChannel.js'
@@ -57,9 +61,14 @@ export type ChannelRefundResult =
   | {
       status: 'rejected'
       channel: Channel
-      /** `nothingLeft`: nothing was deposited that is not charged. */
-      reason: OrderReason | 'nothingLeft'
+      /**
+       * `nothingLeft`: nothing was deposited that is not charged.
+       * `refundInFlight`: another amount is being refunded.
+       */
+      reason: OrderReason | NotBegun
     }
+
+type NotBegun = 'nothingLeft' | 'refundInFlight'
 
 /** Implements `refund` of `Channels`. Run it in the channel's turn. */
 export async function refundChannel(
@@ -75,12 +84,8 @@ export async function refundChannel(
   const found = await loadChannel(channels, id)
   const [fresh = found] = await refreshChannels(channels, found, [id])
   const begun = await retryStale(() => beginRefund(channels, id, asked))
-  if (!begun)
-    return {
-      status: 'rejected',
-      channel: showChannel(fresh),
-      reason: 'nothingLeft',
-    }
+  if (typeof begun === 'string')
+    return { status: 'rejected', channel: showChannel(fresh), reason: begun }
   const { channel, order } = begun
   const { chainId, submitter, value = 0n } = order
   // The contract pays the refund from what is not claimed.
@@ -98,7 +103,7 @@ export async function refundChannel(
     }
   if (result.status !== 'rejected' || !isOver)
     return { status: 'pending', channel: shownChannel, value }
-  const resumed = await book.change(id, resumeAfterRefund)
+  const resumed = await book.change(id, endRefund)
   return {
     status: 'rejected',
     channel: showChannel(resumed ?? channel),
@@ -139,21 +144,38 @@ async function waitForRefund(
 
 /**
  * Stores the refund, and takes no more requests until it is made, in one write:
- * a charge in between would be paid from what the refund gives back.
+ * a charge in between would be paid from what the refund gives back. Goes on
+ * with a refund that is not decided, if it has the same amount.
  */
 async function beginRefund(
   channels: ChannelsContext,
   id: Hex,
   asked: bigint | undefined,
-): Promise<{ channel: ChannelRecord; order: OrderRecord } | undefined> {
+): Promise<{ channel: ChannelRecord; order: OrderRecord } | NotBegun> {
   const { context, book } = channels
   const row = await book.reload(id)
-  if (!row || row.reason === 'refund') return undefined
+  if (!row) return 'nothingLeft'
+  const lasts = await context.store.read((tables) =>
+    loadLastRefunds(tables, [row]),
+  )
+  const last = lasts.get(id)
   const left = row.balance - row.charged
   const value = asked === undefined || asked > left ? left : asked
-  if (value <= 0n) return undefined
-  const sealed = await sealRefund(channels, row, value)
+  // A captured one is made, though the copy of the chain does not show it yet.
+  if (last && (last.state === 'captured' || !isMovementOver(last)))
+    return asked === undefined || last.value === value
+      ? { channel: row, order: last }
+      : 'refundInFlight'
+  if (value <= 0n) return 'nothingLeft'
   const now = context.now() / 1000n
+  const isRepeated =
+    last?.value === value &&
+    row.usedAt < last.createdAt &&
+    now + context.policy.safetyMargin < last.deadline &&
+    mayPass(last)
+  const sealed = isRepeated
+    ? undefined
+    : await sealRefund(channels, row, value, last)
   const isOwed = row.charged > row.claimed
   const stopped: ChannelRecord = {
     ...row,
@@ -164,19 +186,51 @@ async function beginRefund(
   }
   // An update of an older version throws, and this starts again.
   const order = await context.store.write(async (tables) => {
-    const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
     await tables.channels.update([stopped])
-    return stored ?? insertMovement(context, tables, sealed)
+    if (sealed) {
+      if (last) await endTry(context, tables, last)
+      return insertMovement(context, tables, sealed)
+    }
+    const ids = last ? [last.id] : []
+    return (await writeCaptureRequests(context, tables, ids)).get(ids[0] ?? '')
   })
+  if (!order) return 'nothingLeft'
   const channel = { ...stopped, version: stopped.version + 1 }
   book.remember(channel)
   return { channel, order }
+}
+
+/** Reasons that the same row keeps, however often it is sent. */
+const lasting: readonly (OrderReason | undefined)[] = [
+  'expired',
+  'deadlinePassed',
+  'malformedSignature',
+  'sealBroken',
+  'wrongSubmitter',
+]
+
+/** True for a refused refund whose row can be sent again. */
+const mayPass = ({ state, reason }: OrderRecord): boolean =>
+  state === 'stored' && !lasting.includes(reason)
+
+/** Another row makes the refund, by a call that may look the same. */
+async function endTry(
+  context: ChannelsContext['context'],
+  tables: StoreWriter,
+  { id }: OrderRecord,
+): Promise<void> {
+  const rules = rulesOf(context)
+  for (const order of await tables.orders.find({ ids: [id] })) {
+    const changes = applyTaken({ order }, { kind: 'repeated' }, rules)
+    await writeChanges(tables, changes, rules.at)
+  }
 }
 
 async function sealRefund(
   channels: ChannelsContext,
   channel: ChannelRecord,
   value: bigint,
+  last: OrderRecord | undefined,
 ): Promise<SealedMovement> {
   const { context } = channels
   const { id: channelId, chainId, refundNonce, charged } = channel
@@ -198,6 +252,7 @@ async function sealRefund(
       config,
       value,
       refundNonce,
+      tries: last && countTries(last),
       charged,
       signature,
     }),

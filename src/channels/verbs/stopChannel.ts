@@ -1,4 +1,3 @@
-import { channelRefundIdOf } from '../movements/planMovement.js'
 import { coveredState } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
 import { isMovementOver } from './followMovements.js'
@@ -7,6 +6,7 @@ import {
   loadChannel,
   parseChannelId,
 } from './listChannels.js'
+import { loadLastRefunds } from './loadLastRefunds.js'
 import { type Channel, showChannel } from './showChannel.js'
 
 /**
@@ -37,13 +37,10 @@ export async function resumeChannel(
 ): Promise<Channel> {
   const id = parseChannelId(parameters)
   const found = await loadChannel(channels, id)
-  const refundId = channelRefundIdOf(id, found.refundNonce)
-  const [refund] = await channels.context.store.read(({ orders }) =>
-    orders.find({ ids: [refundId] }),
-  )
-  const isRefunding = refund !== undefined && !isMovementOver(refund)
-  const resumed = await channels.book.change(id, (channel) => {
+  const resumed = await channels.book.change(id, async (channel, tables) => {
     if (channel.reason !== 'merchant') return undefined
+    const refund = (await loadLastRefunds(tables, [channel])).get(id)
+    const isRefunding = refund !== undefined && !isMovementOver(refund)
     // It goes on after the refund.
     if (isRefunding) return { ...channel, reason: 'refund' }
     // What the chain said meanwhile may stop it all the same.

@@ -15,12 +15,17 @@ export type SeenWithdrawal = {
   withdrawableAt: bigint
 }
 
+/** A channel with a log, and the number of the log's block. */
+type SeenPlace = { id: Hex; blockNumber: bigint }
+
 /** What the logs of the channel contract tell about known channels. */
 export type SeenLogs = {
   /** Withdrawals that were announced, perhaps only pre-confirmed. */
   withdrawals: SeenWithdrawal[]
-  /** Channels whose state on chain changed in a block. */
-  changed: Set<Hex>
+  /** All logs, by the block and transaction where they are. */
+  places: Map<string, SeenPlace>
+  /** Channels whose withdrawal is only pre-confirmed. */
+  preconfirmed: Set<Hex>
 }
 
 /**
@@ -41,7 +46,11 @@ export async function findSeenLogs(
   ids: ReadonlySet<Hex>,
   fromBlock: bigint,
 ): Promise<SeenLogs> {
-  const seen: SeenLogs = { withdrawals: [], changed: new Set() }
+  const seen: SeenLogs = {
+    withdrawals: [],
+    places: new Map(),
+    preconfirmed: new Set(),
+  }
   if (ids.size === 0) return seen
   const isNamed = ids.size <= mostNamed
   const { withdrawInitiated, withdrawFinalized } = channelTopics
@@ -59,16 +68,20 @@ export async function findSeenLogs(
     const found = decodeChannelLog(log)
     if (!found || !('channelId' in found) || !ids.has(found.channelId)) continue
     const { channelId: id } = found
-    if (found.name === 'withdrawInitiated')
+    if (found.name === 'withdrawInitiated') {
+      if (log.preconfirmed) seen.preconfirmed.add(id)
       seen.withdrawals.push({
         id,
         value: found.value,
         withdrawableAt: found.withdrawableAt,
       })
+    }
     // Blocks are read more than once, so it may have ended since.
     if (found.name === 'withdrawFinalized')
       seen.withdrawals = seen.withdrawals.filter((one) => one.id !== id)
-    if (!log.preconfirmed) seen.changed.add(id)
+    const { blockHash, blockNumber, transactionHash } = log
+    const place = `${id} ${blockHash} ${transactionHash}`
+    seen.places.set(place, { id, blockNumber })
   }
   return seen
 }

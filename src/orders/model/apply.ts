@@ -19,6 +19,7 @@ import { TransitionError } from './errors.js'
 import {
   endDue,
   endEarlyWork,
+  endLooks,
   giveUpSending,
   holdOrder,
   postponeOrder,
@@ -68,6 +69,8 @@ export type RowInput =
   | { kind: 'postponed'; until: bigint }
   | { kind: 'givingUp'; reason: OrderReason }
   | { kind: 'blamed' }
+  // Another row asks for the same.
+  | { kind: 'repeated' }
   // Commands.
   | ({ kind: 'requestCapture' } & CaptureAsked)
   | ({ kind: 'reserve' } & Reserved)
@@ -150,6 +153,8 @@ export function apply(given: Row, input: Input, rules: Rules): Applied {
       return giveUpSending(stored, input)
     case 'blamed':
       return holdOrder(stored, at)
+    case 'repeated':
+      return endLooks(stored)
     case 'look':
       return planLook(stored, input, rules)
     case 'accept':

@@ -43,6 +43,14 @@ export function endDue({ order }: Asked): Changes {
   return { ...noChanges(), orders: [ended] }
 }
 
+/**
+ * Another row asks for the same movement: its transaction must not be found as
+ * the proof of this one.
+ */
+export function endLooks({ order }: Asked): Changes {
+  return { ...noChanges(), orders: [{ ...order, lookDue: undefined }] }
+}
+
 /** The submitter could not sign in time, and tries again later. */
 export function postponeOrder(
   { order }: Asked,

@@ -44,7 +44,8 @@ export async function answerChannel(
   const signed = await readSigned(gate, call)
   if (typeof signed === 'function') return signed()
   const { payload, bound } = signed
-  const key = `${payload.type}:${bound}`
+  const { type, refund = '' } = payload
+  const key = `${type} ${refund}:${bound}`
   const joined = gate.serving.get(key)
   joined?.waiting.push(call.request)
   const served = joined ?? startServing(signed, key)

@@ -7,11 +7,11 @@ import {
   openAuthorizer,
   refreshChannels,
   refundChannel,
-  voucherPlace,
 } from '../../channels/engine.js'
 import { gatherCalls } from '../../core/gatherCalls.js'
 import { openSealed } from '../../store/openSealed.js'
 import type { ChannelRecord } from '../../store/types.js'
+import { voucherPlace } from '../../store/voucherPlace.js'
 import type { ChannelDesk } from '../gate/channelDesk.js'
 
 /** Milliseconds after which the authorizer is read again: it can be rotated. */
@@ -72,7 +72,8 @@ export function openDesk(channels: ChannelsContext): ChannelDesk {
       if (made.status === 'rejected') {
         if (made.reason === 'nothingLeft')
           return { ok: false, reason: 'nothingLeft' }
-        const isEarly = made.reason === 'unclaimedCharges'
+        const isEarly =
+          made.reason === 'unclaimedCharges' || made.reason === 'refundInFlight'
         return { ok: false, reason: isEarly ? 'inFlight' : 'rejected' }
       }
       const channel = await reload(channelId)

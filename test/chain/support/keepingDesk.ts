@@ -89,7 +89,7 @@ export async function openDeposited(
 
 /** Charges as the gate does: with the voucher for all that was charged. */
 export async function charge(
-  { inside }: Opened,
+  { inside }: Pick<Opened, 'inside'>,
   channel: Channel,
   amount: bigint,
 ): Promise<ChannelRecord | undefined> {

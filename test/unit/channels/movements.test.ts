@@ -60,6 +60,7 @@ test('the id of a movement says what it is, and no order can have it', () => {
   const ids = {
     [`${channelId}+0123456789abcdef`]: { action: 'deposit', channelId },
     [`${channelId}-12`]: { action: 'refund', channelId },
+    [`${channelId}-12.3`]: { action: 'refund', channelId },
     'claim+0123456789abcdef': { action: 'claim', channelId: undefined },
   }
   for (const [id, name] of Object.entries(ids)) {

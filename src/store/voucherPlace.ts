@@ -1,4 +1,4 @@
-import type { ChannelRecord, SealContext } from '../../store/types.js'
+import type { ChannelRecord, SealContext } from './types.js'
 
 /** The context that the newest voucher of a channel is sealed with. */
 export function voucherPlace({
