@@ -1,4 +1,4 @@
-import { createOrders } from 'countersign/orders'
+import { type CreateOrdersParameters, createOrders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
 import { postgresStore, sqliteStore } from 'countersign/sql'
 import type { PaymentStore } from 'countersign/store'
@@ -22,9 +22,10 @@ export type Shop = {
   client: Client
 }
 
-type Wrapping = {
+export type Wrapping = {
   store?: (store: PaymentStore) => PaymentStore
   wallet?: (account: LocalAccount) => LocalAccount
+  kinds?: CreateOrdersParameters['kinds']
 }
 
 /** The same shop in every process; a child wraps what it passes. */
@@ -52,6 +53,7 @@ export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
     tokens: [{ client, token }],
     wallets,
     recipients,
+    kinds: wrap.kinds,
     seal: sealer({ keys: { test: sealKey }, current: 'test' }),
     policy: { pollingInterval: 50, relayCancellations: 'always', ...policy },
   })

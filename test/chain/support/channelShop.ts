@@ -63,7 +63,11 @@ export async function openChannelShop(
 }
 
 /** A stock client of the scheme, with its state in memory. */
-export function stockChannel(account: PrivateKeyAccount, calls: string[] = []) {
+export function stockChannel(
+  account: PrivateKeyAccount,
+  calls: string[] = [],
+  send: typeof fetch = fetch,
+) {
   const signer = toClientEvmSigner(account, {
     readContract: (given) => {
       calls.push('readContract')
@@ -76,7 +80,7 @@ export function stockChannel(account: PrivateKeyAccount, calls: string[] = []) {
     // The token of the dev chain is none that the client knows.
     spendControls: { allowedAssets: true },
   })
-  return { scheme, fetch: wrapFetchWithPayment(fetch, client), client }
+  return { scheme, fetch: wrapFetchWithPayment(send, client), client }
 }
 
 /** Somebody with the stock client, who can deposit so often. */
