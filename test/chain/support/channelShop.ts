@@ -26,7 +26,11 @@ const tokens: X402ChannelOffer = {
   withdrawDelay: 900,
 }
 
-export type ChannelShop = Shop & { channels: Channels; url: string }
+export type ChannelShop = Shop & {
+  channels: Channels
+  answer: (request: Request) => Promise<Response>
+  url: string
+}
 
 /** A shop that sells requests over channels, served on loopback. */
 export async function openChannelShop(
@@ -34,8 +38,14 @@ export async function openChannelShop(
   {
     offer,
     policy,
+    timeout,
+    orders: settings,
     ...given
   }: {
+    /** Milliseconds that the gate waits for a deposit. */
+    timeout?: number | undefined
+    /** Further parameters of the orders. */
+    orders?: Parameters<typeof openShop>[1]
     store?: PaymentStore | undefined
     /** Who sells. Default: someone new. */
     sellers?: readonly PrivateKeyAccount[] | undefined
@@ -43,17 +53,26 @@ export async function openChannelShop(
     policy?: Parameters<typeof createChannels>[0]['policy'] | undefined
   } = {},
 ): Promise<ChannelShop> {
-  const shop = await openShop(chain, { ...given, kinds: [channels()] })
+  const shop = await openShop(chain, {
+    ...given,
+    ...settings,
+    kinds: [channels()],
+  })
   const { orders } = shop
   const made = createChannels({ orders, policy })
   const offers = { tokens: { ...tokens, ...offer } }
-  const gate = createX402Gate({ orders, channels: made, offers })
-  const url = await serveApp(gate.protect('tokens', handler))
-  return { ...shop, channels: made, url }
+  const gate = createX402Gate({ orders, channels: made, offers, timeout })
+  const answer = gate.protect('tokens', handler)
+  const url = await serveApp(answer)
+  return { ...shop, channels: made, answer, url }
 }
 
 /** A stock client of the scheme, with its state in memory. */
-export function stockChannel(account: PrivateKeyAccount, calls: string[] = []) {
+export function stockChannel(
+  account: PrivateKeyAccount,
+  calls: string[] = [],
+  ask: typeof fetch = fetch,
+) {
   const signer = toClientEvmSigner(account, {
     readContract: (given) => {
       calls.push('readContract')
@@ -66,7 +85,7 @@ export function stockChannel(account: PrivateKeyAccount, calls: string[] = []) {
     // The token of the dev chain is none that the client knows.
     spendControls: { allowedAssets: true },
   })
-  return { scheme, fetch: wrapFetchWithPayment(fetch, client), client }
+  return { scheme, fetch: wrapFetchWithPayment(ask, client), client }
 }
 
 /** Somebody with the stock client, who can deposit so often. */
