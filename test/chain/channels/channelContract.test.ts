@@ -45,10 +45,10 @@ import {
   chain,
   type Channel as Desk,
   newChannel,
-  reform,
   view,
 } from '../support/channelDesk.js'
 import { domainOf, randomHash } from '../support/desk.js'
+import { reformSignature } from '../support/reformSignature.js'
 
 afterAll(() => chain.stop())
 
@@ -251,11 +251,11 @@ test.each(['v of 0 or 1', 'high s', '64 bytes'] as const)(
     const verdict = await checkVoucher({
       chainId,
       voucher: { channelId: channel.id, maxClaimable: million },
-      signature: reform(row.signature, form),
+      signature: reformSignature(row.signature, form),
       signer: channel.config.payerAuthorizer,
     })
     expect(verdict).toEqual({ ok: true, signature: row.signature })
-    const mended = { ...row, signature: reform(row.signature, form) }
+    const mended = { ...row, signature: reformSignature(row.signature, form) }
     const { events } = await send(
       claimCall({ rows: [mended] }),
       channel.receiver,

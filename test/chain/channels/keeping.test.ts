@@ -1,7 +1,7 @@
 import { createChannels } from 'countersign/channels'
 import { memoryStore } from 'countersign/store'
 import type { Hex } from 'viem'
-import { increaseTime, mine } from 'viem/actions'
+import { mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
 import {
   channelsContextOf,
@@ -60,28 +60,6 @@ test('a deposit is credited, charges are claimed together, and the rest is refun
     balance: 4_000n,
     reason: undefined,
   })
-})
-
-test('an announced withdrawal stops the channel and is claimed against', async () => {
-  const opened = await open()
-  const { channels, shop } = opened
-  const channel = await openDeposited(opened)
-  const { id: channelId, config, payer } = channel
-  await charge(opened, channel, 9_000_000n)
-  const before = await gotBy(shop)
-  const args = [config, value]
-  await send({ functionName: 'initiateWithdraw', args, from: payer })
-  await until(async () => (await gotBy(shop)) > before)
-  expect((await gotBy(shop)) - before).toBe(9_000_000n)
-  const stopped = await channels.get({ channelId })
-  expect(stopped).toMatchObject({ state: 'stopped', reason: 'withdrawal' })
-  await increaseTime(chain.clients.test, { seconds: 901 })
-  await mine(chain.clients.test, { blocks: 1 })
-  await send({ functionName: 'finalizeWithdraw', args: [config], from: payer })
-  await until(
-    async () => (await channels.get({ channelId })).reason === undefined,
-  )
-  expect((await channels.get({ channelId })).claimed).toBe(9_000_000n)
 })
 
 test('a withdrawal that was announced while no worker ran is claimed against', async () => {

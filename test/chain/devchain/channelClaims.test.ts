@@ -9,7 +9,6 @@ import {
   encodeCall,
   newChannel,
   openChannel,
-  reform,
   refusal,
   send,
   signClaims,
@@ -17,6 +16,7 @@ import {
   view,
 } from '../support/channelDesk.js'
 import { newAccount } from '../support/desk.js'
+import { reformSignature } from '../support/reformSignature.js'
 
 afterAll(() => chain.stop())
 
@@ -96,7 +96,10 @@ test.each([
       [own, byKey],
       [none, byAccount],
     ] as const) {
-      const signature = reform(await signVoucher(channel, million), form)
+      const signature = reformSignature(
+        await signVoucher(channel, million),
+        form,
+      )
       const row = await claimRow(channel, million, { signature })
       expect(await refusal(claim([row], channel.receiver))).toBe(expected)
       const sound = await claimRow(channel, million)
@@ -204,7 +207,7 @@ test('anybody may send a batch that the authorizer signed', async () => {
   expect(await refusal(signed(signature, rows.slice(1)))).toBe(
     'InvalidSignature',
   )
-  expect(await refusal(signed(reform(signature, 'high s')))).toBe(
+  expect(await refusal(signed(reformSignature(signature, 'high s')))).toBe(
     'InvalidSignature',
   )
   expect(await refusal(signed(signature, []))).toBe('EmptyBatch')

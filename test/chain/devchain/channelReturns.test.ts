@@ -6,13 +6,13 @@ import {
   claimRow,
   newChannel,
   openChannel,
-  reform,
   refusal,
   send,
   signRefund,
   view,
 } from '../support/channelDesk.js'
 import { fundedAccount } from '../support/desk.js'
+import { reformSignature } from '../support/reformSignature.js'
 
 afterAll(() => chain.stop())
 
@@ -105,7 +105,7 @@ test('anybody may send a refund that the authorizer signed, once and in order', 
       0n,
       'InvalidSignature',
     ],
-    [reform(signature, 'v of 0 or 1'), 0n, 'InvalidSignature'],
+    [reformSignature(signature, 'v of 0 or 1'), 0n, 'InvalidSignature'],
     [
       await signRefund(authorizer, { ...message, nonce: 1n }),
       1n,

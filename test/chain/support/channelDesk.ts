@@ -2,16 +2,13 @@ import { startDevChain } from 'countersign/devchain'
 import {
   type Abi,
   type Address,
-  concatHex,
   encodeAbiParameters,
   encodeFunctionData,
   type Hex,
   hashTypedData,
   keccak256,
-  numberToHex,
   type PrivateKeyAccount,
   parseEventLogs,
-  parseSignature,
   zeroHash,
 } from 'viem'
 import {
@@ -274,23 +271,3 @@ export const balanceOf = (account: Address): Promise<unknown> =>
     functionName: 'balanceOf',
     args: [account],
   })
-
-const curveOrder =
-  0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-
-/** The same signature in a form that some libraries accept. */
-export function reform(
-  signature: Hex,
-  form: 'v of 0 or 1' | 'high s' | '64 bytes',
-): Hex {
-  const { r, s, yParity } = parseSignature(signature)
-  const byte = (value: number) => numberToHex(value, { size: 1 })
-  if (form === 'v of 0 or 1') return concatHex([r, s, byte(yParity)])
-  if (form === '64 bytes')
-    return concatHex([
-      r,
-      numberToHex(BigInt(s) + (BigInt(yParity) << 255n), { size: 32 }),
-    ])
-  const twin = numberToHex(curveOrder - BigInt(s), { size: 32 })
-  return concatHex([r, twin, byte(28 - yParity)])
-}

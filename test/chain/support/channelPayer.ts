@@ -105,9 +105,10 @@ export async function signedDeposit(
   account: PrivateKeyAccount,
   response: Response,
   value: bigint,
+  changes: Partial<ChannelConfig> = {},
 ): Promise<{ payment: SignedPayment; salt: Hex }> {
   const offer = channelOfferOf(response)
-  const { id, chainId, config } = channelOf(account.address, offer)
+  const { id, chainId, config } = channelOf(account.address, offer, changes)
   const { authorization } = await signDeposit(account, offer, {
     id,
     deposit: value,

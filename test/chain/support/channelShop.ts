@@ -31,7 +31,11 @@ const tokens: X402ChannelOffer = {
   withdrawDelay: 900,
 }
 
-export type ChannelShop = Shop & { channels: Channels; url: string }
+export type ChannelShop = Shop & {
+  channels: Channels
+  answer: (request: Request) => Promise<Response>
+  url: string
+}
 
 /** A shop that sells requests over channels, served on loopback. */
 export async function openChannelShop(
@@ -41,8 +45,11 @@ export async function openChannelShop(
     policy,
     recoverAddress,
     timeout,
+    orders: settings,
     ...given
   }: {
+    /** Further parameters of the orders. */
+    orders?: Parameters<typeof openShop>[1]
     store?: PaymentStore | undefined
     /** Who sells. Default: someone new. */
     sellers?: readonly PrivateKeyAccount[] | undefined
@@ -53,13 +60,18 @@ export async function openChannelShop(
     timeout?: number | undefined
   } = {},
 ): Promise<ChannelShop> {
-  const shop = await openShop(chain, { ...given, kinds: [channels()] })
+  const shop = await openShop(chain, {
+    ...given,
+    ...settings,
+    kinds: [channels()],
+  })
   const { orders } = shop
   const made = createChannels({ orders, policy, recoverAddress })
   const offers = { tokens: { ...tokens, ...offer } }
   const gate = createX402Gate({ orders, channels: made, offers, timeout })
-  const url = await serveApp(gate.protect('tokens', handler))
-  return { ...shop, channels: made, url }
+  const answer = gate.protect('tokens', handler)
+  const url = await serveApp(answer)
+  return { ...shop, channels: made, answer, url }
 }
 
 /** A stock client of the scheme, with its state in memory. */

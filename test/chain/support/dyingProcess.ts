@@ -12,6 +12,10 @@ export type DyingProcess = {
   /** A transport of viem that dies with the process. */
   transport(url: string): ReturnType<typeof custom>
   isDead(): boolean
+  /** Dies at the next boundary of this name. */
+  dieAt(name: string): void
+  /** Dies now. */
+  die(): void
 }
 
 const never = new Promise<never>(() => undefined)
@@ -20,13 +24,14 @@ const never = new Promise<never>(() => undefined)
 export function dyingProcess(death?: Death | undefined): DyingProcess {
   const counts = new Map<string, number>()
   const passed: Death[] = []
+  let dies = death
   let isDead = false
   const pass = async (name: string): Promise<void> => {
     if (isDead) return never
     const nth = (counts.get(name) ?? 0) + 1
     counts.set(name, nth)
     passed.push({ name, nth })
-    if (name !== death?.name || nth !== death.nth) return
+    if (name !== dies?.name || nth !== dies.nth) return
     isDead = true
     return never
   }
@@ -42,6 +47,12 @@ export function dyingProcess(death?: Death | undefined): DyingProcess {
   return {
     passed,
     isDead: () => isDead,
+    die: () => {
+      isDead = true
+    },
+    dieAt: (name) => {
+      dies = { name, nth: (counts.get(name) ?? 0) + 1 }
+    },
     store: (store) => ({
       ...store,
       read: (work) => (isDead ? never : store.read(work)),

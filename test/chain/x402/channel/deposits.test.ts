@@ -7,7 +7,6 @@ import {
   openedChannel,
   openMockShop,
   payBy,
-  sendHeader,
 } from '../../support/mockChannelShop.js'
 import { chain, requiredBy, settlementOf } from '../../support/x402Desk.js'
 
@@ -53,26 +52,6 @@ test('no second deposit is sent for a channel that has enough', async () => {
   expect(requiredBy(second).error).toBe(`${scheme}cumulative_amount_mismatch`)
   expect(desk.deposit).not.toHaveBeenCalled()
   expect(handler).not.toHaveBeenCalled()
-})
-
-test('a deposit that was mined while its process died pays when it comes again', async () => {
-  const account = await fundedAccount(chain, deposit)
-  const { deposit: make } = desk
-  vi.mocked(desk.deposit).mockImplementationOnce(async (...given) => {
-    await make(...given)
-    throw new Error('killed')
-  })
-  const asked = `${url}/tokens?killed`
-  const lost = await payBy(account, asked, { max: most, deposit })
-  expect(lost.status).toBe(503)
-  vi.mocked(desk.deposit).mockClear()
-  const again = await sendHeader(asked, lost.header)
-  expect(again.status).toBe(200)
-  expect(settlementOf(again)).toMatchObject({
-    success: true,
-    amount: '1000000',
-  })
-  expect(desk.deposit).not.toHaveBeenCalled()
 })
 
 test('a deposit that is not decided is kept, and the client tries again', async () => {

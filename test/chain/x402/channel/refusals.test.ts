@@ -61,9 +61,6 @@ const deposited =
     }
   }
 
-const signatureOf = (payload: Record<string, unknown>): string =>
-  (payload.voucher as { signature: string }).signature
-
 const account = await openedChannel(url)
 const address = `0x${'77'.repeat(20)}` as const
 
@@ -155,11 +152,6 @@ test.each<[string, Partial<Signing>, string]>([
     'for the id of another channel',
     { spoil: voucher({ channelId: `0x${'01'.repeat(32)}` }) },
     'channel_id_mismatch',
-  ],
-  [
-    'of a channel whose payer signs as a contract',
-    { config: { payerAuthorizer: `0x${'00'.repeat(20)}` } },
-    'voucher_signature',
   ],
   [
     'of a channel that does not exist',
@@ -272,68 +264,12 @@ test.each<[string, Partial<Signing>, string]>([
   },
 )
 
-test.each<[string, Signing['spoil']]>([
-  [
-    'v 0 or 1',
-    (payload) => {
-      const signature = signatureOf(payload)
-      const v = Number.parseInt(signature.slice(130), 16) - 27
-      return voucher({ signature: `${signature.slice(0, 130)}0${v}` })?.(
-        payload,
-      ) as Record<string, unknown>
-    },
-  ],
-  [
-    'a high s',
-    (payload) => {
-      const order =
-        0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-      const signature = signatureOf(payload)
-      const s = order - BigInt(`0x${signature.slice(66, 130)}`)
-      const v = signature.endsWith('1b') ? '1c' : '1b'
-      const high = s.toString(16).padStart(64, '0')
-      return voucher({ signature: signature.slice(0, 66) + high + v })?.(
-        payload,
-      ) as Record<string, unknown>
-    },
-  ],
-])(
-  'a signature with %s is kept in the form that the contract takes',
-  async (_, spoil) => {
-    const payer = await openedChannel(url)
-    const plain = { max: 2n * most }
-    let wanted = ''
-    const answer = await payBy(payer, `${url}/tokens`, {
-      ...plain,
-      spoil: (payload) => {
-        wanted = signatureOf(payload)
-        return spoil?.(payload) ?? payload
-      },
-    })
-    expect(answer.status).toBe(200)
-    const { id } = channelOf(
-      payer.address,
-      channelOfferOf(await fetch(`${url}/tokens`)),
-    )
-    expect(shop.rows.get(id)?.voucher).toBe(wanted)
-  },
-)
-
 test('HEAD runs no handler', async () => {
   handler.mockClear()
   const init = { method: 'HEAD' }
   const answer = await fetch(`${url}/tokens`, init)
   expect(answer.status).toBe(402)
   expect(handler).not.toHaveBeenCalled()
-})
-
-test('who has no voucher of the payer learns nothing about a channel', async () => {
-  const answer = await payBy(account, `${url}/tokens`, {
-    max: 2n * most,
-    signer: stranger,
-  })
-  expect(channelOfferOf(answer).extra).not.toHaveProperty('channelState')
-  expect(channelOfferOf(answer).extra).not.toHaveProperty('voucherState')
 })
 
 test('who has a voucher that was claimed learns nothing about a channel', async () => {
