@@ -64,7 +64,8 @@ export const ledgerCommand: Command = {
 }
 
 function describeRow(row: LedgerRow): string {
-  const { type, blockTime, balance, net, orderId, transactionHash } = row
+  const { type, blockTime, balance, net, transactionHash } = row
+  const { orderId, movementId } = row
   const { chainId, token, symbol } = row
   const amount = formatSigned(balance ?? net, row)
   return [
@@ -72,7 +73,7 @@ function describeRow(row: LedgerRow): string {
     type.padEnd(8),
     amount.padStart(24),
     (token === undefined ? symbol : formatSymbol(chainId, token)).padEnd(6),
-    (orderId ?? '-').padEnd(16),
+    (orderId ?? movementId ?? '-').padEnd(16),
     transactionHash ?? '',
   ]
     .join('  ')

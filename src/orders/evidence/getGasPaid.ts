@@ -5,9 +5,10 @@ import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { parseQuantity, requestNode } from '../../chain/rpc/requestNode.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { parseReceipt } from '../../chain/state/getReceipt.js'
+import type { ProofReceipt } from '../../core/receiptProof.js'
 
 /** A mined transaction, and what its account paid for gas. */
-export type MinedTransaction = {
+export type MinedTransaction = Pick<ProofReceipt, 'status' | 'logs'> & {
   transactionHash: Hash
   blockNumber: bigint
   /** Time of the block in Unix seconds. */
@@ -54,12 +55,11 @@ export async function getGasPaid(
           method,
           problem: 'is outdated by a reorganization: read again',
         })
-      const { gasUsed, effectiveGasPrice, l1Fee } = receipt
+      const { gasUsed, effectiveGasPrice, l1Fee, status, logs } = receipt
       const fee = gasUsed * effectiveGasPrice + l1Fee
       const blockTime = block.timestamp
-      return [
-        [transactionHash, { transactionHash, blockNumber, blockTime, fee }],
-      ]
+      const place = { transactionHash, blockNumber, blockTime }
+      return [[transactionHash, { ...place, fee, status, logs }]]
     }),
   )
 }

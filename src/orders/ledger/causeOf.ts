@@ -4,23 +4,28 @@ import type {
   ProofRecord,
   StoreReader,
 } from '../../store/types.js'
+import { isMovement } from '../model/movementEvents.js'
 import { isRefund, refundIdOf } from '../model/refundRow.js'
 
-/** The order or refund for which tokens moved or gas was paid. */
+/** What tokens moved for, or gas was paid for. */
 export type Cause = {
   orderId: string | undefined
   /**
    * Set for a refund: its id, and the payer of the order, who gets the tokens.
    */
   refund?: { id: string; to: Address } | undefined
+  /** Set for a deposit, claim or refund of channels, which has no order. */
+  movementId?: string | undefined
 }
 
 /**
  * Returns the order that a row of the table of orders stands for. The row of a
- * refund stands for the order that it refunds.
+ * refund stands for the order that it refunds, and that of a movement of channels
+ * for no order.
  */
 export function causeOf(order: OrderRecord | undefined): Cause {
   if (!order) return { orderId: undefined }
+  if (isMovement(order)) return { orderId: undefined, movementId: order.id }
   if (!isRefund(order)) return { orderId: order.id }
   const { parentId: orderId, payee: to } = order
   return { orderId, refund: { id: refundIdOf(order), to } }

@@ -57,6 +57,7 @@ const places: Readonly<Record<LedgerRow['type'], bigint>> = {
   opening: 0n,
   capture: 1n,
   refund: 1n,
+  claim: 1n,
   transfer: 1n,
   gas: 2n,
   unpaid: 2n,

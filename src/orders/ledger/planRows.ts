@@ -21,27 +21,31 @@ type Movement = Pick<
 /**
  * Returns the rows of one transfer: one if the recipient received it, one if it
  * sent it, two if it sent tokens to itself.
- * @param cause the order or refund that this transfer paid, if there is one.
+ * @param cause what this transfer was made for, if the store knows it.
+ * @param options.settlers contracts whose payments are claims, whoever sent them.
  */
 export function rowsOfMovement(
   destination: Destination,
   unit: Unit,
   movement: Movement,
   cause: Cause | undefined,
+  { settlers }: { settlers: ReadonlySet<Address> },
 ): LedgerRow[] {
   const { recipient } = destination
   const { from, to, value, ...place } = movement
-  const { orderId, refund } = cause ?? {}
+  const { orderId, refund, movementId } = cause ?? {}
   const shared = { ...emptyRow(destination, unit), ...place }
-  const isCapture = cause !== undefined && refund === undefined
+  const isClaim = cause ? movementId !== undefined : settlers.has(from)
+  const isCapture = cause !== undefined && !refund && !isClaim
   const rows: LedgerRow[] = []
   if (to === recipient)
     rows.push({
       ...shared,
-      type: isCapture ? 'capture' : 'transfer',
+      type: isCapture ? 'capture' : isClaim ? 'claim' : 'transfer',
       gross: value,
       net: value,
       orderId: isCapture ? orderId : undefined,
+      movementId,
       payer: from,
     })
   if (from === recipient)
@@ -83,6 +87,7 @@ export function rowOfGas(
     net: -fee,
     orderId: cause.orderId,
     refundId: cause.refund?.id,
+    movementId: cause.movementId,
     submitter: account,
   }
 }
@@ -150,6 +155,7 @@ function emptyRow(
     logIndex: undefined,
     orderId: undefined,
     refundId: undefined,
+    movementId: undefined,
     payer: undefined,
     payee: undefined,
     submitter: undefined,

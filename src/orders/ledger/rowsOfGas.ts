@@ -1,4 +1,5 @@
 import type { Client, Hash } from 'viem'
+import { divideExactly } from '../../core/divideExactly.js'
 import { nextTurn } from '../../core/wait.js'
 import { isInDestinations } from '../../store/isInDestinations.js'
 import { movementsOf, ordersOf } from '../../store/movements.js'
@@ -107,24 +108,20 @@ function hashesToAsk(
 function gasOf(
   { hashes, place: at, count, proof, cause, recipient, finality }: SentNonce,
   mined: ReadonlyMap<Hash, MinedTransaction>,
-): (GasPaid & MinedTransaction) | undefined {
+): (GasPaid & Pick<MinedTransaction, 'transactionHash'>) | undefined {
   if (recipient === undefined) return undefined
   const asked = hashes.flatMap((hash) => mined.get(hash) ?? [])[0]
   if (asked) {
-    const fee = shareOf(asked.fee, at, count)
-    return { ...asked, fee, cause, recipient, finality }
+    const fee = divideExactly(asked.fee, at, count)
+    const { transactionHash, blockNumber, blockTime } = asked
+    const place = { transactionHash, blockNumber, blockTime }
+    return { ...place, fee, cause, recipient, finality }
   }
   if (!proof) return undefined
   const { transactionHash, blockNumber, blockTime } = proof
   const fee = proof.gasUsed * proof.effectiveGasPrice
   const place = { transactionHash, blockNumber, blockTime }
   return { ...place, fee, cause, recipient, finality }
-}
-
-/** Divides an amount by a count. The shares add up to the amount. */
-function shareOf(amount: bigint, place: number, count: number): bigint {
-  const rest = amount % BigInt(count)
-  return amount / BigInt(count) + (BigInt(place) < rest ? 1n : 0n)
 }
 
 /** Yields the transactions that a submitter sent since a time, page by page. */

@@ -9,6 +9,7 @@ import type { Destination } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
 import { clientOf } from '../evidence/clientOf.js'
 import { getMovements, type TransferLog } from '../evidence/getMovements.js'
+import { settlersOf } from '../model/kindOf.js'
 import { auditPace } from '../verbs/planAudit.js'
 import { findFirstBlock } from '../watcher/findFirstBlock.js'
 import { type Cause, causeOf, loadOrdersOf } from './causeOf.js'
@@ -63,6 +64,7 @@ export async function* rowsOnChain(
     fromBlock: before.number + 1n,
     toBlock: last.number,
   })
+  const settlers = settlersOf(context)
   for await (const { blockHash: _, ...move } of moves) {
     const { cause, ...place } = move
     const finality = finalityAt(heads, move.blockNumber)
@@ -71,6 +73,7 @@ export async function* rowsOnChain(
       unit,
       { ...place, finality },
       cause,
+      { settlers },
     )) {
       balance += row.net
       yield row
@@ -131,8 +134,8 @@ async function getBlock(client: Client, number: bigint): Promise<BlockHead> {
 type RecordedMove = TransferLog & { cause: Cause | undefined }
 
 /**
- * Reads transfers, several block ranges ahead of the caller. Adds the order or
- * refund that each transfer paid, if the store knows one.
+ * Reads transfers, several block ranges ahead of the caller. Adds what each
+ * transfer was made for, if the store knows it.
  */
 async function* readMoves(
   { store, signal }: OrdersContext,

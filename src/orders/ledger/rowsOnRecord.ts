@@ -6,6 +6,7 @@ import type {
   Submitter,
 } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
+import { settlersOf } from '../model/kindOf.js'
 import { isOfBooks } from '../model/movementEvents.js'
 import { causeOf, finalityOf, loadOrdersOf } from './causeOf.js'
 import { describeCoin, describeToken } from './describeToken.js'
@@ -38,6 +39,7 @@ export async function* rowsOnRecord(
       .filter(({ chainId }) => chainId === destination.chainId)
       .map(({ account }) => account),
   )
+  const settlers = settlersOf(context)
   for await (const proofs of proofsOnRecord(context, destination, range)) {
     const { orders, forgotten } = await store.read(async (tables) => ({
       orders: await loadOrdersOf(tables, proofs),
@@ -62,6 +64,7 @@ export async function* rowsOnRecord(
             to: cause.refund?.to ?? proof.recipient,
           },
           proof.kind === 'capture' ? cause : undefined,
+          { settlers },
         )
       if (forgotten.has(proof))
         yield rowOfGas(

@@ -29,6 +29,7 @@ const columns: Readonly<
   submitter: ({ submitter }) => submitter,
   unpaid: (row) =>
     row.unpaid === undefined ? undefined : formatSigned(row.unpaid, row),
+  movementId: ({ movementId }) => movementId,
 }
 
 /**

@@ -70,6 +70,7 @@ function entryOf(row: LedgerRow): Entry {
 const contraAccounts = {
   capture: 'income:sales',
   refund: 'expenses:refunds',
+  claim: 'income:channels',
   gas: 'expenses:gas',
   transfer: 'equity:transfers',
   unpaid: 'expenses:unpaid',
@@ -93,6 +94,7 @@ function headOf(row: LedgerRow): string {
     finality,
     order: encodeId(row.orderId),
     refund: encodeId(row.refundId),
+    movement: row.movementId,
     unpaid: row.unpaid === undefined ? undefined : amountOf(row.unpaid, row),
     payer: row.payer,
     payee: row.payee,

@@ -25,9 +25,12 @@ export type LedgerParameters = {
  * What a row of the ledger stands for.
  * - `capture`: an order was paid.
  * - `refund`: tokens of an order were paid back to its payer.
+ * - `claim`: the contract of payment channels paid what was claimed from them.
  * - `gas`: a submitter paid gas for a transaction, in the coin of the chain.
- *   This includes reverted transactions, cancellations and fillers (empty
- *   transactions that only use up an account nonce).
+ *   This includes reverted transactions, cancellations, fillers (empty
+ *   transactions that only use up an account nonce), and the deposits, claims
+ *   and refunds of channels. Deposits and refunds of channels have no other
+ *   row, because a deposit stays the payer's until it is claimed.
  * - `transfer`: a transfer that no order or refund explains.
  * - `unpaid`: a capture was answered at `preconfirmed`, while only the pending
  *   block showed it, and then failed. No tokens moved.
@@ -37,6 +40,7 @@ export type LedgerParameters = {
 type LedgerRowType =
   | 'capture'
   | 'refund'
+  | 'claim'
   | 'gas'
   | 'transfer'
   | 'unpaid'
@@ -96,6 +100,11 @@ export type LedgerRow = {
   logIndex: number | undefined
   orderId: string | undefined
   refundId: string | undefined
+  /**
+   * The deposit, claim or refund of channels, as `channelMoved` events name it.
+   * Absent on a `claim` row if somebody else had the contract pay.
+   */
+  movementId: string | undefined
   /** Payer of the order, or the account that sent the transfer. */
   payer: Address | undefined
   /**

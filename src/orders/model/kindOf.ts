@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import type { AnyKind, PaymentKind } from '../../payments/kind.js'
 import type { OrderRecord } from '../../store/types.js'
 import { OrdersSetupError } from './errors.js'
@@ -55,6 +56,16 @@ export function signedKindOf(
  */
 export function hasTokenNonce(kind: AnyKind): boolean {
   return !kind.settling && !kind.permit
+}
+
+/**
+ * Returns the contracts that pay what was settled before, whoever has them do
+ * it. Their payments belong to no order.
+ */
+export function settlersOf({ kinds }: HasKinds): ReadonlySet<Address> {
+  return new Set(
+    [...kinds.values()].flatMap(({ settling }) => settling?.payers ?? []),
+  )
 }
 
 export function unknownKind({

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { divideExactly } from '../../core/divideExactly.js'
 import { type ProofReceipt, same } from '../../core/receiptProof.js'
 import type { PaymentKind } from '../../payments/kind.js'
 import type { ProofRecord } from '../../store/types.js'
@@ -82,8 +83,7 @@ function shareOfGas(
     names.every((name, place) => same(found[place], String(name))),
   )
   if (at < 0) return gasUsed
-  const count = BigInt(used.length)
-  return gasUsed / count + (BigInt(at) < gasUsed % count ? 1n : 0n)
+  return divideExactly(gasUsed, at, used.length)
 }
 
 /** Lowers the case of hex, because the store compares hashes as text. */

@@ -8,7 +8,7 @@ import type {
 } from '../../store/types.js'
 import type { TimedReceipt } from '../evidence/getTimedReceipts.js'
 import { type Changes, noChanges } from '../model/changes.js'
-import { type HasKinds, knowsKind } from '../model/kindOf.js'
+import { type HasKinds, knowsKind, settlersOf } from '../model/kindOf.js'
 import { traitsOf } from '../model/roles.js'
 
 /** A payment found on chain that belongs to no order. */
@@ -79,9 +79,7 @@ export async function settleUnmatched(
       row.kind === 'unmatched' &&
       !found.some((proof) => isAt(row, proof)),
   )
-  const payers = [...context.kinds.values()].flatMap(
-    ({ settling }) => settling?.payers ?? [],
-  )
+  const settlers = settlersOf(context)
   for (const proof of found) {
     const known = rows.find((row) => isAt(row, proof))
     const isKnown = known && !known.removed
@@ -90,7 +88,7 @@ export async function settleUnmatched(
     else changes.newProofs.push(proof)
     const from = known ? -1 : moved.findIndex((row) => isAlike(row, proof))
     if (from >= 0) moved.splice(from, 1)
-    else if (known?.kind !== 'unmatched' && !payers.includes(proof.payer))
+    else if (known?.kind !== 'unmatched' && !settlers.has(proof.payer))
       changes.events.push(eventOf(proof, at))
   }
   return changes

@@ -50,7 +50,7 @@ export function lastDays(newest: string, count: number): string[] {
 }
 
 /**
- * Sums up the captures, refunds and gas of the books, by day and by token or
+ * Sums up the captures, claims, refunds and gas of the books, by day and by token or
  * coin. Leaves out other days, and transfers without an order.
  */
 export async function sumIncome(
@@ -62,7 +62,7 @@ export async function sumIncome(
   for await (const row of rows) {
     const { type, chainId, token, symbol, decimals } = row
     const day = dayOf(Number(row.blockTime))
-    const isCounted = ['capture', 'refund', 'gas'].includes(type)
+    const isCounted = ['capture', 'refund', 'claim', 'gas'].includes(type)
     if (!isCounted || !isAsked.has(day)) continue
     const key = `${day} ${unitKey(row)}`
     const line = lines.get(key) ?? {
@@ -79,7 +79,7 @@ export async function sumIncome(
     lines.set(key, line)
     line.gas += BigInt(row.fee)
     if (type === 'refund') line.refunded -= BigInt(row.gross)
-    if (type !== 'capture') continue
+    if (type !== 'capture' && type !== 'claim') continue
     line.captures += 1
     line.captured += BigInt(row.gross)
   }

@@ -88,11 +88,11 @@ test('a claim stands in the books as what it settled, and the audit agrees', asy
   const id = await storeClaim(shop, [{ channel, claimed: 2_000_000n }])
   await until(shop, id, 'captured')
   expect(await ledgerOf(shop, false)).toMatchObject([
-    { type: 'capture', gross: 2_000_000n, orderId: id },
+    { type: 'claim', gross: 2_000_000n, movementId: id },
   ])
   expect(await ledgerOf(shop, true)).toMatchObject([
     { type: 'opening' },
-    { type: 'capture', gross: 2_000_000n, orderId: id },
+    { type: 'claim', gross: 2_000_000n, movementId: id },
     { type: 'closing', balance: 2_000_000n },
   ])
   const { destinations } = await shop.orders.audit()
@@ -227,7 +227,7 @@ test('a relayer claims with the signature of the authorizer', async () => {
   ])
 })
 
-test('what a stranger settles is a transfer in the books, and no payment without an order', async () => {
+test('what a stranger settles is a claim in the books, and no payment without an order', async () => {
   const shop = await openMovementShop()
   const [channel] = await openChannels(shop, 1)
   if (!channel) throw new Error('no channel')
@@ -242,8 +242,13 @@ test('what a stranger settles is a transfer in the books, and no payment without
   const { events } = await shop.orders.events({ limit: 1_000 })
   expect(events.filter(({ type }) => type === 'unmatched')).toEqual([])
   expect(await ledgerOf(shop, false)).toMatchObject([
-    { type: 'capture', gross: 1_000_000n, orderId: other },
-    { type: 'transfer', gross: 2_000_000n, payer: channelContract },
+    { type: 'claim', gross: 1_000_000n, movementId: other },
+    {
+      type: 'claim',
+      gross: 2_000_000n,
+      payer: channelContract,
+      movementId: undefined,
+    },
   ])
   const { destinations } = await shop.orders.audit()
   expect(destinations).toMatchObject([{ differences: [] }])

@@ -21,6 +21,7 @@ export function sampleRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     logIndex: 4,
     orderId: 'order-1',
     refundId: undefined,
+    movementId: undefined,
     payer: `0x${'5'.repeat(40)}`,
     payee: undefined,
     submitter: undefined,
