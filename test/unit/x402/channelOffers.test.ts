@@ -58,7 +58,6 @@ test.each<[string, unknown]>([
   ['withdrawDelay', 900.5],
   ['maxTimeoutSeconds', 5],
   ['answerAt', 'later'],
-  ['answerAt', 'preconfirmed'],
   ['preconfirmedUpTo', '1'],
   ['mostAtRisk', '1'],
   ['stream', 'yes'],
@@ -90,6 +89,14 @@ test.each<[string, unknown]>([
   ['stream', true],
 ])('an offer over channels whose %s is %j is taken', (field, value) => {
   expect(() => sellWith({ [field]: value })).not.toThrow()
+})
+
+test('deposits that count early need their limit, and that of the orders', () => {
+  const answerAt = 'preconfirmed'
+  expect(() => sellWith({ answerAt })).toThrow('offers.tokens.preconfirmedUpTo')
+  expect(() => sellWith({ answerAt, preconfirmedUpTo: '1' })).toThrow(
+    'policy.mostAtRisk',
+  )
 })
 
 test('an offer over channels needs channels of the same orders', () => {
