@@ -34,6 +34,7 @@ export async function openChannelShop(
   {
     offer,
     policy,
+    takeOverFrom,
     ...given
   }: {
     store?: PaymentStore | undefined
@@ -41,13 +42,20 @@ export async function openChannelShop(
     sellers?: readonly PrivateKeyAccount[] | undefined
     offer?: Partial<X402ChannelOffer> | undefined
     policy?: Parameters<typeof createChannels>[0]['policy'] | undefined
+    /** The database that this one was a backup of. */
+    takeOverFrom?: string | undefined
   } = {},
 ): Promise<ChannelShop> {
   const shop = await openShop(chain, { ...given, kinds: [channels()] })
   const { orders } = shop
   const made = createChannels({ orders, policy })
   const offers = { tokens: { ...tokens, ...offer } }
-  const gate = createX402Gate({ orders, channels: made, offers })
+  const gate = createX402Gate({
+    orders,
+    channels: made,
+    offers,
+    takeOverFrom,
+  })
   const url = await serveApp(gate.protect('tokens', handler))
   return { ...shop, channels: made, url }
 }
