@@ -46,6 +46,7 @@ export async function openChannelShop(
     recoverAddress,
     timeout,
     orders: settings,
+    takeOverFrom,
     ...given
   }: {
     /** Further parameters of the orders. */
@@ -58,6 +59,8 @@ export async function openChannelShop(
     recoverAddress?: CreateChannelsParameters['recoverAddress']
     /** The gate's, in milliseconds. */
     timeout?: number | undefined
+    /** The database that this one was a backup of. */
+    takeOverFrom?: string | undefined
   } = {},
 ): Promise<ChannelShop> {
   const shop = await openShop(chain, {
@@ -68,7 +71,13 @@ export async function openChannelShop(
   const { orders } = shop
   const made = createChannels({ orders, policy, recoverAddress })
   const offers = { tokens: { ...tokens, ...offer } }
-  const gate = createX402Gate({ orders, channels: made, offers, timeout })
+  const gate = createX402Gate({
+    orders,
+    channels: made,
+    offers,
+    timeout,
+    takeOverFrom,
+  })
   const answer = gate.protect('tokens', handler)
   const url = await serveApp(answer)
   return { ...shop, channels: made, answer, url }
