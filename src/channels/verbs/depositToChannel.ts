@@ -11,6 +11,7 @@ import type { ChannelConfig } from '../contract/types.js'
 import { depositIdOf, planDeposit } from '../movements/planMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
 import { newChannel } from '../record/newChannel.js'
+import { noteMovement } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 import { isMovementOver } from './followMovements.js'
 import { movementFacts } from './movementFacts.js'
@@ -146,6 +147,7 @@ async function insertDeposit(
       const row = newChannel({ ...terms, id, chainId, recipient }, now)
       await tables.channels.insert([{ ...row, depositId }])
     }
+    await noteMovement(tables, [id], depositId)
     const [stored] = await tables.orders.find({ ids: [depositId] })
     return stored ?? insertMovement(context, tables, sealed)
   })

@@ -20,6 +20,7 @@ import {
 } from '../movements/writeMovement.js'
 import { claimSoon } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
+import { noteMovement } from '../record/noteMovements.js'
 import { requestClaims } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
 import {
@@ -166,6 +167,7 @@ async function beginRefund(
   const order = await context.store.write(async (tables) => {
     const [stored] = await tables.orders.find({ ids: [sealed.order.id] })
     await tables.channels.update([stopped])
+    await noteMovement(tables, [id], sealed.order.id)
     return stored ?? insertMovement(context, tables, sealed)
   })
   const channel = { ...stopped, version: stopped.version + 1 }
