@@ -43,6 +43,7 @@ const parts = {
     'store',
     'sql',
     'orders',
+    'channels',
     'http',
     'webhooks',
     'accelerate',

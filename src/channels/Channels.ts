@@ -1,8 +1,13 @@
 import type {
+  AuditChannelsParameters,
+  ChannelsAuditReport,
+} from './verbs/auditChannels.js'
+import type {
   ClaimChannelsParameters,
   ClaimReport,
 } from './verbs/claimChannels.js'
 import type { ChannelsHealth } from './verbs/getChannelsHealth.js'
+import type { ChannelStatement } from './verbs/getStatement.js'
 import type {
   ChannelParameters,
   ListChannelsParameters,
@@ -49,6 +54,25 @@ export type Channels = {
    * @throws {@link ChannelNotFoundError}
    */
   resume(parameters: ChannelParameters): Promise<Channel>
+  /**
+   * Lists every deposit, claim and refund of a channel that is on record, with
+   * its gas, and shows that they add up to what the contract counts. Asks the
+   * node for the receipt of each, so it must keep receipts for that long.
+   *
+   * @throws {@link ChannelNotFoundError}
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer, or its chain was reorganized meanwhile.
+   */
+  statement(parameters: ChannelParameters): Promise<ChannelStatement>
+  /**
+   * Compares every channel on record with the contract, and searches for
+   * channels of your recipients that are not on record. Changes nothing. What
+   * happened in the last seconds is a difference until `run` has seen it.
+   *
+   * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+   * answer.
+   */
+  audit(parameters?: AuditChannelsParameters): Promise<ChannelsAuditReport>
   /** Sums up what is owed, and names what needs attention. */
   health(): Promise<ChannelsHealth>
   /**

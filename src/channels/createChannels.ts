@@ -8,9 +8,11 @@ import { keepChannelsContext } from './channelsContextOf.js'
 import { channelKindName } from './movements/channels.js'
 import { openBook } from './record/openBook.js'
 import type { ChannelsPolicy } from './record/types.js'
+import { auditChannels } from './verbs/auditChannels.js'
 import { claimChannels } from './verbs/claimChannels.js'
 import type { ChannelsContext } from './verbs/context.js'
 import { getChannelsHealth } from './verbs/getChannelsHealth.js'
+import { getStatement } from './verbs/getStatement.js'
 import { getChannelOnRecord, listChannels } from './verbs/listChannels.js'
 import { refundChannel } from './verbs/refundChannel.js'
 import { runChannels } from './verbs/runChannels.js'
@@ -79,14 +81,20 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
   const perform = <result>(
     name: string,
     work: () => Promise<result>,
+    open = instance.openSealed,
   ): Promise<result> =>
     watchVerb(context, `channels.${name}`, async () => {
-      await instance.openSealed()
+      await open()
       return work()
     })
+  // Reads nothing that is sealed.
+  const show = <result>(
+    name: string,
+    work: () => Promise<result>,
+  ): Promise<result> => perform(name, work, instance.open)
   const made: Channels = {
-    get: (given) => perform('get', () => getChannelOnRecord(channels, given)),
-    list: (given = {}) => perform('list', () => listChannels(channels, given)),
+    get: (given) => show('get', () => getChannelOnRecord(channels, given)),
+    list: (given = {}) => show('list', () => listChannels(channels, given)),
     claim: (given = {}) =>
       perform('claim', () => claimChannels(channels, given)),
     refund: (given) =>
@@ -96,7 +104,10 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
       }),
     stop: (given) => perform('stop', () => stopChannel(channels, given)),
     resume: (given) => perform('resume', () => resumeChannel(channels, given)),
-    health: () => perform('health', () => getChannelsHealth(channels)),
+    statement: (given) =>
+      show('statement', () => getStatement(channels, given)),
+    audit: (given = {}) => show('audit', () => auditChannels(channels, given)),
+    health: () => show('health', () => getChannelsHealth(channels)),
     run: (given) =>
       watchVerb(context, 'channels.run', () =>
         instance.hold(runChannels(channels, given)),

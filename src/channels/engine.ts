@@ -1,6 +1,6 @@
 /**
- * What gate and facilitator of `countersign/x402` may use of channels, besides
- * the public entry `countersign/channels`.
+ * What gate and facilitator of `countersign/x402` and the commands may use of
+ * channels, besides the public entry `countersign/channels`.
  */
 
 export type { Channels } from './Channels.js'
@@ -20,7 +20,9 @@ export { refundTypedData } from './contract/refundTypedData.js'
 export type { ChannelConfig } from './contract/types.js'
 export { normalizeVoucherSignature } from './contract/voucherSignature.js'
 export { hashParsedVoucher } from './contract/voucherTypedData.js'
+export { createChannels } from './createChannels.js'
 export { type Authorizer, openAuthorizer } from './movements/authorizer.js'
+export { channelKindName } from './movements/channels.js'
 export type { ClaimSignatures } from './movements/claimSignatures.js'
 export {
   depositIdOf,
@@ -36,8 +38,10 @@ export { insertMovement, sealMovement } from './movements/writeMovement.js'
 export { judgeVoucher, leftOf } from './record/judgeVoucher.js'
 export type { ChannelBook } from './record/openBook.js'
 export { adoptChannel } from './verbs/adoptChannel.js'
+export type { ChannelsAuditReport } from './verbs/auditChannels.js'
 export type { ChannelsContext } from './verbs/context.js'
 export { depositToChannel } from './verbs/depositToChannel.js'
+export type { ChannelsHealth } from './verbs/getChannelsHealth.js'
 export { movementFacts } from './verbs/movementFacts.js'
 export { refreshChannels } from './verbs/refreshChannels.js'
 export { refundChannel } from './verbs/refundChannel.js'

@@ -90,6 +90,13 @@ export { type ChannelKind, channels } from './movements/channels.js'
 export { AuthorizerKeyError } from './movements/errors.js'
 export type { ChannelsPolicy } from './record/types.js'
 export type {
+  AuditChannelsParameters,
+  ChannelDifference,
+  ChannelsAudit,
+  ChannelsAuditReport,
+  UnknownChannel,
+} from './verbs/auditChannels.js'
+export type {
   ClaimChannelsParameters,
   ClaimReport,
 } from './verbs/claimChannels.js'
@@ -97,8 +104,11 @@ export { ChannelNotFoundError, NoSubmitterError } from './verbs/errors.js'
 export type {
   ChannelsHealth,
   DestinationChannels,
+  OwingChannel,
   ThreateningWithdrawal,
+  TokenChannels,
 } from './verbs/getChannelsHealth.js'
+export type { ChannelStatement, StatementLine } from './verbs/getStatement.js'
 export type {
   ChannelParameters,
   ListChannelsParameters,

@@ -6,6 +6,7 @@ import { getChannel } from '../contract/getChannel.js'
 import type { ChannelConfig } from '../contract/types.js'
 import { copyChain } from '../record/copyChain.js'
 import { newChannel } from '../record/newChannel.js'
+import { noteMovement } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 
 /**
@@ -28,9 +29,11 @@ export async function adoptChannel(
   const now = context.now() / 1000n
   const row = newChannel({ ...terms, id, chainId, recipient }, now)
   const copied = copyChain({ ...row, version: 1, position: 0n }, chain)
-  await writeNew(context, async ({ channels }) => {
-    const [known] = await channels.find({ ids: [id] })
-    if (!known) await channels.insert([copied])
+  await writeNew(context, async (tables) => {
+    const [known] = await tables.channels.find({ ids: [id] })
+    if (known) return
+    await tables.channels.insert([copied])
+    await noteMovement(tables, [id])
   })
   return book.reload(id)
 }

@@ -14,6 +14,7 @@ import { signClaim } from '../movements/signMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
 import { checkAfter, claimTime } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
+import { noteMovement } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 import { loadChannel } from './listChannels.js'
 import { movementFacts } from './movementFacts.js'
@@ -195,10 +196,12 @@ async function requestClaim(
     context,
     planClaim(facts, { receiver, rows: claimed, signatures, value }),
   )
+  const claimedIds = claimed.map(({ channelId }) => channelId)
   const { order, written } = await writeAgain(context, async (tables) => {
     const found = await tables.channels.find({ ids: rows.map(({ id }) => id) })
     const later = found.map((row) => ({ ...row, due: now + checkAfter }))
     await tables.channels.update(later)
+    await noteMovement(tables, claimedIds, sealed.order.id)
     return {
       order: await insertMovement(context, tables, sealed),
       written: later,

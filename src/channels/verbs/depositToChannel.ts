@@ -15,6 +15,7 @@ import { aheadReason } from '../record/aheadOfChain.js'
 import { claimSoon } from '../record/claimSoon.js'
 import { creditEarly } from '../record/earlyDeposit.js'
 import { newChannel } from '../record/newChannel.js'
+import { noteMovement } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 import { isMovementOver } from './followMovements.js'
 import { movementFacts } from './movementFacts.js'
@@ -183,6 +184,7 @@ async function insertDeposit(
       const row = newChannel({ ...terms, id, chainId, recipient }, now)
       await tables.channels.insert([{ ...row, depositId }])
     }
+    await noteMovement(tables, [id], depositId)
     const [stored] = await tables.orders.find({ ids: [depositId] })
     const order = stored ?? (await insertMovement(context, tables, sealed))
     return { order, before: known?.balance ?? 0n }

@@ -1,6 +1,14 @@
 import type { Hex } from 'viem'
-import type { ChannelRecord, Destination } from '../../store/types.js'
+import { parseMovementId } from '../../core/movementIds.js'
+import type {
+  ChannelRecord,
+  Destination,
+  OrderRecord,
+  StoreReader,
+} from '../../store/types.js'
+import { findNewestMovements } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
+import { isMovementOver } from './followMovements.js'
 
 /** A withdrawal that a payer announced while the channel owes something. */
 export type ThreateningWithdrawal = {
@@ -9,6 +17,20 @@ export type ThreateningWithdrawal = {
   unclaimed: bigint
   /** Unix seconds from which the payer can finalize it. */
   finalizableAt: bigint
+  /**
+   * The newest claim of the channel: on record, or sent and not settled yet;
+   * `none` if a worker must request it.
+   */
+  claim: 'none' | 'requested' | 'sent'
+  /** True while the claim is on its way and the payer cannot finalize yet. */
+  inTime: boolean
+}
+
+/** A channel and what it owes. */
+export type OwingChannel = {
+  channelId: Hex
+  /** Base units that were charged and not claimed yet. */
+  unclaimed: bigint
 }
 
 /** What the channels of one destination owe, and what needs attention. */
@@ -19,18 +41,30 @@ export type DestinationChannels = Destination & {
   unclaimed: bigint
   /** Unix seconds of the oldest charge that is not claimed; absent if none. */
   unclaimedSince: bigint | undefined
+  /** The channels that owe most, at most ten. */
+  owing: readonly OwingChannel[]
   /** The withdrawal that can be finalized first; absent if none threatens. */
   withdrawal: ThreateningWithdrawal | undefined
   /** Channels whose deposit does not cover what was charged. */
   uncovered: readonly Hex[]
-  /** Channels whose deposit is on its way. */
+  /** Deposits that are on record and not credited yet. */
   opening: number
+  /** When the oldest of them was stored, in Unix seconds; absent if none. */
+  openingSince: bigint | undefined
+}
+
+/** What all channels of one token owe. */
+export type TokenChannels = Pick<Destination, 'chainId' | 'token'> & {
+  /** Base units that were charged and not claimed yet. */
+  unclaimed: bigint
 }
 
 /** The state of all channels of a shop. */
 export type ChannelsHealth = {
   /** False if a withdrawal threatens what is owed, or a deposit is gone. */
   ok: boolean
+  /** What is owed in all, by token. */
+  unclaimed: readonly TokenChannels[]
   destinations: readonly DestinationChannels[]
 }
 
@@ -40,6 +74,9 @@ const mostLoaded = 1000
 /** Most ids of channels that need attention. */
 const mostNamed = 100
 
+/** Most channels in `owing`. */
+const mostOwing = 10
+
 /** Implements `health` of `Channels`. */
 export async function getChannelsHealth({
   context,
@@ -47,27 +84,47 @@ export async function getChannelsHealth({
   const sums = new Map<string, DestinationChannels>()
   let after: bigint | undefined
   for (;;) {
-    const rows = await context.store.read(({ channels }) =>
-      channels.find({
-        watched: context.destinations,
-        after,
-        limit: mostLoaded,
-      }),
+    const { rows, deposits } = await context.store.read((tables) =>
+      loadPage(tables, context.destinations, after),
     )
     for (const row of rows) {
       const { chainId, token, recipient } = row
       const name = `${chainId} ${token} ${recipient}`
       const none = noChannels({ chainId, token, recipient })
-      sums.set(name, addChannel(sums.get(name) ?? none, row))
+      const deposit = deposits.get(row.depositId)
+      sums.set(name, addChannel(sums.get(name) ?? none, row, deposit))
       after = row.position
     }
     if (rows.length < mostLoaded) break
   }
-  const destinations = [...sums.values()]
+  const now = context.now() / 1000n
+  const destinations = await context.store.read((tables) =>
+    Promise.all(
+      [...sums.values()].map(async (one) => ({
+        ...one,
+        withdrawal: await withClaim(tables, one.withdrawal, now),
+      })),
+    ),
+  )
   const ok = destinations.every(
     ({ withdrawal, uncovered }) => !withdrawal && uncovered.length === 0,
   )
-  return { ok, destinations }
+  return { ok, unclaimed: sumTokens(destinations), destinations }
+}
+
+/** Loads channels, and their deposits that may not be credited yet. */
+async function loadPage(
+  { channels, orders }: StoreReader,
+  watched: readonly Destination[],
+  after: bigint | undefined,
+) {
+  const rows = await channels.find({ watched, after, limit: mostLoaded })
+  const ids = rows.flatMap(({ depositId }) => depositId ?? [])
+  const found = ids.length > 0 ? await orders.find({ ids }) : []
+  const deposits = new Map<string | undefined, OrderRecord>(
+    found.map((order) => [order.id, order]),
+  )
+  return { rows, deposits }
 }
 
 const noChannels = (destination: Destination): DestinationChannels => ({
@@ -75,27 +132,47 @@ const noChannels = (destination: Destination): DestinationChannels => ({
   channels: 0,
   unclaimed: 0n,
   unclaimedSince: undefined,
+  owing: [],
   withdrawal: undefined,
   uncovered: [],
   opening: 0,
+  openingSince: undefined,
 })
 
 function addChannel(
   sum: DestinationChannels,
   row: ChannelRecord,
+  deposit: OrderRecord | undefined,
 ): DestinationChannels {
-  const { id, state, reason, charged, claimed, balance } = row
-  const unclaimed = charged - claimed
+  const { id, reason, charged, claimed, balance } = row
   const isUncovered = reason === 'uncovered' && sum.uncovered.length < mostNamed
+  const isOpening =
+    deposit && deposit.state !== 'captured' && !isMovementOver(deposit)
   return {
     ...sum,
     channels: sum.channels + (balance > 0n ? 1 : 0),
-    unclaimed: sum.unclaimed + unclaimed,
+    unclaimed: sum.unclaimed + charged - claimed,
     unclaimedSince: earliest(sum.unclaimedSince, row.unclaimedSince),
+    owing: addOwing(sum.owing, row),
     withdrawal: soonest(sum.withdrawal, row),
     uncovered: isUncovered ? [...sum.uncovered, id] : sum.uncovered,
-    opening: sum.opening + (state === 'opening' ? 1 : 0),
+    opening: sum.opening + (isOpening ? 1 : 0),
+    openingSince: isOpening
+      ? earliest(sum.openingSince, deposit.createdAt)
+      : sum.openingSince,
   }
+}
+
+function addOwing(
+  known: readonly OwingChannel[],
+  { id, charged, claimed }: ChannelRecord,
+): readonly OwingChannel[] {
+  const unclaimed = charged - claimed
+  const least = known[mostOwing - 1]
+  if (unclaimed <= 0n || (least && least.unclaimed >= unclaimed)) return known
+  return [...known, { channelId: id, unclaimed }]
+    .sort((one, other) => (one.unclaimed > other.unclaimed ? -1 : 1))
+    .slice(0, mostOwing)
 }
 
 function soonest(
@@ -106,8 +183,46 @@ function soonest(
   // The withdrawal leaves enough.
   if (charged <= balance - withdrawing) return known
   if (known && known.finalizableAt <= withdrawableAt) return known
-  const unclaimed = charged - claimed
-  return { channelId: id, unclaimed, finalizableAt: withdrawableAt }
+  return {
+    channelId: id,
+    unclaimed: charged - claimed,
+    finalizableAt: withdrawableAt,
+    claim: 'none',
+    inTime: false,
+  }
+}
+
+/** Adds whether the claim of a channel is on its way, as far as we know. */
+async function withClaim(
+  { orders, notes }: Pick<StoreReader, 'orders' | 'notes'>,
+  withdrawal: ThreateningWithdrawal | undefined,
+  now: bigint,
+): Promise<ThreateningWithdrawal | undefined> {
+  if (!withdrawal) return undefined
+  const { channelId, finalizableAt } = withdrawal
+  const newest = await findNewestMovements({ notes }, channelId)
+  const found = await orders.find({
+    ids: newest.filter((id) => parseMovementId(id)?.action === 'claim'),
+  })
+  const open = found.filter(
+    (order) => order.state !== 'captured' && !isMovementOver(order),
+  )
+  const isSent = open.some(({ state }) => state === 'capturing')
+  const claim = isSent ? 'sent' : open.length > 0 ? 'requested' : 'none'
+  const inTime = claim !== 'none' && now < finalizableAt
+  return { ...withdrawal, claim, inTime }
+}
+
+function sumTokens(
+  destinations: readonly DestinationChannels[],
+): TokenChannels[] {
+  const sums = new Map<string, TokenChannels>()
+  for (const { chainId, token, unclaimed } of destinations) {
+    const name = `${chainId} ${token}`
+    const before = sums.get(name)?.unclaimed ?? 0n
+    sums.set(name, { chainId, token, unclaimed: before + unclaimed })
+  }
+  return [...sums.values()]
 }
 
 function earliest(

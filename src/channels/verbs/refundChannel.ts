@@ -27,6 +27,7 @@ import {
 } from '../movements/writeMovement.js'
 import { claimSoon } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
+import { noteMovement } from '../record/noteMovements.js'
 import { requestClaims } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
 import { endRefund, isMovementOver, isRefundFree } from './followMovements.js'
@@ -189,6 +190,7 @@ async function beginRefund(
     await tables.channels.update([stopped])
     if (sealed) {
       if (last) await endTry(context, tables, last)
+      await noteMovement(tables, [id], sealed.order.id)
       return insertMovement(context, tables, sealed)
     }
     const ids = last ? [last.id] : []

@@ -8,12 +8,13 @@ import { createPrinter, type Printer } from '../terminal/print.js'
 import { openProgress } from '../terminal/progress.js'
 import type { Command } from '../terminal/types.js'
 import { auditInParts } from './auditInParts.js'
+import { channelsOf, printChannelsAudit } from './channelReports.js'
 
 type Unit = Pick<LedgerRow, 'symbol' | 'decimals'>
 
 export const auditCommand: Command = {
   name: 'audit',
-  summary: 'Compares the payments on the chain with the database.',
+  summary: 'Compares payments and channels on the chain with the database.',
   positionals: '',
   mostPositionals: 0,
   options: {
@@ -30,7 +31,7 @@ export const auditCommand: Command = {
     },
   },
   details: [
-    'Exits with 1 if chain and record differ. A payment of the last ten seconds is a difference until a worker has recorded it.',
+    'Exits with 1 if chain and record differ. A payment of the last ten seconds is a difference until a worker has recorded it, and so is what happened to a channel.',
   ],
   example: 'npx countersign audit --from 20000000',
   run: async (input) => {
@@ -39,7 +40,7 @@ export const auditCommand: Command = {
       fromBlock: parseNumberOption('from', input.text('from')),
       toBlock: parseNumberOption('to', input.text('to')),
     }
-    const { report, units } = await withShop(input, async (shop) => {
+    const { report, channels, units } = await withShop(input, async (shop) => {
       const progress = openProgress(input.io)
       const report = await auditInParts(shop, range, progress.show).finally(
         progress.end,
@@ -49,17 +50,28 @@ export const auditCommand: Command = {
           describeToken(shop.context, destination),
         ),
       )
-      return { report, units }
+      const { fromBlock } = range
+      const channels = await channelsOf(shop)?.audit({ fromBlock })
+      return { report, channels, units }
     })
-    if (input.flag('json')) print.json(report)
-    else printAudit(print, report, units)
-    return report.ok ? 0 : 1
+    const ok = report.ok && channels?.ok !== false
+    if (input.flag('json')) print.json({ ...report, ok, channels })
+    else {
+      printAudit(print, report, units)
+      if (channels) printChannelsAudit(print, channels, units)
+      print.line(
+        ok
+          ? print.good('Chain and record agree.')
+          : print.bad('Chain and record differ.'),
+      )
+    }
+    return ok ? 0 : 1
   },
 }
 
 function printAudit(
   print: Printer,
-  { ok, destinations }: AuditReport,
+  { destinations }: AuditReport,
   units: readonly Unit[],
 ): void {
   for (const [at, one] of destinations.entries()) {
@@ -78,11 +90,6 @@ function printAudit(
     printDifferences(print, one.differences, unit)
     print.line()
   }
-  print.line(
-    ok
-      ? print.good('Chain and record agree.')
-      : print.bad('Chain and record differ.'),
-  )
 }
 
 function rowOf(

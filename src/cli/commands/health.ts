@@ -10,6 +10,7 @@ import { withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
 import type { Command, ExitCode } from '../terminal/types.js'
+import { channelsOf, printChannelsHealth } from './channelReports.js'
 
 export const healthCommand: Command = {
   name: 'health',
@@ -18,16 +19,22 @@ export const healthCommand: Command = {
   mostPositionals: 0,
   options: shopOptions,
   details: [
-    'Exits with 1 if the shop is suspended or something has a fault, and with 3 if a node does not answer.',
+    'Exits with 1 if the shop is suspended, something has a fault, or channels can lose what they owe, and with 3 if a node does not answer.',
     'Work that failed and will be tried again is a warning.',
   ],
   example: 'npx countersign health --json',
   run: async (input) => {
     const print = createPrinter(input.io)
-    const report = await withShop(input, ({ orders }) => orders.health())
-    if (input.flag('json')) print.json(report)
-    else printHealth(print, report)
-    return codeOf(report)
+    const { report, channels } = await withShop(input, async (shop) => ({
+      report: await shop.orders.health(),
+      channels: await channelsOf(shop)?.health(),
+    }))
+    if (input.flag('json')) print.json({ ...report, channels })
+    else {
+      printHealth(print, report)
+      if (channels) printChannelsHealth(print, channels)
+    }
+    return codeOf(report) || (channels?.ok === false ? 1 : 0)
   },
 }
 
