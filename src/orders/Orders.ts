@@ -46,10 +46,10 @@ export interface Orders extends DestinationOrders {
   run(parameters: RunWorkerParameters): Promise<void>
 
   /**
-   * Encrypts every secret of these orders again with the current sealing key,
-   * so that an older key can be removed. Orders and workers continue meanwhile.
-   * Skips secrets that cannot be decrypted, and overwrites none that another
-   * process changes meanwhile.
+   * Encrypts every secret of these orders and their channels again with the
+   * current sealing key, so that an older key can be removed. Orders and workers
+   * continue meanwhile. Skips secrets that cannot be decrypted, and overwrites
+   * none that another process changes meanwhile.
    *
    * You can stop it and call it again, also from several processes at once.
    * Keep an older key until `health` counts no secret of it.

@@ -24,6 +24,7 @@ export {
   writeChanges,
 } from './model/changes.js'
 export { checkChainClock } from './model/checkChainClock.js'
+export { countSealKeys } from './model/countSealKeys.js'
 export { draftedOrder, unsignedAttempt } from './model/draftedRows.js'
 export { type AnswerAt, parseAnswerAt } from './model/earlyAnswer.js'
 export { findByTransaction } from './model/findByTransaction.js'

@@ -3,7 +3,11 @@ import type { Hex } from 'viem'
 import { addAll } from '../core/addAll.js'
 import { sortRows } from '../store/memoryRows.js'
 import { duePlace } from '../store/memorySubscriptions.js'
-import type { ChannelQuery, ChannelRecord } from '../store/types.js'
+import type {
+  ChannelQuery,
+  ChannelRecord,
+  Destination,
+} from '../store/types.js'
 import type { Finder } from './sqlOrders.js'
 import { type QueryPlace, runQuery, type Slot } from './tables/runQuery.js'
 import { toBytes } from './tables/sqlColumns.js'
@@ -30,16 +34,20 @@ export async function findChannels(
       group: partsOf,
       find: (parts) => list(finder, query, parts),
     })
-  const isDue = 'due' in query
-  return findParts(finder, isDue ? query.due : query.watched, {
+  return findParts(finder, destinationsOf(query), {
     group: groupByToken,
     find: (parts) => searchTokens(finder, query, parts),
   })
 }
 
+function destinationsOf(query: TokenSearch): readonly Destination[] {
+  if ('due' in query) return query.due
+  return 'watched' in query ? query.watched : query.sealed
+}
+
 async function findParts(
   finder: Finder,
-  destinations: Parameters<typeof partsOf>[0],
+  destinations: readonly Destination[],
   {
     group,
     find,
@@ -131,10 +139,13 @@ function searchToken(
       .orderBy('position')
       .$if(locks, (due) => due.forUpdate().skipLocked())
       .execute()
+  const key = sql.raw(dialect.textBeforeSpace('voucher'))
   return channels
     .where(inPart(dialect, part, 'filtered'))
     .where(
-      sql<boolean>`(state <> 'stopped' or balance <> '0' or charged <> claimed)`,
+      'watched' in query
+        ? sql<boolean>`(state <> 'stopped' or balance <> '0' or charged <> claimed)`
+        : sql<boolean>`(voucher is not null and ${key} <> ${query.except})`,
     )
     .where('position', '>', query.after ?? -1n)
     .orderBy('position')

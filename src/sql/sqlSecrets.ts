@@ -6,6 +6,7 @@ import type { Finder } from './sqlOrders.js'
 import { decodeCell, toBytes } from './tables/sqlColumns.js'
 import {
   groupByToken,
+  inPart,
   mergeRows,
   mostNamed,
   type SearchedPart,
@@ -21,7 +22,7 @@ export async function countSecretKeys(
     destinations.length > mostNamed
       ? tokens.map((token) => ({ ...token, recipients: 'all' }) as const)
       : groupByToken(destinations)
-  const parts = places.flatMap((place) =>
+  const ofOrders = places.flatMap((place) =>
     columns.map((column) => {
       const key = keyOf(dialect, column)
       return sql`(select ${key} as key_name, orders.chain_id, orders.token,
@@ -30,7 +31,15 @@ export async function countSecretKeys(
         group by ${key}, orders.chain_id, orders.token, orders.recipient)`
     }),
   )
+  const ofChannels = places.map((place) => {
+    const key = keyOf(dialect, { table: 'channels', name: 'voucher' })
+    return sql`(select ${key} as key_name, chain_id, token, recipient,
+        count(*) as secrets
+      from channels where voucher is not null and ${inPart(dialect, place)}
+      group by ${key}, chain_id, token, recipient)`
+  })
   const limit = Number.MAX_SAFE_INTEGER
+  const parts = [...ofOrders, ...ofChannels]
   const rows = await mergeRows(session, parts, { order: 'key_name', limit })
   const counts = new Map<string, number>()
   for (const row of rows) {
@@ -123,7 +132,7 @@ function secretsOf(
 
 function keyOf(
   dialect: SqlDialect,
-  { table, name }: SecretColumn,
+  { table, name }: { table: SecretColumn['table'] | 'channels'; name: string },
 ): RawBuilder<unknown> {
   return sql.raw(dialect.textBeforeSpace(`${table}.${name}`))
 }

@@ -2,6 +2,7 @@ import { indexDestinations } from './isInDestinations.js'
 import { type Rows, sortRows } from './memoryRows.js'
 import { duePlace } from './memorySubscriptions.js'
 import type { RowKeys } from './memoryTable.js'
+import { sealKeyOf } from './sealKeyOf.js'
 import type { ChannelQuery, ChannelRecord } from './types.js'
 
 export const channelKeys: RowKeys<ChannelRecord> = {
@@ -34,6 +35,17 @@ export function filterChannels(
       .filter(
         ({ state, balance, charged, claimed }) =>
           state !== 'stopped' || balance > 0n || charged !== claimed,
+      )
+    return sortRows(found, ({ position }) => [position]).slice(0, limit)
+  }
+  if ('sealed' in query) {
+    const { sealed, except, after = -1n, limit } = query
+    const found = rows
+      .all()
+      .filter(indexDestinations(sealed).has)
+      .filter(({ position }) => position > after)
+      .filter(
+        ({ voucher }) => voucher !== undefined && sealKeyOf(voucher) !== except,
       )
     return sortRows(found, ({ position }) => [position]).slice(0, limit)
   }

@@ -1,8 +1,10 @@
 import { indexDestinations } from './isInDestinations.js'
 import type { Rows } from './memoryRows.js'
 import { ordersOf } from './movements.js'
+import { sealKeyOf } from './sealKeyOf.js'
 import type {
   AttemptRecord,
+  ChannelRecord,
   Destination,
   OrderRecord,
   SecretQuery,
@@ -14,6 +16,7 @@ type Tables = {
   orders: Rows<OrderRecord>
   attempts: Rows<AttemptRecord>
   transactions: Rows<TransactionRecord>
+  channels: Rows<ChannelRecord>
 }
 
 /** Implements `StoreReader.secrets` for the tables in memory. */
@@ -30,8 +33,10 @@ function countKeys(
 ): Record<string, number> {
   const counts = new Map<string, number>()
   const { has } = indexDestinations(destinations)
-  for (const { key, order } of listSecrets(tables))
-    if (has(order)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const add = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const { key, order } of listSecrets(tables)) if (has(order)) add(key)
+  for (const { voucher, ...channel } of tables.channels.all())
+    if (voucher !== undefined && has(channel)) add(sealKeyOf(voucher))
   return Object.fromEntries(counts)
 }
 
@@ -66,15 +71,8 @@ function listSecrets({
   ]
   return secrets.flatMap(({ orderId, sealed }) => {
     const order = orders.get(orderId)
-    return order && sealed !== undefined ? [{ key: keyOf(sealed), order }] : []
+    return order && sealed !== undefined
+      ? [{ key: sealKeyOf(sealed), order }]
+      : []
   })
-}
-
-/**
- * Returns the name of the key that sealed a secret: the text before the first
- * space. Returns empty text if there is no space, as in a secret that is not
- * sealed.
- */
-function keyOf(sealed: string): string {
-  return sealed.slice(0, Math.max(0, sealed.indexOf(' ')))
 }

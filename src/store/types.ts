@@ -717,6 +717,16 @@ export type ChannelQuery =
       after?: bigint | undefined
       limit: number
     }
+  /**
+   * Channels whose voucher another key than `except` encrypted, oldest first.
+   * `after` is a `position`.
+   */
+  | {
+      sealed: readonly Destination[]
+      except: string
+      after?: bigint | undefined
+      limit: number
+    }
 
 /** Selects attempts in one of these ways. */
 export type AttemptQuery =
@@ -848,14 +858,16 @@ export type StoreReader = {
    */
   getLease(key: string): Promise<LeaseHolder | undefined>
   /**
-   * Tells which keys encrypted the stored secrets of orders. A secret begins
-   * with the name of its key and a space. Leaves out fillers: transactions that
-   * only use up an account nonce carry no signed payment.
+   * Tells which keys encrypted the stored secrets of orders, and the vouchers of
+   * channels. A secret begins with the name of its key and a space. Leaves out
+   * fillers: transactions that only use up an account nonce carry no signed
+   * payment.
    */
   secrets: {
     /**
-     * Counts the secrets of these destinations for each key name. A transaction
-     * counts once for each of their orders that it carries.
+     * Counts the secrets of these destinations for each key name, vouchers of
+     * channels included. A transaction counts once for each of their orders that
+     * it carries.
      */
     countKeys(
       destinations: readonly Destination[],

@@ -319,4 +319,47 @@ export const channelCases: readonly StoreCase[] = [
         expectSame('Whose deposit is gone', await ask([destination]), withLost)
       }),
   },
+  {
+    name: 'vouchers of channels are counted and found by the name of their key, the oldest first, page by page',
+    run: (createStore) =>
+      useStore(createStore, async (store) => {
+        const destination = drawDestination()
+        const vouchers = ['key-1 1 a', 'key-2 1 b', undefined, 'key-1 1 c']
+        const ids = await insertAll(
+          store,
+          destination,
+          vouchers.map((voucher) => ({ voucher })),
+        )
+        const other = { ...destination, recipient: drawAddress() }
+        const [next] = await insertAll(store, other, [{ voucher: 'none' }])
+        const count = (...destinations: Destination[]) =>
+          store.read(({ secrets }) => secrets.countKeys(destinations))
+        const own = { 'key-1': 2, 'key-2': 1 }
+        expectSame('Of one', await count(destination), own)
+        const both = [destination, other, destination]
+        expectSame('Of both', await count(...both), { ...own, '': 1 })
+        const ask = (facts: object = {}) =>
+          findIds(store, {
+            sealed: [destination],
+            except: 'key-2',
+            limit,
+            ...facts,
+          })
+        expectSame('Of another key', await ask(), [ids[0], ids[3]])
+        expectSame('The first', await ask({ limit: 1 }), [ids[0]])
+        const after = (await findOne(store, ids[0] ?? '0x')).position
+        expectSame('After it', await ask({ after }), [ids[3]])
+        const all = [ids[0], ids[3], next]
+        expectSame('Of both', await ask({ sealed: both }), all)
+        const strangers = Array.from({ length: 150 }, () => ({
+          ...destination,
+          recipient: drawAddress(),
+        }))
+        const many = [destination, ...strangers]
+        const among = await ask({ sealed: many })
+        expectSame('Among many', among, [ids[0], ids[3]])
+        expectSame('Counted among many', await count(...many), own)
+        expectSame('Of none', await ask({ sealed: [] }), [])
+      }),
+  },
 ]

@@ -5,14 +5,14 @@ import { hashText } from '../../core/hashText.js'
 import type { OrdersContext } from '../../orders/engine.js'
 import { openSealed } from '../../store/openSealed.js'
 import {
-  fields,
-  hexForm,
-  listOf,
-  type Setting,
-  setting,
-  textForm,
-} from '../../store/setting.js'
-import type { SealContext, StoreWriter } from '../../store/types.js'
+  addCaller,
+  authorizerPlace,
+  authorizersOf,
+  resealAuthorizers,
+  type StoredAuthorizer,
+  type StoredAuthorizers,
+} from '../../store/storedAuthorizers.js'
+import type { StoreWriter } from '../../store/types.js'
 import { AuthorizerKeyError } from './errors.js'
 
 /**
@@ -37,16 +37,6 @@ export type Authorizer = {
 
 type Context = Pick<OrdersContext, 'store' | 'sealer' | 'shop' | 'observe'>
 
-type StoredKey = { address: Hex; sealed: string }
-type StoredKeys = { current: Hex; keys: readonly StoredKey[] }
-
-const keysForm = /* @__PURE__ */ fields<StoredKeys>({
-  current: hexForm,
-  keys: /* @__PURE__ */ listOf(
-    /* @__PURE__ */ fields<StoredKey>({ address: hexForm, sealed: textForm }),
-  ),
-})
-
 /**
  * Opens the authorizer of a shop. Makes its first key if it has none: processes
  * that do so at once agree on one.
@@ -58,11 +48,9 @@ export async function openAuthorizer(
   context: Context,
   caller?: string | undefined,
 ): Promise<Authorizer> {
-  const place = settingOf(context, caller)
-  const known = await context.store.read(place.load)
-  const stored = known
-    ? await resealKeys(context, place, known)
-    : await addKey(context, place, isFirst)
+  const named = caller === undefined ? undefined : hashText(caller)
+  const known = await resealAuthorizers(context, named)
+  const stored = known?.stored ?? (await addKey(context, isFirst, named))
   return authorizerOf(context, stored)
 }
 
@@ -73,74 +61,47 @@ export async function openAuthorizer(
  * @throws {@link SealerUnavailableError} when the sealer does not answer.
  */
 export async function rotateAuthorizer(context: Context): Promise<Authorizer> {
-  const stored = await addKey(context, settingOf(context), () => true)
+  const stored = await addKey(context, () => true)
   return authorizerOf(context, stored)
 }
 
-const isFirst = (known: StoredKeys | undefined) => known === undefined
+const isFirst = (known: StoredAuthorizers | undefined) => known === undefined
 
 /** Encrypts a new key, then stores it unless it is not wanted any more. */
 async function addKey(
   context: Context,
-  place: Setting<StoredKeys>,
-  isWanted: (known: StoredKeys | undefined) => boolean,
-): Promise<StoredKeys> {
+  isWanted: (known: StoredAuthorizers | undefined) => boolean,
+  caller?: Hex | undefined,
+): Promise<StoredAuthorizers> {
+  const { shop, store } = context
+  const place = authorizersOf(shop, caller)
   const key = await sealNew(context)
-  const write = async (tables: StoreWriter): Promise<StoredKeys> => {
+  const write = async (tables: StoreWriter): Promise<StoredAuthorizers> => {
     await tables.lock(place.key)
     const known = await place.load(tables)
     if (known && !isWanted(known)) return known
     const keys = [...(known?.keys ?? []), key]
     const stored = { current: key.address, keys }
     await place.write(tables, stored)
+    if (caller && !known) await addCaller(tables, shop, caller)
     return stored
   }
-  return context.store.write(write)
+  return store.write(write)
 }
 
-/**
- * Encrypts keys again whose own encryption has an older key of the sealer, so
- * that the older one can be removed. Leaves those that do not open.
- */
-async function resealKeys(
-  context: Context,
-  place: Setting<StoredKeys>,
-  known: StoredKeys,
-): Promise<StoredKeys> {
-  const { sealer, store } = context
-  const old = known.keys.filter(
-    ({ sealed }) => !sealed.startsWith(`${sealer.current} `),
-  )
-  const fresh = new Map<string, string>()
-  for (const { address, sealed } of old) {
-    const at = sealOf(context, address)
-    const secret = await openSealed(context, sealed, at)
-    if (secret !== undefined) fresh.set(sealed, await sealer.seal(secret, at))
-  }
-  if (fresh.size === 0) return known
-  return store.write(async (tables) => {
-    await tables.lock(place.key)
-    const now = (await place.load(tables)) ?? known
-    const keys = now.keys.map(({ address, sealed }) => ({
-      address,
-      sealed: fresh.get(sealed) ?? sealed,
-    }))
-    const stored = { ...now, keys }
-    await place.write(tables, stored)
-    return stored
-  })
-}
-
-async function sealNew(context: Context): Promise<StoredKey> {
+async function sealNew(context: Context): Promise<StoredAuthorizer> {
   const secret = generatePrivateKey()
   const address = parseAddress(privateKeyToAddress(secret), 'address')
-  const sealed = await context.sealer.seal(secret, sealOf(context, address))
+  const sealed = await context.sealer.seal(
+    secret,
+    authorizerPlace(context.shop, address),
+  )
   return { address, sealed }
 }
 
 function authorizerOf(
   context: Context,
-  { current, keys }: StoredKeys,
+  { current, keys }: StoredAuthorizers,
 ): Authorizer {
   const addresses = keys.map(({ address }) => address)
   const opened = new Map<Address, Hex>()
@@ -150,7 +111,7 @@ function authorizerOf(
     const stored = keys.find((key) => key.address === address)
     if (!stored)
       throw new AuthorizerKeyError({ address, problem: 'is not in the store' })
-    const place = sealOf(context, address)
+    const place = authorizerPlace(context.shop, address)
     const secret = await openSealed(context, stored.sealed, place)
     if (secret === undefined)
       throw new AuthorizerKeyError({
@@ -169,22 +130,4 @@ function authorizerOf(
       return sign({ hash: signed, privateKey, to: 'hex' })
     },
   }
-}
-
-function settingOf(
-  { shop: { name = '' } }: Context,
-  caller?: string | undefined,
-): Setting<StoredKeys> {
-  const key =
-    caller === undefined
-      ? `channelAuthorizer/${name}`
-      : `x402Authorizer/${hashText(caller)}/${name}`
-  return setting(key, keysForm)
-}
-
-function sealOf(
-  { shop: { name = '' } }: Context,
-  account: Address,
-): SealContext {
-  return { kind: 'authorizer', shop: name, account }
 }

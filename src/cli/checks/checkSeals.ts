@@ -1,4 +1,5 @@
 import {
+  countSealKeys,
   loadOrders,
   type OrdersContext,
   sealContextOf,
@@ -6,12 +7,13 @@ import {
 import { isKeyAway } from '../../store/isKeyAway.js'
 import { noKey } from '../../store/noSeal.js'
 import type { SealContext } from '../../store/types.js'
+import { voucherPlace } from '../../store/voucherPlace.js'
 import { fail, ok, warn } from './findings.js'
 import type { CheckFinding } from './types.js'
 
 /**
- * Number of orders whose secrets the check decrypts. There may be millions of
- * orders, so it takes a sample.
+ * Number of orders, and of channels, whose secrets the check decrypts. There may
+ * be millions, so it takes a sample.
  */
 const sampleSize = 20
 
@@ -22,11 +24,9 @@ const sampleSize = 20
 export async function checkSeals(
   context: OrdersContext,
 ): Promise<readonly CheckFinding[]> {
-  const { store, sealer, destinations } = context
+  const { store, sealer } = context
   const subject = 'sealing keys'
-  const counts = await store.read(({ secrets }) =>
-    secrets.countKeys(destinations),
-  )
+  const counts = await store.read((tables) => countSealKeys(tables, context))
   const missing = Object.keys(counts).filter(
     (name) => !sealer.keyNames.includes(name),
   )
@@ -78,13 +78,25 @@ async function openSample(
       limit: sampleSize,
     })
     const orders = await loadOrders(tables, { ids })
-    return [...orders.values()].flatMap(({ order, attempts }) =>
-      attempts.flatMap((attempt): [string, SealContext][] =>
-        attempt.signature === undefined
-          ? []
-          : [[attempt.signature, sealContextOf('payment', order, attempt)]],
+    const channels = await tables.channels.find({
+      sealed: destinations,
+      except: '',
+      limit: sampleSize,
+    })
+    return [
+      ...[...orders.values()].flatMap(({ order, attempts }) =>
+        attempts.flatMap((attempt): [string, SealContext][] =>
+          attempt.signature === undefined
+            ? []
+            : [[attempt.signature, sealContextOf('payment', order, attempt)]],
+        ),
       ),
-    )
+      ...channels.flatMap((channel): [string, SealContext][] =>
+        channel.voucher === undefined
+          ? []
+          : [[channel.voucher, voucherPlace(channel)]],
+      ),
+    ]
   })
   const result = { opened: 0, broken: 0, away: 0 }
   for (const [text, place] of sealed) {

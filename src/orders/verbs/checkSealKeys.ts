@@ -1,4 +1,5 @@
 import type { OrdersContext } from '../context/types.js'
+import { countSealKeys } from '../model/countSealKeys.js'
 import { OrdersSetupError } from '../model/errors.js'
 
 /**
@@ -9,9 +10,13 @@ export async function checkSealKeys({
   store,
   sealer,
   destinations,
-}: Pick<OrdersContext, 'store' | 'sealer' | 'destinations'>): Promise<void> {
-  const counts = await store.read(({ secrets }) =>
-    secrets.countKeys(destinations),
+  shop,
+}: Pick<
+  OrdersContext,
+  'store' | 'sealer' | 'destinations' | 'shop'
+>): Promise<void> {
+  const counts = await store.read((tables) =>
+    countSealKeys(tables, { destinations, shop }),
   )
   const missing = Object.keys(counts)
     .filter((name) => !sealer.keyNames.includes(name))

@@ -14,6 +14,7 @@ import { parseSubmitterValue } from '../account/accountNonces.js'
 import { submitterKey } from '../account/submitterState.js'
 import type { OrdersContext, OrderWallet } from '../context/types.js'
 import { findAsideKeys, loadAside } from '../loop/putAside.js'
+import { countSealKeys } from '../model/countSealKeys.js'
 import { atRisk } from '../model/earlyAnswer.js'
 import { findOrphans } from '../model/knownSubmitters.js'
 import { paidBy } from '../model/sendersOf.js'
@@ -250,7 +251,7 @@ async function loadKept(
   return {
     identity: typeof state.identity === 'string' ? state.identity : undefined,
     suspended: state.suspended === true,
-    sealKeys: await tables.secrets.countKeys(destinations),
+    sealKeys: await countSealKeys(tables, context),
     tokens: kept,
     submitters,
     orphans,

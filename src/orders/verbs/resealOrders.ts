@@ -1,6 +1,8 @@
 import { checkMembers } from '../../core/checkMembers.js'
-import { isKeyAway } from '../../store/isKeyAway.js'
-import { openSealed } from '../../store/openSealed.js'
+import {
+  resealAllAuthorizers,
+  sealAgain,
+} from '../../store/storedAuthorizers.js'
 import type {
   AttemptRecord,
   SealContext,
@@ -11,6 +13,7 @@ import type { OrdersContext } from '../context/types.js'
 import { loadOrders, loadTransactions } from '../model/loadOrders.js'
 import { sealContextOf } from '../model/paymentOf.js'
 import { sealOf } from '../sending/signDrafts.js'
+import { resealVouchers } from './resealVouchers.js'
 
 /** Parameters of `reseal`: when to stop. */
 export type ResealParameters = {
@@ -41,6 +44,20 @@ export async function resealOrders(
   parameters: ResealParameters,
 ): Promise<ResealReport> {
   checkMembers(parameters, ['signal'])
+  const reports = [
+    await resealPayments(context),
+    await resealVouchers(context),
+    await resealAllAuthorizers(context),
+  ]
+  const total = { resealed: 0, left: 0 }
+  for (const report of reports) {
+    total.resealed += report.resealed
+    total.left += report.left
+  }
+  return total
+}
+
+async function resealPayments(context: OrdersContext): Promise<ResealReport> {
   const { store, sealer, destinations, signal } = context
   const total = { resealed: 0, left: 0 }
   let after: string | undefined
@@ -113,28 +130,6 @@ function secretOf(
   placeOf: () => SealContext,
 ): Secret | undefined {
   return sealed === undefined ? undefined : { sealed, place: placeOf() }
-}
-
-/**
- * Encrypts a secret with the current key. Returns `undefined` when the secret
- * cannot be decrypted, now or ever.
- */
-async function sealAgain(
-  context: OrdersContext,
-  sealed: string,
-  place: SealContext,
-): Promise<string | undefined> {
-  try {
-    const secret = await openSealed(context, sealed, place)
-    return secret === undefined
-      ? undefined
-      : await context.sealer.seal(secret, place)
-  } catch (error) {
-    // The sealer or this key is unavailable: skip the secret, so that secrets
-    // of other keys need not wait.
-    if (isKeyAway(error)) return undefined
-    throw error
-  }
 }
 
 /**
