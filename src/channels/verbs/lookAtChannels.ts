@@ -120,9 +120,10 @@ async function markMoved(
     tables.channels.find({ ids }),
   )
   const steps = await followMovements(channels, rows)
-  for (const { id, state } of rows) {
+  for (const { id, state, reason } of rows) {
     const isMoved = steps.get(id) !== followed.get(id)
-    if (isMoved || (isNewBlock && state !== 'open')) stale.add(id)
+    const isWaiting = state !== 'open' || reason !== undefined
+    if (isMoved || (isWaiting && isNewBlock)) stale.add(id)
   }
 }
 

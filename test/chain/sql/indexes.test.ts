@@ -275,17 +275,6 @@ const queries: [string, string, (finder: Finder) => Promise<unknown>][] = [
     (it) => findChannels(it, { watched: [destination], after: 5n, limit }),
   ],
   [
-    'channels whose voucher another key encrypted',
-    '(channels_token|channels_pkey)',
-    (it) =>
-      findChannels(it, {
-        sealed: [destination],
-        except: 'key-1',
-        after: 5n,
-        limit,
-      }),
-  ],
-  [
     'attempts by order',
     'attempts_pkey',
     (it) => findAttempts(it, { orderIds: ['order-1', 'order-2'] }),

@@ -70,6 +70,35 @@ test('a part is paid back that is not smaller than the least deposit', async () 
   expect(settlementOf(answer)).toMatchObject({ amount: '1000000' })
 })
 
+test('two refunds that are asked for at once each get an answer of their own', async () => {
+  const account = await openedChannel(url)
+  const { id } = channelOf(
+    account.address,
+    channelOfferOf(await fetch(`${url}/tokens`)),
+  )
+  const balance = 4n * deposit
+  shop.onChain.set(id, { balance, claimed: 0n, withdrawing: 0n })
+  const ask = (amount: string) =>
+    payBy(account, `${url}/tokens`, { max: most, spoil: refund({ amount }) })
+  const turns = vi.spyOn(desk, 'inTurn')
+  const make = vi.mocked(desk.refund).getMockImplementation()
+  let second: ReturnType<typeof ask> | undefined
+  vi.mocked(desk.refund).mockImplementationOnce(async (...given) => {
+    second = ask('2000000')
+    // It waits for its turn, and joins nothing.
+    await vi.waitFor(() => expect(turns).toHaveBeenCalledTimes(2), 10_000)
+    if (!make) throw new Error('no mock')
+    return make(...given)
+  })
+  expect(settlementOf(await ask('1000000'))).toMatchObject({
+    amount: '1000000',
+  })
+  expect(settlementOf((await second) as Response)).toMatchObject({
+    amount: '2000000',
+  })
+  turns.mockRestore()
+})
+
 test.each<[string, Partial<Signing>, string]>([
   ['of nothing', { spoil: refund({ amount: '0' }) }, 'refund_amount_invalid'],
   [
