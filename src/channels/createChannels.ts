@@ -13,6 +13,7 @@ import type { ChannelsContext } from './verbs/context.js'
 import { getChannelsHealth } from './verbs/getChannelsHealth.js'
 import { getChannelOnRecord, listChannels } from './verbs/listChannels.js'
 import { refundChannel } from './verbs/refundChannel.js'
+import { rotateKey } from './verbs/rotateKey.js'
 import { runChannels } from './verbs/runChannels.js'
 import { resumeChannel, stopChannel } from './verbs/stopChannel.js'
 import type { RecoverSigner } from './vouchers/checkVoucher.js'
@@ -96,6 +97,8 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
       }),
     stop: (given) => perform('stop', () => stopChannel(channels, given)),
     resume: (given) => perform('resume', () => resumeChannel(channels, given)),
+    rotateKey: (given = {}) =>
+      perform('rotateKey', () => rotateKey(channels, given)),
     health: () => perform('health', () => getChannelsHealth(channels)),
     run: (given) =>
       watchVerb(context, 'channels.run', () =>
