@@ -17,6 +17,7 @@ import type {
   ChannelRefundResult,
   RefundChannelParameters,
 } from './verbs/refundChannel.js'
+import type { RotatedKey, RotateKeyParameters } from './verbs/rotateKey.js'
 import type { RunChannelsParameters } from './verbs/runChannels.js'
 import type { Channel } from './verbs/showChannel.js'
 
@@ -73,6 +74,13 @@ export type Channels = {
    * answer.
    */
   audit(parameters?: AuditChannelsParameters): Promise<ChannelsAuditReport>
+  /**
+   * Makes another key that signs claims and refunds, for new channels. Then
+   * claims what all channels owe. Channels of older keys are still claimed and
+   * refunded, with their key, but the gate takes no more requests for them from
+   * ten seconds later on: clients deposit into a new channel.
+   */
+  rotateKey(parameters?: RotateKeyParameters): Promise<RotatedKey>
   /** Sums up what is owed, and names what needs attention. */
   health(): Promise<ChannelsHealth>
   /**

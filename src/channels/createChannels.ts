@@ -15,6 +15,7 @@ import { getChannelsHealth } from './verbs/getChannelsHealth.js'
 import { getStatement } from './verbs/getStatement.js'
 import { getChannelOnRecord, listChannels } from './verbs/listChannels.js'
 import { refundChannel } from './verbs/refundChannel.js'
+import { rotateKey } from './verbs/rotateKey.js'
 import { runChannels } from './verbs/runChannels.js'
 import { resumeChannel, stopChannel } from './verbs/stopChannel.js'
 import type { RecoverSigner } from './vouchers/checkVoucher.js'
@@ -107,6 +108,8 @@ export function createChannels(parameters: CreateChannelsParameters): Channels {
     statement: (given) =>
       show('statement', () => getStatement(channels, given)),
     audit: (given = {}) => show('audit', () => auditChannels(channels, given)),
+    rotateKey: (given = {}) =>
+      perform('rotateKey', () => rotateKey(channels, given)),
     health: () => show('health', () => getChannelsHealth(channels)),
     run: (given) =>
       watchVerb(context, 'channels.run', () =>

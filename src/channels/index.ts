@@ -118,6 +118,7 @@ export type {
   ChannelRefundResult,
   RefundChannelParameters,
 } from './verbs/refundChannel.js'
+export type { RotatedKey, RotateKeyParameters } from './verbs/rotateKey.js'
 export type { RunChannelsParameters } from './verbs/runChannels.js'
 export type { Channel } from './verbs/showChannel.js'
 export {
