@@ -142,6 +142,12 @@ const rooms = {
   'x402/gate': ['x402/wire'],
   'x402/channel': ['x402/wire', 'x402/gate'],
   'x402/facilitator': ['x402/wire', 'x402/gate'],
+  'x402/channelFacilitator': [
+    'x402/wire',
+    'x402/gate',
+    'x402/channel',
+    'x402/facilitator',
+  ],
   'x402/middleware': ['x402/wire', 'x402/gate'],
   'x402/stock': [],
   'subscriptions/permission': [],

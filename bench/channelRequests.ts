@@ -6,7 +6,11 @@ import {
   BatchSettlementEvmScheme as ClientScheme,
   computeChannelId,
 } from '@x402/evm/batch-settlement/client'
-import { BatchSettlementEvmScheme as ServerScheme } from '@x402/evm/batch-settlement/server'
+import {
+  type ChannelStorage,
+  BatchSettlementEvmScheme as ServerScheme,
+} from '@x402/evm/batch-settlement/server'
+import { FileChannelStorage } from '@x402/evm/batch-settlement/server/file-storage'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { paymentMiddleware } from '@x402/hono'
 import { loadAccelerator } from 'countersign/accelerate'
@@ -25,7 +29,7 @@ import { Hono } from 'hono'
 import { createWalletClient, http, type PrivateKeyAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { readContract } from 'viem/actions'
-import { compareTimes, type Row } from './compare.js'
+import { compareTimes, median, type Row } from './compare.js'
 import { makeFolder } from './ordersShop.js'
 
 const rounds = 5
@@ -33,65 +37,132 @@ const rounds = 5
 const count = 100
 const price = 10_000n
 const address = 'http://api.example/words'
-const peer = 'stock server of x402, state in memory'
 
 type Side = {
   fetch: (request: Request) => Response | Promise<Response>
   stop: () => Promise<void>
 }
 
+type SideName = 'own' | 'memory' | 'file'
+
+const peers = {
+  memory: 'stock server of x402, state in memory',
+  file: 'stock server of x402, state in files',
+}
+
+/** How many times the peer's time ours must be faster at least. */
+const goals = { memory: 1, file: 5 }
+
 /**
  * Paid requests over channels, each with the next voucher, in process: ours
- * durable and sealed in SQLite, the stock server's in memory.
+ * durable and sealed in SQLite, the stock server's in memory and in files, which
+ * it does not sync. Then the answers to requests without a payment.
  */
 export async function benchChannelRequests(): Promise<Row[]> {
   const rows: Row[] = []
-  for (const many of [1, 50]) rows.push(await race(many))
+  for (const many of [1, 50]) rows.push(...(await race(many)))
   return rows
 }
 
-async function race(many: number): Promise<Row> {
+async function race(many: number): Promise<Row[]> {
   const chain = await startDevChain({ channels: true, blockTime: 0 })
-  const [own, stock] = [await openOwn(chain), await openStock(chain)]
+  const folder = makeFolder()
+  const sides: Record<SideName, Side> = {
+    own: await openOwn(chain),
+    memory: await openStock(chain),
+    file: await openStock(
+      chain,
+      new FileChannelStorage({ directory: folder.path }),
+    ),
+  }
   try {
-    const buyers = { own: await openAll(own), stock: await openAll(stock) }
-    const { milliseconds, ratios } = await compareTimes('own', {
-      rounds,
-      prepare: async () => {
-        const headers = {
-          own: await signNext(buyers.own),
-          stock: await signNext(buyers.stock),
-        }
-        return {
-          own: () => payAll(own, headers.own),
-          stock: () => payAll(stock, headers.stock),
-        }
-      },
-    })
-    const a = (took = 0) => (1000 * count) / took
-    return {
-      name: `paid request over ${many === 1 ? 'one channel' : `${many} channels`}: ${a(milliseconds.own).toFixed(0)} a second, stock ${a(milliseconds.stock).toFixed(0)}`,
-      peer,
-      ratio: ratios.stock ?? 0,
-      goal: 1,
-      unit: 'time',
-      sides: {
-        own: a(milliseconds.own),
-        peer: a(milliseconds.stock),
-        unit: 'a second',
-      },
-      why: 'Ours writes charge, voucher and answer to the disk before each answer.',
-    }
+    const paid = await racePaid(chain, sides, many)
+    return many === 1 ? [...paid, await raceUnpaid(sides)] : paid
   } finally {
-    await own.stop()
-    await stock.stop()
+    for (const side of Object.values(sides)) await side.stop()
+    folder.remove()
     await chain.stop()
   }
+}
 
-  function openAll(side: Side): Promise<Buyer[]> {
-    return Promise.all(
-      Array.from({ length: many }, () => openChannel(chain, side)),
-    )
+async function racePaid(
+  chain: DevChain,
+  sides: Record<SideName, Side>,
+  many: number,
+): Promise<Row[]> {
+  const open = (side: Side) =>
+    Promise.all(Array.from({ length: many }, () => openChannel(chain, side)))
+  const buyers = {
+    own: await open(sides.own),
+    memory: await open(sides.memory),
+    file: await open(sides.file),
+  }
+  const cpu: Record<SideName, number[]> = { own: [], memory: [], file: [] }
+  const prepare = async (name: SideName) => {
+    const headers = await signNext(buyers[name])
+    return async () => {
+      const before = process.cpuUsage()
+      await payAll(sides[name], headers)
+      const { user, system } = process.cpuUsage(before)
+      cpu[name].push((user + system) / 1000 / count)
+    }
+  }
+  const { milliseconds, ratios } = await compareTimes('own', {
+    rounds,
+    prepare: async () => ({
+      own: await prepare('own'),
+      memory: await prepare('memory'),
+      file: await prepare('file'),
+    }),
+  })
+  const where = many === 1 ? 'one channel' : `${many} channels`
+  const rate = (name: SideName) => (1000 * count) / (milliseconds[name] ?? 0)
+  const spent = (name: SideName) => median(cpu[name].slice(-rounds))
+  return (['memory', 'file'] as const).flatMap((name) => [
+    {
+      name: `paid request over ${where}: ${rate('own').toFixed(0)} a second, stock ${rate(name).toFixed(0)}`,
+      peer: peers[name],
+      ratio: ratios[name] ?? 0,
+      goal: goals[name],
+      unit: 'time',
+      sides: { own: rate('own'), peer: rate(name), unit: 'a second' as const },
+      why: 'Ours writes charge, voucher and answer to the disk before each answer.',
+    },
+    {
+      name: `paid request over ${where}: CPU ${spent('own').toFixed(2)} ms, stock ${spent(name).toFixed(2)} ms`,
+      peer: peers[name],
+      ratio: spent(name) / spent('own'),
+      goal: 0,
+      unit: 'time',
+      sides: { own: spent('own'), peer: spent(name), unit: 'ms' as const },
+    },
+  ])
+}
+
+/** Answers with the status 402. Channels on record do not matter for them. */
+async function raceUnpaid({
+  own,
+  memory,
+}: Record<SideName, Side>): Promise<Row> {
+  const ask = (side: Side) => async () => {
+    for (let at = 0; at < count; at++) {
+      const answer = await side.fetch(new Request(address))
+      if (answer.status !== 402) throw new Error(`answer ${answer.status}`)
+      await answer.arrayBuffer()
+    }
+  }
+  const { milliseconds, ratios } = await compareTimes('own', {
+    rounds,
+    prepare: () => ({ own: ask(own), memory: ask(memory) }),
+  })
+  const each = (name: SideName) => (milliseconds[name] ?? 0) / count
+  return {
+    name: `offer of a channel: ${each('own').toFixed(2)} ms, stock ${each('memory').toFixed(2)} ms`,
+    peer: peers.memory,
+    ratio: ratios.memory ?? 0,
+    goal: 1,
+    unit: 'time',
+    sides: { own: each('own'), peer: each('memory'), unit: 'ms' },
   }
 }
 
@@ -215,10 +286,13 @@ async function openOwn(chain: DevChain): Promise<Side> {
 }
 
 /** The stock server, with a facilitator that answers at once and checks nothing. */
-async function openStock({ token }: DevChain): Promise<Side> {
+async function openStock(
+  { token }: DevChain,
+  storage?: ChannelStorage,
+): Promise<Side> {
   const network = 'eip155:31337'
   const { address: payTo } = privateKeyToAccount(generatePrivateKey())
-  const scheme = new ServerScheme(payTo)
+  const scheme = new ServerScheme(payTo, storage && { storage })
   scheme.registerMoneyParser?.(async () => ({
     amount: String(price),
     asset: token,

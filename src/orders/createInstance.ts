@@ -1,6 +1,7 @@
 import { CountersignError } from '../core/CountersignError.js'
 import { checkSignal } from '../core/checkSignal.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { loadOnce } from '../core/loadOnce.js'
 import type { Observation } from '../core/observeFailure.js'
 import { inTime } from '../core/wait.js'
 import type { OrdersContext } from './context/types.js'
@@ -74,26 +75,18 @@ const sealingVerbs: readonly string[] = [
 ]
 
 export function createInstance(context: OrdersContext): Instance {
-  let opened: Promise<void> | undefined
-  let checked: Promise<void> | undefined
+  const openFirst = loadOnce(() => openStore(context))
+  const checkFirst = loadOnce(() => checkSealKeys(context))
   let engine: SubmitterEngine | undefined
   const going = new Set<Promise<unknown>>()
   const closing = new AbortController()
   const open = async () => {
-    opened ??= openStore(context).catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    await opened
+    await openFirst()
     await context.shop.refresh()
   }
   const openSealed = async () => {
     await open()
-    checked ??= checkSealKeys(context).catch((error: unknown) => {
-      checked = undefined
-      throw error
-    })
-    await checked
+    await checkFirst()
   }
   return {
     open,

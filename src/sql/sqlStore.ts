@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { loadOnce } from '../core/loadOnce.js'
 import { StoreError } from '../store/errors.js'
 import type { Lease, PaymentStore } from '../store/types.js'
 import {
@@ -70,14 +71,7 @@ export function createSqlStore(
     if (attached === 'read') throw new StoreError('was opened for reading only')
     await open()
   }
-  let opened: Promise<{ identity: string }> | undefined
-  const open = () => {
-    opened ??= (attached ? look() : prepare()).catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  const open = loadOnce(attached ? look : prepare)
   return {
     open,
     read: async (work) => {

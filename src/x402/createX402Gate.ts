@@ -1,6 +1,7 @@
 import { CountersignError } from '../core/CountersignError.js'
 import { errorName } from '../core/errorName.js'
 import { InvalidFieldError } from '../core/errors.js'
+import { loadOnce } from '../core/loadOnce.js'
 import { answerRequest } from './gate/answerRequest.js'
 import { refuse } from './gate/answers.js'
 import { isSignal } from './gate/isSignal.js'
@@ -49,14 +50,7 @@ import type {
 export function createX402Gate(parameters: X402GateParameters): X402Gate {
   const gate = parseGate(parameters, loadChannelFlow)
   const tools = { gate, liveness: createLiveness(gate) }
-  let opened: Promise<void> | undefined
-  const open = () => {
-    opened ??= openGate(gate).catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  const open = loadOnce(() => openGate(gate))
   const sell = async (
     request: Request,
     given: AnswerParameters,

@@ -1,11 +1,11 @@
+export { createFacilitator } from './createFacilitator.js'
 export { createX402Gate } from './createX402Gate.js'
-export { createFacilitator } from './facilitator/createFacilitator.js'
 export type {
   Facilitator,
   FacilitatorCaller,
   FacilitatorParameters,
 } from './facilitator/types.js'
-export { X402SetupError } from './gate/errors.js'
+export { ChargeRejectedError, X402SetupError } from './gate/errors.js'
 export type {
   X402ChannelOffer,
   X402Offer,

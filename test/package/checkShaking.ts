@@ -220,6 +220,7 @@ const rows: readonly Row[] = [
       'store',
       'x402',
       'x402/channel',
+      'x402/channelFacilitator',
       'x402/facilitator',
       'x402/gate',
       'x402/middleware',

@@ -327,6 +327,7 @@ test('countersign/webhooks exports these names', () => {
 test('countersign/x402 exports these names', () => {
   expect(Object.keys(x402).sort()).toMatchInlineSnapshot(`
     [
+      "ChargeRejectedError",
       "X402SetupError",
       "channelStorage",
       "createFacilitator",

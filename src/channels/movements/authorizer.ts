@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress, sign } from 'viem/accounts'
 import { parseAddress, parseBytes32 } from '../../core/fields.js'
+import { hashText } from '../../core/hashText.js'
 import type { OrdersContext } from '../../orders/engine.js'
 import { openSealed } from '../../store/openSealed.js'
 import {
@@ -50,10 +51,14 @@ const keysForm = /* @__PURE__ */ fields<StoredKeys>({
  * Opens the authorizer of a shop. Makes its first key if it has none: processes
  * that do so at once agree on one.
  *
+ * @param caller the name of a facilitator's caller, whose keys are its own.
  * @throws {@link SealerUnavailableError} when the sealer does not answer.
  */
-export async function openAuthorizer(context: Context): Promise<Authorizer> {
-  const place = settingOf(context)
+export async function openAuthorizer(
+  context: Context,
+  caller?: string | undefined,
+): Promise<Authorizer> {
+  const place = settingOf(context, caller)
   const known = await context.store.read(place.load)
   const stored = known
     ? await resealKeys(context, place, known)
@@ -166,8 +171,15 @@ function authorizerOf(
   }
 }
 
-function settingOf({ shop: { name = '' } }: Context): Setting<StoredKeys> {
-  return setting(`channelAuthorizer/${name}`, keysForm)
+function settingOf(
+  { shop: { name = '' } }: Context,
+  caller?: string | undefined,
+): Setting<StoredKeys> {
+  const key =
+    caller === undefined
+      ? `channelAuthorizer/${name}`
+      : `x402Authorizer/${hashText(caller)}/${name}`
+  return setting(key, keysForm)
 }
 
 function sealOf(

@@ -96,8 +96,12 @@ async function tryRows(
   const { account, payment } = claim
   const { receiver, token } = payment.movement
   const isWhole = leftOut.length === 0
+  const claims = claimCalls(claim, rows, isWhole)
+  // A signature of all rows together is no use once one of them is left out.
+  if (rows.length > 0 && claims.length === 0)
+    return { ok: false, reason: leftOut[0]?.reason ?? 'malformedSignature' }
   const calls = [
-    ...claimCalls(claim, rows, isWhole),
+    ...claims,
     ...(settles ? [settleCall({ receiver, token })] : []),
   ]
   const [only, second] = calls

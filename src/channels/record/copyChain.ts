@@ -1,11 +1,13 @@
 import type { ChannelRecord } from '../../store/types.js'
+import { isAhead, markAhead } from './aheadOfChain.js'
 import type { ChannelChain } from './types.js'
 
 /**
- * Copies what the chain says about a channel. A channel whose payer withdraws,
- * or whose deposit does not cover what was charged, takes no more requests. It
- * goes on once the chain covers it again, unless the merchant stopped it. A
- * withdrawal makes it due at once.
+ * Copies what the chain says about a channel. A channel whose payer withdraws
+ * takes requests only up to what is left after it; one whose deposit does not
+ * cover what was charged takes none. It goes on once the chain covers it again,
+ * unless the merchant stopped it. A withdrawal makes it due at once. A deposit
+ * that was credited when it was pre-confirmed counts until its time is over.
  *
  * Returns the same record for an answer that is older than the copy: nodes
  * behind one address can be at different blocks.
@@ -14,11 +16,16 @@ export function copyChain(
   channel: ChannelRecord,
   chain: ChannelChain,
 ): ChannelRecord {
-  const { balance, claimed, withdrawal, refundNonce, at } = chain
+  const { claimed, withdrawal, refundNonce, at } = chain
   if (at.blockNumber < channel.seenBlock) return channel
+  const isEarly = isAhead(channel, chain.balance)
+  const balance = isEarly ? channel.balance : chain.balance
   const isClaimed = claimed >= channel.charged
+  const withdrawableAt =
+    withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay)
   // A withdrawal that nobody saw announced, for example while no worker ran.
-  const isThreatened = withdrawal !== undefined && channel.withdrawing === 0n
+  const isThreatened =
+    withdrawal !== undefined && isNewWithdrawal(channel, withdrawableAt)
   // The worker decides again when it claims what is owed now.
   const isUncovered = balance < channel.charged && balance !== channel.balance
   const isChanged =
@@ -33,8 +40,7 @@ export function copyChain(
     balance,
     claimed,
     withdrawing: withdrawal?.value ?? 0n,
-    withdrawableAt:
-      withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay),
+    withdrawableAt,
     refundNonce,
     seenBlock: at.blockNumber,
     seenAt: at.blockTime,
@@ -44,7 +50,9 @@ export function copyChain(
   // A refund that is on its way pays from what is not charged yet.
   const isRefunding =
     channel.reason === 'refund' && refundNonce === channel.refundNonce
-  return isRefunding ? copied : { ...copied, ...coveredState(copied) }
+  if (isRefunding) return copied
+  const covered = { ...copied, ...coveredState(copied) }
+  return isEarly ? markAhead(covered) : covered
 }
 
 /**
@@ -60,6 +68,15 @@ function sinceClaim(
   const isClaimed = chain.claimed > claimed && unclaimedSince < blockTime
   return isClaimed ? blockTime : unclaimedSince
 }
+
+/**
+ * True for a withdrawal that is not on record. Its payer can end one and announce
+ * the next in one transaction.
+ */
+export const isNewWithdrawal = (
+  { withdrawing, withdrawableAt }: ChannelRecord,
+  at: bigint | undefined,
+): boolean => withdrawing === 0n || withdrawableAt !== at
 
 /** Decides whether a channel takes requests, by what the chain covers. */
 export function coveredState(

@@ -58,6 +58,9 @@ test('a voucher pays for exactly what was charged and the price', () => {
   expect(judge({}, 200n)).toBe('belowClaimed')
   expect(judge({ state: 'stopped' }, 310n)).toBe('stopped')
   expect(judge({ balance: 309n }, 310n)).toBe('exceedsBalance')
+  const withdrawal = { state: 'stopped', reason: 'withdrawal' } as const
+  expect(judge({ ...withdrawal, withdrawing: 690n }, 310n)).toBe('ok')
+  expect(judge({ ...withdrawal, withdrawing: 691n }, 310n)).toBe('stopped')
   expect(judge({}, 310n, 109n)).toBe('tooMuchUnclaimed')
   expect(judge({}, 310n, 110n)).toBe('ok')
 })
@@ -106,12 +109,19 @@ test('after a claim, only what was charged later is owed, and no earlier than it
 
 test('the copy of the chain stops a channel that it does not cover', () => {
   const withdrawal = { value: 500n, initiatedAt: 40n }
-  expect(copyChain(channel, { ...chain, withdrawal })).toMatchObject({
+  const withdrawn = { ...chain, withdrawal }
+  expect(copyChain(channel, withdrawn)).toMatchObject({
     state: 'stopped',
     reason: 'withdrawal',
     withdrawableAt: 940n,
     due: 0n,
   })
+  const known = { ...channel, withdrawing: 500n, due: 70n }
+  const same = copyChain({ ...known, withdrawableAt: 940n }, withdrawn)
+  expect(same.due).toBe(70n)
+  // The payer has ended that one, and announced the next.
+  const next = copyChain({ ...known, withdrawableAt: 930n }, withdrawn)
+  expect(next).toMatchObject({ due: 0n, withdrawableAt: 940n })
   expect(copyChain(channel, { ...chain, balance: 299n })).toMatchObject({
     state: 'stopped',
     reason: 'uncovered',

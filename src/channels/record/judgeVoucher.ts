@@ -8,7 +8,7 @@ type VoucherRefusal =
   | 'wrongAmount'
   /** It allows no more than what was claimed already. */
   | 'belowClaimed'
-  /** The channel takes no more requests. */
+  /** The channel takes no more requests, or not up to this sum. */
   | 'stopped'
   /** More would be owed than the policy allows before a claim. */
   | 'tooMuchUnclaimed'
@@ -27,17 +27,36 @@ export function judgeVoucher(
   { mostUnclaimed }: { mostUnclaimed?: bigint | undefined } = {},
 ): JudgedVoucher {
   const { maxClaimable, price } = asked
-  const { charged, claimed, balance, state } = channel
+  const { charged, claimed } = channel
   const refuse = (reason: VoucherRefusal): JudgedVoucher => ({
     ok: false,
     reason,
   })
   if (maxClaimable <= claimed) return refuse('belowClaimed')
   if (maxClaimable !== charged + price) return refuse('wrongAmount')
-  if (state === 'stopped') return refuse('stopped')
-  if (maxClaimable > balance) return refuse('exceedsBalance')
+  const left = leftOf(channel)
+  if (left === undefined) return refuse('stopped')
+  if (maxClaimable > left)
+    return refuse(channel.state === 'stopped' ? 'stopped' : 'exceedsBalance')
   const owed = maxClaimable - claimed
   return mostUnclaimed !== undefined && owed > mostUnclaimed
     ? refuse('tooMuchUnclaimed')
     : { ok: true }
+}
+
+/**
+ * Returns the base units that a channel can be charged in all, whatever its payer
+ * does: a withdrawal that is announced takes at most what it says. Returns
+ * `undefined` if the channel takes no more requests.
+ */
+export function leftOf({
+  state,
+  reason,
+  balance,
+  withdrawing,
+}: Pick<ChannelRecord, 'state' | 'reason' | 'balance' | 'withdrawing'>):
+  | bigint
+  | undefined {
+  if (state === 'stopped' && reason !== 'withdrawal') return undefined
+  return balance - withdrawing
 }

@@ -2,8 +2,9 @@ import type { ChannelRecord } from '../../store/types.js'
 import { claimSoon } from './claimSoon.js'
 
 /**
- * Plans what follows when the payer announces a withdrawal: the channel takes no
- * more requests, and is claimed at once. The announcement may be pre-confirmed.
+ * Plans what follows when the payer announces a withdrawal: the channel takes
+ * requests only up to what is left after it, and is claimed at once. The
+ * announcement may be pre-confirmed.
  *
  * @param now Unix seconds.
  */

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import type { SignedPayment } from '../../core/types.js'
-import { waitForCapture } from '../../orders/engine.js'
+import { type EarlyLimits, waitForCapture } from '../../orders/engine.js'
+import type { CaptureResult } from '../../orders/index.js'
 import type {
   ChannelRecord,
   OrderReason,
@@ -10,6 +11,8 @@ import { writeNew } from '../../store/writeAgain.js'
 import type { ChannelConfig } from '../contract/types.js'
 import { depositIdOf, planDeposit } from '../movements/planMovement.js'
 import { insertMovement, sealMovement } from '../movements/writeMovement.js'
+import { aheadReason } from '../record/aheadOfChain.js'
+import { creditEarly } from '../record/earlyDeposit.js'
 import { newChannel } from '../record/newChannel.js'
 import type { ChannelsContext } from './context.js'
 import { isMovementOver } from './followMovements.js'
@@ -32,6 +35,11 @@ export type WantedDeposit = {
   version?: number | undefined
   /** Milliseconds to wait for the transaction. */
   timeout: number
+  /**
+   * Limits for a credit as soon as the chain has pre-confirmed the deposit. Absent
+   * to wait until a block has it.
+   */
+  early?: EarlyLimits | undefined
 }
 
 /** What became of a deposit. */
@@ -50,7 +58,8 @@ export type DepositResult =
     }
 
 /**
- * Stores a deposit, has the submitter send it, and waits until a block shows it.
+ * Stores a deposit, has the submitter send it, and waits until a block shows it,
+ * or until it is pre-confirmed if that is allowed.
  * The same deposit again waits for the first one. Run it in the channel's turn.
  *
  * @throws {@link NoSubmitterError} when no wallet may send for the recipient.
@@ -59,7 +68,6 @@ export async function depositToChannel(
   channels: ChannelsContext,
   wanted: WantedDeposit,
 ): Promise<DepositResult> {
-  const { context, instance } = channels
   const { id, timeout } = wanted
   const before = await channels.book.reload(id)
   const known = before?.depositId && (await loadDeposit(channels, before))
@@ -68,16 +76,29 @@ export async function depositToChannel(
     return { status: 'busy', channel: before }
   // What the other deposit credited may not be copied yet.
   if (before && known && !isSame) await refreshChannels(channels, before, [id])
-  const order = isSame ? known : await insertDeposit(channels, wanted)
+  const inserted = isSame ? undefined : await insertDeposit(channels, wanted)
+  const order = isSame ? known : inserted?.order
   if (!order) {
     const changed = await channels.book.reload(id)
     if (changed) return { status: 'busy', channel: changed }
     return { status: 'rejected', channel: changed, reason: 'otherPayment' }
   }
   // Whatever becomes of it, the watch follows it: the channel names it.
-  const result = await waitForCapture(context, instance.drive(), order, {
+  const result = await waitForDeposit(channels, order, {
     timeout,
+    // Nobody knows whether the balance counts a deposit of an earlier call.
+    early: inserted && wanted.early,
   })
+  if (result.status === 'preconfirmed' && inserted) {
+    const { before } = inserted
+    const { value } = order
+    const credited = await channels.book.change(id, (channel) =>
+      creditEarly(channel, { before, value }),
+    )
+    const { transactionHash } = result
+    if (credited?.reason === aheadReason)
+      return { status: 'credited', channel: credited, transactionHash }
+  }
   if (result.status === 'captured') {
     const at = { chainId: order.chainId, token: order.token }
     const [channel] = await refreshChannels(channels, at, [id])
@@ -92,6 +113,18 @@ export async function depositToChannel(
   return channel
     ? { status: 'pending', channel }
     : { status: 'rejected', channel, reason: 'otherPayment' }
+}
+
+async function waitForDeposit(
+  { context, instance }: ChannelsContext,
+  order: OrderRecord,
+  { timeout, early }: Pick<WantedDeposit, 'timeout' | 'early'>,
+): Promise<CaptureResult> {
+  const engine = instance.drive()
+  if (!early) return waitForCapture(context, engine, order, { timeout })
+  const asked = await engine.requestCapture(order.id, early)
+  const answerAt = 'preconfirmed'
+  return waitForCapture(context, engine, asked, { timeout, answerAt })
 }
 
 /** True when a later deposit need not wait for this one. */
@@ -129,7 +162,7 @@ async function planWanted(channels: ChannelsContext, wanted: WantedDeposit) {
 async function insertDeposit(
   channels: ChannelsContext,
   wanted: WantedDeposit,
-): Promise<OrderRecord | undefined> {
+): Promise<{ order: OrderRecord; before: bigint } | undefined> {
   const { context, book, instance } = channels
   const { id, chainId, config, version } = wanted
   const { receiver: recipient, ...terms } = config
@@ -137,7 +170,7 @@ async function insertDeposit(
   const sealed = await sealMovement(context, planned)
   const depositId = planned.order.id
   const now = context.now() / 1000n
-  const order = await writeNew(context, async (tables) => {
+  const inserted = await writeNew(context, async (tables) => {
     const [known] = await tables.channels.find({ ids: [id] })
     const isChanged = version !== undefined && version !== (known?.version ?? 0)
     if (isChanged) return undefined
@@ -147,10 +180,12 @@ async function insertDeposit(
       await tables.channels.insert([{ ...row, depositId }])
     }
     const [stored] = await tables.orders.find({ ids: [depositId] })
-    return stored ?? insertMovement(context, tables, sealed)
+    const order = stored ?? (await insertMovement(context, tables, sealed))
+    return { order, before: known?.balance ?? 0n }
   })
   await book.reload(id)
-  if (!order) return undefined
-  instance.drive().wake({ chainId, account: order.submitter })
-  return order
+  if (!inserted) return undefined
+  const { submitter: account } = inserted.order
+  instance.drive().wake({ chainId, account })
+  return inserted
 }

@@ -1,8 +1,11 @@
 import type { Hex } from 'viem'
 import type { ChannelRecord, OrderRecord } from '../../store/types.js'
 import { channelRefundIdOf } from '../movements/planMovement.js'
+import { aheadReason } from '../record/aheadOfChain.js'
 import { coveredState } from '../record/copyChain.js'
+import { letGoDeposit } from '../record/earlyDeposit.js'
 import type { ChannelsContext } from './context.js'
+import { refreshChannels } from './refreshChannels.js'
 
 /**
  * Lets go of deposits that are final or ended unpaid, and lets channels go on
@@ -11,9 +14,10 @@ import type { ChannelsContext } from './context.js'
  * @returns the channels whose deposit or refund must be followed further.
  */
 export async function followMovements(
-  { context, book, instance }: ChannelsContext,
+  channels: ChannelsContext,
   rows: readonly ChannelRecord[],
 ): Promise<Hex[]> {
+  const { context, book, instance } = channels
   const named = rows.flatMap(movementsOf)
   if (named.length === 0) return []
   const orders = await context.store.read((tables) =>
@@ -32,7 +36,10 @@ export async function followMovements(
     // A movement that came meanwhile was not looked up: it may be open.
     const over = new Set(movements.filter((id) => !open.has(id)))
     if (over.size === 0) continue
-    await book.change(row.id, (channel) => letGo(channel, over))
+    const kept = await book.change(row.id, (channel) => letGo(channel, over))
+    // What was credited too early is no longer.
+    const isEarly = row.reason === aheadReason && kept?.depositId === undefined
+    if (isEarly) await refreshChannels(channels, row, [row.id])
   }
   return followed
 }
@@ -52,7 +59,7 @@ function letGo(
   const endsRefund =
     reason === 'refund' && over.has(channelRefundIdOf(id, refundNonce))
   if (!endsDeposit && !endsRefund) return undefined
-  const kept = endsDeposit ? { ...channel, depositId: undefined } : channel
+  const kept = endsDeposit ? letGoDeposit(channel) : channel
   return endsRefund ? (resumeAfterRefund(kept) ?? kept) : kept
 }
 

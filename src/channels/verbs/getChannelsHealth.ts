@@ -100,9 +100,11 @@ function addChannel(
 
 function soonest(
   known: ThreateningWithdrawal | undefined,
-  { id, charged, claimed, withdrawableAt }: ChannelRecord,
+  { id, charged, claimed, balance, withdrawing, withdrawableAt }: ChannelRecord,
 ): ThreateningWithdrawal | undefined {
   if (withdrawableAt === undefined || charged === claimed) return known
+  // The withdrawal leaves enough.
+  if (charged <= balance - withdrawing) return known
   if (known && known.finalizableAt <= withdrawableAt) return known
   const unclaimed = charged - claimed
   return { channelId: id, unclaimed, finalizableAt: withdrawableAt }

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { getHeads } from '../../chain/state/getHeads.js'
 import { type ClientGroup, clientOf } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
+import { isNewWithdrawal } from '../record/copyChain.js'
 import { planWithdrawal } from '../record/planWithdrawal.js'
 import { claimDue, type LastClaims } from './claimDue.js'
 import type { ChannelsContext } from './context.js'
@@ -111,7 +112,7 @@ async function stopWithdrawn(
   for (const { id, ...withdrawal } of withdrawals) {
     let isNew = false
     const stopped = await book.change(id, (channel) => {
-      isNew = channel.withdrawing === 0n
+      isNew = isNewWithdrawal(channel, withdrawal.withdrawableAt)
       return isNew ? planWithdrawal(channel, withdrawal, now) : undefined
     })
     if (!isNew || !stopped) continue

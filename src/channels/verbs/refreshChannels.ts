@@ -57,6 +57,7 @@ function isSame(one: ChannelRecord, other: ChannelRecord): boolean {
     one.claimed === other.claimed &&
     one.withdrawing === other.withdrawing &&
     one.refundNonce === other.refundNonce &&
-    one.state === other.state
+    one.state === other.state &&
+    one.reason === other.reason
   )
 }

@@ -15,9 +15,11 @@ export type Channel = {
    */
   state: ChannelState
   /**
-   * `withdrawal`: the payer announced a withdrawal. `uncovered`: the deposit does
+   * `withdrawal`: the payer announced a withdrawal, and the channel takes
+   * requests only up to what it leaves. `uncovered`: the deposit does
    * not cover what was charged. `refund`: a refund is on its way. `merchant`: you
-   * stopped it.
+   * stopped it. `preconfirmed`: it is open, and `balance` counts a deposit that no
+   * block has yet.
    */
   reason: string | undefined
   /** Deposited in the contract, as of `seenAt`. */

@@ -11,6 +11,7 @@ import {
   withSettlement,
 } from '../gate/answers.js'
 import { digestBody, hashBinding } from '../gate/bindRequest.js'
+import { heirOf } from '../gate/heirOf.js'
 import { openResponse } from '../gate/keptResponse.js'
 import { passOn } from '../gate/passOn.js'
 import type {
@@ -44,20 +45,33 @@ export async function answerChannel(
   if (typeof signed === 'function') return signed()
   const { payload, bound } = signed
   const key = `${payload.type}:${bound}`
-  const joined = gate.serving.get(key) as Promise<Reply> | undefined
-  if (joined) return answerOf(await joined, { request: call.request })
+  const joined = gate.serving.get(key)
+  joined?.waiting.push(call.request)
+  const served = joined ?? startServing(signed, key)
+  // The cast is safe, because only `startServing` writes the map.
+  const reply = (await served.ended) as Reply
+  return answerOf(reply, call.request, heirOf(served) === call.request)
+}
 
+/** Starts to serve a voucher. Requests that arrive meanwhile with it join. */
+function startServing(
+  signed: SignedCall,
+  key: string,
+): { ended: Promise<Reply>; waiting: Request[] } {
+  const { gate, payload, waiting } = signed
   const serve = payload.type === 'refund' ? serveRefund : serveVoucher
-  const running = takeTurn(signed, () => serve(signed)).finally(() =>
+  const ended = takeTurn(signed, () => serve(signed)).finally(() =>
     gate.serving.delete(key),
   )
-  gate.serving.set(key, running)
-  return answerOf(await running, { request: call.request, isFirst: true })
+  const served = { ended, waiting }
+  gate.serving.set(key, served)
+  return served
 }
 
 /**
  * Serves a request in its channel's turn. Waits for the turn at most for the
- * gate's `timeout`: the handler of an earlier request may never answer.
+ * gate's `timeout`: the handler of an earlier request may never answer. A stream
+ * keeps the turn while it can cost more.
  */
 function takeTurn(
   { gate, desk, named }: SignedCall,
@@ -71,23 +85,23 @@ function takeTurn(
     }, gate.timeout)
     const work = async () => {
       clearTimeout(timer)
-      if (!isLate) settle(await serve())
+      if (isLate) return
+      const reply = await serve()
+      settle(reply)
+      if (reply.kind === 'answered') await reply.live?.charge.over
     }
     desk.inTurn(named.id, work).catch(fail)
   })
 }
 
 /** Builds a request's own answer: a response can be read only once. */
-function answerOf(
-  reply: Reply,
-  { request, isFirst = false }: { request: Request; isFirst?: boolean },
-): Response {
+function answerOf(reply: Reply, request: Request, isHeir: boolean): Response {
   if (reply.kind === 'built') return reply.build()
   if (reply.kind === 'signal') throw thrownBy(reply.signal)
   const { response, settled, live } = reply
   const answer =
-    live && isFirst
-      ? passOn(live, request.signal, () => undefined)
+    live && isHeir
+      ? passOn(live.response, request.signal, live.charge.end)
       : response
         ? openResponse(response)
         : refuse(409, 'answered')
@@ -157,6 +171,7 @@ async function readSigned(
     gate,
     desk,
     request,
+    waiting: [request],
     handler,
     isStream: terms.offer.stream && stream !== false,
     asked,

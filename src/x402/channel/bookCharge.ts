@@ -1,26 +1,25 @@
-import { drawNonce } from '../../core/drawNonce.js'
-import { growingPause, keepTrying } from '../../core/keepTrying.js'
+import { keepTrying } from '../../core/keepTrying.js'
 import type { ChannelRecord } from '../../store/types.js'
 import type { KeptResponse } from '../gate/types.js'
 import { type Sent, settlementOf } from './channelState.js'
 import { findAnswer, judgePaid } from './judgePaid.js'
+import { pauseUntil } from './pauseUntil.js'
 import { built, busy } from './refusals.js'
-import type { Reply, SignedCall } from './types.js'
+import type { LiveAnswer, Reply, SignedCall } from './types.js'
 import { noteOfAnswer } from './voucherAnswer.js'
 
 /** What a handler has done. */
 export type ChannelWork = {
-  /** Base units of the token. */
+  /** Random name of the run. */
+  run: string
+  /** Base units of the token. For a stream: what it costs at its beginning. */
   charged: bigint
   /** The deposit of this request, if there is one. */
   sent: Sent | undefined
   /** The answer, unless it is streamed. */
   response: KeptResponse | undefined
-  live: Response | undefined
+  live: LiveAnswer | undefined
 }
-
-/** Milliseconds between two tries while the database does not answer. */
-const pauses = { shortest: 50, longest: 2_000 }
 
 /** Most times that one charge is judged again because others change the row. */
 const mostTries = 20
@@ -42,21 +41,20 @@ export async function bookCharge(
   // voucher may cost something next time.
   if (charged === 0n) {
     const settled = settlementOf({ channel, charged, sent })
+    live?.charge.begin(channel, charged)
     return { kind: 'answered', response, live, settled }
-  }
-  const end = performance.now() + call.gate.timeout
-  const pauseAfter = (_: unknown, failures: number) => {
-    const left = end - performance.now()
-    return left > 0 ? Math.min(left, growingPause(failures, pauses)) : undefined
   }
   let isSent = false
   try {
     const write = openWrite(call, channel, work)
-    const reply = await keepTrying(write, pauseAfter)
+    const reply = await keepTrying(write, pauseUntil(call.gate.timeout))
     isSent = reply.kind === 'answered' && reply.live !== undefined
     return reply
   } finally {
-    if (!isSent) await live?.body?.cancel().catch(() => undefined)
+    if (!isSent) {
+      live?.charge.end()
+      await live?.response.body?.cancel().catch(() => undefined)
+    }
   }
 }
 
@@ -67,11 +65,10 @@ export async function bookCharge(
 function openWrite(
   call: SignedCall,
   channel: ChannelRecord,
-  { charged, sent, response, live }: ChannelWork,
+  { run, charged, sent, response, live }: ChannelWork,
 ): () => Promise<Reply> {
   const { gate, desk, named, payload, signature, bound } = call
   const { maxClaimable } = payload
-  const run = drawNonce().slice(2, 34)
   let known = channel
   const write = async (): Promise<Reply | undefined> => {
     const next = { ...known, charged: known.charged + charged }
@@ -85,20 +82,24 @@ function openWrite(
       signature,
       note,
     })
-    return written && { kind: 'answered', response, live, settled }
+    if (!written) return undefined
+    live?.charge.begin(written, charged)
+    return { kind: 'answered', response, live, settled }
   }
   /** Judges again after somebody has changed the channel. */
   const judge = async (): Promise<Reply | undefined> => {
     const changed = await desk.reload(named.id)
     if (!changed) return built(busy)
     const kept = await findAnswer(call, changed)
+    // A failed write of this run has reached the database after all.
+    const isOurs = kept?.run === run
+    if (isOurs) live?.charge.begin(changed, charged)
     if (kept)
       return {
         kind: 'answered',
         response: kept.response,
         settled: kept.settled,
-        // A failed write of this run has reached the database after all.
-        live: kept.run === run ? live : undefined,
+        live: isOurs ? live : undefined,
       }
     const refused = await judgePaid(call, changed)
     known = changed

@@ -19,7 +19,7 @@ export async function judgePaid(
   const verdict = judgeVoucher(
     channel,
     { maxClaimable, price: terms.value },
-    { mostUnclaimed: desk.mostUnclaimed },
+    { mostUnclaimed: lower(desk.mostUnclaimed, terms.channel.mostUnclaimed) },
   )
   if (verdict.ok) return undefined
   switch (verdict.reason) {
@@ -33,6 +33,14 @@ export async function judgePaid(
     case 'tooMuchUnclaimed':
       return busy
   }
+}
+
+function lower(
+  one: bigint | undefined,
+  other: bigint | undefined,
+): bigint | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one < other ? one : other
 }
 
 /**

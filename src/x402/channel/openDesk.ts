@@ -54,9 +54,9 @@ export function openDesk(channels: ChannelsContext): ChannelDesk {
         ? { ok: true, transaction, value }
         : { ok: false }
     },
-    deposit: async ({ payment, ...named }, { timeout }) => {
+    deposit: async ({ payment, ...named }, options) => {
       const since = performance.now()
-      const wanted = { ...named, payment, timeout }
+      const wanted = { ...named, payment, ...options }
       const made = await depositToChannel(channels, wanted)
       const { value } = payment.message
       if (made.status === 'rejected') return { ok: false, reason: 'rejected' }

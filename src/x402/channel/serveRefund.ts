@@ -24,6 +24,8 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
     return built(await correctCall(call, channel))
   if (channel.reason === 'withdrawal' || channel.reason === 'refund')
     return built(await refuseStopped(call, channel))
+  // A block must have the deposit first.
+  if (channel.reason === 'preconfirmed') return built(busy)
   const left = balance - charged
   if (left <= 0n) return built(refusedBy(asked, 'refund_no_balance'))
   const value = payload.refund ?? left

@@ -1,11 +1,14 @@
 import { formatAmount } from '../../core/amount.js'
+import { drawNonce } from '../../core/drawNonce.js'
 import type { ChannelRecord } from '../../store/types.js'
 import { runHandler } from '../gate/runHandler.js'
 import { bookCharge } from './bookCharge.js'
 import { type Sent, settlementOf } from './channelState.js'
 import { findAnswer, judgePaid } from './judgePaid.js'
 import { openCharge } from './openCharge.js'
+import { readFirst } from './readFirst.js'
 import { built, refusedBy } from './refusals.js'
+import { openStreamCharge } from './streamCharge.js'
 import { takeDeposit } from './takeDeposit.js'
 import type { Reply, SignedCall } from './types.js'
 
@@ -75,15 +78,20 @@ async function work(
   channel: ChannelRecord,
   sent: Sent | undefined,
 ): Promise<Reply> {
-  const { gate, request, handler, isStream, terms, named, bound } = call
+  const { gate, request, waiting, handler, isStream, terms, named } = call
   const { offer, value, token } = terms
+  const timeout = offer.maxTimeoutSeconds * 1000
   const charging = openCharge(value, token.decimals)
   const finished = await runHandler(gate, {
     request,
     handler,
     isStream,
+    begin: (response) =>
+      charging.hasCharged()
+        ? response
+        : readFirst(response, { request, waiting, timeout }),
     payment: {
-      orderId: `x402-${bound.slice(2, 42)}`,
+      orderId: `x402-${call.bound.slice(2, 42)}`,
       offer: offer.name,
       payer: channel.payer,
       amount: formatAmount(value, token.decimals),
@@ -92,7 +100,15 @@ async function work(
       charge: charging.charge,
     },
   })
-  const charged = charging.end()
+  const run = drawNonce().slice(2, 34)
+  const live =
+    finished.kind === 'live'
+      ? {
+          response: finished.response,
+          charge: openStreamCharge({ call, sent, run }),
+        }
+      : undefined
+  const charged = charging.end(live?.charge)
   if (finished.kind === 'failed' && finished.signal)
     return { kind: 'signal', signal: finished.signal }
   // Nothing is charged, but a deposit may have been made, and then the client
@@ -103,11 +119,11 @@ async function work(
       response: finished.response,
       settled: sent && settlementOf({ channel, charged: 0n, sent }),
     }
-  const isLive = finished.kind === 'live'
   return bookCharge(call, channel, {
+    run,
     charged,
     sent,
-    response: isLive ? undefined : finished.response,
-    live: isLive ? finished.response : undefined,
+    response: finished.kind === 'live' ? undefined : finished.response,
+    live,
   })
 }

@@ -50,7 +50,8 @@ export async function takeDeposit(
   const { timeout } = call.gate
   const version = channel?.version ?? 0
   const wanted = { ...named, payment, salt, version }
-  const made = await desk.deposit(wanted, { timeout })
+  const { early } = terms.offer
+  const made = await desk.deposit(wanted, { timeout, early })
   if (!made.ok) return built(explain(call, made.reason))
   const { maxClaimable } = payload
   // Somebody changed the channel while the deposit was made.
@@ -94,8 +95,8 @@ function refuseAmount(
   { value }: AskedDeposit,
   balance: bigint,
 ): Refusal | undefined {
-  const { minDeposit } = terms.channel
-  if (value < minDeposit) return refusedBy(asked, 'deposit_below_min_deposit')
+  const { leastDeposit } = terms.channel
+  if (value < leastDeposit) return refusedBy(asked, 'deposit_below_min_deposit')
   return payload.maxClaimable > balance + value
     ? refusedBy(asked, 'cumulative_exceeds_balance')
     : undefined
@@ -145,10 +146,10 @@ async function refusePayment(
   })
   return verdict.ok
     ? undefined
-    : (codes[verdict.reason] ?? 'deposit_simulation_failed')
+    : (depositCodes[verdict.reason] ?? 'deposit_simulation_failed')
 }
 
-const codes: Readonly<Partial<Record<string, CodeName>>> = {
+export const depositCodes: Readonly<Partial<Record<string, CodeName>>> = {
   malformedSignature: 'receive_authorization_signature',
   wrongSigner: 'receive_authorization_signature',
   wrongPayer: 'receive_authorization_signature',

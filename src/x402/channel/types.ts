@@ -1,5 +1,6 @@
 import type { SettleResponse } from '@x402/core/types'
 import type { Hex } from 'viem'
+import type { ChannelRecord } from '../../store/types.js'
 import type { ChannelDesk, NamedChannel } from '../gate/channelDesk.js'
 import type {
   Asked,
@@ -18,6 +19,11 @@ export type SignedCall = {
   gate: GateContext
   desk: ChannelDesk
   request: Request
+  /**
+   * This request, and later ones with the same voucher, which wait for its
+   * answer.
+   */
+  waiting: Request[]
   handler: X402Handler
   /** True to send a successful answer in parts, and not to store it. */
   isStream: boolean
@@ -30,6 +36,26 @@ export type SignedCall = {
   /** Hash of the voucher, and of the request that it pays for. */
   bound: Hex
 }
+
+/** What a streamed answer costs while it runs. Amounts in base units. */
+export type StreamCharge = {
+  /** Starts it, once what the stream cost at its beginning is on record. */
+  begin(channel: ChannelRecord, charged: bigint): void
+  /**
+   * Raises what the stream has cost to `total`. Resolves once that is on record.
+   * Calls that come faster than the store writes share a write.
+   *
+   * @throws {@link ChargeRejectedError}
+   */
+  raise(total: bigint): Promise<void>
+  /** Ends it: the stream costs no more than what is on record. */
+  end(): void
+  /** Resolves when nothing more will be written. */
+  over: Promise<void>
+}
+
+/** A streamed answer. Only one of the requests that wait for it gets it. */
+export type LiveAnswer = { response: Response; charge: StreamCharge }
 
 /**
  * What a request gets. Requests with the same voucher that arrive meanwhile get
@@ -44,8 +70,8 @@ export type Reply =
       response: KeptResponse | undefined
       /** Absent if nothing was charged or deposited. */
       settled: SettleResponse | undefined
-      /** The streamed answer, for the first of the requests. */
-      live?: Response | undefined
+      /** Absent unless the answer is streamed. */
+      live?: LiveAnswer | undefined
     }
   /** The handler threw a value for its framework. Nothing was charged. */
   | { kind: 'signal'; signal: Signal }

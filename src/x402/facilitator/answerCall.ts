@@ -3,7 +3,10 @@ import { CountersignError } from '../../core/CountersignError.js'
 import { contextOf } from '../../orders/engine.js'
 import { startCleaning } from '../gate/removeOld.js'
 import type { X402ErrorCode } from '../wire/errorCodes.js'
+import { isObject } from '../wire/headers.js'
+import { channelScheme } from '../wire/requirements.js'
 import {
+  type AskedCall,
   clientFor,
   type FacilitatorContext,
   type SettledCaller,
@@ -17,18 +20,15 @@ import { settlePayment } from './settlePayment.js'
 import type { Settled, Verified } from './types.js'
 import { verifyCall } from './verifyCall.js'
 
-type Asked = {
-  /** The body of the request, parsed as JSON. */
-  body: unknown
-  caller: SettledCaller
-  signal: AbortSignal
-}
-
 /** Answers `/verify`. Never rejects: turns errors into answers. */
 export async function answerVerify(
   facilitator: FacilitatorContext,
-  { body, caller }: Asked,
+  asked: AskedCall,
 ): Promise<Verified> {
+  const { loadChannels } = facilitator
+  const { body, caller } = asked
+  if (loadChannels && isOfChannel(body))
+    return (await loadChannels()).verify(asked)
   const served = await findServedNow(facilitator, caller, body)
   const { payer } = served
   const outcome = await watchCall(facilitator, 'verify', async () => {
@@ -47,8 +47,12 @@ export async function answerVerify(
 /** Answers `/settle`. Never rejects: turns errors into answers. */
 export async function answerSettle(
   facilitator: FacilitatorContext,
-  { body, caller, signal }: Asked,
+  asked: AskedCall,
 ): Promise<Settled> {
+  const { loadChannels } = facilitator
+  const { body, caller, signal } = asked
+  if (loadChannels && isOfChannel(body))
+    return (await loadChannels()).settle(asked)
   const served = await findServedNow(facilitator, caller, body)
   const { network, payer } = served
   const outcome = await watchCall(facilitator, 'settle', async () => {
@@ -67,17 +71,31 @@ export async function answerSettle(
   }
 }
 
-type Outcome = {
+/** True for a call of the scheme `batch-settlement`. */
+function isOfChannel(body: unknown): boolean {
+  const { paymentRequirements } = isObject(body) ? body : {}
+  return Object(paymentRequirements).scheme === channelScheme
+}
+
+type Refused = {
+  ok: false
+  code: X402ErrorCode
   hash?: Hash | undefined
   words?: string | undefined
-} & ({ ok: true } | { ok: false; code: X402ErrorCode })
+}
+
+type Accepted = {
+  ok: true
+  hash?: Hash | undefined
+  words?: string | undefined
+}
 
 /** Runs the work, and reports its duration and outcome to `observe`. */
-async function watchCall(
-  { context }: FacilitatorContext,
+export async function watchCall<accepted extends Accepted>(
+  { context }: Pick<FacilitatorContext, 'context'>,
   call: 'verify' | 'settle',
-  work: () => Promise<Outcome>,
-): Promise<Outcome> {
+  work: () => Promise<accepted | Refused>,
+): Promise<accepted | Refused> {
   const name = `x402.${call}`
   const start = performance.now()
   const duration = () => performance.now() - start

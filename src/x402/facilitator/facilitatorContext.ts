@@ -1,7 +1,38 @@
 import type { Address, Client } from 'viem'
+import type { Channels } from '../../channels/engine.js'
 import type { Instance, OrdersContext } from '../../orders/engine.js'
 import type { Orders } from '../../orders/index.js'
-import type { FacilitatorCaller, FacilitatorParameters } from './types.js'
+import type {
+  FacilitatorCaller,
+  FacilitatorParameters,
+  Settled,
+  Verified,
+} from './types.js'
+
+/** One call of a server, whatever its scheme. */
+export type AskedCall = {
+  /** The body of the request, parsed as JSON. Nothing in it is checked. */
+  body: unknown
+  caller: SettledCaller
+  /** Aborts when the client has disconnected. */
+  signal: AbortSignal
+}
+
+/** Answers calls of the scheme `batch-settlement`. */
+export type ChannelScheme = {
+  /** Never rejects: turns errors into answers. */
+  verify(asked: AskedCall): Promise<Verified>
+  /** Never rejects: turns errors into answers. */
+  settle(asked: AskedCall): Promise<Settled>
+  /** Returns the account that signs for this caller's channels. */
+  getAuthorizer(caller: SettledCaller): Promise<Address>
+}
+
+/** Loads the scheme when it is needed: others stay lighter without it. */
+export type LoadChannelScheme = (
+  facilitator: FacilitatorContext,
+  channels: Channels,
+) => Promise<ChannelScheme>
 
 /** The checked parameters of a facilitator, and the context of its orders. */
 export type FacilitatorContext = Pick<FacilitatorParameters, 'authorize'> & {
@@ -18,6 +49,8 @@ export type FacilitatorContext = Pick<FacilitatorParameters, 'authorize'> & {
    * it. Absent if every answer waits for the block.
    */
   preconfirmedUpTo: string | undefined
+  /** Absent if the facilitator only takes the scheme `exact`. */
+  loadChannels: (() => Promise<ChannelScheme>) | undefined
 }
 
 /**

@@ -9,7 +9,7 @@ import type {
 import { writeAgain } from '../../store/writeAgain.js'
 import type { SettledCaller } from './facilitatorContext.js'
 
-/** Gas reserved for one capture, and the day whose budget it is taken from. */
+/** Gas reserved for one transaction, and the day whose budget it is taken from. */
 export type KeptGas = { day: string; gas: bigint }
 
 type Context = Pick<OrdersContext, 'store' | 'policy' | 'now'>
@@ -28,7 +28,7 @@ export async function hasGas(
 }
 
 /**
- * Reserves the most gas that a capture may use, from the caller's budget of
+ * Reserves the most gas that a transaction may use, from the caller's budget of
  * today. Returns `undefined` if less than that is left, and `0n` gas if the
  * caller has no budget. If the process dies before it creates the order, the
  * gas stays reserved until tomorrow.
@@ -36,11 +36,11 @@ export async function hasGas(
 export async function reserveCallerGas(
   context: Context,
   caller: SettledCaller,
+  gas = context.policy.maxCaptureGas,
 ): Promise<KeptGas | undefined> {
   const { gasPerDay } = caller
   const day = dayOf(context)
   if (gasPerDay === undefined) return { day, gas: 0n }
-  const gas = context.policy.maxCaptureGas
   return writeAgain(context, async (tables) => {
     await tables.lock(budgetKey(caller))
     const found = await loadUsed(tables, caller, day)

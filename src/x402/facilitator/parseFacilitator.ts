@@ -5,7 +5,13 @@ import { InvalidFieldError, shown } from '../../core/errors.js'
 import { grantOf } from '../../core/grantOf.js'
 import { parseCheckedAddress } from '../../core/parseCheckedAddress.js'
 import { contextOf, parseAnswerAt } from '../../orders/engine.js'
-import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
+import { checkChannels } from '../gate/channelDesk.js'
+import type {
+  ChannelScheme,
+  FacilitatorContext,
+  LoadChannelScheme,
+  SettledCaller,
+} from './facilitatorContext.js'
 import {
   callerMembers,
   type FacilitatorCaller,
@@ -25,9 +31,11 @@ const longest = 2_147_483_647
  */
 export function parseFacilitator(
   parameters: FacilitatorParameters,
+  load: LoadChannelScheme,
 ): FacilitatorContext {
   checkMembers(parameters, [
     'orders',
+    'channels',
     'authorize',
     'basePath',
     'payTo',
@@ -38,8 +46,9 @@ export function parseFacilitator(
     'preconfirmedUpTo',
   ])
   const { orders, authorize, basePath = '' } = parameters
-  const { contractPayers = 'refuse', timeout = 30_000 } = parameters
+  const { contractPayers = 'refuse', timeout = 30_000, channels } = parameters
   const { context, instance } = contextOf(orders)
+  if (channels !== undefined) checkChannels(channels, context)
   if (typeof authorize !== 'function')
     throw new InvalidFieldError('authorize', authorize, 'a function')
   if (typeof basePath !== 'string' || !/^(\/[^/?#]+)*$/.test(basePath))
@@ -67,7 +76,8 @@ export function parseFacilitator(
       ? undefined
       : parseSome(parameters.payTo, 'payTo', context.recipients)
   const assets = context.tokens.map(({ token }) => token)
-  return {
+  let loading: Promise<ChannelScheme> | undefined
+  const facilitator: FacilitatorContext = {
     orders,
     context,
     instance,
@@ -80,7 +90,17 @@ export function parseFacilitator(
       return payTo ?? context.recipients
     },
     assets: parseSome(parameters.assets, 'assets', assets),
+    loadChannels:
+      channels &&
+      (() => {
+        loading ??= load(facilitator, channels).catch((error: unknown) => {
+          loading = undefined
+          throw error
+        })
+        return loading
+      }),
   }
+  return facilitator
 }
 
 /**

@@ -1,27 +1,45 @@
 import type { SupportedResponse } from '@x402/core/types'
 import { CountersignError } from '../../core/CountersignError.js'
-import { networkOf } from '../wire/requirements.js'
+import { channelScheme, networkOf } from '../wire/requirements.js'
 import { answerSettle, answerVerify } from './answerCall.js'
 import type { FacilitatorContext, SettledCaller } from './facilitatorContext.js'
 import { parseCaller } from './parseFacilitator.js'
-import { readJson } from './readJson.js'
+import { mostBatchBytes, mostPayloadBytes, readJson } from './readJson.js'
 
-/** Returns what a facilitator supports, in the form of x402. */
-export function supportedBy({
-  context,
-  assets,
-}: Pick<FacilitatorContext, 'context' | 'assets'>): SupportedResponse {
+type Kinds = SupportedResponse['kinds']
+
+/**
+ * Returns what a facilitator supports, in the form of x402.
+ *
+ * @param channelExtra what servers of the scheme `batch-settlement` must know.
+ */
+export function supportedBy(
+  {
+    context,
+    assets,
+    loadChannels,
+  }: Pick<FacilitatorContext, 'context' | 'assets' | 'loadChannels'>,
+  channelExtra?: { receiverAuthorizer: string },
+): SupportedResponse {
   const served = context.tokens.filter(({ token }) => assets.includes(token))
   const chainIds = [...new Set(served.map(({ chainId }) => chainId))]
   const signers = context.wallets
     .filter(({ submitter }) => chainIds.includes(submitter.chainId))
     .map(({ submitter }) => submitter.account)
-  return {
-    kinds: chainIds.map((chainId) => ({
+  const kindsOf = (scheme: string): Kinds =>
+    chainIds.map((chainId) => ({
       x402Version: 2,
-      scheme: 'exact',
+      scheme,
       network: networkOf(chainId),
-    })),
+      ...(scheme === channelScheme && channelExtra
+        ? { extra: channelExtra }
+        : {}),
+    }))
+  return {
+    kinds: [
+      ...kindsOf('exact'),
+      ...(loadChannels ? kindsOf(channelScheme) : []),
+    ],
     extensions: [],
     signers: { 'eip155:*': [...new Set(signers)] },
   }
@@ -76,8 +94,10 @@ async function serveRoute(
       { error: 'unauthorized' },
       { 'www-authenticate': 'Bearer' },
     )
-  if (route === '/supported') return reply(200, supportedBy(facilitator))
-  const read = await readJson(request)
+  if (route === '/supported')
+    return reply(200, await supportedFor(facilitator, caller))
+  const mostBytes = facilitator.loadChannels ? mostBatchBytes : mostPayloadBytes
+  const read = await readJson(request, mostBytes)
   if (!read.ok) return reply(read.status, { error: read.error })
   const asked = { body: read.body, caller, signal }
   return reply(
@@ -86,6 +106,17 @@ async function serveRoute(
       ? await answerVerify(facilitator, asked)
       : await answerSettle(facilitator, asked),
   )
+}
+
+/** The receiver's authorizer is the caller's own: others do not learn it. */
+async function supportedFor(
+  facilitator: FacilitatorContext,
+  caller: SettledCaller,
+): Promise<SupportedResponse> {
+  const { loadChannels } = facilitator
+  if (!loadChannels) return supportedBy(facilitator)
+  const receiverAuthorizer = await (await loadChannels()).getAuthorizer(caller)
+  return supportedBy(facilitator, { receiverAuthorizer })
 }
 
 async function admit(

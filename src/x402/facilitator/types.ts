@@ -5,6 +5,7 @@ import type {
   VerifyResponse,
 } from '@x402/core/types'
 import type { Address } from 'viem'
+import type { Channels } from '../../channels/engine.js'
 import type { MembersOf } from '../../core/checkMembers.js'
 import type { AnswerAt } from '../../orders/engine.js'
 import type { Orders } from '../../orders/index.js'
@@ -52,6 +53,12 @@ export type FacilitatorParameters = {
   /** The orders that capture the payments. Limits the tokens and recipients. */
   orders: Orders
   /**
+   * Channels from `createChannels` of `countersign/channels`, for the same
+   * orders. With them, the facilitator takes the scheme `batch-settlement`
+   * too. @default only the scheme `exact`
+   */
+  channels?: Channels | undefined
+  /**
    * Returns the caller of a request, found by its key or session. Return
    * `undefined` if nobody may send it: the answer is then 401.
    */
@@ -66,7 +73,8 @@ export type FacilitatorParameters = {
   assets?: readonly Address[] | undefined
   /**
    * Whether to accept payers that are contracts. Their code runs in the
-   * capture, and you pay its gas.
+   * capture, and you pay its gas. `accept` also takes channels without a
+   * `payerAuthorizer`: their payers can deny a voucher before it is claimed.
    * @default 'refuse'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
@@ -112,7 +120,18 @@ export type Facilitator = {
    * HTTP. Register it in `x402Facilitator` of `@x402/core`.
    */
   schemeFor: (caller: FacilitatorCaller) => SchemeNetworkFacilitator
-  /** Returns the body that `GET /supported` answers with. */
+  /**
+   * Like `schemeFor`, for the scheme `batch-settlement`. Register both.
+   *
+   * @throws {@link InvalidFieldError} when the facilitator has no `channels`.
+   */
+  channelSchemeFor: (
+    caller: FacilitatorCaller,
+  ) => Promise<SchemeNetworkFacilitator>
+  /**
+   * Returns the body that `GET /supported` answers with, without the caller's
+   * `receiverAuthorizer`.
+   */
   supported: () => SupportedResponse
 }
 

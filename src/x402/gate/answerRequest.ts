@@ -17,6 +17,7 @@ import {
   requirePayment,
 } from './answers.js'
 import { exchangeKey, noteOf } from './exchanges.js'
+import { heirOf } from './heirOf.js'
 import type { Liveness } from './liveness.js'
 import { getTerms } from './openGate.js'
 import { readHeader } from './readHeader.js'
@@ -93,14 +94,6 @@ export async function answerRequest(
       ? ended.stream?.(request.signal)
       : undefined
   return answerOutcome(asked, { payment, live }, ended)
-}
-
-/**
- * Picks the request that gets the stream: the first one whose client is still
- * connected, or else the first.
- */
-function heirOf({ waiting }: Run): Request | undefined {
-  return waiting.find(({ signal }) => !signal.aborted) ?? waiting[0]
 }
 
 type Given = Pick<PaidCall, 'orderId' | 'request' | 'handler'> & {

@@ -8,7 +8,7 @@ import type {
 } from '../../channels/engine.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import type { SignedPayment } from '../../core/types.js'
-import type { OrdersContext } from '../../orders/engine.js'
+import type { EarlyLimits, OrdersContext } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 
 /** A channel by its terms, as a client names it. */
@@ -59,7 +59,8 @@ export type ChannelDesk = Pick<
     { ok: true; transaction: Hash; value: bigint } | { ok: false } | undefined
   >
   /**
-   * Puts a deposit on record, sends it, and waits until it is credited. Takes no
+   * Puts a deposit on record, sends it, and waits until it is credited: with
+   * `early`, as soon as it is pre-confirmed and within these limits. Takes no
    * other deposit of the channel while one is in flight, and none if somebody has
    * changed the channel since it was judged.
    */
@@ -70,7 +71,7 @@ export type ChannelDesk = Pick<
       /** Version of the channel that was judged; 0: none is on record. */
       version: number
     },
-    options: { timeout: number },
+    options: { timeout: number; early?: EarlyLimits | undefined },
   ): Promise<DepositVerdict>
   /**
    * Claims what was charged, then returns `value` to the payer: never more than

@@ -90,12 +90,38 @@ export type X402ChannelOffer = OfferBase & {
    */
   atMost: string
   /**
-   * Least deposit, a decimal in whole tokens. You pay the gas of each deposit,
-   * so it should pay for hundreds of requests. A smaller deposit is refused, also
-   * one that tops up. Stock clients deposit this much unless their own spending
-   * limit is below a fifth of it.
+   * The deposit that the offer asks for, a decimal in whole tokens. You pay the
+   * gas of each deposit, so it should pay for hundreds of requests. Stock clients
+   * deposit this much, or five times their own limit for one payment if that is
+   * less.
    */
   deposit: string
+  /**
+   * A smaller deposit than this is refused, also one that tops up. A decimal in
+   * whole tokens, from `atMost` to `deposit`. @default five times `atMost`, so
+   * that every stock client that may pay one request can deposit; `deposit` if
+   * that is less
+   */
+  leastDeposit?: string | undefined
+  /**
+   * When a deposit counts. `included`: once a block has it. `preconfirmed`: as
+   * soon as the chain's sequencer announces it. If no block then includes it, you
+   * lose what was charged. Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of
+   * the orders. Above these limits, and on a chain without pre-confirmations, a
+   * deposit waits for a block. @default 'included'
+   */
+  answerAt?: AnswerAt | undefined
+  /**
+   * The largest deposit to count when it is pre-confirmed, a decimal in whole
+   * tokens.
+   */
+  preconfirmedUpTo?: string | undefined
+  /**
+   * Most that this offer may put at risk at once, a decimal in whole tokens. At
+   * risk is a deposit that counts before a block has it.
+   * @default `policy.mostAtRisk.total` of the orders
+   */
+  mostAtRisk?: string | undefined
   /**
    * Seconds from the start of a payer's withdrawal to its end, from 900 to
    * 2_592_000. Your worker must claim within this time. Another delay makes
@@ -103,10 +129,15 @@ export type X402ChannelOffer = OfferBase & {
    */
   withdrawDelay?: number | undefined
   /**
+   * Most that one channel may owe before it is served no more until it is
+   * claimed, a decimal in whole tokens, at least `atMost`. The lower one of this
+   * and `policy.mostUnclaimed` of the channels holds.
+   */
+  mostUnclaimed?: string | undefined
+  /**
    * True to send the answer to the client in parts as the handler writes them,
-   * and not to store it. The charge is written before the first part leaves:
-   * what `charge` said before the handler returned, or else `atMost`.
-   * @default false
+   * and not to store it. It is charged as it goes, see `charge` of
+   * {@link X402Payment}. @default false
    */
   stream?: boolean | undefined
 }

@@ -36,6 +36,12 @@ export async function openGate(gate: GateContext): Promise<void> {
 }
 
 /**
+ * Requests that the least deposit pays for, by default: as many as a stock client
+ * deposits for that may spend just the price on one payment.
+ */
+const usualPrices = 5n
+
+/**
  * Returns the terms of an offer, with the token's name, version and decimals
  * from the chain.
  *
@@ -56,13 +62,27 @@ export async function getTerms(offer: SettledOffer): Promise<Terms> {
     const requirements = requirementsOf({ ...terms, flow })
     return { ...priced, channel, requirements }
   }
-  const { deposit, withdrawDelay, loadFlow } = channel
-  const loaded = await loadFlow()
+  const { deposit, leastDeposit, withdrawDelay, mostUnclaimed } = channel
+  const units = (name: string, amount: string) =>
+    checkAmount(`${field}.${name}`, amount, decimals)
+  const loaded = await channel.loadFlow()
+  const minDeposit = units('deposit', deposit)
+  const usual = usualPrices * value
   const own = {
     flow: loaded,
     receiverAuthorizer: await loaded.desk.getAuthorizer(),
     withdrawDelay,
-    minDeposit: checkAmount(`${field}.deposit`, deposit, decimals),
+    minDeposit,
+    leastDeposit:
+      leastDeposit === undefined
+        ? usual < minDeposit
+          ? usual
+          : minDeposit
+        : units('leastDeposit', leastDeposit),
+    mostUnclaimed:
+      mostUnclaimed === undefined
+        ? undefined
+        : units('mostUnclaimed', mostUnclaimed),
   }
   const requirements = channelRequirementsOf({ ...terms, ...own })
   return { ...priced, channel: own, requirements }

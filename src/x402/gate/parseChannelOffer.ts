@@ -4,6 +4,7 @@ import { chooseDestination, type OrdersContext } from '../../orders/engine.js'
 import { checkAmount } from './checkAmount.js'
 import { checkOneOf, parseTimeout } from './offerFields.js'
 import type { X402ChannelOffer } from './offers.js'
+import { parseEarly } from './parseEarly.js'
 import type { SettledChannel, SettledOffer } from './types.js'
 
 /** Bounds of the channel contract, in seconds. */
@@ -31,7 +32,12 @@ export function parseChannelOffer(
       'flow',
       'atMost',
       'deposit',
+      'leastDeposit',
       'withdrawDelay',
+      'mostUnclaimed',
+      'answerAt',
+      'preconfirmedUpTo',
+      'mostAtRisk',
       'chainId',
       'token',
       'recipient',
@@ -48,16 +54,27 @@ export function parseChannelOffer(
       undefined,
       "what createChannels of countersign/channels returns, because an offer has the flow 'channel'",
     )
-  const { atMost, deposit, stream = false } = offer
+  const { atMost, deposit, leastDeposit, mostUnclaimed } = offer
+  const { stream = false } = offer
   checkAmount(`${field}.atMost`, atMost)
   checkAmount(`${field}.deposit`, deposit)
   checkOneOf(`${field}.stream`, stream, [true, false])
-  const most = parseUnscaled(atMost, deposit)
-  if (most.deposit < most.atMost)
+  const limits = { deposit, leastDeposit, mostUnclaimed }
+  for (const [name, amount] of Object.entries(limits)) {
+    if (amount === undefined) continue
+    checkAmount(`${field}.${name}`, amount)
+    if (isLess(amount, atMost))
+      throw new InvalidFieldError(
+        `${field}.${name}`,
+        shown(amount),
+        `at least what one request can cost, '${atMost}'`,
+      )
+  }
+  if (leastDeposit !== undefined && isLess(deposit, leastDeposit))
     throw new InvalidFieldError(
-      `${field}.deposit`,
-      shown(deposit),
-      `at least what one request can cost, '${atMost}'`,
+      `${field}.leastDeposit`,
+      shown(leastDeposit),
+      `at most the deposit that the offer asks for, '${deposit}'`,
     )
   return {
     name,
@@ -67,7 +84,7 @@ export function parseChannelOffer(
       primaryType: 'TransferWithAuthorization',
     }),
     flow: 'authorization',
-    early: undefined,
+    early: parseEarly(context, name, offer),
     maxTimeoutSeconds: parseTimeout(context, field, offer.maxTimeoutSeconds),
     description: offer.description,
     mimeType: offer.mimeType,
@@ -77,18 +94,20 @@ export function parseChannelOffer(
     stream,
     channel: {
       deposit,
+      leastDeposit,
       withdrawDelay: parseDelay(field, offer.withdrawDelay),
+      mostUnclaimed,
       loadFlow,
     },
   }
 }
 
 /** Parses both with the same number of places, so that they can be compared. */
-function parseUnscaled(atMost: string, deposit: string) {
+function isLess(one: string, other: string): boolean {
   const places = (amount: string) => amount.split('.')[1]?.length ?? 0
-  const decimals = Math.max(places(atMost), places(deposit))
+  const decimals = Math.max(places(one), places(other))
   const units = (amount: string) => checkAmount('', amount, decimals)
-  return { atMost: units(atMost), deposit: units(deposit) }
+  return units(one) < units(other)
 }
 
 function parseDelay(field: string, delay = usualDelay): number {

@@ -1,13 +1,12 @@
 import type { PaymentRequirements } from '@x402/core/types'
-import { checkLimit } from '../../core/checkLimit.js'
 import { checkMembers } from '../../core/checkMembers.js'
 import { drawNonce } from '../../core/drawNonce.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
+import { loadOnce } from '../../core/loadOnce.js'
 import {
   chooseDestination,
   contextOf,
   type OrdersContext,
-  parseAnswerAt,
 } from '../../orders/engine.js'
 import { mostHeaderLength } from '../wire/headers.js'
 import { channelRequirementsOf, requirementsOf } from '../wire/requirements.js'
@@ -19,6 +18,7 @@ import { loadKnown } from './loadKnown.js'
 import { checkOneOf, parseTimeout } from './offerFields.js'
 import type { X402ChannelOffer, X402Offer } from './offers.js'
 import { parseChannelOffer } from './parseChannelOffer.js'
+import { parseEarly } from './parseEarly.js'
 import { paymentLength, roomForAddress } from './paymentLength.js'
 import type {
   GateContext,
@@ -65,7 +65,7 @@ export function parseGate(
     )
   const { channels } = parameters
   if (channels !== undefined) checkChannels(channels, context)
-  const loadFlow = channels && (() => load(channels))
+  const loadFlow = channels && loadOnce(() => load(channels))
   const named = Object.entries(Object(offers) as X402GateParameters['offers'])
   if (typeof offers !== 'object' || !offers)
     throw new InvalidFieldError('offers', offers, 'an object')
@@ -239,34 +239,6 @@ const longestTerms = ({ chainId, token }: SettledOffer) => ({
   },
   value: 10n ** 24n,
 })
-
-/**
- * Returns the limits for answers to pre-confirmed payments. Returns `undefined`
- * if the offer has none.
- */
-function parseEarly(
-  { policy }: OrdersContext,
-  name: string,
-  offer: X402Offer,
-): SettledOffer['early'] {
-  const field = `offers.${name}.`
-  const upTo = parseAnswerAt(offer, policy, field)
-  const { mostAtRisk } = offer
-  if (mostAtRisk !== undefined) checkLimit(`${field}mostAtRisk`, mostAtRisk)
-  if (upTo !== undefined)
-    return {
-      upTo,
-      name,
-      most: mostAtRisk,
-      as: offer.flow === 'upfront' ? 'working' : 'reserved',
-    }
-  if (mostAtRisk === undefined) return undefined
-  throw new InvalidFieldError(
-    `${field}mostAtRisk`,
-    shown(mostAtRisk),
-    "given only with answerAt 'preconfirmed'",
-  )
-}
 
 function parseCount(field: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0 && value < 2 ** 31) return value

@@ -16,6 +16,8 @@ export type Work = {
   payment: X402Payment
   /** True to pass a successful answer on without storing it. */
   isStream: boolean
+  /** Prepares a stream before it begins. If this fails, the handler failed. */
+  begin?: ((response: Response) => Response | Promise<Response>) | undefined
 }
 
 type Gate = Pick<GateContext, 'context' | 'mostAnswerBytes'>
@@ -49,10 +51,11 @@ export function failBy(error: unknown, response: Response): Response {
 /**
  * Runs a handler and reads its answer. The handler counts as failed if it
  * throws, if its status is below 200 or at least 400, if its answer is too
- * long, or if the body breaks off. Reports failures to `observe`.
+ * long, or if the body breaks off before it is passed on. Reports failures to
+ * `observe`.
  */
 export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
-  const { request, handler, payment, isStream } = work
+  const { request, handler, payment, isStream, begin } = work
   try {
     const response = await handler(request, payment)
     // `Response.error()` has status 0, which no server can send.
@@ -63,7 +66,8 @@ export async function runHandler(gate: Gate, work: Work): Promise<Finished> {
     const error = caught.get(response)
     if (error instanceof AnswerTooLong) throw error
     const isGood = response.status < 400
-    if (isGood && isStream) return { kind: 'live', response }
+    if (isGood && isStream)
+      return { kind: 'live', response: (await begin?.(response)) ?? response }
     const kept = await keepResponse(response, gate.mostAnswerBytes)
     if (!kept) throw new AnswerTooLong(gate.mostAnswerBytes)
     if (isGood) return { kind: 'good', response: kept }

@@ -107,14 +107,22 @@ export type X402Payment = {
   /** Id of the channel that pays. Absent unless the flow is `channel`. */
   channelId?: Hex | undefined
   /**
-   * Says what the request cost, a decimal in whole tokens from `'0'` to
-   * `amount`. The last call before the handler returns counts; without one, the
-   * whole `amount` is charged. Absent unless the flow is `channel`.
+   * Says what the request has cost so far in all, a decimal in whole tokens from
+   * `'0'` to `amount`. Until the answer begins, the last call counts; without
+   * one, the whole `amount` is charged. Absent unless the flow is `channel`.
+   *
+   * A stream can go on to call it, with higher totals. The promise resolves once
+   * the total is on record, so await it before you send what it pays for. A
+   * stream begins when the handler returns if it has called this by then, else
+   * at its first part.
    *
    * @throws {@link InvalidFieldError} when the amount is malformed or above
-   * `amount`, or the handler has returned.
+   * `amount`, when it is lower than what a stream has cost so far, or when the
+   * answer is no stream and the handler has returned.
+   * @throws {@link ChargeRejectedError} when the stream has ended or its client
+   * has left, after `maxTimeoutSeconds`, and when the channel was stopped.
    */
-  charge?: ((amount: string) => void) | undefined
+  charge?: ((amount: string) => Promise<void>) | undefined
 }
 
 /** A fetch handler that also gets the payment. It answers a paid request. */
@@ -199,9 +207,13 @@ export type SettledOffer = {
 
 /** The members of an offer with the flow `channel`. */
 export type SettledChannel = {
-  /** Least deposit, a decimal in whole tokens. */
+  /** The deposit that is asked for, a decimal in whole tokens. */
   deposit: string
+  /** Least deposit, a decimal in whole tokens. Absent for the default. */
+  leastDeposit: string | undefined
   withdrawDelay: number
+  /** Most that one channel may owe, a decimal in whole tokens. */
+  mostUnclaimed: string | undefined
   loadFlow: () => Promise<ChannelFlow>
 }
 
@@ -220,8 +232,12 @@ export type OfferedChannel = {
   flow: ChannelFlow
   receiverAuthorizer: Address
   withdrawDelay: number
-  /** Least deposit, in token units. */
+  /** The deposit that is asked for, in token units. */
   minDeposit: bigint
+  /** Least deposit that is taken, in token units. */
+  leastDeposit: bigint
+  /** Most that one channel may owe, in token units. */
+  mostUnclaimed: bigint | undefined
 }
 
 /**
@@ -267,7 +283,7 @@ export type GateContext = {
   takeOverFrom: string | undefined
   paywall: X402Paywall | false
   /** Vouchers that this process is serving now, by what they are bound to. */
-  serving: Map<string, Promise<unknown>>
+  serving: Map<string, { ended: Promise<unknown>; waiting: Request[] }>
   /**
    * Random name of this gate. It marks the gate's records and its lease in the
    * store.

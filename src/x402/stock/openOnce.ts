@@ -1,4 +1,5 @@
 import { InvalidFieldError } from '../../core/errors.js'
+import { loadOnce } from '../../core/loadOnce.js'
 import type { PaymentStore } from '../../store/types.js'
 
 /**
@@ -11,12 +12,5 @@ export function openOnce(store: PaymentStore): () => Promise<unknown> {
   const { open, read, write } = Object(store)
   if (![open, read, write].every((method) => typeof method === 'function'))
     throw new InvalidFieldError('store', store, 'a store')
-  let opened: Promise<unknown> | undefined
-  return () => {
-    opened ??= store.open().catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  return loadOnce(() => store.open())
 }

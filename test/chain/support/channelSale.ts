@@ -50,7 +50,7 @@ type Options = Pick<
 > & { faults?: SwitchedFaults | undefined }
 
 /** What somebody asked for, and paid. */
-export type Purchase = Response & { asked: string; header: string }
+type Purchase = Response & { asked: string; header: string }
 
 /**
  * A shop over one database, and what it answered. All its processes are reached
@@ -75,6 +75,8 @@ export type Sale = {
   ): (process: SaleProcess, asked?: string) => Promise<Response>
   /** Base units of all answers that were paid over a channel. */
   servedOver(channelId: Hex): bigint
+  /** How many writes of all processes were committed, and failed. */
+  lostWrites(): number
   /** Claims all that is owed, and compares it with what was answered. */
   expectNothingLost(process: SaleProcess): Promise<void>
 }
@@ -117,18 +119,28 @@ export function openSale(
     const headers = { 'PAYMENT-SIGNATURE': header }
     return ask(process, new Request(asked, { headers }))
   }
+  const failing: SwitchedFaults[] = []
   return {
     servedOver,
     again,
-    open: async (options = {}) =>
-      openProcess(
+    lostWrites: () =>
+      failing.reduce((sum, faults) => sum + faults.lostWrites(), 0),
+    open: async ({ faults = switchedFaults(), ...options } = {}) => {
+      failing.push(faults)
+      return openProcess(
         (request, payment) => {
           const costs = new URL(request.url).searchParams.get('costs')
           if (costs !== null) payment.charge?.(costs)
           return handler(request, payment)
         },
-        { ...options, file: join(folder, 'orders.db'), account: await opening },
-      ),
+        {
+          ...options,
+          faults,
+          file: join(folder, 'orders.db'),
+          account: await opening,
+        },
+      )
+    },
     buy: async (process, account, { costs, ...signing }) => {
       const asked = nextUrl(costs)
       const offered = await process.answer(new Request(asked))
@@ -183,9 +195,13 @@ async function openProcess(
   {
     file,
     account,
-    faults = switchedFaults(),
+    faults,
     ...options
-  }: Options & { file: string; account: PrivateKeyAccount },
+  }: Options & {
+    file: string
+    account: PrivateKeyAccount
+    faults: SwitchedFaults
+  },
 ): Promise<SaleProcess> {
   const dying = dyingProcess()
   const transport = faults.transport(dying.transport(chain.urls.http))

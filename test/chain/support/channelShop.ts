@@ -2,7 +2,12 @@ import { x402Client } from '@x402/core/client'
 import { toClientEvmSigner } from '@x402/evm'
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
-import { type Channels, channels, createChannels } from 'countersign/channels'
+import {
+  type Channels,
+  type CreateChannelsParameters,
+  channels,
+  createChannels,
+} from 'countersign/channels'
 import type { PaymentStore } from 'countersign/store'
 import {
   createX402Gate,
@@ -38,19 +43,21 @@ export async function openChannelShop(
   {
     offer,
     policy,
+    recoverAddress,
     timeout,
     orders: settings,
     ...given
   }: {
-    /** Milliseconds that the gate waits for a deposit. */
-    timeout?: number | undefined
     /** Further parameters of the orders. */
     orders?: Parameters<typeof openShop>[1]
     store?: PaymentStore | undefined
     /** Who sells. Default: someone new. */
     sellers?: readonly PrivateKeyAccount[] | undefined
     offer?: Partial<X402ChannelOffer> | undefined
-    policy?: Parameters<typeof createChannels>[0]['policy'] | undefined
+    policy?: CreateChannelsParameters['policy']
+    recoverAddress?: CreateChannelsParameters['recoverAddress']
+    /** The gate's, in milliseconds. */
+    timeout?: number | undefined
   } = {},
 ): Promise<ChannelShop> {
   const shop = await openShop(chain, {
@@ -59,7 +66,7 @@ export async function openChannelShop(
     kinds: [channels()],
   })
   const { orders } = shop
-  const made = createChannels({ orders, policy })
+  const made = createChannels({ orders, policy, recoverAddress })
   const offers = { tokens: { ...tokens, ...offer } }
   const gate = createX402Gate({ orders, channels: made, offers, timeout })
   const answer = gate.protect('tokens', handler)

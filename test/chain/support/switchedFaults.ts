@@ -20,12 +20,15 @@ export type SwitchedFaults = {
   /** Has the next so many calls fail. */
   next(kind: SwitchedKind, calls: number): void
   clear(): void
+  /** How many writes have reached the database and failed all the same. */
+  lostWrites(): number
   transport(inner: Transport): Transport
   store(inner: PaymentStore): PaymentStore
 }
 
 export function switchedFaults(): SwitchedFaults {
   const left = new Map<SwitchedKind, number>()
+  let lostWrites = 0
   const isDue = (kind: SwitchedKind): boolean => {
     const calls = left.get(kind) ?? 0
     if (calls > 0) left.set(kind, calls - 1)
@@ -37,6 +40,7 @@ export function switchedFaults(): SwitchedFaults {
       left.set(kind, calls)
     },
     clear: () => left.clear(),
+    lostWrites: () => lostWrites,
     transport: (inner) => (given) => {
       const { request } = inner(given)
       const ask = request as (asked: object) => Promise<unknown>
@@ -62,8 +66,9 @@ export function switchedFaults(): SwitchedFaults {
       write: async (work, options) => {
         if (isDue('store fails before it writes')) throw failed()
         const result = await inner.write(work, options)
-        if (isDue('store fails after it wrote')) throw failed()
-        return result
+        if (!isDue('store fails after it wrote')) return result
+        lostWrites += 1
+        throw failed()
       },
     }),
   }

@@ -48,11 +48,19 @@ test.each<[string, unknown]>([
   ['deposit', '-1'],
   ['deposit', undefined],
   ['deposit', '0.009'],
+  ['leastDeposit', '0.009'],
+  ['leastDeposit', '1.01'],
+  ['mostUnclaimed', '0.009'],
+  ['mostUnclaimed', 0.02],
   ['withdrawDelay', 899],
   ['withdrawDelay', 2_592_001],
   ['withdrawDelay', '900'],
   ['withdrawDelay', 900.5],
   ['maxTimeoutSeconds', 5],
+  ['answerAt', 'later'],
+  ['answerAt', 'preconfirmed'],
+  ['preconfirmedUpTo', '1'],
+  ['mostAtRisk', '1'],
   ['stream', 'yes'],
 ])('an offer over channels whose %s is %j is refused', (field, value) => {
   expect(() => sellWith({ [field]: value })).toThrow(
@@ -63,7 +71,7 @@ test.each<[string, unknown]>([
   )
 })
 
-test.each(['amount', 'answerAt', 'identifier', 'afterFailure', 'repeatable'])(
+test.each(['amount', 'identifier', 'afterFailure', 'repeatable'])(
   'an offer over channels has no %s',
   (field) => {
     expect(() => sellWith({ [field]: undefined })).toThrow(
@@ -76,6 +84,9 @@ test.each<[string, unknown]>([
   ['withdrawDelay', 900],
   ['withdrawDelay', 2_592_000],
   ['deposit', '0.01'],
+  ['mostUnclaimed', '0.01'],
+  ['leastDeposit', '0.01'],
+  ['leastDeposit', '1.00'],
   ['stream', true],
 ])('an offer over channels whose %s is %j is taken', (field, value) => {
   expect(() => sellWith({ [field]: value })).not.toThrow()

@@ -1,10 +1,15 @@
-import { parseChannelConfig } from 'countersign/channels'
+import {
+  finalizeWithdrawCall,
+  initiateWithdrawCall,
+  parseChannelConfig,
+} from 'countersign/channels'
 import {
   memoryStore,
   type PaymentStore,
   type StoreReader,
 } from 'countersign/store'
-import type { Hex } from 'viem'
+import { createWalletClient, type Hex, http } from 'viem'
+import { sendTransaction } from 'viem/actions'
 import { expect, test } from 'vitest'
 import {
   channelsContextOf,
@@ -20,10 +25,16 @@ import {
   deposit,
   most,
   openChannelShop,
+  stockPayer,
 } from '../../support/channelShop.js'
 import { fundedAccount } from '../../support/desk.js'
 import { payBy, sendHeader } from '../../support/mockChannelShop.js'
-import { balanceOf, chain, settlementOf } from '../../support/x402Desk.js'
+import {
+  balanceOf,
+  chain,
+  requiredBy,
+  settlementOf,
+} from '../../support/x402Desk.js'
 
 /** Two processes of one shop, as far as they share nothing but the store. */
 async function openTwo(
@@ -145,4 +156,32 @@ test('of two deposits that two processes judged at once, one is made', async () 
   const statuses = made.map(({ status }) => status).sort()
   expect(statuses).toEqual(['busy', 'credited'])
   expect(await balanceOf(account.address)).toBe(deposit)
+})
+
+// Last in this file: it moves the clock of the chain.
+test('a payer who withdraws is served up to what the withdrawal leaves, and that can be claimed after it', async () => {
+  const { one } = await openTwo()
+  const { account, fetch: pay } = await stockPayer()
+  expect((await pay(`${one.url}/a`)).status).toBe(200)
+  const offer = channelOfferOf(await fetch(one.url))
+  const { config } = channelOf(account.address, offer)
+  const wallet = createWalletClient({
+    account,
+    chain: chain.chain,
+    transport: http(chain.urls.http),
+  })
+  const value = deposit - 3n * most
+  await sendTransaction(wallet, initiateWithdrawCall({ config, value }))
+  expect((await pay(`${one.url}/b`)).status).toBe(200)
+  expect((await pay(`${one.url}/c`)).status).toBe(200)
+  const answer = await pay(`${one.url}/d`)
+  expect(answer.status).toBe(402)
+  expect(requiredBy(answer).error).toBe(
+    'invalid_batch_settlement_evm_cumulative_exceeds_balance',
+  )
+  expect((await one.channels.health()).ok).toBe(true)
+  await chain.clients.test.increaseTime({ seconds: 901 })
+  await sendTransaction(wallet, finalizeWithdrawCall({ config }))
+  await one.channels.claim()
+  expect(await balanceOf(one.seller)).toBe(3n * most)
 })

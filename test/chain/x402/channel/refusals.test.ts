@@ -205,7 +205,7 @@ test.each<[string, Record<string, unknown>, string]>([
 })
 
 test.each<[string, Partial<Signing>, string]>([
-  ['below the least', { deposit: deposit - 1n }, 'deposit_below_min_deposit'],
+  ['below the least', { deposit: 5n * most - 1n }, 'deposit_below_min_deposit'],
   ['of one price', { deposit: most }, 'deposit_below_min_deposit'],
   ['of nothing', { deposit: 0n }, 'deposit_below_min_deposit'],
   ['that it has not', { deposit: 6n * deposit }, 'insufficient_balance'],
@@ -289,6 +289,25 @@ test('who has a voucher that was claimed learns nothing about a channel', async 
   }
 })
 
+test('a withdrawal that is announced stops service above what it leaves', async () => {
+  const payer = await openedChannel(url)
+  const { id } = channelOf(
+    payer.address,
+    channelOfferOf(await fetch(`${url}/tokens`)),
+  )
+  const withdrawing = deposit - 2n * most
+  shop.onChain.set(id, { balance: deposit, claimed: 0n, withdrawing })
+  await shop.copy(id)
+  const safe = await payBy(payer, `${url}/tokens?safe`, { max: 2n * most })
+  expect(safe.status).toBe(200)
+  handler.mockClear()
+  const answer = await payBy(payer, `${url}/tokens`, { max: 3n * most })
+  expect(requiredBy(answer).error).toBe(`${scheme}cumulative_exceeds_balance`)
+  const other = await payBy(payer, `${url}/tokens`, { max: 3n * most, deposit })
+  expect(requiredBy(other).error).toBe(`${scheme}cumulative_exceeds_balance`)
+  expect(handler).not.toHaveBeenCalled()
+})
+
 test('a withdrawal that is announced while the handler works leaves it unpaid, and the answer does not leave', async () => {
   const payer = await openedChannel(url)
   const { id } = channelOf(
@@ -296,7 +315,8 @@ test('a withdrawal that is announced while the handler works leaves it unpaid, a
     channelOfferOf(await fetch(`${url}/tokens`)),
   )
   handler.mockImplementationOnce((async () => {
-    shop.onChain.set(id, { balance: deposit, claimed: 0n, withdrawing: 1n })
+    const withdrawing = deposit - most
+    shop.onChain.set(id, { balance: deposit, claimed: 0n, withdrawing })
     await shop.copy(id)
     return Response.json({ secret: 1 })
   }) as unknown as typeof handler)

@@ -13,15 +13,26 @@ import {
 } from '../../support/mockChannelShop.js'
 import { chain, requiredBy, settlementOf } from '../../support/x402Desk.js'
 
+const owing = {
+  flow: 'channel',
+  atMost: '0.01',
+  deposit: '1.00',
+  withdrawDelay: 900,
+  mostUnclaimed: '0.02',
+} as const
+
 const runs: X402Payment[] = []
-const shop = await openMockShop(async (request, payment) => {
-  runs.push(payment)
-  const { searchParams } = new URL(request.url)
-  const costs = searchParams.get('costs')
-  if (costs !== null) payment.charge?.(costs)
-  if (searchParams.has('fail')) return new Response('no', { status: 418 })
-  return Response.json({ run: runs.length })
-})
+const shop = await openMockShop(
+  async (request, payment) => {
+    runs.push(payment)
+    const { searchParams } = new URL(request.url)
+    const costs = searchParams.get('costs')
+    if (costs !== null) payment.charge?.(costs)
+    if (searchParams.has('fail')) return new Response('no', { status: 418 })
+    return Response.json({ run: runs.length })
+  },
+  { offers: { owing } },
+)
 const { url } = shop
 
 const rowOf = async (payer: Address) => {
@@ -154,3 +165,39 @@ test('one 402 has the exact offer beside the one over channels', async () => {
   const { accepts } = requiredBy(await fetch(`${url}/both`))
   expect(accepts[0]).toMatchObject({ scheme: 'exact', amount: '10000' })
 })
+
+test('a channel may owe what its offer allows, until it is claimed', async () => {
+  const account = await openedChannel(url)
+  const pay = (max: bigint) => payBy(account, `${url}/owing`, { max })
+  expect((await pay(2n * most)).status).toBe(200)
+  const other = await payBy(account, `${url}/owing?b`, { max: 3n * most })
+  expect(other.status).toBe(503)
+  const { id } = channelOf(
+    account.address,
+    channelOfferOf(await fetch(`${url}/tokens`)),
+  )
+  shop.onChain.set(id, { balance: deposit, claimed: most, withdrawing: 0n })
+  await shop.copy(id)
+  const next = await payBy(account, `${url}/owing?b`, { max: 3n * most })
+  expect(next.status).toBe(200)
+})
+
+test.each([
+  ['policy', '0.04', 3n * most],
+  ['offer', '0.03', 4n * most],
+] as const)(
+  'the lower limit of what a channel may owe is that of the %s',
+  async (_, mostUnclaimed, ofPolicy) => {
+    const lower = await openMockShop(() => Response.json({}), {
+      offers: { tokens: { ...owing, mostUnclaimed } },
+    })
+    lower.desk.mostUnclaimed = ofPolicy
+    const account = await openedChannel(lower.url)
+    const statuses: number[] = []
+    for (const count of [2n, 3n, 4n]) {
+      const asked = `${lower.url}/tokens?${count}`
+      statuses.push((await payBy(account, asked, { max: count * most })).status)
+    }
+    expect(statuses).toEqual([200, 200, 503])
+  },
+)

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import type { ChannelRecord } from '../../store/types.js'
+import { copyChain } from './copyChain.js'
+import { creditEarly, letGoDeposit } from './earlyDeposit.js'
+import { newChannel } from './newChannel.js'
+
+const address = `0x${'11'.repeat(20)}` as const
+const word = `0x${'22'.repeat(32)}` as const
+
+const opening: ChannelRecord = {
+  ...newChannel(
+    {
+      id: word,
+      chainId: 31337,
+      token: address,
+      recipient: address,
+      payer: address,
+      payerAuthorizer: address,
+      receiverAuthorizer: address,
+      withdrawDelay: 900,
+      salt: word,
+    },
+    100n,
+  ),
+  depositId: 'deposit',
+  version: 1,
+  position: 1n,
+}
+
+const chain = {
+  balance: 0n,
+  claimed: 0n,
+  withdrawal: undefined,
+  refundNonce: 0n,
+  at: { blockNumber: 5n, blockTime: 50n },
+}
+
+const credited = creditEarly(opening, { before: 0n, value: 1_000n })
+const charged: ChannelRecord = { ...opening, ...credited, charged: 300n }
+
+test('a pre-confirmed deposit counts until a block has it', () => {
+  expect(credited).toMatchObject({
+    state: 'open',
+    reason: 'preconfirmed',
+    balance: 1_000n,
+  })
+  expect(copyChain(charged, chain)).toMatchObject({
+    state: 'open',
+    reason: 'preconfirmed',
+    balance: 1_000n,
+  })
+  expect(copyChain(charged, { ...chain, balance: 1_000n })).toMatchObject({
+    state: 'open',
+    reason: undefined,
+    balance: 1_000n,
+  })
+})
+
+test('a deposit that is gone leaves what was charged uncovered', () => {
+  const kept = letGoDeposit(charged)
+  expect(kept).toMatchObject({ depositId: undefined, reason: undefined })
+  expect(copyChain(kept, chain)).toMatchObject({
+    state: 'stopped',
+    reason: 'uncovered',
+    balance: 0n,
+  })
+})
+
+test('a withdrawal ends the early credit', () => {
+  const withdrawal = { value: 1n, initiatedAt: 40n }
+  const copied = copyChain(charged, { ...chain, withdrawal })
+  expect(copied).toMatchObject({ state: 'stopped', reason: 'withdrawal' })
+  expect(copyChain(copied, chain).balance).toBe(0n)
+})
+
+test.each([
+  ['whose balance has changed', { balance: 1n }],
+  ['that the merchant stopped', { state: 'stopped', reason: 'merchant' }],
+  ['with a refund on its way', { state: 'stopped', reason: 'refund' }],
+  ['that does not cover its charges', { charged: 1_001n }],
+] as const)('a channel %s gets no early credit', (_, changes) => {
+  const row: ChannelRecord = { ...opening, ...changes }
+  expect(creditEarly(row, { before: 0n, value: 1_000n })).toBeUndefined()
+})

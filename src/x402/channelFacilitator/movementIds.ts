@@ -1,0 +1,29 @@
+import type { Hex } from 'viem'
+import { hashText } from '../../core/hashText.js'
+
+/** Most movements that one call may store, if each ends without an effect. */
+const mostAttempts = 16
+
+/** The ids of the claim with this content. The caller's name is part of it. */
+export function claimIds(content: readonly unknown[]): string[] {
+  return hashesOf(content).map((hash) => `claim+${hash}`)
+}
+
+/**
+ * The ids of the refund with this content. The row must not have the id that a
+ * refund of this channel's own shop would have: its digits are longer.
+ */
+export function refundIds(
+  channelId: Hex,
+  content: readonly unknown[],
+): string[] {
+  return hashesOf(content).map(
+    (hash) => `${channelId}-1${String(BigInt(`0x${hash}`)).padStart(20, '0')}`,
+  )
+}
+
+function hashesOf(content: readonly unknown[]): string[] {
+  return Array.from({ length: mostAttempts }, (_, attempt) =>
+    hashText(JSON.stringify([...content, attempt].map(String))).slice(2, 18),
+  )
+}

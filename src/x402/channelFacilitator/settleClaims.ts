@@ -1,0 +1,180 @@
+import type { Address, Hash, Hex } from 'viem'
+import {
+  getSettled,
+  movementFacts,
+  type PlannedRow,
+  planClaim,
+} from '../../channels/engine.js'
+import { hashText } from '../../core/hashText.js'
+import type { StoreReader, StoreWriter } from '../../store/types.js'
+import { authorizeClaim } from './authorize.js'
+import {
+  type ChannelFacilitator,
+  pending,
+  type RefusedCall,
+  refuseCall,
+  type ServedCall,
+} from './context.js'
+import { claimIds } from './movementIds.js'
+import { type MadeMovement, sendMovement } from './sendMovement.js'
+import { type ChannelSettled, readAfter } from './stateAfter.js'
+
+export type WantedClaim = {
+  rows: readonly PlannedRow[]
+  /** Signature of the server's own authorizer. */
+  signature: Hex | undefined
+}
+
+/**
+ * Claims from channels, and moves what is claimed to the receiver, in one
+ * transaction. Without a signature of the server, a channel that fails is left
+ * out; the answer then is a failure that names it.
+ */
+export async function settleClaim(
+  scheme: ChannelFacilitator,
+  call: ServedCall,
+  { rows, signature }: WantedClaim,
+): Promise<ChannelSettled | RefusedCall> {
+  const { caller, chainId, recipient: receiver, token } = call
+  const wrong = refuseRows(call, rows)
+  if (wrong) return wrong
+  // Signed only when it is on record, but refused before anything is looked up.
+  const signatures = await authorizeClaim(scheme, call, { rows, signature })
+  if ('code' in signatures) return signatures
+  const content = rows.map(({ channelId, maxClaimable, claimed }) =>
+    [channelId, maxClaimable, claimed].join(),
+  )
+  const sent = await sendMovement(scheme.facilitator, {
+    ...call,
+    action: 'claim',
+    ids: claimIds([caller.name, chainId, receiver, token, ...content]),
+    plan: async () => {
+      const { channels } = scheme
+      const now = channels.context.now() / 1000n
+      const facts = await movementFacts(channels, call, now)
+      const value = rows.reduce((sum, { claimed }) => sum + claimed, 0n)
+      return planClaim(facts, { receiver, rows, signatures, value })
+    },
+    keep: (tables, made) => keepSettled(tables, call, made),
+  })
+  const hash = sent.ok ? sent.made.transactionHash : undefined
+  const block = sent.ok ? sent.made.blockNumber : 0n
+  const unclaimed = await findUnclaimed(call, rows, block)
+  if (!unclaimed || (!sent.ok && isPending(sent)))
+    return sent.ok ? pending(hash) : sent
+  // Somebody else may have claimed them all: then no transaction is ours.
+  if (unclaimed.length === 0) return { ok: true, hash }
+  const words = `Not claimed: ${unclaimed.join(', ')}.`
+  return sent.ok
+    ? { ...refuseCall('claim_simulation_failed', words), hash }
+    : sent
+}
+
+const isPending = ({ code }: RefusedCall) => code === 'settlement_pending'
+
+/** A transaction can claim from channels of one receiver, token and authorizer. */
+function refuseRows(
+  { recipient, token }: ServedCall,
+  rows: readonly PlannedRow[],
+): RefusedCall | undefined {
+  const authorizer = rows[0]?.config.receiverAuthorizer
+  for (const { config } of rows) {
+    if (config.receiver !== recipient) return refuseCall('receiver_mismatch')
+    if (config.token !== token) return refuseCall('token_mismatch')
+    if (config.receiverAuthorizer !== authorizer)
+      return refuseCall(
+        'receiver_authorizer_mismatch',
+        'Claim channels of different authorizers in calls of their own.',
+      )
+  }
+  return undefined
+}
+
+/** Finds the channels that do not show their claim after a block. */
+async function findUnclaimed(
+  call: ServedCall,
+  rows: readonly PlannedRow[],
+  blockNumber: bigint,
+): Promise<Hex[] | undefined> {
+  const channelIds = rows.map(({ channelId }) => channelId)
+  const states = await readAfter(call, { channelIds, blockNumber })
+  return (
+    states &&
+    rows.flatMap(({ channelId, claimed }, at) =>
+      (states[at]?.claimed ?? 0n) < claimed ? [channelId] : [],
+    )
+  )
+}
+
+/**
+ * Moves what is claimed to the receiver. A claim has usually done that already:
+ * then this returns its transaction.
+ */
+export async function settleReceiver(
+  scheme: ChannelFacilitator,
+  call: ServedCall,
+  asked: { receiver: Address; token: Address },
+): Promise<ChannelSettled | RefusedCall> {
+  const { caller, chainId, client, recipient: receiver, token } = call
+  if (asked.receiver !== receiver) return refuseCall('receiver_mismatch')
+  if (asked.token !== token) return refuseCall('token_mismatch')
+  const totals = await getSettled(client, { receiver, token })
+  if (totals.claimed <= totals.settled) {
+    const { store } = scheme.facilitator.context
+    const known = await store.read((tables) => loadSettled(tables, call))
+    return known ?? refuseCall('nothing_to_settle')
+  }
+  const sent = await sendMovement(scheme.facilitator, {
+    ...call,
+    action: 'settle',
+    ids: claimIds([caller.name, chainId, receiver, token, totals.claimed]),
+    plan: async () => {
+      const { channels } = scheme
+      const now = channels.context.now() / 1000n
+      const value = totals.claimed - totals.settled
+      return planClaim(await movementFacts(channels, call, now), {
+        receiver,
+        rows: [],
+        signatures: { alone: [] },
+        value,
+      })
+    },
+    keep: (tables, made) => keepSettled(tables, call, made),
+  })
+  if (!sent.ok) return sent
+  const { transactionHash: hash, value } = sent.made
+  return { ok: true, hash, value }
+}
+
+type Receiver = { chainId: number; recipient: Address; token: Address }
+
+/** Milliseconds for which a settlement is kept for calls that ask for it. */
+const keptFor = 86_400_000n
+
+/** Keeps the newest transaction that moved something to a receiver. */
+async function keepSettled(
+  { notes }: StoreWriter,
+  receiver: Receiver,
+  { transactionHash, value, blockTime }: MadeMovement,
+): Promise<void> {
+  if (value === 0n) return
+  const key = placeOf(receiver)
+  const until = blockTime * 1000n + keptFor
+  const data = { hash: transactionHash, value: String(value) }
+  const [note] = await notes.find({ keys: [key] })
+  if (note) await notes.update([{ key, until, data, version: note.version }])
+  else await notes.insert([{ key, until, data }])
+}
+
+async function loadSettled(
+  { notes }: Pick<StoreReader, 'notes'>,
+  receiver: Receiver,
+): Promise<ChannelSettled | undefined> {
+  const [note] = await notes.find({ keys: [placeOf(receiver)] })
+  if (!note) return undefined
+  const { hash, value } = note.data
+  return { ok: true, hash: hash as Hash, value: BigInt(String(value)) }
+}
+
+const placeOf = ({ chainId, recipient, token }: Receiver) =>
+  `x402Settled:${hashText(`${chainId} ${recipient} ${token}`)}`
