@@ -8,7 +8,8 @@ import {
   type PaymentStore,
   type StoreReader,
 } from 'countersign/store'
-import type { Hex } from 'viem'
+import { createWalletClient, type Hex, http } from 'viem'
+import { sendTransaction } from 'viem/actions'
 import { expect, test } from 'vitest'
 import {
   channelsContextOf,
@@ -24,10 +25,16 @@ import {
   deposit,
   most,
   openChannelShop,
+  stockPayer,
 } from '../../support/channelShop.js'
 import { fundedAccount } from '../../support/desk.js'
 import { payBy, sendHeader } from '../../support/mockChannelShop.js'
-import { balanceOf, chain, settlementOf } from '../../support/x402Desk.js'
+import {
+  balanceOf,
+  chain,
+  requiredBy,
+  settlementOf,
+} from '../../support/x402Desk.js'
 
 /** Two processes of one shop, as far as they share nothing but the store. */
 async function openTwo(
