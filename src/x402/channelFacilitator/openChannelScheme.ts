@@ -5,6 +5,7 @@ import {
   channelsContextOf,
   openAuthorizer,
 } from '../../channels/engine.js'
+import type { ChannelPayload } from '../channel/parsePayload.js'
 import { watchCall } from '../facilitator/answerCall.js'
 import {
   type AskedCall,
@@ -185,6 +186,5 @@ function settle(
     : refuseCall('payload_type')
 }
 
-const isDeposit = (
-  payload: Partial<DepositPayload>,
-): payload is DepositPayload => payload.deposit !== undefined
+const isDeposit = (payload: ChannelPayload): payload is DepositPayload =>
+  payload.deposit !== undefined

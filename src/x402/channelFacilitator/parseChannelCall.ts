@@ -24,7 +24,7 @@ export type RefundTerms = {
 }
 
 /** What a server asks for. Nothing in it is proven yet. */
-export type ChannelAsk =
+type ChannelAsk =
   | { type: 'deposit' | 'voucher' | 'refund'; payload: ChannelPayload }
   | { type: 'refundNow'; payload: ChannelPayload; terms: RefundTerms }
   | {

@@ -25,7 +25,7 @@ import { type HeldSettle, takeSettle } from '../facilitator/settleLease.js'
 import { pending, type RefusedCall, refuseCall } from './context.js'
 
 /** A movement that a call wants. */
-export type WantedMovement = {
+type WantedMovement = {
   caller: SettledCaller
   client: Client
   signal: AbortSignal
@@ -54,7 +54,7 @@ export type MadeMovement = Pick<
 > & { value: bigint }
 
 /** A movement that a block has, or why there is none. */
-export type SentMovement = { ok: true; made: MadeMovement } | RefusedCall
+type SentMovement = { ok: true; made: MadeMovement } | RefusedCall
 
 /**
  * Puts a movement on record, has the submitter send it, and waits until a block

@@ -19,7 +19,7 @@ import { claimIds } from './movementIds.js'
 import { type MadeMovement, sendMovement } from './sendMovement.js'
 import { type ChannelSettled, readAfter } from './stateAfter.js'
 
-export type WantedClaim = {
+type WantedClaim = {
   rows: readonly PlannedRow[]
   /** Signature of the server's own authorizer. */
   signature: Hex | undefined
@@ -38,9 +38,6 @@ export async function settleClaim(
   const { caller, chainId, recipient: receiver, token } = call
   const wrong = refuseRows(call, rows)
   if (wrong) return wrong
-  // Signed only when it is on record, but refused before anything is looked up.
-  const signatures = await authorizeClaim(scheme, call, { rows, signature })
-  if ('code' in signatures) return signatures
   const content = rows.map(({ channelId, maxClaimable, claimed }) =>
     [channelId, maxClaimable, claimed].join(),
   )
@@ -50,27 +47,28 @@ export async function settleClaim(
     ids: claimIds([caller.name, chainId, receiver, token, ...content]),
     plan: async () => {
       const { channels } = scheme
+      const signed = await authorizeClaim(scheme, call, { rows, signature })
+      if ('code' in signed) return signed
       const now = channels.context.now() / 1000n
       const facts = await movementFacts(channels, call, now)
       const value = rows.reduce((sum, { claimed }) => sum + claimed, 0n)
-      return planClaim(facts, { receiver, rows, signatures, value })
+      return planClaim(facts, { receiver, rows, signatures: signed, value })
     },
     keep: (tables, made) => keepSettled(tables, call, made),
   })
+  if (!sent.ok && !isRehearsed(sent)) return sent
   const hash = sent.ok ? sent.made.transactionHash : undefined
   const block = sent.ok ? sent.made.blockNumber : 0n
   const unclaimed = await findUnclaimed(call, rows, block)
-  if (!unclaimed || (!sent.ok && isPending(sent)))
-    return sent.ok ? pending(hash) : sent
+  if (!unclaimed) return sent.ok ? pending(hash) : sent
   // Somebody else may have claimed them all: then no transaction is ours.
   if (unclaimed.length === 0) return { ok: true, hash }
   const words = `Not claimed: ${unclaimed.join(', ')}.`
-  return sent.ok
-    ? { ...refuseCall('claim_simulation_failed', words), hash }
-    : sent
+  return { ...refuseCall('claim_simulation_failed', words), hash }
 }
 
-const isPending = ({ code }: RefusedCall) => code === 'settlement_pending'
+const isRehearsed = ({ code }: RefusedCall) =>
+  code === 'invalid_batch_settlement_evm_claim_simulation_failed'
 
 /** A transaction can claim from channels of one receiver, token and authorizer. */
 function refuseRows(

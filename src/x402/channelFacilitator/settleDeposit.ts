@@ -1,6 +1,5 @@
 import { depositIdOf, getChannel } from '../../channels/engine.js'
-import { loadOrders } from '../../orders/engine.js'
-import type { StoreWriter } from '../../store/types.js'
+import type { StoreReader, StoreWriter } from '../../store/types.js'
 import { loadOwned, type OwnedPayment } from '../facilitator/ownedPayment.js'
 import {
   type ChannelFacilitator,
@@ -101,15 +100,17 @@ const placeOf = (channelId: string) => `x402Deposit:${channelId}`
  * answer was lost signs another one, and would pay twice.
  */
 async function hasOther(
-  tables: Pick<StoreWriter, 'notes' | 'orders' | 'attempts' | 'proofs'>,
+  tables: Pick<StoreReader, 'notes'> & {
+    orders: Pick<StoreReader['orders'], 'find'>
+  },
   channelId: string,
   id: string,
 ): Promise<boolean> {
   const [note] = await tables.notes.find({ keys: [placeOf(channelId)] })
   const other = note?.data.id
   if (typeof other !== 'string' || other === id) return false
-  const found = (await loadOrders(tables, { ids: [other] })).get(other)
-  const { state, requested } = found?.order ?? {}
+  const [found] = await tables.orders.find({ ids: [other] })
+  const { state, requested } = found ?? {}
   return (
     state === 'capturing' || (state === 'stored' && requested !== undefined)
   )

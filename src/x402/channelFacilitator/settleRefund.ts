@@ -22,7 +22,7 @@ import { sendMovement } from './sendMovement.js'
 import { settleClaim } from './settleClaims.js'
 import { type ChannelSettled, stateAfter } from './stateAfter.js'
 
-export type WantedRefund = { payload: ChannelPayload; terms: RefundTerms }
+type WantedRefund = { payload: ChannelPayload; terms: RefundTerms }
 
 /**
  * Pays back what is left in a channel, or a part of it, once what was charged is

@@ -18,7 +18,7 @@ export type FacilitatorCaller = {
   /**
    * Name of the caller, up to 128 ASCII characters. Never change it: only the
    * caller that first settled a payment may repeat the call, and it is
-   * recognized by this name.
+   * recognized by this name. The key of its channels belongs to the name too.
    */
   name: string
   /** Recipients it may settle payments to. @default those of the facilitator */

@@ -1,5 +1,6 @@
 import { x402Facilitator } from '@x402/core/facilitator'
 import {
+  claimTypedData,
   finalizeWithdrawCall,
   getChannel,
   initiateWithdrawCall,
@@ -24,7 +25,7 @@ import {
   type StockCall,
   signCall,
 } from '../../support/channelFacilitatorShop.js'
-import { fundedAccount } from '../../support/desk.js'
+import { fundedAccount, newAccount } from '../../support/desk.js'
 import { chain } from '../../support/x402Desk.js'
 
 const prefix = 'invalid_batch_settlement_evm_'
@@ -187,6 +188,53 @@ test('the scheme works in this process, registered beside the exact one', async 
   >
   expect(await stock.verify(...sent)).toMatchObject({ isValid: true })
   expect(await stock.settle(...sent)).toMatchObject({ success: true })
+})
+
+const own = newAccount()
+const signedAt = { receiver, authorizer: own.address }
+
+/** A claim that the server's own authorizer signed. */
+async function signedClaim(accounts: readonly PrivateKeyAccount[]) {
+  const signing = { max: price }
+  const calls = await Promise.all(
+    accounts.map((account) => signCall(account, signedAt, signing)),
+  )
+  const rows = calls.map(({ config, paymentPayload }) => ({
+    config,
+    maxClaimable: price,
+    signature: Object(paymentPayload.payload).voucher.signature,
+    claimed: price,
+  }))
+  const typed = claimTypedData({ chainId: 31337, rows })
+  const signature = await own.signTypedData(typed as never)
+  return managerCall(receiver, {
+    type: 'claim',
+    claims: calls.map((call) => rowOf(call, price)),
+    claimAuthorizerSignature: signature,
+  })
+}
+
+test('a claim that the server signed is sent as it is, or not at all', async () => {
+  const account = await fundedAccount(chain, deposit)
+  const signing = { max: price, deposit }
+  const call = await signCall(account, signedAt, signing)
+  expect(await ask('settle', call)).toMatchObject({ success: true })
+  const empty = await fundedAccount(chain, deposit)
+  const { id } = await signCall(empty, signedAt, signing)
+  const claim = await signedClaim([account, empty])
+  const { result, sent } = await counting(() => ask('settle', claim))
+  expect(result.errorReason).toBe(`${prefix}claim_simulation_failed`)
+  expect(result.errorMessage).toContain(id)
+  expect(sent).toBe(0)
+  const other = { ...Object(claim.paymentPayload.payload) }
+  const [first] = other.claims
+  const part = managerCall(receiver, { ...other, claims: [first] })
+  expect(await ask('settle', part)).toMatchObject({
+    errorReason: `${prefix}authorizer_address_mismatch`,
+  })
+  const whole = await signedClaim([account])
+  expect(await ask('settle', whole)).toMatchObject({ success: true })
+  expect(await onChain(call.id)).toMatchObject({ claimed: price })
 })
 
 // Last: it moves the chain's clock.
