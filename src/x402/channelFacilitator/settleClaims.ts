@@ -27,8 +27,9 @@ type WantedClaim = {
 
 /**
  * Claims from channels, and moves what is claimed to the receiver, in one
- * transaction. Without a signature of the server, a channel that fails is left
- * out; the answer then is a failure that names it.
+ * transaction. A channel that fails is left out; the answer then is a failure
+ * that names it. A batch that the server signed is left out as a whole, unless
+ * the receiver's own wallet sends it.
  */
 export async function settleClaim(
   scheme: ChannelFacilitator,
