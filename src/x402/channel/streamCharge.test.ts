@@ -14,6 +14,8 @@ const channel = {
   charged: 100n,
   signed: 110n,
   balance: 1_000n,
+  claimed: 0n,
+  withdrawing: 0n,
   version: 1,
 } as unknown as ChannelRecord
 

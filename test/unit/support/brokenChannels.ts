@@ -16,6 +16,8 @@ const findsDue =
   'due channels of a destination are found, the earliest first, up to the limit'
 const watches =
   'channels that are open or have a balance are watched, the oldest first, up to the limit'
+const sealed =
+  'vouchers of channels are counted and found by the name of their key, the oldest first, page by page'
 
 /** Stores whose channels are wrong. */
 export const brokenChannels: readonly BrokenStore[] = [
@@ -75,7 +77,7 @@ export const brokenChannels: readonly BrokenStore[] = [
     make: inFinds(({ channels }) => ({
       channels: mapRows(channels, (rows) => rows.reverse()),
     })),
-    fails: [byIds, lists, findsDue, watches],
+    fails: [byIds, lists, findsDue, watches, sealed],
   },
   {
     defect: 'one channel too few is found',
@@ -101,5 +103,15 @@ export const brokenChannels: readonly BrokenStore[] = [
       },
     })),
     fails: [watches],
+  },
+  {
+    defect: 'vouchers of the current key are encrypted again, too',
+    make: inFinds(({ channels }) => ({
+      channels: {
+        find: (query) =>
+          channels.find('sealed' in query ? { ...query, except: '' } : query),
+      },
+    })),
+    fails: [sealed],
   },
 ]

@@ -1,5 +1,5 @@
 import { wrapFetchWithPayment } from '@x402/fetch'
-import { memoryStore } from 'countersign/store'
+import { memoryStore, type PaymentStore } from 'countersign/store'
 import { ChargeRejectedError, type X402Payment } from 'countersign/x402'
 import { type Address, recoverAddress } from 'viem'
 import { expect, test, vi } from 'vitest'
@@ -246,10 +246,10 @@ test('after a crash in a stream, what is on record is charged', async () => {
   const store = memoryStore()
   const sellers = [await fundedAccount(chain)]
   let isDead = false
-  const dying = {
+  const dying: PaymentStore = {
     ...store,
-    write: (...given: Parameters<typeof store.write>) =>
-      isDead ? new Promise<never>(() => {}) : store.write(...given),
+    write: (work, options) =>
+      isDead ? new Promise<never>(() => {}) : store.write(work, options),
   }
   const one = await openStreamShop({ store: dying, sellers })
   const other = await openStreamShop({ store, sellers })
