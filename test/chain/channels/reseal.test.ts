@@ -67,7 +67,7 @@ test('a key of a voucher that the sealer does not have is named', async () => {
   const voucher = 'gone 1 x'
   await store.write((it) => it.channels.insert([{ ...row, voucher }]))
   const { channels: kept } = await open('two')
-  await expect(kept.get({ channelId: id })).rejects.toMatchObject({
+  await expect(kept.stop({ channelId: id })).rejects.toMatchObject({
     name: 'OrdersSetupError',
     details: { missing: ['gone'], secrets: 1 },
   })

@@ -11,7 +11,7 @@ import { chain } from '../../support/x402Desk.js'
 const worker = await bundleWorker('channelWorker')
 afterAll(() => worker.remove())
 
-const planned = 'write attempts channelMoved channels orders'
+const planned = 'write attempts channelMoved channels notes orders'
 
 test.each<[string, ChannelSceneName, string]>([
   ['a request that was worked for', 'voucher', 'handler#1'],
