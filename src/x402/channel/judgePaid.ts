@@ -31,6 +31,7 @@ export async function judgePaid(
     case 'exceedsBalance':
       return correctCall(call, channel)
     case 'tooMuchUnclaimed':
+      desk.claimAtLimit(channel)
       return busy
   }
 }

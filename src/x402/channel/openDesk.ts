@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import {
   adoptChannel,
   type ChannelsContext,
+  claimAtLimit,
   depositIdOf,
   depositToChannel,
   openAuthorizer,
@@ -19,7 +20,7 @@ const readAuthorizerEvery = 10_000
 
 /** Opens what a gate uses of the channels of a shop. */
 export function openDesk(channels: ChannelsContext): ChannelDesk {
-  const { context, policy, book } = channels
+  const { context, instance, policy, book } = channels
   const { load, reload, inTurn, charge } = book
   const copies = openCopies(channels)
   return {
@@ -29,6 +30,9 @@ export function openDesk(channels: ChannelsContext): ChannelDesk {
     charge,
     getAuthorizer: openAuthorizerReader(channels),
     mostUnclaimed: policy.mostUnclaimed,
+    claimAtLimit: (channel) => {
+      void instance.hold(claimAtLimit(channels, channel))
+    },
     recoverAddress: channels.recoverAddress,
     ...copies,
     adopt: async (named) => {

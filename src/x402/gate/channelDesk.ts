@@ -38,6 +38,8 @@ export type ChannelDesk = Pick<
   getAuthorizer(): Promise<Address>
   /** Base units that one channel may owe before requests are refused. */
   mostUnclaimed: bigint | undefined
+  /** Begins the claim of a channel that owes as much as it may. */
+  claimAtLimit(channel: ChannelRecord): void
   /**
    * Takes a channel on record that is not, if the chain has it with a balance.
    * What was claimed on chain counts as charged.

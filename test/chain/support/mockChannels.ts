@@ -64,6 +64,7 @@ export function mockChannels(
   const desk: ChannelDesk = {
     getAuthorizer: async () => authorizer,
     mostUnclaimed: undefined,
+    claimAtLimit: vi.fn(),
     load: async (id) => rows.get(id),
     reload: async (id) => rows.get(id),
     inTurn: async (id, work) => {
