@@ -36,7 +36,7 @@ export async function hasGas(
 export async function reserveCallerGas(
   context: Context,
   caller: SettledCaller,
-  gas = context.policy.maxCaptureGas,
+  gas: bigint = context.policy.maxCaptureGas,
 ): Promise<KeptGas | undefined> {
   const { gasPerDay } = caller
   const day = dayOf(context)
