@@ -34,54 +34,66 @@ export type Channels = {
   /**
    * Claims what channels owe, and moves it to the recipient. Waits for the
    * transactions. Without `channelIds`, claims all channels that owe something.
+   *
+   * @throws {@link ChannelNotFoundError}
+   * @throws {@link NoSubmitterError} when no wallet may send the claim.
+   * @throws {@link AuthorizerKeyError} when the key that signs the claim is
+   * missing, or cannot be decrypted.
    */
   claim(parameters?: ClaimChannelsParameters): Promise<ClaimReport>
   /**
    * Claims what the channel owes. Then pays the payer back the rest of the
-   * deposit, or a part of it.
+   * deposit, or a part of it. The channel takes no requests meanwhile.
    *
    * @throws {@link ChannelNotFoundError}
+   * @throws {@link InvalidFieldError} when `value` is not a positive bigint.
+   * @throws {@link NoSubmitterError} when no wallet may send the transactions.
+   * @throws {@link AuthorizerKeyError} when the key that signs them is missing,
+   * or cannot be decrypted.
    */
   refund(parameters: RefundChannelParameters): Promise<ChannelRefundResult>
   /**
-   * Takes no more requests for a channel, and claims what it owes.
+   * Stops a channel: it takes no more requests, and `run` claims at once what
+   * it owes.
    *
    * @throws {@link ChannelNotFoundError}
    */
   stop(parameters: ChannelParameters): Promise<Channel>
   /**
-   * Takes requests again after `stop`.
+   * Ends a `stop`: the channel takes requests again, unless a refund, a
+   * withdrawal or a missing deposit forbids it.
    *
    * @throws {@link ChannelNotFoundError}
    */
   resume(parameters: ChannelParameters): Promise<Channel>
   /**
-   * Lists every deposit, claim and refund of a channel that is on record, with
-   * its gas, and shows that they add up to what the contract counts. Asks the
-   * node for the receipt of each, so it must keep receipts for that long.
+   * Returns the account of a channel: every deposit, claim and refund on
+   * record, with its gas, and what others moved, up to the balance in the
+   * contract. The node must still have the receipts.
    *
    * @throws {@link ChannelNotFoundError}
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
-   * answer, or its chain was reorganized meanwhile.
+   * answer or lacks a receipt, or the chain was reorganized meanwhile.
    */
   statement(parameters: ChannelParameters): Promise<ChannelStatement>
   /**
    * Compares every channel on record with the contract, and searches for
-   * channels of your recipients that are not on record. Changes nothing. What
-   * happened in the last seconds is a difference until `run` has seen it.
+   * channels of your recipients that are not on record. Changes nothing. A
+   * change of the last seconds is a difference until `run` has seen it.
    *
+   * @throws {@link InvalidFieldError} when `fromBlock` is no block number.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
    * answer.
    */
   audit(parameters?: AuditChannelsParameters): Promise<ChannelsAuditReport>
   /**
-   * Makes another key that signs claims and refunds, for new channels. Then
+   * Makes a new key that signs the claims and refunds of new channels. Then
    * claims what all channels owe. Channels of older keys are still claimed and
-   * refunded, with their key, but the gate takes no more requests for them from
-   * ten seconds later on: clients deposit into a new channel.
+   * refunded. Within ten seconds, gates take no more requests for them: clients
+   * deposit into a new channel.
    */
   rotateKey(parameters?: RotateKeyParameters): Promise<RotatedKey>
-  /** Sums up what is owed, and names what needs attention. */
+  /** Sums up what channels owe, and names those that need attention. */
   health(): Promise<ChannelsHealth>
   /**
    * Watches for withdrawals and claims channels that are due, until the signal

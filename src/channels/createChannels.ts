@@ -24,6 +24,7 @@ import type { RecoverSigner } from './vouchers/checkVoucher.js'
 export type CreateChannelsParameters = {
   /** Orders from `createOrders` with `channels()` in its `kinds`. */
   orders: Orders
+  /** @default claims after a day, without limits; see {@link ChannelsPolicy} */
   policy?: Partial<ChannelsPolicy> | undefined
   /**
    * Recovers the signer of each voucher. `countersign/accelerate` loads a fast
@@ -37,8 +38,8 @@ export type CreateChannelsParameters = {
  * once and signs a voucher for each request, the merchant claims later. Pass the
  * result to `createX402Gate`, and call `run` beside `orders.run`.
  *
- * Whatever was charged and not claimed is lost if the payer withdraws it and no
- * worker claims it within the channel's delay, 15 minutes at least.
+ * You lose what is charged and not claimed if the payer announces a withdrawal
+ * and no worker claims within the offer's `withdrawDelay`.
  *
  * @throws {@link InvalidFieldError} when a parameter is malformed.
  * @throws {@link OrdersSetupError} when `orders` does not know the kind

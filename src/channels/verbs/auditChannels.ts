@@ -62,22 +62,28 @@ export type ChannelsAudit = Destination & {
    * Claimed from the channels on record, in base units, as the contract counts.
    */
   claimed: bigint
-  /** Claimed from channels that are not on record: others may open and claim. */
+  /**
+   * Claimed from channels that are not on record, in base units. Anybody can
+   * open and claim such channels.
+   */
   claimedElsewhere: bigint
-  /** Claimed and not paid to the recipient yet: the next claim settles it. */
+  /**
+   * Claimed and not paid to the recipient yet, in base units. The next claim
+   * pays it.
+   */
   unsettled: bigint
   /** Channels of the recipient that are not on record, at most a hundred. */
   unknown: readonly UnknownChannel[]
   /**
-   * First block that was searched for unknown channels. Absent if the node does
-   * not give the logs: then `unknown` says nothing.
+   * First block that was searched for unknown channels. Absent if the node has
+   * no logs: then `unknown` is empty.
    */
   searchedFrom: bigint | undefined
 }
 
 /** Result of `audit` of `Channels`. */
 export type ChannelsAuditReport = {
-  /** True when every channel on record is as the contract says. */
+  /** True when there are no `differences`. `unknown` channels do not count. */
   ok: boolean
   destinations: readonly ChannelsAudit[]
 }
@@ -88,7 +94,7 @@ const pageSize = 100
 /** Most unknown channels that are named. */
 const mostUnknown = 100
 
-/** Implements `audit` of `Channels`. Changes nothing. */
+/** Implements `audit` of `Channels`. */
 export async function auditChannels(
   channels: ChannelsContext,
   parameters: AuditChannelsParameters,
@@ -179,7 +185,7 @@ async function comparePage(
     if (compareChannel(row, state).length > 0) differing.push(row.id)
   }
   if (differing.length === 0) return
-  // A worker may have copied what happened since either was read.
+  // Compares again: record and chain were not read at the same moment.
   const newest = await getChannels(client, { channelIds: differing })
   const again = await context.store.read((tables) =>
     tables.channels.find({ ids: differing }),
@@ -211,9 +217,9 @@ function compareChannel(
 }
 
 /**
- * Finds channels of a recipient that are not on record, by the logs of the
- * contract: they name the terms of each channel that was opened. Returns
- * `undefined` if the node does not give these logs.
+ * Finds channels of a recipient that are not on record, by the logs in which
+ * the contract names the terms of each new channel. Returns `undefined` if the
+ * node has no such logs.
  */
 async function findUnknown(
   { context }: ChannelsContext,
@@ -258,7 +264,7 @@ async function findUnknown(
   return channelIds.flatMap((channelId, at) => {
     const { balance = 0n, claimed = 0n } = states[at] ?? {}
     const payer = payers.get(channelId)
-    // One that was emptied again is of no interest.
+    // Nothing was claimed, and nothing can be.
     const isEmpty = balance === 0n && claimed === 0n
     return isEmpty || !payer ? [] : [{ channelId, payer, balance, claimed }]
   })

@@ -10,16 +10,16 @@ import { findNewestMovements } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 import { isMovementOver } from './followMovements.js'
 
-/** A withdrawal that a payer announced while the channel owes something. */
+/** An announced withdrawal that takes some of what its channel owes. */
 export type ThreateningWithdrawal = {
   channelId: Hex
-  /** Base units that are lost if they are not claimed before. */
+  /** Base units that the channel owes: the most that can be lost. */
   unclaimed: bigint
   /** Unix seconds from which the payer can finalize it. */
   finalizableAt: bigint
   /**
-   * The newest claim of the channel: on record, or sent and not settled yet;
-   * `none` if a worker must request it.
+   * The claim that saves it. `requested`: on record. `sent`: its transaction
+   * is sent, and no block has it yet. `none`: a worker must request it.
    */
   claim: 'none' | 'requested' | 'sent'
   /** True while the claim is on its way and the payer cannot finalize yet. */
@@ -35,7 +35,7 @@ export type OwingChannel = {
 
 /** What the channels of one destination owe, and what needs attention. */
 export type DestinationChannels = Destination & {
-  /** Channels with a deposit. */
+  /** Number of channels with a deposit. */
   channels: number
   /** Base units that were charged and not claimed yet. */
   unclaimed: bigint
@@ -43,11 +43,13 @@ export type DestinationChannels = Destination & {
   unclaimedSince: bigint | undefined
   /** The channels that owe most, at most ten. */
   owing: readonly OwingChannel[]
-  /** The withdrawal that can be finalized first; absent if none threatens. */
+  /** The one that can be finalized first; absent if there is none. */
   withdrawal: ThreateningWithdrawal | undefined
-  /** Channels whose deposit does not cover what was charged. */
+  /**
+   * Channels whose deposit does not cover what was charged, at most a hundred.
+   */
   uncovered: readonly Hex[]
-  /** Deposits that are on record and not credited yet. */
+  /** Number of deposits that are on record and not credited yet. */
   opening: number
   /** When the oldest of them was stored, in Unix seconds; absent if none. */
   openingSince: bigint | undefined
@@ -61,7 +63,7 @@ export type TokenChannels = Pick<Destination, 'chainId' | 'token'> & {
 
 /** The state of all channels of a shop. */
 export type ChannelsHealth = {
-  /** False if a withdrawal threatens what is owed, or a deposit is gone. */
+  /** False if any destination has a `withdrawal`, or `uncovered` channels. */
   ok: boolean
   /** What is owed in all, by token. */
   unclaimed: readonly TokenChannels[]

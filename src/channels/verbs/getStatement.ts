@@ -31,34 +31,34 @@ export type StatementLine = {
   /** Time of the block in Unix seconds. */
   blockTime: bigint
   /**
-   * Base units that it moved for this channel; of a claim of many channels, this
-   * one's share. 0 if the transaction reverted.
+   * Base units that it moved for this channel, also of a claim of many. 0 if
+   * the transaction reverted.
    */
   value: bigint
   /**
-   * Wei that it cost you. A claim's gas is divided by the channels that it
-   * claimed from: their shares add up to it. 0 if somebody else sent it.
+   * Wei that it cost you; 0 if somebody else sent it. A claim's gas is divided
+   * among the channels that it claimed from.
    */
   gas: bigint
 }
 
-/** Everything that moved a channel's money, up to a block. */
+/** The account of a channel. `sums` and `elsewhere` add up to `end`. */
 export type ChannelStatement = {
   channel: Channel
-  /** The block up to which it counts. */
+  /** The newest block that it includes. */
   blockNumber: bigint
   /** The transactions on record, the oldest first. */
   lines: readonly StatementLine[]
   /** Sums of the lines: base units, and wei for `gas`. */
   sums: { deposited: bigint; claimed: bigint; refunded: bigint; gas: bigint }
   /**
-   * What the contract counts besides the lines, in base units. `deposited`: what
-   * others deposited, minus what the payer withdrew. `claimed`: by claims that
-   * are not on record.
+   * What others moved, in base units. `deposited`: their deposits minus the
+   * payer's withdrawals. `claimed`: by claims that are not on record.
    */
   elsewhere: { deposited: bigint; claimed: bigint }
   /**
-   * How it stands. `balance`: deposits minus refunds and withdrawals.
+   * The state at `blockNumber`, in base units. `charged`: by the record now.
+   * `balance`: deposits minus refunds and withdrawals; claims do not lower it.
    * `unclaimed`: `charged` minus `claimed`.
    */
   end: { balance: bigint; charged: bigint; claimed: bigint; unclaimed: bigint }
@@ -157,7 +157,7 @@ const events = {
   refund: 'refunded',
 } as const
 
-/** The line of a transaction; none if it left the channel out. */
+/** Builds the line of a transaction; none if it left the channel out. */
 function linesOf(
   { id, action, channelIds, own }: SentMovement,
   channelId: Hex,
@@ -169,7 +169,7 @@ function linesOf(
   const movedIds = channelIds.filter((one) =>
     moved.some((event) => event.channelId === one),
   )
-  // One that reverted, or only settled, was sent for all of them.
+  // A transaction that reverted, or only settled, was sent for all of them.
   const shares = movedIds.length > 0 ? movedIds : channelIds
   const place = shares.indexOf(channelId)
   if (place < 0) return []
@@ -203,7 +203,7 @@ function closeStatement(
     refunded: sumOf('refund'),
     gas: lines.reduce((sum, { gas }) => sum + gas, 0n),
   }
-  // No claim can be undone, so more than the contract counts cannot be claimed.
+  // Receipts and state are of different chains, as during a reorganization.
   if (sums.claimed > claimed)
     throw new NodeAnswerError({
       method: 'eth_getTransactionReceipt',

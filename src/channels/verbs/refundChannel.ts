@@ -41,7 +41,8 @@ import { type Channel, showChannel } from './showChannel.js'
 export type RefundChannelParameters = {
   channelId: Hex
   /**
-   * Base units of the token. @default all that was deposited and not charged
+   * Base units of the token, at most what was deposited and not charged: more
+   * is lowered to it. @default all of it
    */
   value?: bigint | undefined
   /** Milliseconds to wait for the transactions. @default 60_000 */
@@ -57,14 +58,14 @@ export type ChannelRefundResult =
       value: bigint
       transactionHash: Hex
     }
-  /** It is on record, and a worker goes on with it. */
+  /** The refund is on record, and a worker goes on with it. */
   | { status: 'pending'; channel: Channel; value: bigint }
   | {
       status: 'rejected'
       channel: Channel
       /**
-       * `nothingLeft`: nothing was deposited that is not charged.
-       * `refundInFlight`: another amount is being refunded.
+       * `nothingLeft`: the whole deposit is charged. `refundInFlight`: a
+       * refund of another amount is not decided yet.
        */
       reason: OrderReason | NotBegun
     }
@@ -115,7 +116,7 @@ export async function refundChannel(
 /** Milliseconds between two looks at a refund that waits for its claim. */
 const lookEvery = 500
 
-/** Waits for a refund, and asks for it again once the claim before it is made. */
+/** Waits for a refund. Requests it again once the chain shows its claim. */
 async function waitForRefund(
   channels: ChannelsContext,
   order: OrderRecord,
@@ -144,9 +145,9 @@ async function waitForRefund(
 }
 
 /**
- * Stores the refund, and takes no more requests until it is made, in one write:
- * a charge in between would be paid from what the refund gives back. Goes on
- * with a refund that is not decided, if it has the same amount.
+ * Stores the refund and stops the channel in one write: a charge in between
+ * would be paid from what the refund gives back. Joins a refund of the same
+ * amount that is not decided yet.
  */
 async function beginRefund(
   channels: ChannelsContext,
@@ -162,7 +163,7 @@ async function beginRefund(
   const last = lasts.get(id)
   const left = row.balance - row.charged
   const value = asked === undefined || asked > left ? left : asked
-  // A captured one is made, though the copy of the chain does not show it yet.
+  // The copy of the chain may not show a captured refund yet.
   if (last && (last.state === 'captured' || !isMovementOver(last)))
     return asked === undefined || last.value === value
       ? { channel: row, order: last }
@@ -185,7 +186,7 @@ async function beginRefund(
     reason: row.reason === 'merchant' ? row.reason : 'refund',
     due: isOwed ? claimSoon(row.due, now) : row.due,
   }
-  // An update of an older version throws, and this starts again.
+  // Throws if the channel has changed: then the caller tries again.
   const order = await context.store.write(async (tables) => {
     await tables.channels.update([stopped])
     if (sealed) {
@@ -202,7 +203,7 @@ async function beginRefund(
   return { channel, order }
 }
 
-/** Reasons that the same row keeps, however often it is sent. */
+/** Reasons that cannot change when the same refund is sent again. */
 const lasting: readonly (OrderReason | undefined)[] = [
   'expired',
   'deadlinePassed',
@@ -211,11 +212,14 @@ const lasting: readonly (OrderReason | undefined)[] = [
   'wrongSubmitter',
 ]
 
-/** True for a refused refund whose row can be sent again. */
+/** True for a refused refund that can be sent again as it is. */
 const mayPass = ({ state, reason }: OrderRecord): boolean =>
   state === 'stored' && !lasting.includes(reason)
 
-/** Another row makes the refund, by a call that may look the same. */
+/**
+ * Stops looking for a refused refund on chain: the call of the next one may look
+ * the same.
+ */
 async function endTry(
   context: ChannelsContext['context'],
   tables: StoreWriter,

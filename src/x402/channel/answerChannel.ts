@@ -30,8 +30,7 @@ import type { Reply, SignedCall } from './types.js'
 
 /**
  * Answers a request that is paid by a voucher of a channel. Checks the signature
- * before it looks at any record, so that nobody but the payer learns anything
- * about a channel.
+ * before it reads any record, so that only the payer learns about the channel.
  *
  * One voucher of a channel is served at a time in this process. The same request
  * with the same voucher shares the run; another request waits for its turn, for
@@ -136,12 +135,12 @@ async function readSigned(
   if (mismatch) return refusedBy(asked, mismatch)
   if (hashParsedConfig(config, chainId, keccak256) !== id)
     return refusedBy(asked, 'channel_id_mismatch')
-  // A contract wallet signs for itself then, and can deny it before the claim.
+  // The payer signs then: a contract could deny its signature before the claim.
   if (!BigInt(config.payerAuthorizer))
     return refusedBy(
       asked,
       'voucher_signature',
-      'Only channels whose payerAuthorizer is a key are accepted.',
+      'The channel needs a payerAuthorizer: the key that signs its vouchers.',
     )
   const digest = await digestBody(request, gate.mostRequestBytes)
   if (!digest) return () => refuse(413, 'request_too_long')
@@ -162,7 +161,7 @@ async function readSigned(
       method: request.method,
       resource: asked.resource,
       body: digest.body,
-      // The voucher's own hash: when the client sends it again, the rest of the
+      // Of the voucher alone: if the client sends it again, the rest of the
       // payload may differ, such as the signature of a deposit.
       payload: hashParsedVoucher(voucher, chainId, keccak256),
     },

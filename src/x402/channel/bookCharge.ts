@@ -8,7 +8,7 @@ import { built, busy } from './refusals.js'
 import type { LiveAnswer, Reply, SignedCall } from './types.js'
 import { noteOfAnswer } from './voucherAnswer.js'
 
-/** What a handler has done. */
+/** The result of a handler, and what it charged. */
 export type ChannelWork = {
   /** Random name of the run. */
   run: string
@@ -21,7 +21,7 @@ export type ChannelWork = {
   live: LiveAnswer | undefined
 }
 
-/** Most times that one charge is judged again because others change the row. */
+/** Most tries to write one charge while others change the channel. */
 const mostTries = 20
 
 /**
@@ -37,8 +37,8 @@ export async function bookCharge(
   work: ChannelWork,
 ): Promise<Reply> {
   const { charged, sent, response, live } = work
-  // Nothing to write, and no answer to keep: the same request with the same
-  // voucher may cost something next time.
+  // Writes nothing: the client's next voucher is the same one, and must not find
+  // this answer.
   if (charged === 0n) {
     const settled = settlementOf({ channel, charged, sent })
     live?.charge.begin(channel, charged)

@@ -45,9 +45,8 @@ function lower(
 }
 
 /**
- * True for a voucher that a claim has published: anybody could send it. When a
- * handler charges less than the price, the claimed voucher allows more than what
- * was claimed.
+ * True for a voucher that a claim has published, so that anybody could send it.
+ * If its handler charged less than the price, it allows more than was claimed.
  */
 export function isPublished(
   { charged, claimed, signed }: ChannelRecord,
@@ -58,14 +57,14 @@ export function isPublished(
   )
 }
 
-/** Refuses a voucher that is public. Says nothing about the channel. */
+/** Refuses a published voucher. Says nothing about the channel. */
 const refusePublished = ({ asked, terms }: SignedCall): Refusal =>
   refusedBy({ ...asked, getOpen: () => [terms] }, 'cumulative_below_claimed')
 
 /**
- * Refuses a voucher, and tells the client the state of its channel, unless the
- * voucher may be one that an earlier claim has published. Those allow less than
- * what is claimed and the price that was asked then.
+ * Refuses a voucher, and tells the client the state of its channel. Does not
+ * tell it if an earlier claim may have published the voucher: those vouchers
+ * allow less than what is claimed plus one price.
  */
 export async function correctCall(
   call: SignedCall,
@@ -97,15 +96,15 @@ export async function refuseStopped(
   channel: ChannelRecord,
 ): Promise<Refusal> {
   const { asked } = call
-  // A refund is on its way, and decides what is left.
+  // How much is left is known once the refund is decided.
   if (channel.reason === 'refund') return busy
   if (channel.reason === 'withdrawal')
     return refusedBy(
       asked,
       'cumulative_exceeds_balance',
-      'The payer withdraws what is left in this channel.',
+      'The payer has announced a withdrawal from this channel.',
     )
-  // The client asks the chain, and deposits what is missing.
+  // Makes the client read its balance on chain, and deposit what is missing.
   if (channel.reason === 'uncovered') return correctCall(call, channel)
   return refusedBy(
     asked,

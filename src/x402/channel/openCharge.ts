@@ -19,12 +19,12 @@ export type Charging = {
   end: (stream: StreamCharge | undefined) => bigint
 }
 
-/** What `charge` takes. Both in base units of the token. */
+/** The amounts that `charge` accepts, in base units of the token. */
 type Bounds = { least: bigint; most: bigint }
 
 /**
- * Opens the charging of one request. Without a call of `charge` until the answer
- * begins, the request costs `most`.
+ * Opens the charging of one request. The request costs `most` if `charge` is not
+ * called before the answer begins.
  *
  * @param most base units of the token.
  */
@@ -33,8 +33,8 @@ export function openCharge(most: bigint, decimals: number): Charging {
   let hasEnded = false
   let stream: StreamCharge | undefined
   return {
-    // Not async: a handler need not await the call before the answer begins, and
-    // a wrong amount must fail it all the same.
+    // Not async: a wrong amount must fail the handler even if it does not await
+    // the call.
     charge: (amount) => {
       if (hasEnded && !stream)
         throw new InvalidFieldError(

@@ -32,7 +32,10 @@ export async function readFirst(
     clearTimeout(timer)
     request.signal.removeEventListener('abort', leave)
   }
-  if (hasGivenUp) throw new Error('The stream had no first part in time.')
+  if (hasGivenUp)
+    throw new Error(
+      'The stream sent no first part before its time was over or its clients left.',
+    )
   const pull = async (controller: ReadableStreamDefaultController) => {
     const { done, value } = next ?? (await reader.read())
     next = undefined

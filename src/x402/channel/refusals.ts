@@ -34,13 +34,13 @@ export const busy: Refusal = () => refuse(503, codeOf('channel_busy'))
 export type KnownVoucher = { maxClaimable: bigint; signature: string }
 
 /**
- * Refuses a voucher for another amount than the next one, and tells the client
- * the state of its channel: stock clients correct their state and try again at
- * once. With `voucher` they take over what was charged. Without it they ask the
+ * Refuses a voucher for a wrong amount, and tells the client the state of its
+ * channel: stock clients correct their state and try again at once. With
+ * `voucher`, they take `charged` from this answer. Without it, they read the
  * chain, and take what was claimed as charged.
  *
- * Pass `voucher` only if the request has a voucher that is not public yet: a
- * claim publishes vouchers, so anybody could send those.
+ * Pass `voucher` only if the voucher of the request is not public yet: anybody
+ * could send one that a claim has published.
  */
 export const correct =
   (

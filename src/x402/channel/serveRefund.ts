@@ -8,9 +8,8 @@ import { built, busy, refusedBy } from './refusals.js'
 import type { Reply, SignedCall } from './types.js'
 
 /**
- * Pays back what is left in a channel, or a part of it, to a client that has a
- * voucher for exactly what was charged. Never more than what is left: the amount
- * is limited before anything is signed.
+ * Pays back what is left in a channel, or a part of it, to a client that sends a
+ * voucher for exactly what was charged.
  */
 export async function serveRefund(call: SignedCall): Promise<Reply> {
   const { desk, named, asked, payload, terms, gate } = call
@@ -36,16 +35,16 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
       refusedBy(
         asked,
         'refund_amount_invalid',
-        'Everything that was charged is claimed already. Withdraw from the channel yourself.',
+        'Nothing is charged that is not claimed, so this refund costs the shop too much gas. Withdraw on chain.',
       ),
     )
-  // You pay the gas of refunds: many small ones would cost more than they move.
+  // The shop pays the gas: small refunds would cost more than they move.
   if (value < left && value < terms.channel.minDeposit)
     return built(
       refusedBy(
         asked,
         'refund_amount_invalid',
-        'Ask for everything that is left, or for at least the least deposit.',
+        `Ask for everything that is left, or for at least the minDeposit of the offer, ${terms.channel.minDeposit}.`,
       ),
     )
   const { timeout } = gate
@@ -54,9 +53,9 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
 }
 
 /**
- * Decides whether the gate pays the gas of a refund. Once everything that was
- * charged is claimed, anybody can know the voucher that asks for it, and a payer
- * who was charged nothing could deposit and ask for refunds without end.
+ * Decides whether the shop pays the gas of a refund. Once all charges are
+ * claimed, the voucher that asks for it is public. And without this limit, a
+ * payer could deposit and ask for refunds again and again, at the shop's cost.
  */
 function isEarned(
   { charged, claimed, refundNonce }: ChannelRecord,

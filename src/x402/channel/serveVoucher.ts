@@ -58,14 +58,14 @@ async function loadFor({
 
 /**
  * Returns the channel with a copy of the chain that is new enough to trust.
- * Returns `undefined` if there is no such channel, on chain neither.
+ * Returns `undefined` if neither store nor chain has the channel.
  */
 async function lookAt(
   { desk, named, payload }: SignedCall,
   known: ChannelRecord | undefined,
 ): Promise<ChannelRecord | undefined> {
   if (!known) return desk.adopt(named)
-  // Before money moves, and before the client is sent to deposit more.
+  // Asks again before a deposit is sent, and before one is asked for.
   const isShort = payload.maxClaimable > known.balance
   return payload.deposit || isShort || !desk.isFresh(known)
     ? desk.refresh(known)
@@ -111,8 +111,7 @@ async function work(
   const charged = charging.end(live?.charge)
   if (finished.kind === 'failed' && finished.signal)
     return { kind: 'signal', signal: finished.signal }
-  // Nothing is charged, but a deposit may have been made, and then the client
-  // must know.
+  // Nothing is charged, but the client must know of its deposit.
   if (finished.kind === 'failed')
     return {
       kind: 'answered',

@@ -8,13 +8,14 @@ import { pauseUntil } from './pauseUntil.js'
 import type { SignedCall, StreamCharge } from './types.js'
 import { loadAnswer, noteOfAnswer } from './voucherAnswer.js'
 
-/** What is on record of a stream. */
+/** The state of a stream on record. */
 type OnRecord = {
   channel: ChannelRecord
   charged: bigint
   /**
-   * What the kept answer is bound to. Not the request if the stream cost nothing
-   * at its beginning: the client's next voucher is the same one then.
+   * The key of the answer on record: `bound` of the call. Another one if the
+   * stream began at 0: the client's next voucher is then the same one, and must
+   * not find this answer.
    */
   bound: Hex
 }
@@ -27,7 +28,7 @@ type Stream = {
   run: string
 }
 
-/** Most times that one total is judged again because others change the row. */
+/** Most tries to write one total while others change the channel. */
 const mostTries = 20
 
 /**

@@ -21,10 +21,10 @@ type Deposited = { channel: ChannelRecord; sent: Sent }
 
 /**
  * Makes the deposit of a request, and waits until it is credited. Makes none if
- * the voucher would not pay for the request after it, nor if the channel has
+ * the voucher would not pay for the request even then, or if the channel has
  * enough already: a client that lost its state or an answer deposits again.
  *
- * @param channel as the chain shows it now; absent if nobody has used it.
+ * @param channel as the chain shows it now; absent if it was never used.
  */
 export async function takeDeposit(
   call: SignedCall,
@@ -79,7 +79,7 @@ async function refuseBefore(
   if (!channel) return undefined
   if (state === 'stopped' && reason !== 'uncovered')
     return refuseStopped(call, channel)
-  // Enough is deposited: the client takes over what the chain says.
+  // Enough is deposited: makes the client read its balance on chain.
   return maxClaimable <= balance ? correctCall(call, channel) : undefined
 }
 
@@ -123,8 +123,8 @@ function paymentOf(
 }
 
 /**
- * Asks the token whether it would take the payment, before it is on record and
- * costs gas. Returns the code by which it is refused.
+ * Checks that the token would take the payment, before it is on record and costs
+ * gas. Returns the code that refuses it, or `undefined`.
  */
 async function refusePayment(
   { gate, terms }: SignedCall,

@@ -39,7 +39,7 @@ export type SignedCall = {
 
 /** What a streamed answer costs while it runs. Amounts in base units. */
 export type StreamCharge = {
-  /** Starts it, once what the stream cost at its beginning is on record. */
+  /** Begins the stream, once its first total is on record. */
   begin(channel: ChannelRecord, charged: bigint): void
   /**
    * Raises what the stream has cost to `total`. Resolves once that is on record.
@@ -48,13 +48,13 @@ export type StreamCharge = {
    * @throws {@link ChargeRejectedError}
    */
   raise(total: bigint): Promise<void>
-  /** Ends it: the stream costs no more than what is on record. */
+  /** Ends the charging: the stream costs what is on record, and no more. */
   end(): void
   /** Resolves when nothing more will be written. */
   over: Promise<void>
 }
 
-/** A streamed answer. Only one of the requests that wait for it gets it. */
+/** A streamed answer, which only one of the waiting requests gets. */
 export type LiveAnswer = { response: Response; charge: StreamCharge }
 
 /**

@@ -8,13 +8,11 @@ import type {
 } from '../../store/types.js'
 import type { GateContext, KeptResponse } from '../gate/types.js'
 
-/**
- * The answer to the newest voucher of a channel, as it is stored. Absent
- * `response`: it was streamed.
- */
+/** The answer to the newest voucher of a channel, as it is stored. */
 export type VoucherAnswer = {
   /** Random name of the run that has given it. */
   run: string
+  /** Absent if the answer was streamed. */
   response: KeptResponse | undefined
   settled: SettleResponse
 }

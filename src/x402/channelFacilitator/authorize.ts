@@ -16,8 +16,8 @@ import {
 } from './context.js'
 
 /**
- * Returns what the receiver's authorizer signs for a claim: the server's own
- * signature if the server sent it, otherwise ours. Signs only for channels whose
+ * Returns the signatures of a claim by the receiver's authorizer: the server's
+ * own one, once it is checked, otherwise ours. Signs only for channels whose
  * authorizer is the key of this caller.
  */
 export async function authorizeClaim(
@@ -86,7 +86,7 @@ export async function openOwn(
     ? own
     : refuseCall(
         'authorizer_address_mismatch',
-        "The channel has another receiverAuthorizer than this caller's. Send the signature of that one.",
+        "The channel's receiverAuthorizer is not the key of this caller: send its signature.",
       )
 }
 
@@ -107,7 +107,7 @@ async function refuseSigner(
     const signer = await recover({ hash, signature })
     if (signer?.toLowerCase() === receiverAuthorizer) return undefined
   } catch {
-    // The curve has no such point.
+    // No key has made this signature.
   }
   return refuseCall('authorizer_address_mismatch')
 }

@@ -12,7 +12,7 @@ import type {
 import type { X402ErrorCode } from '../wire/errorCodes.js'
 import type { WantedCall } from './parseChannelCall.js'
 
-/** A facilitator that takes the scheme `batch-settlement`. */
+/** What serves the scheme `batch-settlement`. */
 export type ChannelFacilitator = {
   facilitator: FacilitatorContext
   channels: ChannelsContext
@@ -20,7 +20,7 @@ export type ChannelFacilitator = {
   getAuthorizer(caller: SettledCaller): Promise<Authorizer>
 }
 
-/** A call whose caller may make it. */
+/** A call that its caller may make. */
 export type ServedCall = WantedCall & {
   caller: SettledCaller
   client: Client
@@ -71,8 +71,8 @@ export function safeBalance({
 }
 
 /**
- * Shows the state of a channel to a stock server. It shows as balance what
- * vouchers can rely on: for minutes the server asks nobody else.
+ * Shows the state of a channel to a stock server. The balance is only what
+ * vouchers can rely on, because the server trusts it for minutes.
  */
 export function showChain(channelId: string, state: ChainChannel): ShownState {
   const { claimed, withdrawal, refundNonce } = state

@@ -26,7 +26,7 @@ import {
   refuseVoucher,
 } from './judgeVoucherCall.js'
 
-/** A payload with its deposit. */
+/** A payload that contains a deposit. */
 export type DepositPayload = ChannelPayload & { deposit: AskedDeposit }
 
 /**
@@ -91,7 +91,7 @@ async function refusePayment(
   return isContract && facilitator.contractPayers === 'refuse'
     ? refuseCall(
         'receive_authorization_signature',
-        'This facilitator takes no payers that are contracts.',
+        'This facilitator accepts no payers that are contracts.',
       )
     : undefined
 }

@@ -30,7 +30,7 @@ export async function judgeVoucherCall(
   if (state.balance === 0n) return refuseCall('channel_not_found')
   const covered = coverVoucher(payload, state)
   if (covered) return covered
-  // A refund brings the voucher that was charged last.
+  // The voucher of a refund may be claimed already.
   const least = type === 'refund' ? state.claimed : state.claimed + 1n
   return payload.maxClaimable < least
     ? refuseCall('cumulative_below_claimed')
@@ -38,8 +38,8 @@ export async function judgeVoucherCall(
 }
 
 /**
- * Refuses a voucher that the balance does not cover, or not any more once the
- * payer's withdrawal ends.
+ * Refuses a voucher that the balance does not cover, now or once an announced
+ * withdrawal ends.
  *
  * @param deposit base units that come to the balance.
  */
@@ -51,7 +51,7 @@ export function coverVoucher(
   if (maxClaimable <= safeBalance(state) + deposit) return undefined
   return refuseCall(
     'cumulative_exceeds_balance',
-    state.withdrawal && 'The payer withdraws from this channel.',
+    state.withdrawal && 'The payer has announced a withdrawal.',
   )
 }
 
@@ -68,7 +68,7 @@ export async function refuseVoucher(
   if (isOpenToPayer && facilitator.contractPayers === 'refuse')
     return refuseCall(
       'voucher_signature',
-      'Without a payerAuthorizer, the payer can deny its vouchers.',
+      'This facilitator accepts no channels without a payerAuthorizer.',
     )
   const verdict = await checkVoucher({
     chainId: call.chainId,
@@ -78,7 +78,7 @@ export async function refuseVoucher(
     recoverAddress: channels.recoverAddress,
     keccak256: channels.context.keccak256,
   })
-  // The server stores the signature as it came, and the contract takes only one
+  // The server stores the signature as it is, and the contract takes only one
   // form of it.
   return verdict.ok && verdict.signature === signature
     ? undefined

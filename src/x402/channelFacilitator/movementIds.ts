@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { hashText } from '../../core/hashText.js'
 
-/** Most movements that one call may store, if each ends without an effect. */
+/** Most movements that the same call may store, if each ends without effect. */
 const mostAttempts = 16
 
 /** The ids of the claim with this content. The caller's name is part of it. */
@@ -10,8 +10,8 @@ export function claimIds(content: readonly unknown[]): string[] {
 }
 
 /**
- * The ids of the refund with this content. The row must not have the id that a
- * refund of this channel's own shop would have: its digits are longer.
+ * The ids of the refund with this content. Their number has 21 digits, so a
+ * refund that the shop itself makes for this channel never has the same id.
  */
 export function refundIds(
   channelId: Hex,

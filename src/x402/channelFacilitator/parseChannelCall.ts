@@ -23,7 +23,7 @@ export type RefundTerms = {
   claimSignature: Hex | undefined
 }
 
-/** What a server asks for. Nothing in it is proven yet. */
+/** What a server asks for. Nothing in it is checked against the chain. */
 type ChannelAsk =
   | { type: 'deposit' | 'voucher' | 'refund'; payload: ChannelPayload }
   | { type: 'refundNow'; payload: ChannelPayload; terms: RefundTerms }
@@ -171,9 +171,9 @@ function parseRows(value: unknown, chainId: number): PlannedRow[] {
 }
 
 /**
- * Parses one claim. The voucher's signature gets the form that the contract
- * takes: a stock server stores any form, and one other form makes the claims of
- * all channels fail.
+ * Parses one claim. Brings the voucher's signature into the form that the
+ * contract takes: stock servers store others too, and a single one of them makes
+ * the whole transaction fail.
  */
 function parseRow(value: unknown, chainId: number): PlannedRow {
   const { voucher, signature, totalClaimed } = objectOf(value)
@@ -193,8 +193,8 @@ function parseRow(value: unknown, chainId: number): PlannedRow {
 }
 
 /**
- * Writes the last part of a signature as 27 or 28 in one byte. Stock servers
- * take it as any number of bytes, and as 0 or 1.
+ * Writes the parity at the end of a signature as 27 or 28 in one byte. Stock
+ * servers also store 0 or 1, in any number of bytes.
  */
 function withPlainParity(signature: unknown): unknown {
   const text = String(signature).toLowerCase()
@@ -220,7 +220,7 @@ function parseUnits(value: unknown): bigint {
 }
 
 const malformed = (value: unknown): InvalidFieldError =>
-  new InvalidFieldError('payload', value, 'as the scheme has it')
+  new InvalidFieldError('payload', value, 'of the scheme batch-settlement')
 
 const objectOf = (value: unknown): Record<string, unknown> =>
   isObject(value) ? value : {}

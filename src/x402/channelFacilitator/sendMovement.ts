@@ -30,11 +30,11 @@ type WantedMovement = {
   client: Client
   signal: AbortSignal
   until: number
-  /** Begins the error codes of this movement. */
+  /** First word of this movement's error codes. */
   action: 'deposit' | 'claim' | 'settle' | 'refund'
   /**
-   * Ids under which the same call stores its movement: the next one if the
-   * movement before ended without a transaction of its own.
+   * Ids for the movement of this call, in the order in which they are used: the
+   * next one once a movement has ended without effect.
    */
   ids: readonly string[]
   /** Builds the movement if none is on record. Its id is replaced. */
@@ -58,8 +58,8 @@ type SentMovement = { ok: true; made: MadeMovement } | RefusedCall
 
 /**
  * Puts a movement on record, has the submitter send it, and waits until a block
- * has it. The same call again finds the movement on record: it gets the same
- * outcome, and sends nothing.
+ * has it. If the movement is on record already, waits for that one, and sends
+ * nothing more.
  */
 export async function sendMovement(
   facilitator: FacilitatorContext,
@@ -78,7 +78,7 @@ export async function sendMovement(
       return sendAlone(facilitator, alone)
     })
   } catch (error) {
-    // After any other code the server might have the client pay again.
+    // After any other code, the server might ask the client to pay again.
     const hash = await findHash(facilitator, id)
     if (hash !== undefined) return pending(hash)
     throw error
@@ -150,7 +150,7 @@ async function sendAlone(
     : pending(await findHash(facilitator, id))
 }
 
-/** Loads what a movement moved: a claim may have settled more or less. */
+/** Loads the base units that moved: a claim may settle more or less. */
 async function loadValue(
   { context }: FacilitatorContext,
   id: string,
@@ -218,7 +218,7 @@ async function store(
   }
 }
 
-/** Counts the gas that was used, with the first answer. */
+/** Marks the first answer. Counts the gas that was used in the same write. */
 async function settleAnswer(
   { context }: FacilitatorContext,
   { id, held, caller, keep }: Alone,

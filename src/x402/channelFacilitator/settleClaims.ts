@@ -26,10 +26,10 @@ type WantedClaim = {
 }
 
 /**
- * Claims from channels, and moves what is claimed to the receiver, in one
- * transaction. A channel that fails is left out; the answer then is a failure
- * that names it. A batch that the server signed is left out as a whole, unless
- * the receiver's own wallet sends it.
+ * Claims from channels, and pays the receiver what is claimed, in one
+ * transaction. If a channel fails, claims the others, and answers with a failure
+ * that names it. If the server signed the batch and the receiver's own wallet
+ * does not send it, claims none then.
  */
 export async function settleClaim(
   scheme: ChannelFacilitator,
@@ -62,7 +62,7 @@ export async function settleClaim(
   const block = sent.ok ? sent.made.blockNumber : 0n
   const unclaimed = await findUnclaimed(call, rows, block)
   if (!unclaimed) return sent.ok ? pending(hash) : sent
-  // Somebody else may have claimed them all: then no transaction is ours.
+  // Without a hash, somebody else has claimed them all.
   if (unclaimed.length === 0) return { ok: true, hash }
   const words = `Not claimed: ${unclaimed.join(', ')}.`
   return { ...refuseCall('claim_simulation_failed', words), hash }
@@ -83,7 +83,7 @@ function refuseRows(
     if (config.receiverAuthorizer !== authorizer)
       return refuseCall(
         'receiver_authorizer_mismatch',
-        'Claim channels of different authorizers in calls of their own.',
+        'All channels of one claim need the same receiverAuthorizer.',
       )
   }
   return undefined
@@ -106,8 +106,8 @@ async function findUnclaimed(
 }
 
 /**
- * Moves what is claimed to the receiver. A claim has usually done that already:
- * then this returns its transaction.
+ * Pays the receiver what is claimed. Usually a claim has done so already: then
+ * returns the claim's transaction.
  */
 export async function settleReceiver(
   scheme: ChannelFacilitator,
@@ -150,7 +150,7 @@ type Receiver = { chainId: number; recipient: Address; token: Address }
 /** Milliseconds for which a settlement is kept for calls that ask for it. */
 const keptFor = 86_400_000n
 
-/** Keeps the newest transaction that moved something to a receiver. */
+/** Stores the newest transaction that paid a receiver. */
 async function keepSettled(
   { notes }: StoreWriter,
   receiver: Receiver,

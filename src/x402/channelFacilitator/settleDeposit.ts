@@ -22,8 +22,8 @@ import { isOf, sendMovement } from './sendMovement.js'
 import { type ChannelSettled, stateAfter } from './stateAfter.js'
 
 /**
- * Judges whether {@link settleDeposit} would succeed now. Writes nothing, except
- * that a deposit on record is judged by its record.
+ * Judges whether {@link settleDeposit} would succeed now. Judges a deposit on
+ * record by its record. Writes nothing.
  */
 export async function verifyDeposit(
   scheme: ChannelFacilitator,
@@ -96,8 +96,8 @@ async function judgeKnown(
 const placeOf = (channelId: string) => `x402Deposit:${channelId}`
 
 /**
- * True while another deposit of the channel can still be made. A client whose
- * answer was lost signs another one, and would pay twice.
+ * True while another deposit of the channel can still be made: a client that
+ * lost the answer signs a second one, and would deposit twice.
  */
 async function hasOther(
   tables: Pick<StoreReader, 'notes'> & {

@@ -25,8 +25,8 @@ import { type ChannelSettled, stateAfter } from './stateAfter.js'
 type WantedRefund = { payload: ChannelPayload; terms: RefundTerms }
 
 /**
- * Pays back what is left in a channel, or a part of it, once what was charged is
- * claimed. Signs never more than what is left then.
+ * Claims what was charged. Then pays back what is left in the channel, or a part
+ * of it. Never signs for more than what is left then.
  */
 export async function settleRefund(
   scheme: ChannelFacilitator,
@@ -36,7 +36,7 @@ export async function settleRefund(
   const { payload, terms } = wanted
   const { id: channelId, config, refund: asked = 0n } = payload
   const { extra } = call
-  // A manager's requirements name no terms of the channel.
+  // For refunds by the server's manager, `extra` is empty.
   const named = { receiverAuthorizer: config.receiverAuthorizer, ...extra }
   const wrong = refuseTerms({ ...call, extra: named }, payload)
   if (wrong) return wrong
@@ -56,7 +56,7 @@ export async function settleRefund(
   return sent.ok ? stateAfter(call, channelId, sent.made) : sent
 }
 
-/** Claims first. Then plans the refund by what the chain shows. */
+/** Signs the refund, then claims, then plans the refund. */
 async function planRefund(
   scheme: ChannelFacilitator,
   call: ServedCall,
@@ -66,12 +66,15 @@ async function planRefund(
   const { refundNonce, refundSignature, claim, claimSignature } = terms
   const before = await getChannel(call.client, { channelId })
   if (before.refundNonce !== refundNonce)
-    return refuseCall('refund_simulation_failed', 'The refund nonce is used.')
+    return refuseCall(
+      'refund_simulation_failed',
+      `The channel's refundNonce is ${before.refundNonce}, not ${refundNonce}.`,
+    )
   const owed = claim && claim.claimed > before.claimed ? claim.claimed : 0n
   const charged = owed > before.claimed ? owed : before.claimed
   const left = before.balance - charged
   if (left <= 0n) return refuseCall('refund_no_balance')
-  // The signature is the server's, and says another amount.
+  // The server's signature is for the amount it asked, so it cannot be lowered.
   if (refundSignature && asked > left)
     return refuseCall('refund_amount_invalid')
   const value = asked < left ? asked : left

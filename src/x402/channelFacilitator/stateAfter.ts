@@ -11,7 +11,7 @@ import {
 } from './context.js'
 import type { MadeMovement } from './sendMovement.js'
 
-/** A settlement that a stock server can take over. */
+/** A settlement, with the state of the channel after it. */
 export type ChannelSettled = {
   ok: true
   hash?: Hash | undefined
@@ -25,8 +25,8 @@ export type ChannelSettled = {
 const askEvery = 250
 
 /**
- * Reads the channel after its transaction. A server that gets no state would
- * refuse the channel's vouchers, so it is asked to call again.
+ * Reads the channel after its transaction. If the node does not show it, asks
+ * the server to call again: without the state it would refuse all vouchers.
  */
 export async function stateAfter(
   call: Pick<ServedCall, 'client' | 'until'>,

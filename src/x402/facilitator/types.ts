@@ -18,7 +18,8 @@ export type FacilitatorCaller = {
   /**
    * Name of the caller, up to 128 ASCII characters. Never change it: only the
    * caller that first settled a payment may repeat the call, and it is
-   * recognized by this name. The key of its channels belongs to the name too.
+   * recognized by this name. The key that signs for its channels belongs to the
+   * name too.
    */
   name: string
   /** Recipients it may settle payments to. @default those of the facilitator */
@@ -26,9 +27,10 @@ export type FacilitatorCaller = {
   /** Tokens it may settle payments in. @default those of the facilitator */
   assets?: readonly Address[] | undefined
   /**
-   * Most gas that captures for this caller may use in one day (UTC). A capture
-   * that is in no block yet counts with the gas limit of its transaction, later
-   * with the gas that it used.
+   * Most gas that transactions for this caller may use in one day (UTC). One
+   * that is in no block yet, or failed there, counts with the gas reserved for
+   * it: `policy.maxCaptureGas` for a capture, an estimate for a deposit, claim
+   * or refund of channels.
    * @default no limit
    */
   gasPerDay?: bigint | undefined
@@ -73,8 +75,9 @@ export type FacilitatorParameters = {
   assets?: readonly Address[] | undefined
   /**
    * Whether to accept payers that are contracts. Their code runs in the
-   * capture, and you pay its gas. `accept` also takes channels without a
-   * `payerAuthorizer`: their payers can deny a voucher before it is claimed.
+   * capture, and you pay its gas. `accept` also accepts channels without a
+   * `payerAuthorizer`: if their payer is a contract, it can deny a voucher
+   * before it is claimed.
    * @default 'refuse'
    */
   contractPayers?: 'accept' | 'refuse' | undefined
@@ -85,7 +88,8 @@ export type FacilitatorParameters = {
    */
   timeout?: number | undefined
   /**
-   * When a `/settle` succeeds. `included`: once a block has the capture.
+   * When a `/settle` of the scheme `exact` succeeds; one of channels always
+   * waits for a block. `included`: once a block has the capture.
    * `preconfirmed`: once the chain pre-confirms it, if the requirements have
    * `answerAt: 'preconfirmed'` in `extra`; the block can still leave it out.
    * Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of the orders.

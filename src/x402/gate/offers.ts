@@ -18,10 +18,7 @@ type OfferBase = {
   mimeType?: string | undefined
 }
 
-/**
- * What one request costs, and how it is sold: for a payment of its own (scheme
- * exact), which is one transaction.
- */
+/** Sells each request for a payment of its own (scheme exact). */
 export type X402Offer = OfferBase & {
   /** A decimal such as `'0.01'`, in whole tokens. */
   amount: string
@@ -86,29 +83,29 @@ export type X402ChannelOffer = OfferBase & {
   flow: 'channel'
   /**
    * Most that one request can cost, a decimal such as `'0.01'` in whole tokens.
-   * The handler says with `charge` what it cost.
+   * The handler says with `charge` what it costs.
    */
   atMost: string
   /**
-   * The deposit that the offer asks for, a decimal in whole tokens. You pay the
-   * gas of each deposit, so it should pay for hundreds of requests. Stock clients
-   * deposit this much, or five times their own limit for one payment if that is
-   * less.
+   * The deposit that clients are asked for, a decimal in whole tokens. You pay
+   * the gas of each deposit, so choose one that pays for hundreds of requests.
+   * Stock clients deposit this much, but at most five times their own limit for
+   * one payment.
    */
   deposit: string
   /**
-   * A smaller deposit than this is refused, also one that tops up. A decimal in
-   * whole tokens, from `atMost` to `deposit`. @default five times `atMost`, so
-   * that every stock client that may pay one request can deposit; `deposit` if
-   * that is less
+   * Smaller deposits are refused, also later ones of the same channel. A
+   * decimal in whole tokens, from `atMost` to `deposit`. @default five times
+   * `atMost`, which every stock client that can pay `atMost` can deposit;
+   * `deposit` if that is less
    */
   leastDeposit?: string | undefined
   /**
    * When a deposit counts. `included`: once a block has it. `preconfirmed`: as
-   * soon as the chain's sequencer announces it. If no block then includes it, you
-   * lose what was charged. Needs `preconfirmedUpTo`, and `policy.mostAtRisk` of
-   * the orders. Above these limits, and on a chain without pre-confirmations, a
-   * deposit waits for a block. @default 'included'
+   * soon as the chain's sequencer announces it. If no block then includes it,
+   * you lose what you served for it. Needs `preconfirmedUpTo`, and
+   * `policy.mostAtRisk` of the orders. Above these limits, and on a chain without
+   * pre-confirmations, a deposit waits for a block. @default 'included'
    */
   answerAt?: AnswerAt | undefined
   /**
@@ -123,21 +120,21 @@ export type X402ChannelOffer = OfferBase & {
    */
   mostAtRisk?: string | undefined
   /**
-   * Seconds from the start of a payer's withdrawal to its end, from 900 to
-   * 2_592_000. Your worker must claim within this time. Another delay makes
-   * other channels: every client deposits again. @default 86_400
+   * Seconds from a payer's announcement of a withdrawal to its end, from 900 to
+   * 2_592_000. Your worker must claim within this time. If you change it, every
+   * client must deposit into a new channel. @default 86_400
    */
   withdrawDelay?: number | undefined
   /**
-   * Most that one channel may owe before it is served no more until it is
-   * claimed, a decimal in whole tokens, at least `atMost`. The lower one of this
-   * and `policy.mostUnclaimed` of the channels holds.
+   * Most that one channel may owe, a decimal in whole tokens, at least `atMost`.
+   * Requests above it get 503 until the channel is claimed. The lower one of
+   * this and `policy.mostUnclaimed` of the channels holds. @default no limit
    */
   mostUnclaimed?: string | undefined
   /**
    * True to send the answer to the client in parts as the handler writes them,
-   * and not to store it. It is charged as it goes, see `charge` of
-   * {@link X402Payment}. @default false
+   * and not to store it. `charge` of {@link X402Payment} can then raise the total
+   * until the stream ends. @default false
    */
   stream?: boolean | undefined
 }

@@ -107,20 +107,21 @@ export type X402Payment = {
   /** Id of the channel that pays. Absent unless the flow is `channel`. */
   channelId?: Hex | undefined
   /**
-   * Says what the request has cost so far in all, a decimal in whole tokens from
+   * Sets what the request has cost so far in all, a decimal in whole tokens from
    * `'0'` to `amount`. Until the answer begins, the last call counts; without
    * one, the whole `amount` is charged. Absent unless the flow is `channel`.
    *
-   * A stream can go on to call it, with higher totals. The promise resolves once
-   * the total is on record, so await it before you send what it pays for. A
-   * stream begins when the handler returns if it has called this by then, else
-   * at its first part.
+   * A stream can call it again, with higher totals. The promise resolves once
+   * the total is on record: await it before you send what it pays for. A stream
+   * begins when the handler returns if it has called this by then, else at its
+   * first part.
    *
    * @throws {@link InvalidFieldError} when the amount is malformed or above
    * `amount`, when it is lower than what a stream has cost so far, or when the
    * answer is no stream and the handler has returned.
-   * @throws {@link ChargeRejectedError} when the stream has ended or its client
-   * has left, after `maxTimeoutSeconds`, and when the channel was stopped.
+   * @throws {@link ChargeRejectedError} when the stream has ended, its client
+   * has left or `maxTimeoutSeconds` are over, and when the channel was stopped
+   * or served by another process.
    */
   charge?: ((amount: string) => Promise<void>) | undefined
 }
@@ -207,7 +208,7 @@ export type SettledOffer = {
 
 /** The members of an offer with the flow `channel`. */
 export type SettledChannel = {
-  /** The deposit that is asked for, a decimal in whole tokens. */
+  /** The deposit that clients are asked for, a decimal in whole tokens. */
   deposit: string
   /** Least deposit, a decimal in whole tokens. Absent for the default. */
   leastDeposit: string | undefined
@@ -232,7 +233,7 @@ export type OfferedChannel = {
   flow: ChannelFlow
   receiverAuthorizer: Address
   withdrawDelay: number
-  /** The deposit that is asked for, in token units. */
+  /** The deposit that clients are asked for, in token units. */
   minDeposit: bigint
   /** Least deposit that is taken, in token units. */
   leastDeposit: bigint
