@@ -14,6 +14,7 @@ import {
 } from '../contract/decodeChannelLog.js'
 import { type ChainChannel, getChannels } from '../contract/getChannel.js'
 import { getSettled } from '../contract/getSettled.js'
+import { isAhead } from '../record/aheadOfChain.js'
 import type { ChannelsContext } from './context.js'
 
 /** Parameters of `audit` of `Channels`. */
@@ -205,7 +206,8 @@ function compareChannel(
     ? withdrawal.initiatedAt + BigInt(withdrawDelay)
     : 0n
   const pairs = [
-    ['balance', balance, row.balance],
+    // A pre-confirmed deposit counts before a block has it.
+    ['balance', isAhead(row, balance) ? row.balance : balance, row.balance],
     ['claimed', claimed, row.claimed],
     ['withdrawing', withdrawal?.value ?? 0n, row.withdrawing],
     ['withdrawableAt', withdrawableAt, row.withdrawableAt ?? 0n],

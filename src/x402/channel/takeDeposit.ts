@@ -132,6 +132,8 @@ async function refusePayment(
 ): Promise<CodeName | undefined> {
   const { offer, token } = terms
   const { policy, now } = gate.context
+  if (payment.message.validBefore > now() / 1000n + policy.maxWindow)
+    return 'payload_authorization_valid_before'
   const verdict = await verifyPayment(offer.client, {
     payment,
     expect: {

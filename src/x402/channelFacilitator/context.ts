@@ -60,13 +60,15 @@ export type ShownState = {
 /**
  * Base units that vouchers can rely on: the balance without what the payer's
  * withdrawal can take.
+ *
+ * @param deposit base units that come to the balance. The withdrawal can take
+ * them too.
  */
-export function safeBalance({
-  balance,
-  claimed,
-  withdrawal,
-}: ChainChannel): bigint {
-  const left = balance - (withdrawal?.value ?? 0n)
+export function safeBalance(
+  { balance, claimed, withdrawal }: ChainChannel,
+  deposit = 0n,
+): bigint {
+  const left = balance + deposit - (withdrawal?.value ?? 0n)
   return left > claimed ? left : claimed
 }
 

@@ -48,7 +48,7 @@ export function coverVoucher(
   state: ChainChannel,
   deposit = 0n,
 ): RefusedCall | undefined {
-  if (maxClaimable <= safeBalance(state) + deposit) return undefined
+  if (maxClaimable <= safeBalance(state, deposit)) return undefined
   return refuseCall(
     'cumulative_exceeds_balance',
     state.withdrawal && 'The payer has announced a withdrawal.',

@@ -6,7 +6,11 @@ import {
   sealMovement,
 } from '../../channels/engine.js'
 import { endOnAbort } from '../../core/onAbort.js'
-import { loadOrders, waitForCapture } from '../../orders/engine.js'
+import {
+  loadOrders,
+  type OrdersContext,
+  waitForCapture,
+} from '../../orders/engine.js'
 import type { SettledCapture } from '../../orders/index.js'
 import type {
   OrderRecord,
@@ -19,8 +23,16 @@ import type {
   FacilitatorContext,
   SettledCaller,
 } from '../facilitator/facilitatorContext.js'
-import { reserveCallerGas, settleGas } from '../facilitator/gasBudget.js'
-import { loadOwned, markAnswered } from '../facilitator/ownedPayment.js'
+import {
+  type KeptGas,
+  reserveCallerGas,
+  settleGas,
+} from '../facilitator/gasBudget.js'
+import {
+  keptGasOf,
+  loadOwned,
+  markAnswered,
+} from '../facilitator/ownedPayment.js'
 import { type HeldSettle, takeSettle } from '../facilitator/settleLease.js'
 import { pending, type RefusedCall, refuseCall } from './context.js'
 
@@ -130,7 +142,11 @@ async function sendAlone(
   if ('code' in stored) return stored
   const { state, requested } = stored
   const isRefused = state === 'stored' && requested === undefined
-  const order = isRefused ? await instance.drive().requestCapture(id) : stored
+  const again = isRefused
+    ? await reserveAgain(facilitator, stored, caller)
+    : undefined
+  if (again === 'exceeded') return { ok: false, code: 'gas_budget_exceeded' }
+  const order = again ? await instance.drive().requestCapture(id) : stored
   const timeout = Math.max(0, Math.ceil(until - performance.now()))
   const waiting = instance.hold(
     waitForCapture(context, instance.drive(), order, { timeout }),
@@ -139,6 +155,8 @@ async function sendAlone(
     if (!signal.aborted) throw error
     return undefined
   })
+  const isOver = result?.status === 'captured' || result?.status === 'rejected'
+  if (again && isOver) await again.giveBackUnused()
   if (result?.status === 'captured') {
     const { proof } = result
     const made = { ...proof, value: await loadValue(facilitator, id, proof) }
@@ -148,6 +166,50 @@ async function sendAlone(
   return result?.status === 'rejected'
     ? refuseCall(`${action}_transaction_failed`, result.reason)
     : pending(await findHash(facilitator, id))
+}
+
+/**
+ * Reserves gas for another transaction of a movement: the one before reverted,
+ * and used what was reserved for it. Returns `exceeded` if the caller's budget
+ * has no room for it.
+ */
+async function reserveAgain(
+  { context }: FacilitatorContext,
+  order: OrderRecord,
+  caller: SettledCaller,
+): Promise<{ giveBackUnused(): Promise<void> } | 'exceeded'> {
+  const { gas } = keptGasOf(order)
+  const before = await countSent(context, order.id)
+  const kept = await reserveCallerGas(context, caller, gas || undefined)
+  if (!kept) return 'exceeded'
+  return {
+    /** Gives it back if no other transaction was sent. */
+    giveBackUnused: async () => {
+      if ((await countSent(context, order.id)) === before)
+        await giveBack(context, caller, kept)
+    },
+  }
+}
+
+/** Counts the transactions that were made for a movement. */
+async function countSent(
+  { store }: Pick<OrdersContext, 'store'>,
+  id: string,
+): Promise<number> {
+  const rows = await store.read((tables) =>
+    tables.transactions.find({ orderIds: [id] }),
+  )
+  return rows.length
+}
+
+function giveBack(
+  context: Pick<OrdersContext, 'store'>,
+  caller: SettledCaller,
+  kept: KeptGas,
+): Promise<void> {
+  return writeAgain(context, (tables) =>
+    settleGas(tables, caller, { kept, used: 0n }),
+  )
 }
 
 /** Loads the base units that moved: a claim may settle more or less. */
@@ -185,10 +247,6 @@ async function store(
   if (!kept) return { ok: false, code: 'gas_budget_exceeded' }
   const gas = { day: kept.day, kept: String(kept.gas) }
   const metadata = { x402: { settledFor: caller.name, gas } }
-  const giveBack = () =>
-    writeAgain(context, (tables) =>
-      settleGas(tables, caller, { kept, used: 0n }),
-    )
   try {
     const { order, attempt, secret } = planned
     const sealed = await sealMovement(context, {
@@ -202,7 +260,7 @@ async function store(
         : undefined,
     )
     if (!stored) {
-      await giveBack()
+      await giveBack(context, caller, kept)
       return refuseCall('channel_busy')
     }
     const { chainId, submitter: account } = stored
@@ -213,7 +271,7 @@ async function store(
     const found = await context.store.read((tables) =>
       loadOrders(tables, { ids: [id] }),
     )
-    if (found.size === 0) await giveBack()
+    if (found.size === 0) await giveBack(context, caller, kept)
     throw error
   }
 }

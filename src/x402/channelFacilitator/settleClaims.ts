@@ -23,6 +23,8 @@ type WantedClaim = {
   rows: readonly PlannedRow[]
   /** Signature of the server's own authorizer. */
   signature: Hex | undefined
+  /** The transaction of the same call that left out some of these rows. */
+  after?: Hash | undefined
 }
 
 /**
@@ -34,7 +36,7 @@ type WantedClaim = {
 export async function settleClaim(
   scheme: ChannelFacilitator,
   call: ServedCall,
-  { rows, signature }: WantedClaim,
+  { rows, signature, after }: WantedClaim,
 ): Promise<ChannelSettled | RefusedCall> {
   const { caller, chainId, recipient: receiver, token } = call
   const wrong = refuseRows(call, rows)
@@ -45,7 +47,11 @@ export async function settleClaim(
   const sent = await sendMovement(scheme.facilitator, {
     ...call,
     action: 'claim',
-    ids: claimIds([caller.name, chainId, receiver, token, ...content]),
+    ids: claimIds([
+      ...[caller.name, chainId, receiver, token],
+      ...(after ? [after] : []),
+      ...content,
+    ]),
     plan: async () => {
       const { channels } = scheme
       const signed = await authorizeClaim(scheme, call, { rows, signature })
@@ -57,13 +63,21 @@ export async function settleClaim(
     },
     keep: (tables, made) => keepSettled(tables, call, made),
   })
-  if (!sent.ok && !isRehearsed(sent)) return sent
-  const hash = sent.ok ? sent.made.transactionHash : undefined
+  if (!sent.ok && !isRehearsed(sent))
+    return { ...sent, hash: sent.hash ?? after }
+  const hash = sent.ok ? sent.made.transactionHash : after
   const block = sent.ok ? sent.made.blockNumber : 0n
   const unclaimed = await findUnclaimed(call, rows, block)
   if (!unclaimed) return sent.ok ? pending(hash) : sent
   // Without a hash, somebody else has claimed them all.
   if (unclaimed.length === 0) return { ok: true, hash }
+  // What failed when the transaction was sent may pass by now: a channel's
+  // balance may be enough. What the server signed stays together.
+  if (sent.ok && hash !== after) {
+    const left = rows.filter(({ channelId }) => unclaimed.includes(channelId))
+    const rest = signature === undefined ? left : rows
+    return settleClaim(scheme, call, { rows: rest, signature, after: hash })
+  }
   const words = `Not claimed: ${unclaimed.join(', ')}.`
   return { ...refuseCall('claim_simulation_failed', words), hash }
 }

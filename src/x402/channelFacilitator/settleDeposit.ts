@@ -66,7 +66,14 @@ export async function settleDeposit(
       return true
     },
   })
-  return sent.ok ? stateAfter(call, channelId, sent.made) : sent
+  if (!sent.ok) return sent
+  const after = await stateAfter(call, channelId, sent.made)
+  // A deposit that was on record can come with another voucher.
+  const isShort =
+    after.ok && payload.maxClaimable > BigInt(after.state?.balance ?? 0)
+  return isShort
+    ? { ...refuseCall('cumulative_exceeds_balance'), hash: after.hash }
+    : after
 }
 
 /** Judges a deposit that is on record: it is made, or being made. */
@@ -78,7 +85,10 @@ async function judgeKnown(
   const { order } = owned.found
   const refused = await refuseVoucher(scheme, call, payload)
   if (refused) return refused
-  if (!isOf(order, call.caller)) return refuseCall('deposit_simulation_failed')
+  // Nobody has checked the signature of another amount.
+  const isOther = order.value !== payload.deposit.value
+  if (isOther || !isOf(order, call.caller))
+    return refuseCall('deposit_simulation_failed')
   const { state: step } = order
   if (step !== 'stored' && step !== 'capturing' && step !== 'captured')
     return refuseCall('deposit_transaction_failed')

@@ -1,4 +1,5 @@
 import { createChannels } from 'countersign/channels'
+import type { ChannelRecord } from 'countersign/store'
 import { createClient, custom } from 'viem'
 import { mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
@@ -24,7 +25,7 @@ afterAll(() => chain.stop())
 async function falsify(
   { inside }: Opened,
   id: `0x${string}`,
-  changes: { balance?: bigint; claimed?: bigint; refundNonce?: bigint },
+  changes: Partial<Pick<ChannelRecord, 'balance' | 'refundNonce' | 'reason'>>,
 ) {
   await inside.context.store.write(async ({ channels }) => {
     const [row] = await channels.find({ ids: [id] })
@@ -72,6 +73,20 @@ test('the audit names each value that is not as the contract says, and changes n
       ok: false,
       destinations: [{ differences }],
     })
+})
+
+test('a deposit that was credited before a block has it is no difference', async () => {
+  const opened = await open()
+  const { id } = await openDeposited(opened)
+  await opened.end()
+  await falsify(opened, id, { balance: value + 5n, reason: 'preconfirmed' })
+  expect(await opened.channels.audit()).toMatchObject({
+    ok: true,
+    destinations: [{ differences: [] }],
+  })
+  // The chain has more than what was credited.
+  await falsify(opened, id, { balance: value - 5n })
+  expect((await opened.channels.audit()).ok).toBe(false)
 })
 
 test('the audit sees a withdrawal and a claim that no worker has copied', async () => {

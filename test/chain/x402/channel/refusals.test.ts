@@ -225,6 +225,11 @@ test.each<[string, Partial<Signing>, string]>([
     'payload_authorization_valid_before',
   ],
   [
+    'that ends in a thousand years',
+    { message: { validBefore: 2n ** 100n } },
+    'payload_authorization_valid_before',
+  ],
+  [
     'that begins later',
     { message: { validAfter: BigInt(Math.floor(Date.now() / 1000)) + 100n } },
     'payload_authorization_valid_after',

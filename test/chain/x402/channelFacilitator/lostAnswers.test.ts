@@ -238,6 +238,35 @@ test('the signature of a claim that the server signed is checked, and a channel 
   expect(await onChain(call.id)).toMatchObject({ claimed: price })
 })
 
+test('a channel that was left out of a claim is claimed by the same call, once its balance is enough', async () => {
+  const short = await openedChannel()
+  const { account, id } = short
+  const kept = await openedChannel()
+  const max = deposit + price
+  const over = rowOf(await signCall(account, at, { max }), max)
+  const good = rowOf(await signCall(kept.account, at, { max: price }), price)
+  const claims = [over, good]
+  const call = managerCall(receiver, { type: 'claim', claims })
+  const first = await ask('settle', call)
+  const refused = {
+    errorReason: `${prefix}claim_simulation_failed`,
+    errorMessage: `Not claimed: ${id}.`,
+  }
+  expect(first).toMatchObject(refused)
+  expect(first.transaction).toMatch(/^0x/)
+  const again = await counting(() => ask('settle', call))
+  expect(again).toMatchObject({ result: first, sent: 0 })
+  const topUp = await signCall(account, at, { max, deposit })
+  expect(await ask('settle', topUp)).toMatchObject({ success: true })
+  const { result, sent } = await counting(async () => [
+    await ask('settle', call),
+    await ask('settle', call),
+  ])
+  expect(result).toMatchObject([{ success: true }, { success: true }])
+  expect(sent).toBe(1)
+  expect(await onChain(id)).toMatchObject({ claimed: max })
+})
+
 // Last: it moves the chain's clock.
 test('a channel that cannot be claimed is left out of the claim, and named', async () => {
   const gone = await openedChannel()
