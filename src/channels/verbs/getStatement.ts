@@ -80,7 +80,7 @@ export async function getStatement(
   const { number: blockNumber } = latest
   const [chain] = await getChannels(client, { channelIds: [id], blockNumber })
   if (!chain) throw new Error('getChannels leaves no channel out')
-  const lines: StatementLine[] = []
+  const lines = new Map<string, StatementLine>()
   const ids = await context.store.read((tables) => findMovementIds(tables, id))
   for (let from = 0; from < ids.length; from += pageSize) {
     const orderIds = ids.slice(from, from + pageSize)
@@ -92,15 +92,31 @@ export async function getStatement(
     for (const movement of page)
       for (const hash of movement.hashes) {
         const one = mined.get(hash)
-        if (one) lines.push(...linesOf(movement, id, one))
+        if (one) addLines(lines, movement, linesOf(movement, id, one))
         else if (movement.proven.has(hash)) throw lacksReceipt(hash)
       }
   }
-  const counted = lines
+  const counted = [...lines.values()]
     .filter((line) => line.blockNumber <= blockNumber)
     .sort((one, other) => Number(one.blockNumber - other.blockNumber))
   const row = await loadChannel(channels, id)
   return closeStatement(row, { chain, blockNumber, lines: counted })
+}
+
+/**
+ * Adds a transaction once, for all that it moved: it can be the proof of two
+ * movements, for example if two claims of the same charges were on their way.
+ */
+function addLines(
+  lines: Map<string, StatementLine>,
+  { own }: SentMovement,
+  added: readonly StatementLine[],
+): void {
+  for (const line of added) {
+    const { action, transactionHash } = line
+    const key = `${action} ${transactionHash}`
+    if (own.has(transactionHash) || !lines.has(key)) lines.set(key, line)
+  }
 }
 
 /** A movement on record, and the transactions that may have made it. */
