@@ -1,4 +1,5 @@
 import type { ChannelRecord } from '../../store/types.js'
+import { leftOf } from './judgeVoucher.js'
 import type { ChannelsPolicy } from './types.js'
 
 /**
@@ -24,15 +25,39 @@ export function claimSoon(due: bigint | undefined, now: bigint): bigint {
  * @param now Unix seconds.
  */
 export function claimTime(
-  channel: Pick<
-    ChannelRecord,
-    'state' | 'charged' | 'claimed' | 'unclaimedSince'
-  >,
+  channel: OwingChannel,
   now: bigint,
   { claimAfter, claimAt }: Pick<ChannelsPolicy, 'claimAfter' | 'claimAt'>,
 ): bigint {
   const { state, charged, claimed, unclaimedSince = now } = channel
   const isLarge = claimAt !== undefined && charged - claimed >= claimAt
-  if (state === 'stopped' || isLarge) return now
+  const isUrgent = state === 'stopped' && !isServedOn(channel)
+  if (isUrgent || isLarge) return now
   return unclaimedSince + claimAfter
+}
+
+type OwingChannel = Pick<
+  ChannelRecord,
+  | 'state'
+  | 'reason'
+  | 'balance'
+  | 'charged'
+  | 'claimed'
+  | 'withdrawing'
+  | 'withdrawableAt'
+  | 'withdrawDelay'
+  | 'unclaimedSince'
+>
+
+/**
+ * True when all that a channel owes was charged after its payer announced a
+ * withdrawal, which leaves it. A claim at once after each such charge would let
+ * the payer waste your gas.
+ */
+function isServedOn(channel: OwingChannel): boolean {
+  const { charged, unclaimedSince, withdrawableAt, withdrawDelay } = channel
+  if (unclaimedSince === undefined || withdrawableAt === undefined) return false
+  const announcedAt = withdrawableAt - BigInt(withdrawDelay)
+  const left = leftOf(channel)
+  return left !== undefined && charged <= left && unclaimedSince > announcedAt
 }

@@ -35,7 +35,8 @@ const chain = {
   at: { blockNumber: 5n, blockTime: 50n },
 }
 
-const credited = creditEarly(opening, { before: 0n, value: 1_000n })
+const early = { depositId: 'deposit', before: 0n, value: 1_000n }
+const credited = creditEarly(opening, early)
 const charged: ChannelRecord = { ...opening, ...credited, charged: 300n }
 
 test('a pre-confirmed deposit counts until a block has it', () => {
@@ -75,10 +76,12 @@ test('a withdrawal ends the early credit', () => {
 
 test.each([
   ['whose balance has changed', { balance: 1n }],
+  ['that follows the deposit no more', { depositId: undefined }],
+  ['that follows a later deposit', { depositId: 'later' }],
   ['that the merchant stopped', { state: 'stopped', reason: 'merchant' }],
   ['with a refund on its way', { state: 'stopped', reason: 'refund' }],
   ['that does not cover its charges', { charged: 1_001n }],
 ] as const)('a channel %s gets no early credit', (_, changes) => {
   const row: ChannelRecord = { ...opening, ...changes }
-  expect(creditEarly(row, { before: 0n, value: 1_000n })).toBeUndefined()
+  expect(creditEarly(row, early)).toBeUndefined()
 })

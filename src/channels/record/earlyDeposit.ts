@@ -5,16 +5,22 @@ import { coveredState } from './copyChain.js'
 /**
  * Plans the credit of a pre-confirmed deposit. Returns `undefined` if the channel
  * cannot take it: its balance has changed since the deposit was put on record, so
- * that it may count it already, or the channel would stay stopped.
+ * that it may count it already, the deposit has ended meanwhile, so that nobody
+ * would take the credit back, or the channel would stay stopped.
  *
  * @param before balance when the deposit was put on record, in base units.
  */
 export function creditEarly(
   channel: ChannelRecord,
-  { before, value }: { before: bigint; value: bigint },
+  {
+    depositId,
+    before,
+    value,
+  }: { depositId: string; before: bigint; value: bigint },
 ): ChannelRecord | undefined {
   if (channel.balance !== before || channel.reason === 'refund')
     return undefined
+  if (channel.depositId !== depositId) return undefined
   const credited = { ...channel, balance: before + value }
   const marked = markAhead({ ...credited, ...coveredState(credited) })
   return marked.reason === aheadReason ? marked : undefined

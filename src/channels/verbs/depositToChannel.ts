@@ -93,9 +93,9 @@ export async function depositToChannel(
   })
   if (result.status === 'preconfirmed' && inserted) {
     const { before } = inserted
-    const { value } = order
+    const { id: depositId, value } = order
     const credited = await channels.book.change(id, (channel) =>
-      creditEarly(channel, { before, value }),
+      creditEarly(channel, { depositId, before, value }),
     )
     const { transactionHash } = result
     if (credited?.reason === aheadReason)

@@ -53,7 +53,8 @@ export async function bookCharge(
   } finally {
     if (!isSent) {
       live?.charge.end()
-      await live?.response.body?.cancel().catch(() => undefined)
+      // Not awaited: the source may never let go.
+      live?.response.body?.cancel().catch(() => undefined)
     }
   }
 }

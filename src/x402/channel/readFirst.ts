@@ -6,11 +6,7 @@
  */
 export async function readFirst(
   response: Response,
-  {
-    request,
-    waiting,
-    timeout,
-  }: { request: Request; waiting: readonly Request[]; timeout: number },
+  { waiting, timeout }: { waiting: readonly Request[]; timeout: number },
 ): Promise<Response> {
   const reader = response.body?.getReader()
   if (!reader) return response
@@ -19,18 +15,21 @@ export async function readFirst(
     hasGivenUp = true
     reader.cancel().catch(() => undefined)
   }
-  const leave = () => {
-    if (waiting.every(({ signal }) => signal.aborted)) giveUp()
+  let present: AbortSignal | undefined
+  // Others may have joined: follows one of those that are still there.
+  const follow = () => {
+    present = waiting.find(({ signal }) => !signal.aborted)?.signal
+    if (present) present.addEventListener('abort', follow, { once: true })
+    else giveUp()
   }
   const timer = setTimeout(giveUp, timeout)
-  request.signal.addEventListener('abort', leave)
-  leave()
+  follow()
   let next: Awaited<ReturnType<typeof reader.read>> | undefined
   try {
     next = await reader.read()
   } finally {
     clearTimeout(timer)
-    request.signal.removeEventListener('abort', leave)
+    present?.removeEventListener('abort', follow)
   }
   if (hasGivenUp)
     throw new Error(

@@ -89,7 +89,7 @@ async function work(
     begin: (response) =>
       charging.hasCharged()
         ? response
-        : readFirst(response, { request, waiting, timeout }),
+        : readFirst(response, { waiting, timeout }),
     payment: {
       orderId: `x402-${call.bound.slice(2, 42)}`,
       offer: offer.name,

@@ -143,3 +143,53 @@ test('a copy of the chain does not disturb a stream, and a request of another pr
   await vi.advanceTimersByTimeAsync(100)
   await refused
 })
+
+test('a stream whose charge was refused no longer holds its channel, nor asks the store', async () => {
+  const stream = openStream()
+  stream.begin(channel, 0n)
+  stream.change({ charged: 110n })
+  const refused = expect(stream.raise(6n)).rejects.toMatchObject({
+    details: { reason: 'channelChanged' },
+  })
+  await vi.advanceTimersByTimeAsync(100)
+  await refused
+  await stream.over
+  const asked = stream.charge.mock.calls.length
+  await expect(stream.raise(7n)).rejects.toMatchObject({
+    details: { reason: 'ended' },
+  })
+  expect(stream.charge).toHaveBeenCalledTimes(asked)
+})
+
+test.each([
+  [
+    'its payer announces a withdrawal',
+    { state: 'stopped', reason: 'withdrawal', withdrawing: 890n },
+    110n,
+  ],
+  ['a refund begins', { state: 'stopped', reason: 'refund' }, 100n],
+  [
+    'its early deposit is gone',
+    { state: 'stopped', reason: 'uncovered', balance: 0n },
+    100n,
+  ],
+] as const)(
+  'a stream of a channel costs nothing that can be lost when %s',
+  async (_, changes, most) => {
+    const stream = openStream()
+    stream.begin(channel, 0n)
+    stream.change(changes)
+    for (let total = 5n; 100n + total <= most; total += 5n) {
+      const raised = stream.raise(total)
+      await vi.advanceTimersByTimeAsync(100)
+      await raised
+    }
+    const refused = expect(stream.raise(most - 99n)).rejects.toMatchObject({
+      details: { reason: 'stopped' },
+    })
+    await vi.advanceTimersByTimeAsync(100)
+    await refused
+    const written = stream.writes.reduce((sum, value) => sum + value, 0n)
+    expect(100n + written).toBe(most)
+  },
+)

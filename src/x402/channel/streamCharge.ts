@@ -33,8 +33,8 @@ const mostTries = 20
 
 /**
  * Opens the charging of a stream. It ends by itself when nothing is left to
- * charge, or after the offer's `maxTimeoutSeconds`: a stream that never ends
- * must not hold up the other requests of its channel.
+ * charge, once a charge was rejected, or after the offer's `maxTimeoutSeconds`: a
+ * stream that never ends must not hold up the other requests of its channel.
  */
 export function openStreamCharge(stream: Stream): StreamCharge {
   const { gate, terms } = stream.call
@@ -55,8 +55,14 @@ export function openStreamCharge(stream: Stream): StreamCharge {
     last.then(over.open, over.open)
   }
   const write = async (from: OnRecord) => {
-    known = await gate.instance.hold(raiseTotal(stream, from, wanted))
-    if (known.charged === terms.value) end()
+    try {
+      known = await gate.instance.hold(raiseTotal(stream, from, wanted))
+      if (known.charged === terms.value) end()
+    } catch (error) {
+      // It cannot cost more, so it need not hold up other requests.
+      if (error instanceof ChargeRejectedError) end()
+      throw error
+    }
   }
   return {
     over: over.opened,
@@ -111,6 +117,8 @@ async function raiseTotal(
   const tryOnce = async (): Promise<OnRecord | ChargeRejectedError> => {
     for (let tries = 0; tries < mostTries; tries++) {
       const charged = known.charged + total - from.charged
+      if (charged > (leftOf(known) ?? 0n))
+        return new ChargeRejectedError({ reason: 'stopped' })
       const written = await writeTotal(
         stream,
         { ...from, channel: known },
@@ -124,8 +132,6 @@ async function raiseTotal(
       if (isOurs) return { ...from, channel: changed, charged: total }
       if (changed.charged !== known.charged || changed.signed !== known.signed)
         break
-      if (charged > (leftOf(changed) ?? 0n))
-        return new ChargeRejectedError({ reason: 'stopped' })
       known = changed
     }
     return new ChargeRejectedError({ reason: 'channelChanged' })

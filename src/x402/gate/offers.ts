@@ -127,8 +127,9 @@ export type X402ChannelOffer = OfferBase & {
   withdrawDelay?: number | undefined
   /**
    * Most that one channel may owe, a decimal in whole tokens, at least `atMost`.
-   * Requests above it get 503 until the channel is claimed. The lower one of
-   * this and `policy.mostUnclaimed` of the channels holds. @default no limit
+   * A request above it gets 503 and has the channel claimed at once. The lower
+   * one of this and `policy.mostUnclaimed` of the channels holds.
+   * @default no limit
    */
   mostUnclaimed?: string | undefined
   /**
