@@ -4,11 +4,12 @@ import type {
   OrderRecord,
   StoreWriter,
 } from '../../store/types.js'
+import { channelRefundIdOf } from '../movements/planMovement.js'
 import { aheadReason } from '../record/aheadOfChain.js'
 import { coveredState } from '../record/copyChain.js'
 import { letGoDeposit } from '../record/earlyDeposit.js'
 import type { ChannelsContext } from './context.js'
-import { loadLastRefunds } from './loadLastRefunds.js'
+import { countTries, loadLastRefunds } from './loadLastRefunds.js'
 import { refreshChannels } from './refreshChannels.js'
 
 /**
@@ -76,9 +77,29 @@ export async function endRefund(
 ): Promise<ChannelRecord | undefined> {
   if (channel.reason !== 'refund') return undefined
   const refund = (await loadLastRefunds(tables, [channel])).get(channel.id)
-  if (refund && !isMovementOver(refund)) return undefined
+  if (refund && (await isRefundOpen(tables, channel, refund))) return undefined
   const resumed = { ...channel, reason: undefined }
   return { ...resumed, ...coveredState(resumed) }
+}
+
+/**
+ * True while a refund can be made. Its signature has no deadline on chain: once it
+ * was in a transaction, anybody can send it, until the refund nonce is used. Then
+ * the channel takes no charges that it would take back.
+ *
+ * @param last the last row of the refund nonce.
+ */
+export async function isRefundOpen(
+  tables: Pick<StoreWriter, 'transactions'>,
+  { id, refundNonce }: ChannelRecord,
+  last: OrderRecord,
+): Promise<boolean> {
+  if (!isMovementOver(last)) return true
+  if (last.state === 'captured') return false
+  const orderIds = Array.from({ length: countTries(last) }, (_, at) =>
+    channelRefundIdOf(id, refundNonce, at),
+  )
+  return (await tables.transactions.find({ orderIds })).length > 0
 }
 
 /** True when a movement is final, or can no longer be made. */

@@ -1,6 +1,6 @@
 import { coveredState } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
-import { isMovementOver } from './followMovements.js'
+import { isRefundOpen } from './followMovements.js'
 import {
   type ChannelParameters,
   loadChannel,
@@ -40,7 +40,8 @@ export async function resumeChannel(
   const resumed = await channels.book.change(id, async (channel, tables) => {
     if (channel.reason !== 'merchant') return undefined
     const refund = (await loadLastRefunds(tables, [channel])).get(id)
-    const isRefunding = refund !== undefined && !isMovementOver(refund)
+    const isRefunding =
+      refund !== undefined && (await isRefundOpen(tables, channel, refund))
     // It goes on after the refund.
     if (isRefunding) return { ...channel, reason: 'refund' }
     // What the chain said meanwhile may stop it all the same.

@@ -1,8 +1,11 @@
 import type { Hex } from 'viem'
 import { hashText } from '../../core/hashText.js'
 
-/** Most movements that the same call may store, if each ends without effect. */
-const mostAttempts = 16
+/**
+ * Most movements that the same call may store, if each ends without effect. Each
+ * lasts about an hour: a wallet without gas must not end them.
+ */
+const mostAttempts = 100
 
 /** The ids of the claim with this content. The caller's name is part of it. */
 export function claimIds(content: readonly unknown[]): string[] {

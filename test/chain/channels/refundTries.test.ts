@@ -2,6 +2,7 @@ import { type Channels, createChannels } from 'countersign/channels'
 import type { OrderRecord } from 'countersign/store'
 import type { Hex } from 'viem'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { endRefund } from '../../../src/channels/verbs/followMovements.js'
 import { chain } from '../support/channelDesk.js'
 import {
   charge,
@@ -110,6 +111,39 @@ test('a channel goes on although nobody waits for its refund, which was refused'
   })
   const channels = await goOn(opened)
   await until(async () => (await channels.get({ channelId })).state === 'open')
+})
+
+test('a channel whose refund was sent stays stopped until it is made: its signature is public', async () => {
+  const opened = await open()
+  const { inside, shop } = opened
+  const channelId = await beginRefund(opened)
+  const orderId = `${channelId}-0`
+  const { order } = await recordOf(shop, orderId)
+  await refuse(opened, orderId, { state: 'expired' })
+  const sent = {
+    chainId: order.chainId,
+    account: order.submitter,
+    nonce: 1_000,
+    bump: 0,
+    kind: 'capture',
+    movements: [{ orderId, attempt: 1 }],
+    hash: `0x${'ab'.repeat(32)}`,
+    raw: undefined,
+    gas: 100_000n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    recordedAt: 1n,
+    inFlight: false,
+  } as const
+  await shop.context.store.write((tables) => tables.transactions.insert([sent]))
+  const kept = await inside.book.change(channelId, endRefund)
+  expect(kept).toMatchObject({ state: 'stopped', reason: 'refund' })
+  const channels = await goOn(opened)
+  const again = { channelId, value: 1_000_000n }
+  expect(await channels.refund(again)).toMatchObject({
+    status: 'refunded',
+    channel: { state: 'open' },
+  })
 })
 
 test('the refund of a channel that the merchant stopped waits for its claim', async () => {
