@@ -126,7 +126,7 @@ async function racePaid(
       goal: goals[name],
       unit: 'time',
       sides: { own: rate('own'), peer: rate(name), unit: 'a second' as const },
-      why: 'Ours writes charge, voucher and answer to the disk before each answer.',
+      why: 'Each of our answers waits until charge, voucher and answer are synced to the disk. The peer syncs nothing.',
     },
     {
       name: `paid request over ${where}: CPU ${spent('own').toFixed(2)} ms, stock ${spent(name).toFixed(2)} ms`,
@@ -269,7 +269,7 @@ async function openOwn(chain: DevChain): Promise<Side> {
   const kept = createChannels({
     orders,
     recoverAddress,
-    policy: { copyFor: 3600n },
+    policy: { copyFor: 300n },
   })
   const gate = createX402Gate({
     orders,
