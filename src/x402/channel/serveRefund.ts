@@ -21,7 +21,7 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
     return built(refusedBy(asked, 'cumulative_below_claimed'))
   if (payload.maxClaimable !== charged)
     return built(await correctCall(call, channel))
-  if (channel.reason === 'withdrawal' || channel.reason === 'refund')
+  if (channel.reason === 'withdrawal')
     return built(await refuseStopped(call, channel))
   // A block must have the deposit first.
   if (channel.reason === 'preconfirmed') return built(busy)
@@ -30,7 +30,9 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
   const value = payload.refund ?? left
   if (value === 0n || value > left)
     return built(refusedBy(asked, 'refund_amount_invalid'))
-  if (!isEarned(channel, left, terms))
+  // A refund that was sent and not made must be asked for again.
+  const isBegun = channel.reason === 'refund'
+  if (!isBegun && !isEarned(channel, left, terms))
     return built(
       refusedBy(
         asked,

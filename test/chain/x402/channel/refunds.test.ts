@@ -138,6 +138,22 @@ test.each<[string, Partial<Signing>, string]>([
   },
 )
 
+test('a refund that was begun and not made can be asked for again, though its voucher is public', async () => {
+  const account = await openedChannel(url)
+  vi.mocked(desk.refresh).mockImplementationOnce(async (row) => ({
+    ...row,
+    claimed: row.charged,
+    state: 'stopped',
+    reason: 'refund',
+  }))
+  const answer = await payBy(account, `${url}/tokens`, {
+    max: most,
+    spoil: refund(),
+  })
+  expect(answer.status).toBe(200)
+  expect(settlementOf(answer)).toMatchObject({ amount: '990000' })
+})
+
 test('nothing is paid back of a channel that is used up, or that its payer withdraws from', async () => {
   const account = await openedChannel(url)
   const { id } = channelOf(
