@@ -95,6 +95,12 @@ const pageSize = 100
 /** Most unknown channels that are named. */
 const mostUnknown = 100
 
+/**
+ * Most unknown channels that are asked for. Anybody can open channels and empty
+ * them again, and those must not hide one with money.
+ */
+const mostSearched = 10_000
+
 /** Implements `audit` of `Channels`. */
 export async function auditChannels(
   channels: ChannelsContext,
@@ -186,11 +192,12 @@ async function comparePage(
     if (compareChannel(row, state).length > 0) differing.push(row.id)
   }
   if (differing.length === 0) return
-  // Compares again: record and chain were not read at the same moment.
-  const newest = await getChannels(client, { channelIds: differing })
+  // Compares again: the chain may have moved on since the record was read. The
+  // record comes first, so that it is never ahead of the chain.
   const again = await context.store.read((tables) =>
     tables.channels.find({ ids: differing }),
   )
+  const newest = await getChannels(client, { channelIds: differing })
   for (const row of again) {
     const state = newest[differing.indexOf(row.id)]
     if (state) found.differences.push(...compareChannel(row, state))
@@ -246,28 +253,36 @@ async function findUnknown(
         if (event?.name !== 'created' || known.has(event.channelId)) continue
         const { config } = event
         const isOurs = config.receiver === recipient && config.token === token
-        if (isOurs && payers.size < mostUnknown)
+        if (isOurs && payers.size < mostSearched)
           payers.set(event.channelId, config.payer)
       }
   } catch (error) {
     if (error instanceof CountersignError) return undefined
     throw error
   }
-  // Some may have been opened since the record was read.
-  const opened = await context.store.read((tables) =>
-    tables.channels.find({ ids: [...payers.keys()] }),
-  )
-  for (const { id } of opened) payers.delete(id)
-  const channelIds = [...payers.keys()]
-  const states = await getChannels(client, {
-    channelIds,
-    blockNumber: toBlock,
-  })
-  return channelIds.flatMap((channelId, at) => {
-    const { balance = 0n, claimed = 0n } = states[at] ?? {}
-    const payer = payers.get(channelId)
-    // Nothing was claimed, and nothing can be.
-    const isEmpty = balance === 0n && claimed === 0n
-    return isEmpty || !payer ? [] : [{ channelId, payer, balance, claimed }]
-  })
+  const ids = [...payers.keys()]
+  const unknown: UnknownChannel[] = []
+  for (let from = 0; from < ids.length; from += pageSize) {
+    if (unknown.length >= mostUnknown) break
+    const page = ids.slice(from, from + pageSize)
+    // Some may have been opened since the record was read.
+    const opened = await context.store.read((tables) =>
+      tables.channels.find({ ids: page }),
+    )
+    const onRecord = new Set(opened.map(({ id }) => id))
+    const channelIds = page.filter((id) => !onRecord.has(id))
+    const states = await getChannels(client, {
+      channelIds,
+      blockNumber: toBlock,
+    })
+    for (const [at, channelId] of channelIds.entries()) {
+      const { balance = 0n, claimed = 0n } = states[at] ?? {}
+      const payer = payers.get(channelId)
+      // Nothing was claimed, and nothing can be.
+      const isEmpty = balance === 0n && claimed === 0n
+      if (payer && !isEmpty)
+        unknown.push({ channelId, payer, balance, claimed })
+    }
+  }
+  return unknown.slice(0, mostUnknown)
 }
