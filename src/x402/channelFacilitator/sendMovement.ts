@@ -142,6 +142,8 @@ async function sendAlone(
   if ('code' in stored) return stored
   const { state, requested } = stored
   const isRefused = state === 'stored' && requested === undefined
+  if (isRefused && !(await admitAgain(facilitator, alone)))
+    return refuseCall('channel_busy')
   const again = isRefused
     ? await reserveAgain(facilitator, stored, caller)
     : undefined
@@ -166,6 +168,14 @@ async function sendAlone(
   return result?.status === 'rejected'
     ? refuseCall(`${action}_transaction_failed`, result.reason)
     : pending(await findHash(facilitator, id))
+}
+
+/** Another movement may have come since this one was refused. */
+async function admitAgain(
+  { context }: FacilitatorContext,
+  { id, admit }: Alone,
+): Promise<boolean> {
+  return !admit || writeAgain(context, (tables) => admit(tables, id))
 }
 
 /**
