@@ -365,9 +365,9 @@ export type ChannelRecord = Destination & {
   state: ChannelState
   /**
    * Why the channel was stopped. `withdrawal`: the payer announced one.
-   * `uncovered`: the deposit does not cover what was charged. `refund`: a refund
-   * is on its way. `merchant`: the merchant stopped it. Absent while it is not
-   * stopped.
+   * `uncovered`: the deposit does not cover the charges. `refund`: a refund is on
+   * its way. `merchant`: the merchant stopped it. An open channel has none, or
+   * `preconfirmed`: its balance counts a deposit that no block has yet.
    */
   reason: string | undefined
   /** Sum of all charges. */

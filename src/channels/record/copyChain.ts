@@ -3,11 +3,11 @@ import { isAhead, markAhead } from './aheadOfChain.js'
 import type { ChannelChain } from './types.js'
 
 /**
- * Copies what the chain says about a channel. A channel whose payer withdraws
- * takes requests only up to what is left after it; one whose deposit does not
- * cover what was charged takes none. It goes on once the chain covers it again,
- * unless the merchant stopped it. A withdrawal makes it due at once. A deposit
- * that was credited when it was pre-confirmed counts until its time is over.
+ * Copies what the chain says about a channel. While its payer withdraws, a
+ * channel takes requests only up to the rest, and is due for a claim at once. It
+ * takes none while its charges exceed its deposit, and goes on once the deposit
+ * covers them, unless the merchant stopped it. A deposit that was credited when
+ * it was pre-confirmed counts until its time is over.
  *
  * Returns the same record for an answer that is older than the copy: nodes
  * behind one address can be at different blocks.
@@ -61,8 +61,8 @@ export function copyChain(
 }
 
 /**
- * After a claim, only what was charged later is owed. A claim that a
- * reorganization undid is owed again.
+ * Returns the time from which a channel owes something: after a claim, only the
+ * later charges are owed. If a reorganization undid the claim, all are.
  */
 function sinceClaim(
   { claimed, unclaimedSince }: ChannelRecord,

@@ -57,7 +57,7 @@ test('a pre-confirmed deposit counts until a block has it', () => {
   })
 })
 
-test('a deposit that is gone leaves what was charged uncovered', () => {
+test('a deposit that is gone leaves charges uncovered', () => {
   const kept = letGoDeposit(charged)
   expect(kept).toMatchObject({ depositId: undefined, reason: undefined })
   expect(copyChain(kept, chain)).toMatchObject({

@@ -51,7 +51,7 @@ const judge = (
   return verdict.ok ? 'ok' : verdict.reason
 }
 
-test('a voucher pays for exactly what was charged and the price', () => {
+test('a voucher pays for exactly the charges and the price', () => {
   expect(judge({}, 310n)).toBe('ok')
   expect(judge({}, 309n)).toBe('wrongAmount')
   expect(judge({}, 311n)).toBe('wrongAmount')
@@ -91,7 +91,7 @@ test('charges leave the time of a claim that may be on its way', () => {
   expect(chargeChannel(later, wanted, policy).due).toBe(1_000n)
 })
 
-test('after a claim, only what was charged later is owed, and no earlier than it', () => {
+test('after a claim, only later charges are owed, and no earlier than it', () => {
   const since = { ...channel, unclaimedSince: 10n, due: 1_100n }
   expect(copyChain(since, { ...chain, claimed: 250n })).toMatchObject({
     unclaimedSince: 50n,

@@ -4,7 +4,7 @@ import type { ChannelRecord } from '../../store/types.js'
 type VoucherRefusal =
   /** The deposit does not cover it: the payer must deposit more. */
   | 'exceedsBalance'
-  /** It is not for what was charged and the price of this request. */
+  /** It is not for the sum of all charges and the price of this request. */
   | 'wrongAmount'
   /** It allows no more than what was claimed already. */
   | 'belowClaimed'
@@ -17,7 +17,7 @@ export type JudgedVoucher = { ok: true } | { ok: false; reason: VoucherRefusal }
 
 /**
  * Judges whether a voucher with a valid signature pays for a request at a price.
- * It must allow exactly what was charged before and the price.
+ * It must allow exactly the sum of all charges and the price.
  *
  * @param asked.price base units of the token.
  */

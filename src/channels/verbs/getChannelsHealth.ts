@@ -46,7 +46,7 @@ export type DestinationChannels = Destination & {
   /** The one that can be finalized first; absent if there is none. */
   withdrawal: ThreateningWithdrawal | undefined
   /**
-   * Channels whose deposit does not cover what was charged, at most a hundred.
+   * Channels whose deposit does not cover the charges, at most a hundred.
    */
   uncovered: readonly Hex[]
   /** Number of deposits that are on record and not credited yet. */

@@ -17,7 +17,7 @@ export type Channel = {
   /**
    * `withdrawal`: the payer announced a withdrawal, and the channel takes
    * requests only up to what it leaves. `uncovered`: the deposit does
-   * not cover what was charged. `refund`: a refund is on its way. `merchant`: you
+   * not cover the charges. `refund`: a refund is on its way. `merchant`: you
    * stopped it. `preconfirmed`: it is open, and `balance` counts a deposit that no
    * block has yet.
    */

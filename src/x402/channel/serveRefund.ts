@@ -8,8 +8,8 @@ import { built, busy, refusedBy } from './refusals.js'
 import type { Reply, SignedCall } from './types.js'
 
 /**
- * Pays back what is left in a channel, or a part of it, to a client that sends a
- * voucher for exactly what was charged.
+ * Pays back the rest of a deposit, or a part of it, to a client that sends a
+ * voucher for exactly the sum of all charges.
  */
 export async function serveRefund(call: SignedCall): Promise<Reply> {
   const { desk, named, asked, payload, terms, gate } = call

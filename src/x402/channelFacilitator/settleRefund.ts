@@ -25,8 +25,8 @@ import { type ChannelSettled, stateAfter } from './stateAfter.js'
 type WantedRefund = { payload: ChannelPayload; terms: RefundTerms }
 
 /**
- * Claims what was charged. Then pays back what is left in the channel, or a part
- * of it. Never signs for more than what is left then.
+ * Claims all charges. Then pays back the rest of the deposit, or a part of it.
+ * Never signs for more than the rest.
  */
 export async function settleRefund(
   scheme: ChannelFacilitator,

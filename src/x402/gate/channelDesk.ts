@@ -76,8 +76,8 @@ export type ChannelDesk = Pick<
     options: { timeout: number; early?: EarlyLimits | undefined },
   ): Promise<DepositVerdict>
   /**
-   * Claims what was charged, then returns `value` to the payer: never more than
-   * what is left.
+   * Claims all charges, then returns `value` to the payer: never more than the
+   * rest of the deposit.
    */
   refund(
     given: { id: Hex; value: bigint },
