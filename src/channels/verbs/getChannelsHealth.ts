@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { lowerOf } from '../../core/lowerOf.js'
 import { parseMovementId } from '../../core/movementIds.js'
 import type {
   ChannelRecord,
@@ -154,13 +155,13 @@ function addChannel(
     ...sum,
     channels: sum.channels + (balance > 0n ? 1 : 0),
     unclaimed: sum.unclaimed + charged - claimed,
-    unclaimedSince: earliest(sum.unclaimedSince, row.unclaimedSince),
+    unclaimedSince: lowerOf(sum.unclaimedSince, row.unclaimedSince),
     owing: addOwing(sum.owing, row),
     withdrawal: soonest(sum.withdrawal, row),
     uncovered: isUncovered ? [...sum.uncovered, id] : sum.uncovered,
     opening: sum.opening + (isOpening ? 1 : 0),
     openingSince: isOpening
-      ? earliest(sum.openingSince, deposit.createdAt)
+      ? lowerOf(sum.openingSince, deposit.createdAt)
       : sum.openingSince,
   }
 }
@@ -225,12 +226,4 @@ function sumTokens(
     sums.set(name, { chainId, token, unclaimed: before + unclaimed })
   }
   return [...sums.values()]
-}
-
-function earliest(
-  one: bigint | undefined,
-  other: bigint | undefined,
-): bigint | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return one < other ? one : other
 }

@@ -1,4 +1,5 @@
 import { judgeVoucher } from '../../channels/engine.js'
+import { lowerOf } from '../../core/lowerOf.js'
 import type { ChannelRecord } from '../../store/types.js'
 import type { Refusal } from '../gate/types.js'
 import { busy, correct, type KnownVoucher, refusedBy } from './refusals.js'
@@ -19,7 +20,7 @@ export async function judgePaid(
   const verdict = judgeVoucher(
     channel,
     { maxClaimable, price: terms.value },
-    { mostUnclaimed: lower(desk.mostUnclaimed, terms.channel.mostUnclaimed) },
+    { mostUnclaimed: lowerOf(desk.mostUnclaimed, terms.channel.mostUnclaimed) },
   )
   if (verdict.ok) return undefined
   switch (verdict.reason) {
@@ -34,14 +35,6 @@ export async function judgePaid(
       desk.claimAtLimit(channel)
       return busy
   }
-}
-
-function lower(
-  one: bigint | undefined,
-  other: bigint | undefined,
-): bigint | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return one < other ? one : other
 }
 
 /**
