@@ -57,16 +57,23 @@ export async function serveFacilitator(
   try {
     return await serveRoute(facilitator, request, leaving.signal)
   } catch (error) {
-    facilitator.context.observe({
-      name: 'x402.request.failed',
-      attributes: {
-        error: error instanceof CountersignError ? error.name : 'Error',
-      },
-    })
+    observeFailedRequest(facilitator, error)
     return reply(500, { error: 'internal' })
   } finally {
     request.signal.removeEventListener('abort', leave)
   }
+}
+
+function observeFailedRequest(
+  { context }: Pick<FacilitatorContext, 'context'>,
+  error: unknown,
+): void {
+  context.observe({
+    name: 'x402.request.failed',
+    attributes: {
+      error: error instanceof CountersignError ? error.name : 'Error',
+    },
+  })
 }
 
 const methods: Readonly<Record<string, string>> = {
@@ -115,8 +122,16 @@ async function supportedFor(
 ): Promise<SupportedResponse> {
   const { loadChannels } = facilitator
   if (!loadChannels) return supportedBy(facilitator)
-  const receiverAuthorizer = await (await loadChannels()).getAuthorizer(caller)
-  return supportedBy(facilitator, { receiverAuthorizer })
+  try {
+    const { getAuthorizer } = await loadChannels()
+    const receiverAuthorizer = await getAuthorizer(caller)
+    return supportedBy(facilitator, { receiverAuthorizer })
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error
+    // Its key does not open now. Servers of the scheme `exact` need none.
+    observeFailedRequest(facilitator, error)
+    return supportedBy({ ...facilitator, loadChannels: undefined })
+  }
 }
 
 async function admit(

@@ -10,6 +10,7 @@ import {
   channels,
   createChannels,
 } from 'countersign/channels'
+import type { CreateOrdersParameters } from 'countersign/orders'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import {
   createFacilitator,
@@ -58,15 +59,18 @@ export async function openChannelFacilitator({
   callers = { one: { name: 'one' }, two: { name: 'two' } },
   store = memoryStore(),
   sellers,
+  seal = 'none',
   ...given
 }: Partial<FacilitatorParameters> & {
   callers?: Readonly<Record<string, FacilitatorCaller>>
   store?: PaymentStore
   sellers?: readonly PrivateKeyAccount[]
+  seal?: CreateOrdersParameters['seal']
 } = {}): Promise<ChannelFacilitatorShop> {
   const shop = await openShop(chain, {
     store,
     sellers,
+    seal,
     policy: { pollingInterval: 50, safetyMargin: 5n },
     kinds: [channels()],
   })

@@ -313,3 +313,17 @@ test.each(junk)('the payload %j is refused', async (payload) => {
     )
   }
 })
+
+test('while the sealer is away, servers of the exact scheme still learn what is supported', async () => {
+  const away = async (): Promise<never> => {
+    throw new Error('away')
+  }
+  const { url } = await openChannelFacilitator({
+    seal: { current: 'one', keyNames: ['one'], seal: away, open: away },
+  })
+  const headers = { authorization: 'one' }
+  const answer = await fetch(`${url}/supported`, { headers })
+  expect(answer.status).toBe(200)
+  const { kinds } = await answer.json()
+  expect(kinds).toMatchObject([{ scheme: 'exact' }])
+})
