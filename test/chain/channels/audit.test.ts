@@ -1,9 +1,16 @@
 import { createChannels } from 'countersign/channels'
 import type { ChannelRecord } from 'countersign/store'
-import { createClient, custom } from 'viem'
+import { createClient, custom, toHex } from 'viem'
 import { mine } from 'viem/actions'
 import { afterAll, expect, test } from 'vitest'
-import { chain, claimRow, send } from '../support/channelDesk.js'
+import {
+  chain,
+  claimRow,
+  depositCall,
+  encodeCall,
+  idOf,
+  send,
+} from '../support/channelDesk.js'
 import {
   charge,
   type Opened,
@@ -134,6 +141,35 @@ test('the audit names channels of the recipient that are not on record', async (
     destinations: [{ channels: 0, claimedElsewhere: 700n, unknown }],
   })
   await expect(channels.audit({ fromBlock: -1n })).rejects.toThrow('fromBlock')
+})
+
+test('channels that a stranger opened and emptied hide no other', async () => {
+  const shop = await openMovementShop()
+  const channels = createChannels({ orders: shop.orders })
+  const first = await channelOf(shop)
+  const emptied = Array.from({ length: 100 }, (_, at) => {
+    const salt = toHex(at + 1, { size: 32 })
+    const config = { ...first.config, salt }
+    return { ...first, config, id: idOf(config) }
+  })
+  const deposits = await Promise.all(
+    emptied.map((channel) => depositCall(channel, 1n)),
+  )
+  const refunds = emptied.map(({ config }) => ({
+    functionName: 'refund',
+    args: [config, 1n],
+  }))
+  for (const calls of [deposits, refunds])
+    for (const part of [calls.slice(0, 50), calls.slice(50)])
+      await send({
+        functionName: 'multicall',
+        args: [part.map(encodeCall)],
+        from: shop.receiver,
+      })
+  await sendDeposit(first, await signDeposit(first, value))
+  expect(await channels.audit({ fromBlock: 0n })).toMatchObject({
+    destinations: [{ unknown: [{ channelId: first.id, balance: value }] }],
+  })
 })
 
 test('a node that gives no logs leaves the search for unknown channels out, and says so', async () => {

@@ -75,13 +75,16 @@ const transfer = (to: `0x${string}`, value: bigint) => ({
   }),
 })
 
-/** The payer moves its tokens away, in the block of the deposit but before it. */
-async function moveAway(account: PrivateKeyAccount, value: bigint) {
-  await expect
+const isSent = () =>
+  expect
     .poll(async () => (await node.getTxpoolStatus()).pending, {
       timeout: 60_000,
     })
     .toBe(1)
+
+/** The payer moves its tokens away, in the block of the deposit but before it. */
+async function moveAway(account: PrivateKeyAccount, value: bigint) {
+  await isSent()
   await sendTransaction(reader, {
     account,
     chain: chain.chain,
@@ -125,4 +128,31 @@ test('each try of a deposit that its payer makes fail counts towards the gas of 
   expect(await getTransactionCount(reader, { address })).toBe(sent)
   const { id: channelId } = call
   expect(await getChannel(reader, { channelId })).toMatchObject({ balance: 0n })
+})
+
+test('a refused deposit that is asked for again waits while a later one is on its way', async () => {
+  const shop = await openChannelFacilitator()
+  const at = { receiver: shop.seller, authorizer: await authorizerOf(shop) }
+  const account = await fundedAccount(chain, price)
+  const sign = () => signCall(account, at, { max: price, deposit: price })
+  const first = await sign()
+  await stopMining()
+  const failing = shop.ask('settle', first)
+  await moveAway(account, price)
+  await mineAgain()
+  expect(await failing).toMatchObject({ success: false })
+  const rich = await fundedAccount(chain, 2n * price)
+  await sendTransaction(reader, {
+    account: rich,
+    chain: chain.chain,
+    ...transfer(account.address, 2n * price),
+  })
+  await stopMining()
+  const later = shop.ask('settle', await sign())
+  await isSent()
+  expect(await shop.ask('settle', first)).toMatchObject({
+    errorReason: `${prefix}channel_busy`,
+  })
+  await mineAgain()
+  expect(await later).toMatchObject({ success: true, amount: String(price) })
 })
