@@ -1,4 +1,9 @@
-/** Returns the lower one of two values that may be absent. */
+/** Returns the lower one of two values, of which either may be absent. */
+export function lowerOf(one: bigint | undefined, other: bigint): bigint
+export function lowerOf(
+  one: bigint | undefined,
+  other: bigint | undefined,
+): bigint | undefined
 export function lowerOf(
   one: bigint | undefined,
   other: bigint | undefined,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { drawDestination } from '../../../test/storeCases/samples.js'
+import { lowerOf } from '../../core/lowerOf.js'
 import { destinationKey } from '../../store/destinationKey.js'
 import { memoryStore } from '../../store/memoryStore.js'
 import { seededRandom } from '../../testing/seededRandom.js'
 import {
   type DestinationCursor,
   loadCursor,
-  lowerOf,
   moveCursor,
   nextWalk,
   type OpenWalk,

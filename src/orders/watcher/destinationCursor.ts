@@ -1,5 +1,6 @@
 import type { Address, Hash } from 'viem'
 import { endOfTime } from '../../core/clock.js'
+import { lowerOf } from '../../core/lowerOf.js'
 import {
   destinationKey,
   destinationPrefix,
@@ -88,10 +89,6 @@ export function nextWalk(
   const again = lowerOf(walk?.again, fromBlock)
   if (after !== undefined) return { after, since, again }
   return isAll ? undefined : { after, since: again, again: undefined }
-}
-
-export function lowerOf(one: bigint | undefined, other: bigint): bigint {
-  return one !== undefined && one < other ? one : other
 }
 
 /**

@@ -5,6 +5,7 @@ import { findBlockAt } from '../../chain/state/findBlockAt.js'
 import { getBlockTimes } from '../../chain/state/getBlockTimes.js'
 import { addAll } from '../../core/addAll.js'
 import { endOfTime } from '../../core/clock.js'
+import { lowerOf } from '../../core/lowerOf.js'
 import { parseMovementId } from '../../core/movementIds.js'
 import { inTime } from '../../core/wait.js'
 import { LeaseLostError } from '../../store/errors.js'
@@ -28,7 +29,6 @@ import {
   leaveSharedCursor,
   loadCursor,
   loadSharedCursor,
-  lowerOf,
   moveCursor,
   moveSharedCursor,
   nextWalk,
