@@ -1,6 +1,11 @@
 import type { Hex } from 'viem'
+import { getReceipt } from '../../chain/state/getReceipt.js'
 import type { SignedPayment } from '../../core/types.js'
-import { type EarlyLimits, waitForCapture } from '../../orders/engine.js'
+import {
+  clientOf,
+  type EarlyLimits,
+  waitForCapture,
+} from '../../orders/engine.js'
 import type { CaptureResult } from '../../orders/index.js'
 import type {
   ChannelRecord,
@@ -74,7 +79,7 @@ export async function depositToChannel(
   const before = await channels.book.reload(id)
   const known = before?.depositId && (await loadDeposit(channels, before))
   const isSame = known && known.id === depositIdOf(id, wanted.payment)
-  if (before && known && !isSame && !isSettled(known))
+  if (before && known && !isSame && !(await isDecided(channels, known)))
     return { status: 'busy', channel: before }
   // What the other deposit credited may not be copied yet.
   if (before && known && !isSame) await refreshChannels(channels, before, [id])
@@ -129,9 +134,19 @@ async function waitForDeposit(
   return waitForCapture(context, engine, asked, { timeout, answerAt })
 }
 
-/** True when a later deposit need not wait for this one. */
-const isSettled = (order: OrderRecord): boolean =>
-  order.state === 'captured' || isMovementOver(order)
+/**
+ * True when a later deposit need not wait for this one. A captured one can be gone
+ * by a reorganization that the watch has not seen yet: it is sent again.
+ */
+async function isDecided(
+  { context }: ChannelsContext,
+  order: OrderRecord,
+): Promise<boolean> {
+  const { state, settledHash } = order
+  if (isMovementOver(order)) return true
+  if (state !== 'captured' || !settledHash) return false
+  return Boolean(await getReceipt(clientOf(context, order), settledHash))
+}
 
 async function loadDeposit(
   { context }: ChannelsContext,

@@ -289,6 +289,30 @@ test(
   },
 )
 
+test('a deposit that a reorganization undid is made once, though its payer signs another meanwhile', async () => {
+  const sale = openSale()
+  const shop = await sale.open({ policy: { copyFor: 0n } })
+  const { public: reader } = chain.clients
+  const buyer = await fundedAccount(chain, 2n * deposit)
+  const before = await getBlockNumber(reader, { cacheTime: 0 })
+  const first = await sale.buy(shop, buyer, { max: most, deposit })
+  expect(first.status).toBe(200)
+  const head = await getBlockNumber(reader, { cacheTime: 0 })
+  await chain.reorg({ depth: Number(head - before), transactions: 'dropped' })
+  // No worker has looked at the chain since; the gate looks at each request.
+  const max = 2n * most
+  expect((await sale.buy(shop, buyer, { max })).status).toBe(402)
+  expect((await sale.buy(shop, buyer, { max, deposit })).status).toBe(503)
+  shop.run()
+  await until(async () => {
+    await chain.warp(1)
+    return (await stateOf(shop, buyer))?.balance === deposit
+  })
+  expect((await sale.buy(shop, buyer, { max })).status).toBe(200)
+  expect(await balanceOf(buyer.address)).toBe(deposit)
+  await sale.expectNothingLost(shop)
+})
+
 test(
   name(
     'E14 and E9',
