@@ -12,6 +12,7 @@ import { inspectCommand } from './commands/inspect.js'
 import { ledgerCommand } from './commands/ledger.js'
 import { migrateCommand } from './commands/migrate.js'
 import { reconcileCommand } from './commands/reconcile.js'
+import { recoverCommand } from './commands/recover.js'
 import { resumeCommand, suspendCommand } from './commands/suspend.js'
 import { describeFailure } from './terminal/describeFailure.js'
 import { UsageError } from './terminal/errors.js'
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   ledgerCommand,
   auditCommand,
   reconcileCommand,
+  recoverCommand,
   suspendCommand,
   resumeCommand,
   migrateCommand,

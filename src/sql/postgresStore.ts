@@ -14,7 +14,8 @@ import { requireKysely, storeLater } from './storeLater.js'
  *
  * @throws {@link StoreError} when neither `pool` nor `connectionString` is
  * valid.
- * @throws {@link InvalidFieldError} when `schema` is not a valid name.
+ * @throws {@link InvalidFieldError} when `schema` is not a valid name, or
+ * `standbys` is unknown.
  *
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import { formatAmount } from '../../core/amount.js'
 import { describeToken } from '../../orders/engine.js'
 import type { AuditReport, AuditSum, LedgerRow } from '../../orders/index.js'
 import { countOf, formatSymbol } from '../terminal/formats.js'
-import { withShop } from '../terminal/openShop.js'
+import { type OpenedShop, withShop } from '../terminal/openShop.js'
 import { parseNumberOption, shopOptions } from '../terminal/options.js'
 import { createPrinter, type Printer } from '../terminal/print.js'
 import { openProgress } from '../terminal/progress.js'
@@ -45,11 +45,7 @@ export const auditCommand: Command = {
       const report = await auditInParts(shop, range, progress.show).finally(
         progress.end,
       )
-      const units = await Promise.all(
-        report.destinations.map(({ destination }) =>
-          describeToken(shop.context, destination),
-        ),
-      )
+      const units = await loadUnits(shop, report)
       const { fromBlock } = range
       const channels = await channelsOf(shop)?.audit({ fromBlock })
       return { report, channels, units }
@@ -69,7 +65,16 @@ export const auditCommand: Command = {
   },
 }
 
-function printAudit(
+/** Loads the symbol and decimals of the token of each destination. */
+export const loadUnits = (
+  { context }: OpenedShop,
+  { destinations }: AuditReport,
+): Promise<Unit[]> =>
+  Promise.all(
+    destinations.map(({ destination }) => describeToken(context, destination)),
+  )
+
+export function printAudit(
   print: Printer,
   { destinations }: AuditReport,
   units: readonly Unit[],

@@ -48,7 +48,7 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       set local synchronous_commit to on;
       set local lock_timeout to ${lockMilliseconds}`,
   }
-  const database = watchDatabase()
+  const database = watchDatabase(parameters.standbys)
   // Random name of this store, by which it recognizes and ignores the notices
   // of its own writes.
   const self = drawNonce()

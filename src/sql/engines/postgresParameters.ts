@@ -28,6 +28,15 @@ export type PostgresStoreParameters = (
    * poll.
    */
   listen?: string | undefined
+  /**
+   * `'synchronous'` promises that a standby is promoted only if it has every
+   * confirmed write, as under Patroni's `synchronous_mode`. Then it counts as the
+   * same database, and all processes go on by themselves. A restore to a point in
+   * time is not noticed: call `suspend` before one. Without it, a promoted standby
+   * counts as a restored backup. If you set or remove this for a database that is
+   * in use, it counts as a restored backup once.
+   */
+  standbys?: 'synchronous' | undefined
 }
 
 /**
@@ -36,13 +45,21 @@ export type PostgresStoreParameters = (
  *
  * @throws {@link StoreError} when neither `pool` nor `connectionString` is
  * valid.
- * @throws {@link InvalidFieldError} when `schema` is not a valid name.
+ * @throws {@link InvalidFieldError} when `schema` is not a valid name, or
+ * `standbys` is unknown.
  */
 export function checkPostgresParameters(
   parameters: PostgresStoreParameters,
 ): void {
-  checkMembers(parameters, ['pool', 'connectionString', 'schema', 'listen'])
-  const { pool, connectionString, schema, listen } = Object(parameters)
+  checkMembers(parameters, [
+    'pool',
+    'connectionString',
+    'schema',
+    'listen',
+    'standbys',
+  ])
+  const { pool, connectionString, schema, listen, standbys } =
+    Object(parameters)
   const isThere = pool === undefined ? isText(connectionString) : isPool(pool)
   if (!isThere)
     throw new StoreError('needs a connection string, or a pool of pg')
@@ -50,6 +67,8 @@ export function checkPostgresParameters(
     throw new StoreError('needs a connection string to listen')
   if (schema !== undefined && !isSchema(schema))
     throw new InvalidFieldError('schema', shown(schema), names)
+  if (standbys !== undefined && standbys !== 'synchronous')
+    throw new InvalidFieldError('standbys', standbys, `'synchronous'`)
 }
 
 const names =

@@ -3,6 +3,7 @@ import { runText } from '../tables/runQuery.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
 import { SqlLoss } from '../tables/sqlLoss.js'
+import type { PostgresStoreParameters } from './postgresParameters.js'
 
 /**
  * SQL expression whose value changes when the server restarts or the tables are
@@ -18,8 +19,8 @@ const place = `concat_ws(' ', extract(epoch from pg_postmaster_start_time()),
 const identity = identityWith('left(pg_walfile_name(pg_current_wal_lsn()), 8)')
 
 /**
- * The same for servers that do not tell their timeline. Stays the same when a
- * standby is promoted.
+ * The same for servers that do not tell their timeline, or whose standbys lack
+ * nothing. Stays the same when a standby is promoted.
  */
 const plainIdentity = identityWith(`'no timeline'`)
 
@@ -42,7 +43,7 @@ type Database = { place: string; identity: string }
  * Notices that another database has replaced the one that was opened. Behind a
  * pooler, this can happen without a lost connection.
  */
-export function watchDatabase(): {
+export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
   /** Returns the identity of the database and remembers it. */
   identify(session: SqlSession): Promise<string>
   /**
@@ -54,9 +55,10 @@ export function watchDatabase(): {
   begin(session: SqlSession, script: string): Promise<void>
 } {
   let known: Database | undefined
+  const load = standbys === 'synchronous' ? loadPlain : loadIdentity
   return {
     identify: async (session) => {
-      known = await loadIdentity(session)
+      known = await load(session)
       return known.identity
     },
     begin: async (session, script) => {
@@ -65,7 +67,7 @@ export function watchDatabase(): {
       )
       const { rows } = await asked.execute(session)
       if (!known || rows[0]?.place === known.place) return
-      const found = await loadIdentity(session)
+      const found = await load(session)
       if (found.identity !== known.identity)
         throw new SqlLoss(
           'database, and another one is in its place, as after a restore',
@@ -77,18 +79,26 @@ export function watchDatabase(): {
 
 async function loadIdentity(session: SqlSession): Promise<Database> {
   await runText(session, 'savepoint identity')
-  const load = (identity: string) =>
-    sql
-      .raw<{ place: string; identity: string | null }>(
-        `select ${place} as place,
-          case when not pg_is_in_recovery() then ${identity} end as identity`,
-      )
-      .execute(session)
-  const { rows } = await load(identity).catch(async (error: unknown) => {
+  return loadWith(session, identity).catch(async (error: unknown) => {
     if (!noTimeline.includes(Object(error).code)) throw error
     await runText(session, 'rollback to savepoint identity')
-    return load(plainIdentity)
+    return loadPlain(session)
   })
+}
+
+const loadPlain = (session: SqlSession): Promise<Database> =>
+  loadWith(session, plainIdentity)
+
+async function loadWith(
+  session: SqlSession,
+  identity: string,
+): Promise<Database> {
+  const { rows } = await sql
+    .raw<{ place: string; identity: string | null }>(
+      `select ${place} as place,
+        case when not pg_is_in_recovery() then ${identity} end as identity`,
+    )
+    .execute(session)
   const [found] = rows
   // A standby has no timeline of its own yet: treat the connection as lost and
   // try again.
