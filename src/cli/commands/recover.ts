@@ -37,7 +37,10 @@ export const recoverCommand: Command = {
           progress.end,
         )
         const channels = await channelsOf(shop)?.audit()
-        const found = await findSinceReplaced(shop.orders)
+        // Once workers send again, what they did stands beside what was found.
+        const found = suspended
+          ? await findSinceReplaced(shop.orders)
+          : undefined
         const ok = audit.ok && channels?.ok !== false
         const resumed = ok && suspended
         if (resumed) await shop.orders.resume()
@@ -48,7 +51,7 @@ export const recoverCommand: Command = {
         const units = await loadUnits(shop, audit)
         printAudit(print, audit, units)
         if (channels) printChannelsAudit(print, channels, units)
-        printFound(print, found)
+        if (suspended) printFound(print, found)
         print.line(
           ok
             ? print.good(

@@ -42,8 +42,9 @@ async function startProcess(
   { url }: DatabasePair,
   seller: PrivateKeyAccount,
   capture: 'manual' | 'onAccept',
+  standbys?: 'synchronous',
 ) {
-  const store = postgresStore({ connectionString: url, listen: url })
+  const store = postgresStore({ connectionString: url, listen: url, standbys })
   const shop = await openShop(chain, {
     store,
     sellers: [seller],
@@ -151,6 +152,26 @@ test('a failover to a standby that confirms each write loses no order, and captu
   expect(captured).toBeGreaterThanOrEqual(sold.length)
   expect(captured).toBe(await countPaid(after))
   expect(await after.orders.audit()).toMatchObject({ ok: true })
+})
+
+test('a process that was promised standbys which lack nothing goes on by itself', async () => {
+  const pair = await openPair({ synchronous: true })
+  const seller = await fundedAccount(chain)
+  const shop = await startProcess(pair, seller, 'onAccept', 'synchronous')
+  const sold = [await sell(shop)]
+  await pair.failOver()
+  while (sold.length < 5)
+    await sell(shop).then(
+      (id) => sold.push(id),
+      (error) => expect(error).toMatchObject({ retryable: true }),
+    )
+  await expect
+    .poll(async () => new Set(await statesOf(shop, sold)), patience)
+    .toEqual(new Set(['captured']))
+  expect(await shop.orders.health()).toMatchObject({ suspended: false })
+  const told = await shop.orders.events({ limit: 1_000 })
+  expect(told.events.map(({ type }) => type)).not.toContain('storeReplaced')
+  expect(await shop.orders.audit()).toMatchObject({ ok: true })
 })
 
 test('after a failover to a standby that lacks the newest, nothing is sent before resume, and nothing twice', async () => {
