@@ -3,6 +3,7 @@ import {
   type Authorizer,
   type Channels,
   channelsContextOf,
+  keepAuthorizer,
   openAuthorizer,
 } from '../../channels/engine.js'
 import type { ChannelPayload } from '../channel/parsePayload.js'
@@ -54,18 +55,17 @@ function openAuthorizers({
   context,
   instance,
 }: FacilitatorContext): ChannelFacilitator['getAuthorizer'] {
-  const opened = new Map<string, Promise<Authorizer>>()
+  const opened = new Map<string, () => Promise<Authorizer>>()
   return ({ name }) => {
     const known = opened.get(name)
-    if (known) return known
-    const opening = instance
-      .openSealed()
-      .then(() => openAuthorizer(context, name))
-    opened.set(name, opening)
-    opening.catch(() => opened.delete(name))
+    if (known) return known()
+    const open = keepAuthorizer(() =>
+      instance.openSealed().then(() => openAuthorizer(context, name)),
+    )
+    opened.set(name, open)
     const [oldest] = opened.keys()
     if (opened.size > mostOpen && oldest !== undefined) opened.delete(oldest)
-    return opening
+    return open()
   }
 }
 
