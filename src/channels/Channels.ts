@@ -34,6 +34,7 @@ export type Channels = {
   /**
    * Claims what channels owe, and moves it to the recipient. Waits for the
    * transactions. Without `channelIds`, claims all channels that owe something.
+   * Waits for a claim that is on its way, and claims only what that leaves.
    *
    * @throws {@link ChannelNotFoundError}
    * @throws {@link NoSubmitterError} when no wallet may send the claim.
