@@ -123,6 +123,25 @@ test('a deposit within the limits counts as soon as it is pre-confirmed, and sta
   })
 })
 
+test('the merchant refunds no deposit that no block has yet', async () => {
+  const shop = await openEarly()
+  const account = await fundedAccount(chain, deposit)
+  await during(shop.pay(account, 'a', { max: most, deposit }), tick)
+  const channelId = (await shop.channelOf(account))?.channelId ?? '0x'
+  const refunding = shop.kept.refund({ channelId, timeout: 0 })
+  expect(await during(refunding, tick)).toMatchObject({
+    status: 'rejected',
+    reason: 'nothingLeft',
+    channel: { state: 'open', reason: 'preconfirmed' },
+  })
+  await sealAll()
+  const again = shop.kept.refund({ channelId })
+  expect(await during(again, sealAll)).toMatchObject({
+    status: 'refunded',
+    value: deposit - most,
+  })
+})
+
 test('an early deposit does not hide that an earlier one was undone', async () => {
   const shop = await openEarly()
   const account = await fundedAccount(chain, deposit)
