@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkTimeout } from '../../core/checkTimeout.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { waitForCapture } from '../../orders/engine.js'
@@ -290,6 +291,7 @@ export async function claimChannels(
 ): Promise<ClaimReport> {
   checkMembers(parameters, ['channelIds', 'timeout'])
   const { channelIds, timeout = 60_000 } = parameters
+  checkTimeout(timeout)
   const rows = channelIds
     ? await loadNamed(channels, channelIds)
     : await loadOwing(channels)

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkTimeout } from '../../core/checkTimeout.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { lowerOf } from '../../core/lowerOf.js'
@@ -84,6 +85,7 @@ export async function refundChannel(
 ): Promise<ChannelRefundResult> {
   checkMembers(parameters, ['channelId', 'value', 'timeout'])
   const { value: asked, timeout = 60_000 } = parameters
+  checkTimeout(timeout)
   const id = parseBytes32(parameters.channelId, 'channelId')
   if (asked !== undefined && (typeof asked !== 'bigint' || asked < 1n))
     throw new InvalidFieldError('value', shown(asked), 'a positive bigint')
