@@ -63,7 +63,10 @@ export type TokenChannels = Pick<Destination, 'chainId' | 'token'> & {
 
 /** The state of all channels of a shop. */
 export type ChannelsHealth = {
-  /** False if any destination has a `withdrawal`, or `uncovered` channels. */
+  /**
+   * False if any destination has `uncovered` channels or a `withdrawal`, even if
+   * its claim is `inTime`: until a block has the claim, it can fail.
+   */
   ok: boolean
   /** What is owed in all, by token. */
   unclaimed: readonly TokenChannels[]
