@@ -15,7 +15,6 @@ import {
   type FacilitatorContext,
   type SettledCaller,
 } from '../facilitator/facilitatorContext.js'
-import { hasGas } from '../facilitator/gasBudget.js'
 import { startCleaning } from '../gate/removeOld.js'
 import {
   type ChannelFacilitator,
@@ -160,16 +159,13 @@ async function verify(
   scheme: ChannelFacilitator,
   call: ServedCall,
 ): Promise<Accepted | RefusedCall> {
-  const { ask, caller } = call
+  const { ask } = call
   if (!('payload' in ask)) return refuseCall('payload_type')
   const { payload } = ask
   const judged = isDeposit(payload)
     ? await verifyDeposit(scheme, call, payload)
     : await judgeVoucherCall(scheme, call, payload)
   if (!judged.ok) return judged
-  const { context } = scheme.facilitator
-  if (isDeposit(payload) && !(await hasGas(context, caller)))
-    return { ok: false, code: 'gas_budget_exceeded' }
   return { ok: true, state: showChain(payload.id, judged.state) }
 }
 

@@ -1,5 +1,14 @@
-import { depositIdOf, getChannel } from '../../channels/engine.js'
-import { loadOwned, type OwnedPayment } from '../facilitator/ownedPayment.js'
+import {
+  depositIdOf,
+  getChannel,
+  rehearsePlanned,
+} from '../../channels/engine.js'
+import { hasGas } from '../facilitator/gasBudget.js'
+import {
+  keptGasOf,
+  loadOwned,
+  type OwnedPayment,
+} from '../facilitator/ownedPayment.js'
 import {
   type ChannelFacilitator,
   type RefusedCall,
@@ -37,10 +46,17 @@ export async function verifyDeposit(
   const isBusy = await context.store.read((tables) =>
     hasOther(tables, { key: depositPlace(payload.id), id }),
   )
-  return isBusy
-    ? refuseCall('channel_busy')
-    : judgeDeposit(scheme, call, payload)
+  if (isBusy) return refuseCall('channel_busy')
+  const judged = await judgeDeposit(scheme, call, payload)
+  if (!judged.ok || call.caller.gasPerDay === undefined) return judged
+  const planned = await planWanted(scheme, call, payload)
+  const rehearsed = await rehearsePlanned(context, call.client, planned)
+  if (!rehearsed.ok)
+    return refuseCall('deposit_simulation_failed', rehearsed.reason)
+  return (await hasGas(context, call.caller, rehearsed.gas)) ? judged : exceeded
 }
+
+const exceeded: RefusedCall = { ok: false, code: 'gas_budget_exceeded' }
 
 /** Makes a deposit, and waits until a block has it. */
 export async function settleDeposit(
@@ -89,7 +105,13 @@ async function judgeKnown(
   const isOther = order.value !== payload.deposit.value
   if (isOther || !isOf(order, call.caller))
     return refuseCall('deposit_simulation_failed')
-  const { state: step } = order
+  const { state: step, requested } = order
+  // It is sent again, and gas is reserved again for it.
+  const isRefused = step === 'stored' && requested === undefined
+  const { gas } = keptGasOf(order)
+  const { context } = scheme.facilitator
+  if (isRefused && !(await hasGas(context, call.caller, gas || undefined)))
+    return exceeded
   if (step !== 'stored' && step !== 'capturing' && step !== 'captured')
     return refuseCall('deposit_transaction_failed')
   const { id: channelId, deposit, maxClaimable } = payload

@@ -201,17 +201,26 @@ test('deposits and claims count towards the gas of a caller', async () => {
     receiver: limited.seller,
     authorizer: await authorizerOf(limited),
   }
-  const settle = async () => {
+  const plan = async () => {
     const account = await fundedAccount(chain, deposit)
-    const call = await signCall(account, own, { max: price, deposit })
-    return limited.ask('settle', call)
+    return signCall(account, own, { max: price, deposit })
   }
-  const answers = [await settle(), await settle(), await settle()]
-  expect(answers.map(({ errorReason }) => errorReason)).toEqual([
-    undefined,
-    undefined,
-    'gas_budget_exceeded',
-  ])
+  const calls = [await plan(), await plan(), await plan()]
+  for (const call of calls.slice(0, 2)) {
+    // What the deposit may use still fits, though `maxCaptureGas` does not.
+    expect(await limited.ask('verify', call)).toMatchObject({ isValid: true })
+    expect(await limited.ask('settle', call)).toMatchObject({ success: true })
+  }
+  const last = calls.at(-1) ?? (await plan())
+  const refused = [
+    (await limited.ask('verify', last)).invalidReason,
+    (await limited.ask('settle', last)).errorReason,
+  ]
+  expect(refused).toEqual(['gas_budget_exceeded', 'gas_budget_exceeded'])
+  // One that is made needs no more gas.
+  expect(await limited.ask('verify', calls[0] ?? last)).toMatchObject({
+    isValid: true,
+  })
 })
 
 test('the scheme works in this process, registered beside the exact one', async () => {
