@@ -34,8 +34,10 @@ export type Channels = {
   /**
    * Claims what channels owe, and moves it to the recipient. Waits for the
    * transactions. Without `channelIds`, claims all channels that owe something.
+   * Waits for a claim that is on its way, and claims only what that leaves.
    *
    * @throws {@link ChannelNotFoundError}
+   * @throws {@link InvalidFieldError} when a parameter is malformed.
    * @throws {@link NoSubmitterError} when no wallet may send the claim.
    * @throws {@link AuthorizerKeyError} when the key that signs the claim is
    * missing, or cannot be decrypted.
@@ -46,7 +48,8 @@ export type Channels = {
    * deposit, or a part of it. The channel takes no requests meanwhile.
    *
    * @throws {@link ChannelNotFoundError}
-   * @throws {@link InvalidFieldError} when `value` is not a positive bigint.
+   * @throws {@link InvalidFieldError} when `value` is not a positive bigint,
+   * or `timeout` no number from 0 to 2,147,483,647.
    * @throws {@link NoSubmitterError} when no wallet may send the transactions.
    * @throws {@link AuthorizerKeyError} when the key that signs them is missing,
    * or cannot be decrypted.
@@ -91,6 +94,9 @@ export type Channels = {
    * claims what all channels owe. Channels of older keys are still claimed and
    * refunded. Within ten seconds, gates take no more requests for them: clients
    * deposit into a new channel.
+   *
+   * @throws {@link InvalidFieldError} when `timeout` is no number from 0 to
+   * 2,147,483,647. Then the key is not rotated.
    */
   rotateKey(parameters?: RotateKeyParameters): Promise<RotatedKey>
   /** Sums up what channels owe, and names those that need attention. */

@@ -21,7 +21,11 @@ export type { ChannelConfig } from './contract/types.js'
 export { normalizeVoucherSignature } from './contract/voucherSignature.js'
 export { hashParsedVoucher } from './contract/voucherTypedData.js'
 export { createChannels } from './createChannels.js'
-export { type Authorizer, openAuthorizer } from './movements/authorizer.js'
+export {
+  type Authorizer,
+  keepAuthorizer,
+  openAuthorizer,
+} from './movements/authorizer.js'
 export { channelKindName } from './movements/channels.js'
 export type { ClaimSignatures } from './movements/claimSignatures.js'
 export {

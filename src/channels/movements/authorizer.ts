@@ -54,6 +54,27 @@ export async function openAuthorizer(
   return authorizerOf(context, stored)
 }
 
+/** Milliseconds after which keys are read again: they can be rotated or resealed. */
+const readAgainAfter = 10_000
+
+/** Keeps keys open, and opens them again every few seconds. */
+export function keepAuthorizer(
+  open: () => Promise<Authorizer>,
+): () => Promise<Authorizer> {
+  let since = Number.NEGATIVE_INFINITY
+  let opening: Promise<Authorizer> | undefined
+  return () => {
+    const now = performance.now()
+    if (opening && now - since <= readAgainAfter) return opening
+    since = now
+    opening = open()
+    opening.catch(() => {
+      since = Number.NEGATIVE_INFINITY
+    })
+    return opening
+  }
+}
+
 /**
  * Makes another key for new channels. Claims of the channels of older keys go
  * on.

@@ -1,5 +1,5 @@
-import type { ChannelRecord } from '../../store/types.js'
-import { isAhead, markAhead } from './aheadOfChain.js'
+import type { ChannelRecord, OrderRecord } from '../../store/types.js'
+import { balanceAhead, markAhead } from './aheadOfChain.js'
 import type { ChannelChain } from './types.js'
 
 /**
@@ -7,19 +7,22 @@ import type { ChannelChain } from './types.js'
  * channel takes requests only up to the rest, and is due for a claim at once. It
  * takes none while its charges exceed its deposit, and goes on once the deposit
  * covers them, unless the merchant stopped it. A deposit that was credited when
- * it was pre-confirmed counts until its time is over.
+ * it was pre-confirmed counts until a block has it, or its time is over.
  *
  * Returns the same record for an answer that is older than the copy: nodes
  * behind one address can be at different blocks.
+ *
+ * @param deposit the deposit that was credited early, if there is one.
  */
 export function copyChain(
   channel: ChannelRecord,
   chain: ChannelChain,
+  deposit?: OrderRecord | undefined,
 ): ChannelRecord {
   const { claimed, withdrawal, refundNonce, at } = chain
   if (at.blockNumber < channel.seenBlock) return channel
-  const isEarly = isAhead(channel, chain.balance)
-  const balance = isEarly ? channel.balance : chain.balance
+  const balance = balanceAhead(channel, chain, deposit)
+  const isEarly = balance > chain.balance
   const isClaimed = claimed >= channel.charged
   const withdrawableAt =
     withdrawal && withdrawal.initiatedAt + BigInt(channel.withdrawDelay)

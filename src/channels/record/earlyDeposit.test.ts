@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChannelRecord } from '../../store/types.js'
+import type { ChannelRecord, OrderRecord } from '../../store/types.js'
 import { copyChain } from './copyChain.js'
 import { creditEarly, letGoDeposit } from './earlyDeposit.js'
 import { newChannel } from './newChannel.js'
@@ -39,13 +39,17 @@ const early = { depositId: 'deposit', before: 0n, value: 1_000n }
 const credited = creditEarly(opening, early)
 const charged: ChannelRecord = { ...opening, ...credited, charged: 300n }
 
+/** The deposit's row, as far as a copy of the chain looks at it. */
+const depositOf = (changes: Partial<OrderRecord> = {}) =>
+  ({ state: 'capturing', value: 1_000n, ...changes }) as OrderRecord
+
 test('a pre-confirmed deposit counts until a block has it', () => {
   expect(credited).toMatchObject({
     state: 'open',
     reason: 'preconfirmed',
     balance: 1_000n,
   })
-  expect(copyChain(charged, chain)).toMatchObject({
+  expect(copyChain(charged, chain, depositOf())).toMatchObject({
     state: 'open',
     reason: 'preconfirmed',
     balance: 1_000n,
@@ -56,6 +60,24 @@ test('a pre-confirmed deposit counts until a block has it', () => {
     balance: 1_000n,
   })
 })
+
+/** Has an earlier deposit of 500 too, and was credited 1,000 early. */
+const toppedUp: ChannelRecord = { ...charged, balance: 1_500n }
+
+test.each([
+  ['that can still come', 1_000n, {}],
+  ['that a later block has', 1_000n, { state: 'captured', settledBlock: 6n }],
+  ['that this block has', 0n, { state: 'captured', settledBlock: 5n }],
+  ['that was refused', 0n, { state: 'stored', requested: undefined }],
+] as const)(
+  'once a reorganization undid an earlier deposit, only one %s counts: %s',
+  (_, balance, changes) => {
+    expect(copyChain(toppedUp, chain, depositOf(changes))).toMatchObject({
+      balance,
+      reason: balance > 0n ? 'preconfirmed' : 'uncovered',
+    })
+  },
+)
 
 test('a deposit that is gone leaves charges uncovered', () => {
   const kept = letGoDeposit(charged)

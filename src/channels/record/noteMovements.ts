@@ -53,13 +53,13 @@ export async function noteMovement(
   if (inserted.length > 0) await notes.insert(inserted)
 }
 
-/** Finds the newest movements of a channel, at most twenty, the oldest first. */
+/** Finds the newest movements of channels, at most twenty of each. */
 export async function findNewestMovements(
   { notes }: Pick<StoreReader, 'notes'>,
-  channelId: Hex,
-): Promise<readonly string[]> {
-  const [head] = await notes.find({ keys: [headKey(channelId)] })
-  return readNote(head).ids
+  channelIds: readonly Hex[],
+): Promise<string[]> {
+  const heads = await notes.find({ keys: channelIds.map(headKey) })
+  return heads.flatMap((head) => readNote(head).ids)
 }
 
 /** Finds the ids of all movements of a channel, the oldest first. */

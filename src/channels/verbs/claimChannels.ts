@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkTimeout } from '../../core/checkTimeout.js'
 import { InvalidFieldError } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
 import { waitForCapture } from '../../orders/engine.js'
@@ -18,6 +19,7 @@ import { noteMovement } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 import { loadChannel } from './listChannels.js'
 import { movementFacts } from './movementFacts.js'
+import { findOpenClaims } from './openClaims.js'
 import { refreshChannels } from './refreshChannels.js'
 
 /** Most channels that one transaction claims from. */
@@ -26,6 +28,7 @@ export const mostRows: number = 100
 /**
  * Requests the claims of channels that owe something, by what the chain says
  * now: one transaction for up to a hundred of one receiver and authorizer.
+ * Channels whose open claim takes all of it join that one.
  *
  * @param options.byPolicy true to claim only what the policy says.
  * @param options.failed called for each claim that cannot be requested, for
@@ -50,7 +53,9 @@ export async function requestClaims(
       first,
       ids.map(({ id }) => id),
     )
-    const owed = await sortDue(channels, fresh, byPolicy)
+    const due = await sortDue(channels, fresh, byPolicy)
+    const { joined, owed } = await joinOpen(channels, due)
+    claims.push(...joined)
     for (const group of groupIds(owed, claimOf))
       for (let from = 0; from < group.length; from += mostRows) {
         const part = group.slice(from, from + mostRows)
@@ -127,6 +132,32 @@ async function sortDue(
   return claimed
 }
 
+/** Finds the channels whose open claim takes all that they owe. */
+async function joinOpen(
+  channels: ChannelsContext,
+  due: readonly ChannelRecord[],
+): Promise<{ joined: RequestedClaim[]; owed: ChannelRecord[] }> {
+  if (due.length === 0) return { joined: [], owed: [] }
+  const ids = due.map(({ id }) => id)
+  const open = await channels.context.store.read((tables) =>
+    findOpenClaims(tables, ids),
+  )
+  const joining = (row: ChannelRecord) => {
+    const claim = open.get(row.id)
+    return claim && claim.claimed >= claimableOf(row) ? claim.order : undefined
+  }
+  const owed = due.filter((row) => !joining(row))
+  const rest = due.filter((row) => joining(row))
+  if (rest.length > 0) await postponeClaims(channels, rest)
+  const joined = groupIds(rest, (row) => joining(row)?.id ?? '').flatMap(
+    (rows) => {
+      const order = rows[0] && joining(rows[0])
+      return order ? [{ order, rows, isJoined: true }] : []
+    },
+  )
+  return { joined, owed }
+}
+
 /** Stores when a channel is due, unless it was changed meanwhile. */
 async function setDue(
   { book }: ChannelsContext,
@@ -163,6 +194,8 @@ export async function postponeClaims(
 export type RequestedClaim = {
   order: OrderRecord
   rows: readonly ChannelRecord[]
+  /** True for one that was on record already. */
+  isJoined: boolean
 }
 
 async function requestClaim(
@@ -211,7 +244,7 @@ async function requestClaim(
   instance.drive().wake({ chainId, account: facts.submitter })
   const attributes = { chainId, orderId: order.id, channels: claimed.length }
   context.observe({ name: 'channels.claim', attributes })
-  return { order, rows }
+  return { order, rows, isJoined: false }
 }
 
 /** Opens the newest voucher of a channel; `undefined` if it does not open. */
@@ -258,6 +291,7 @@ export async function claimChannels(
 ): Promise<ClaimReport> {
   checkMembers(parameters, ['channelIds', 'timeout'])
   const { channelIds, timeout = 60_000 } = parameters
+  checkTimeout(timeout)
   const rows = channelIds
     ? await loadNamed(channels, channelIds)
     : await loadOwing(channels)
@@ -291,19 +325,36 @@ async function claimOfToken(
   timeout: number,
 ): Promise<PromiseSettledResult<CaptureResult>[]> {
   const { context, instance } = channels
-  const failed: PromiseRejectedResult[] = []
-  const claims = await requestClaims(channels, rows, {
-    failed: (reason) => failed.push({ status: 'rejected', reason }),
-  })
-  const ended = await Promise.allSettled(
-    claims.map(({ order }) =>
-      waitForCapture(context, instance.drive(), order, { timeout }),
-    ),
-  )
+  const until = performance.now() + timeout
+  const ended: PromiseSettledResult<CaptureResult>[] = []
+  const failed = (reason: unknown) => ended.push({ status: 'rejected', reason })
+  let left = rows
+  while (left.length > 0) {
+    const claims = await requestClaims(channels, left, { failed })
+    const results = await Promise.allSettled(
+      claims.map(({ order }) => {
+        const timeout = Math.max(0, until - performance.now())
+        return waitForCapture(context, instance.drive(), order, { timeout })
+      }),
+    )
+    ended.push(...results)
+    // What an earlier claim left, or was refused, is claimed after it.
+    left = claims.flatMap(({ rows, isJoined }, at) =>
+      isJoined && isDecided(results[at]) ? rows : [],
+    )
+  }
   const [first] = rows
   const ids = rows.map(({ id }) => id)
   if (first) await refreshChannels(channels, first, ids)
-  return [...failed, ...ended]
+  return ended
+}
+
+function isDecided(
+  result: PromiseSettledResult<CaptureResult> | undefined,
+): boolean {
+  if (result?.status !== 'fulfilled') return false
+  const { status } = result.value
+  return status === 'captured' || status === 'rejected'
 }
 
 async function loadNamed(

@@ -1,15 +1,14 @@
 import type { Hex } from 'viem'
 import { lowerOf } from '../../core/lowerOf.js'
-import { parseMovementId } from '../../core/movementIds.js'
 import type {
   ChannelRecord,
   Destination,
   OrderRecord,
   StoreReader,
 } from '../../store/types.js'
-import { findNewestMovements } from '../record/noteMovements.js'
 import type { ChannelsContext } from './context.js'
 import { isMovementOver } from './followMovements.js'
+import { findOpenClaims } from './openClaims.js'
 
 /** An announced withdrawal that takes some of what its channel owes. */
 export type ThreateningWithdrawal = {
@@ -64,7 +63,10 @@ export type TokenChannels = Pick<Destination, 'chainId' | 'token'> & {
 
 /** The state of all channels of a shop. */
 export type ChannelsHealth = {
-  /** False if any destination has a `withdrawal`, or `uncovered` channels. */
+  /**
+   * False if any destination has `uncovered` channels or a `withdrawal`, even if
+   * its claim is `inTime`: until a block has the claim, it can fail.
+   */
   ok: boolean
   /** What is owed in all, by token. */
   unclaimed: readonly TokenChannels[]
@@ -197,21 +199,15 @@ function soonest(
 
 /** Adds whether the claim of a channel is on its way, as far as we know. */
 async function withClaim(
-  { orders, notes }: Pick<StoreReader, 'orders' | 'notes'>,
+  tables: Pick<StoreReader, 'orders' | 'attempts' | 'notes'>,
   withdrawal: ThreateningWithdrawal | undefined,
   now: bigint,
 ): Promise<ThreateningWithdrawal | undefined> {
   if (!withdrawal) return undefined
   const { channelId, finalizableAt } = withdrawal
-  const newest = await findNewestMovements({ notes }, channelId)
-  const found = await orders.find({
-    ids: newest.filter((id) => parseMovementId(id)?.action === 'claim'),
-  })
-  const open = found.filter(
-    (order) => order.state !== 'captured' && !isMovementOver(order),
-  )
-  const isSent = open.some(({ state }) => state === 'capturing')
-  const claim = isSent ? 'sent' : open.length > 0 ? 'requested' : 'none'
+  const open = (await findOpenClaims(tables, [channelId])).get(channelId)
+  const isSent = open?.order.state === 'capturing'
+  const claim = isSent ? 'sent' : open ? 'requested' : 'none'
   const inTime = claim !== 'none' && now < finalizableAt
   return { ...withdrawal, claim, inTime }
 }

@@ -4,7 +4,7 @@ import { type ClientGroup, clientOf } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import { isNewWithdrawal } from '../record/copyChain.js'
 import { planWithdrawal } from '../record/planWithdrawal.js'
-import { claimDue, type LastClaims } from './claimDue.js'
+import { claimDue } from './claimDue.js'
 import type { ChannelsContext } from './context.js'
 import { followMovements } from './followMovements.js'
 import { refreshChannels } from './refreshChannels.js'
@@ -27,7 +27,6 @@ export type ChannelsMemory = {
   /** Newest block whose logs were read, and where those were. */
   seenBlock: bigint | undefined
   places: SeenLogs['places']
-  claims: LastClaims
 }
 
 export const openMemory = (): ChannelsMemory => ({
@@ -37,7 +36,6 @@ export const openMemory = (): ChannelsMemory => ({
   followed: new Map(),
   places: new Map(),
   seenBlock: undefined,
-  claims: new Map(),
 })
 
 /**

@@ -1,7 +1,14 @@
 import type { Hex } from 'viem'
 import { clientOf } from '../../orders/engine.js'
-import type { ChannelRecord, Destination } from '../../store/types.js'
+import type {
+  ChannelRecord,
+  Destination,
+  OrderQuery,
+  OrderRecord,
+  Reader,
+} from '../../store/types.js'
 import { getChannels } from '../contract/getChannel.js'
+import { aheadReason } from '../record/aheadOfChain.js'
 import { copyChain } from '../record/copyChain.js'
 import type { ChannelsContext } from './context.js'
 
@@ -26,27 +33,46 @@ export async function refreshChannels(
     const channelIds = ids.slice(from, from + mostAsked)
     const states = await getChannels(client, { channelIds })
     // Reads them together: most have not changed, and need no transaction.
-    const rows = await context.store.read((tables) =>
-      tables.channels.find({ ids: channelIds }),
-    )
+    const { rows, early } = await context.store.read(async (tables) => {
+      const rows = await tables.channels.find({ ids: channelIds })
+      return { rows, early: await loadEarly(tables, rows) }
+    })
     const known = new Map(rows.map((row) => [row.id, row]))
     for (const [place, id] of channelIds.entries()) {
       const chain = states[place]
       const found = known.get(id)
       if (!chain || !found) continue
-      if (isSame(copyChain(found, chain), found)) {
+      if (isSame(copyChain(found, chain, early.get(id)), found)) {
         book.remember(found)
         refreshed.push(found)
         continue
       }
-      const row = await book.change(id, (channel) => {
-        const copied = copyChain(channel, chain)
+      const row = await book.change(id, async (channel, tables) => {
+        const early = await loadEarly(tables, [channel])
+        const copied = copyChain(channel, chain, early.get(id))
         return isSame(copied, channel) ? undefined : copied
       })
       if (row) refreshed.push(row)
     }
   }
   return refreshed
+}
+
+/** Loads the deposits that were credited early, by channel id. */
+async function loadEarly(
+  { orders }: { orders: Reader<OrderRecord, OrderQuery> },
+  rows: readonly ChannelRecord[],
+): Promise<ReadonlyMap<Hex, OrderRecord>> {
+  const ids = rows
+    .filter(({ reason }) => reason === aheadReason)
+    .flatMap(({ depositId }) => depositId ?? [])
+  const found = ids.length > 0 ? await orders.find({ ids }) : []
+  const early = new Map<Hex, OrderRecord>()
+  for (const { id, depositId } of rows) {
+    const deposit = found.find((order) => order.id === depositId)
+    if (deposit) early.set(id, deposit)
+  }
+  return early
 }
 
 /** True when only the time of the copy differs, which is not worth a write. */

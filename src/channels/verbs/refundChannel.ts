@@ -1,10 +1,13 @@
 import type { Hex } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkTimeout } from '../../core/checkTimeout.js'
 import { InvalidFieldError, shown } from '../../core/errors.js'
 import { parseBytes32 } from '../../core/fields.js'
+import { lowerOf } from '../../core/lowerOf.js'
 import { wait } from '../../core/wait.js'
 import {
   applyTaken,
+  clientOf,
   rulesOf,
   waitForCapture,
   writeCaptureRequests,
@@ -17,6 +20,7 @@ import type {
   StoreWriter,
 } from '../../store/types.js'
 import { retryStale } from '../../store/writeAgain.js'
+import { getChannel } from '../contract/getChannel.js'
 import { openAuthorizer } from '../movements/authorizer.js'
 import { planChannelRefund } from '../movements/planMovement.js'
 import { signChannelRefund } from '../movements/signMovement.js'
@@ -25,6 +29,7 @@ import {
   type SealedMovement,
   sealMovement,
 } from '../movements/writeMovement.js'
+import { aheadReason } from '../record/aheadOfChain.js'
 import { claimSoon } from '../record/claimSoon.js'
 import { configOf } from '../record/configOf.js'
 import { noteMovement } from '../record/noteMovements.js'
@@ -64,7 +69,8 @@ export type ChannelRefundResult =
       status: 'rejected'
       channel: Channel
       /**
-       * `nothingLeft`: the whole deposit is charged. `refundInFlight`: a
+       * `nothingLeft`: the whole deposit is charged, or no block has it yet.
+       * `refundInFlight`: a
        * refund of another amount is not decided yet.
        */
       reason: OrderReason | NotBegun
@@ -79,6 +85,7 @@ export async function refundChannel(
 ): Promise<ChannelRefundResult> {
   checkMembers(parameters, ['channelId', 'value', 'timeout'])
   const { value: asked, timeout = 60_000 } = parameters
+  checkTimeout(timeout)
   const id = parseBytes32(parameters.channelId, 'channelId')
   if (asked !== undefined && (typeof asked !== 'bigint' || asked < 1n))
     throw new InvalidFieldError('value', shown(asked), 'a positive bigint')
@@ -161,7 +168,7 @@ async function beginRefund(
     loadLastRefunds(tables, [row]),
   )
   const last = lasts.get(id)
-  const left = row.balance - row.charged
+  const left = (await loadShown(channels, row)) - row.charged
   const value = asked === undefined || asked > left ? left : asked
   // The copy of the chain may not show a captured refund yet.
   if (last && (last.state === 'captured' || !isMovementOver(last)))
@@ -201,6 +208,16 @@ async function beginRefund(
   const channel = { ...stopped, version: stopped.version + 1 }
   book.remember(channel)
   return { channel, order }
+}
+
+/** Loads the balance that blocks show, without a deposit credited early. */
+async function loadShown(
+  { context }: ChannelsContext,
+  row: ChannelRecord,
+): Promise<bigint> {
+  if (row.reason !== aheadReason) return row.balance
+  const shown = await getChannel(clientOf(context, row), { channelId: row.id })
+  return lowerOf(shown.balance, row.balance)
 }
 
 /** Reasons that cannot change when the same refund is sent again. */

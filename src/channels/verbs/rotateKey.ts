@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { checkMembers } from '../../core/checkMembers.js'
+import { checkTimeout } from '../../core/checkTimeout.js'
 import { rotateAuthorizer } from '../movements/authorizer.js'
 import { type ClaimReport, claimChannels } from './claimChannels.js'
 import type { ChannelsContext } from './context.js'
@@ -26,7 +27,9 @@ export async function rotateKey(
   parameters: RotateKeyParameters,
 ): Promise<RotatedKey> {
   checkMembers(parameters, ['timeout'])
+  const { timeout = 60_000 } = parameters
+  checkTimeout(timeout)
   const { address } = await rotateAuthorizer(channels.context)
-  const claims = await claimChannels(channels, parameters)
+  const claims = await claimChannels(channels, { timeout })
   return { address, claims }
 }

@@ -1,5 +1,5 @@
 import { checkMembers } from '../../core/checkMembers.js'
-import { InvalidFieldError, shown } from '../../core/errors.js'
+import { checkTimeout } from '../../core/checkTimeout.js'
 import { parseOrderId } from '../../core/parseOrderId.js'
 import type { OrderRecord, TransactionRecord } from '../../store/types.js'
 import {
@@ -47,12 +47,6 @@ export type CaptureOrderParameters = {
 }
 
 /**
- * The longest time in milliseconds that a timer can wait; with a longer time it
- * would fire at once.
- */
-const longest = 2_147_483_647
-
-/**
  * Implements `capture` of `DestinationOrders`: requests the capture, and waits
  * for the submitter.
  */
@@ -70,12 +64,7 @@ export async function captureOrder(
   ])
   const { orderId, amount, timeout = 60_000 } = parameters
   const id = parseOrderId(orderId)
-  if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= longest))
-    throw new InvalidFieldError(
-      'timeout',
-      shown(timeout),
-      `milliseconds from 0 to ${longest}`,
-    )
+  checkTimeout(timeout)
   const upTo = parseAnswerAt(parameters, context.policy)
   if (amount !== undefined) {
     const refused = await nameAmount(context, id, amount)

@@ -5,6 +5,7 @@ import {
   claimAtLimit,
   depositIdOf,
   depositToChannel,
+  keepAuthorizer,
   openAuthorizer,
   refreshChannels,
   refundChannel,
@@ -15,20 +16,18 @@ import type { ChannelRecord } from '../../store/types.js'
 import { voucherPlace } from '../../store/voucherPlace.js'
 import type { ChannelDesk } from '../gate/channelDesk.js'
 
-/** Milliseconds after which the authorizer is read again: it can be rotated. */
-const readAuthorizerEvery = 10_000
-
 /** Opens what a gate uses of the channels of a shop. */
 export function openDesk(channels: ChannelsContext): ChannelDesk {
   const { context, instance, policy, book } = channels
   const { load, reload, inTurn, charge } = book
   const copies = openCopies(channels)
+  const getKeys = keepAuthorizer(() => openAuthorizer(context))
   return {
     load,
     reload,
     inTurn,
     charge,
-    getAuthorizer: openAuthorizerReader(channels),
+    getAuthorizer: async () => (await getKeys()).address,
     mostUnclaimed: policy.mostUnclaimed,
     claimAtLimit: (channel) => {
       void instance.hold(claimAtLimit(channels, channel))
@@ -86,25 +85,6 @@ export function openDesk(channels: ChannelsContext): ChannelDesk {
         ? { ok: true, channel, transaction, value: made.value }
         : { ok: false, reason: 'inFlight' }
     },
-  }
-}
-
-/** Reads the authorizer from the store every few seconds. */
-function openAuthorizerReader({
-  context,
-}: ChannelsContext): ChannelDesk['getAuthorizer'] {
-  let since = Number.NEGATIVE_INFINITY
-  let reading: ReturnType<typeof openAuthorizer> | undefined
-  return async () => {
-    const now = performance.now()
-    if (!reading || now - since > readAuthorizerEvery) {
-      since = now
-      reading = openAuthorizer(context)
-      reading.catch(() => {
-        since = Number.NEGATIVE_INFINITY
-      })
-    }
-    return (await reading).address
   }
 }
 

@@ -55,9 +55,13 @@ export async function serveRefund(call: SignedCall): Promise<Reply> {
 }
 
 /**
- * Decides whether the shop pays the gas of a refund. Once all charges are
+ * Decides only whether the shop pays the gas of a refund: its amount is limited
+ * before, and the channel's refund nonce allows it once. Once all charges are
  * claimed, the voucher that asks for it is public. And without this limit, a
  * payer could deposit and ask for refunds again and again, at the shop's cost.
+ * While anything is charged and not claimed, however little, only the payer has
+ * the voucher, paid for a request since the last claim, and the shop has to
+ * claim anyway.
  */
 function isEarned(
   { charged, claimed, refundNonce }: ChannelRecord,

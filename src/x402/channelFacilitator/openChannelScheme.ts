@@ -3,6 +3,7 @@ import {
   type Authorizer,
   type Channels,
   channelsContextOf,
+  keepAuthorizer,
   openAuthorizer,
 } from '../../channels/engine.js'
 import type { ChannelPayload } from '../channel/parsePayload.js'
@@ -14,7 +15,6 @@ import {
   type FacilitatorContext,
   type SettledCaller,
 } from '../facilitator/facilitatorContext.js'
-import { hasGas } from '../facilitator/gasBudget.js'
 import { startCleaning } from '../gate/removeOld.js'
 import {
   type ChannelFacilitator,
@@ -54,18 +54,17 @@ function openAuthorizers({
   context,
   instance,
 }: FacilitatorContext): ChannelFacilitator['getAuthorizer'] {
-  const opened = new Map<string, Promise<Authorizer>>()
+  const opened = new Map<string, () => Promise<Authorizer>>()
   return ({ name }) => {
     const known = opened.get(name)
-    if (known) return known
-    const opening = instance
-      .openSealed()
-      .then(() => openAuthorizer(context, name))
-    opened.set(name, opening)
-    opening.catch(() => opened.delete(name))
+    if (known) return known()
+    const open = keepAuthorizer(() =>
+      instance.openSealed().then(() => openAuthorizer(context, name)),
+    )
+    opened.set(name, open)
     const [oldest] = opened.keys()
     if (opened.size > mostOpen && oldest !== undefined) opened.delete(oldest)
-    return opening
+    return open()
   }
 }
 
@@ -160,16 +159,13 @@ async function verify(
   scheme: ChannelFacilitator,
   call: ServedCall,
 ): Promise<Accepted | RefusedCall> {
-  const { ask, caller } = call
+  const { ask } = call
   if (!('payload' in ask)) return refuseCall('payload_type')
   const { payload } = ask
   const judged = isDeposit(payload)
     ? await verifyDeposit(scheme, call, payload)
     : await judgeVoucherCall(scheme, call, payload)
   if (!judged.ok) return judged
-  const { context } = scheme.facilitator
-  if (isDeposit(payload) && !(await hasGas(context, caller)))
-    return { ok: false, code: 'gas_budget_exceeded' }
   return { ok: true, state: showChain(payload.id, judged.state) }
 }
 

@@ -121,7 +121,9 @@ async function findUnclaimed(
 
 /**
  * Pays the receiver what is claimed. Usually a claim has done so already: then
- * returns the claim's transaction.
+ * returns the claim's transaction. The stock facilitator refuses such a call, but
+ * its claims pay nobody: the server's manager asks after each claim, and would
+ * take a refusal for a failure.
  */
 export async function settleReceiver(
   scheme: ChannelFacilitator,
@@ -161,7 +163,10 @@ export async function settleReceiver(
 
 type Receiver = { chainId: number; recipient: Address; token: Address }
 
-/** Milliseconds for which a settlement is kept for calls that ask for it. */
+/**
+ * Milliseconds for which a settlement is kept for calls that ask for it. A server
+ * may settle only once a day what it has claimed.
+ */
 const keptFor = 86_400_000n
 
 /** Stores the newest transaction that paid a receiver. */

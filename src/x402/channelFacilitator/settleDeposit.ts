@@ -1,6 +1,14 @@
-import { depositIdOf, getChannel } from '../../channels/engine.js'
-import type { StoreReader, StoreWriter } from '../../store/types.js'
-import { loadOwned, type OwnedPayment } from '../facilitator/ownedPayment.js'
+import {
+  depositIdOf,
+  getChannel,
+  rehearsePlanned,
+} from '../../channels/engine.js'
+import { hasGas } from '../facilitator/gasBudget.js'
+import {
+  keptGasOf,
+  loadOwned,
+  type OwnedPayment,
+} from '../facilitator/ownedPayment.js'
 import {
   type ChannelFacilitator,
   type RefusedCall,
@@ -18,6 +26,7 @@ import {
   type JudgedChannel,
   refuseVoucher,
 } from './judgeVoucherCall.js'
+import { admitOne, depositPlace, hasOther } from './oneAtOnce.js'
 import { isOf, sendMovement } from './sendMovement.js'
 import { type ChannelSettled, stateAfter } from './stateAfter.js'
 
@@ -35,12 +44,19 @@ export async function verifyDeposit(
   const owned = await loadOwned(context, id)
   if (owned) return judgeKnown(scheme, call, { payload, owned })
   const isBusy = await context.store.read((tables) =>
-    hasOther(tables, payload.id, id),
+    hasOther(tables, { key: depositPlace(payload.id), id }),
   )
-  return isBusy
-    ? refuseCall('channel_busy')
-    : judgeDeposit(scheme, call, payload)
+  if (isBusy) return refuseCall('channel_busy')
+  const judged = await judgeDeposit(scheme, call, payload)
+  if (!judged.ok || call.caller.gasPerDay === undefined) return judged
+  const planned = await planWanted(scheme, call, payload)
+  const rehearsed = await rehearsePlanned(context, call.client, planned)
+  if (!rehearsed.ok)
+    return refuseCall('deposit_simulation_failed', rehearsed.reason)
+  return (await hasGas(context, call.caller, rehearsed.gas)) ? judged : exceeded
 }
+
+const exceeded: RefusedCall = { ok: false, code: 'gas_budget_exceeded' }
 
 /** Makes a deposit, and waits until a block has it. */
 export async function settleDeposit(
@@ -59,12 +75,12 @@ export async function settleDeposit(
       const judged = await judgeDeposit(scheme, call, payload)
       return judged.ok ? planWanted(scheme, call, payload) : judged
     },
-    admit: async (tables) => {
-      await tables.lock(placeOf(channelId))
-      if (await hasOther(tables, channelId, id)) return false
-      await keepOpen(tables, { channelId, id, until: deposit.validBefore })
-      return true
-    },
+    admit: (tables) =>
+      admitOne(tables, {
+        key: depositPlace(channelId),
+        id,
+        until: deposit.validBefore,
+      }),
   })
   if (!sent.ok) return sent
   const after = await stateAfter(call, channelId, sent.made)
@@ -89,7 +105,13 @@ async function judgeKnown(
   const isOther = order.value !== payload.deposit.value
   if (isOther || !isOf(order, call.caller))
     return refuseCall('deposit_simulation_failed')
-  const { state: step } = order
+  const { state: step, requested } = order
+  // It is sent again, and gas is reserved again for it.
+  const isRefused = step === 'stored' && requested === undefined
+  const { gas } = keptGasOf(order)
+  const { context } = scheme.facilitator
+  if (isRefused && !(await hasGas(context, call.caller, gas || undefined)))
+    return exceeded
   if (step !== 'stored' && step !== 'capturing' && step !== 'captured')
     return refuseCall('deposit_transaction_failed')
   const { id: channelId, deposit, maxClaimable } = payload
@@ -100,41 +122,4 @@ async function judgeKnown(
   return maxClaimable <= state.claimed
     ? refuseCall('cumulative_below_claimed')
     : { ok: true, state }
-}
-
-/** Key of the note that names the newest deposit of a channel. */
-const placeOf = (channelId: string) => `x402Deposit:${channelId}`
-
-/**
- * True while another deposit of the channel can still be made: a client that
- * lost the answer signs a second one, and would deposit twice.
- */
-async function hasOther(
-  tables: Pick<StoreReader, 'notes'> & {
-    orders: Pick<StoreReader['orders'], 'find'>
-  },
-  channelId: string,
-  id: string,
-): Promise<boolean> {
-  const [note] = await tables.notes.find({ keys: [placeOf(channelId)] })
-  const other = note?.data.id
-  if (typeof other !== 'string' || other === id) return false
-  const [found] = await tables.orders.find({ ids: [other] })
-  const { state, requested } = found ?? {}
-  return (
-    state === 'capturing' || (state === 'stored' && requested !== undefined)
-  )
-}
-
-/** @param open.until Unix seconds at which the deposit ends. */
-async function keepOpen(
-  { notes }: StoreWriter,
-  open: { channelId: string; id: string; until: bigint },
-): Promise<void> {
-  const key = placeOf(open.channelId)
-  const until = open.until * 1000n
-  const data = { id: open.id }
-  const [note] = await notes.find({ keys: [key] })
-  if (note) await notes.update([{ key, until, data, version: note.version }])
-  else await notes.insert([{ key, until, data }])
 }

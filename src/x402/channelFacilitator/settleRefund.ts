@@ -17,10 +17,14 @@ import {
 } from './context.js'
 import { refuseTerms } from './judgeVoucherCall.js'
 import { refundIds } from './movementIds.js'
+import { admitOne, refundPlace } from './oneAtOnce.js'
 import type { RefundTerms } from './parseChannelCall.js'
 import { sendMovement } from './sendMovement.js'
 import { settleClaim } from './settleClaims.js'
 import { type ChannelSettled, stateAfter } from './stateAfter.js'
+
+/** Seconds for which a refund prevents another one of its channel. */
+const namedFor = 86_400n
 
 type WantedRefund = { payload: ChannelPayload; terms: RefundTerms }
 
@@ -46,12 +50,20 @@ export async function settleRefund(
     if ('code' in own) return own
   }
   const { refundNonce, claim } = terms
-  const content = [refundNonce, asked, claim?.claimed ?? '']
+  const { claimed } = await getChannel(call.client, { channelId })
+  // Once its claim has landed, the server asks for the same refund without it.
+  const charged = claim && claim.claimed > claimed ? claim.claimed : claimed
+  const content = [refundNonce, asked, charged]
   const sent = await sendMovement(scheme.facilitator, {
     ...call,
     action: 'refund',
     ids: refundIds(channelId, [call.caller.name, ...content]),
     plan: () => planRefund(scheme, call, wanted),
+    admit: (tables, id) => {
+      const now = scheme.channels.context.now() / 1000n
+      const key = refundPlace(channelId)
+      return admitOne(tables, { key, id, until: now + namedFor })
+    },
   })
   return sent.ok ? stateAfter(call, channelId, sent.made) : sent
 }

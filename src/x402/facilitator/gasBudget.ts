@@ -14,17 +14,22 @@ export type KeptGas = { day: string; gas: bigint }
 
 type Context = Pick<OrdersContext, 'store' | 'policy' | 'now'>
 
-/** True when the caller's budget has room for one more capture. */
+/**
+ * True when the caller's budget has room for one more transaction.
+ *
+ * @param gas the most gas that it may use.
+ */
 export async function hasGas(
   context: Context,
   caller: SettledCaller,
+  gas: bigint = context.policy.maxCaptureGas,
 ): Promise<boolean> {
   const { gasPerDay } = caller
   if (gasPerDay === undefined) return true
   const { used } = await context.store.read((tables) =>
     loadUsed(tables, caller, dayOf(context)),
   )
-  return used + context.policy.maxCaptureGas <= gasPerDay
+  return used + gas <= gasPerDay
 }
 
 /**

@@ -87,8 +87,23 @@ export async function openDeposited(
   return channel
 }
 
-/** Charges as the gate does: with the voucher for all that was charged. */
+/**
+ * Charges as the gate does: with the voucher for all that was charged, and again
+ * if the worker has changed the channel meanwhile.
+ */
 export async function charge(
+  opened: Pick<Opened, 'inside'>,
+  channel: Channel,
+  amount: bigint,
+): Promise<ChannelRecord> {
+  for (;;) {
+    const charged = await chargeOnce(opened, channel, amount)
+    if (charged) return charged
+  }
+}
+
+/** Charges unless another process or the worker has changed the channel. */
+export async function chargeOnce(
   { inside }: Pick<Opened, 'inside'>,
   channel: Channel,
   amount: bigint,

@@ -3,6 +3,7 @@ import { startDevChain } from 'countersign/devchain'
 import { createX402Gate, type X402ChannelOffer } from 'countersign/x402'
 import type { PrivateKeyAccount } from 'viem'
 import { afterAll, expect, test } from 'vitest'
+import { channelsContextOf } from '../../../../src/channels/engine.js'
 import { type Signing, signChannel } from '../../support/channelPayer.js'
 import { deposit, most } from '../../support/channelShop.js'
 import { fundedAccount } from '../../support/desk.js'
@@ -119,6 +120,43 @@ test('a deposit within the limits counts as soon as it is pre-confirmed, and sta
     state: 'open',
     reason: undefined,
     balance: deposit,
+  })
+})
+
+test('the merchant refunds no deposit that no block has yet', async () => {
+  const shop = await openEarly()
+  const account = await fundedAccount(chain, deposit)
+  await during(shop.pay(account, 'a', { max: most, deposit }), tick)
+  const channelId = (await shop.channelOf(account))?.channelId ?? '0x'
+  const refunding = shop.kept.refund({ channelId, timeout: 0 })
+  expect(await during(refunding, tick)).toMatchObject({
+    status: 'rejected',
+    reason: 'nothingLeft',
+    channel: { state: 'open', reason: 'preconfirmed' },
+  })
+  await sealAll()
+  const again = shop.kept.refund({ channelId })
+  expect(await during(again, sealAll)).toMatchObject({
+    status: 'refunded',
+    value: deposit - most,
+  })
+})
+
+test('an early deposit does not hide that an earlier one was undone', async () => {
+  const shop = await openEarly()
+  const account = await fundedAccount(chain, deposit)
+  await during(shop.pay(account, 'a', { max: most, deposit }), tick)
+  const channelId = (await shop.channelOf(account))?.channelId ?? '0x'
+  // As if a reorganization had taken an earlier deposit of the same size.
+  await channelsContextOf(shop.kept).book.change(channelId, (row) => ({
+    ...row,
+    balance: 2n * deposit,
+  }))
+  await during(shop.pay(account, 'b', { max: 2n * most }), tick)
+  expect(await shop.channelOf(account)).toMatchObject({
+    reason: 'preconfirmed',
+    balance: deposit,
+    charged: 2n * most,
   })
 })
 

@@ -15,6 +15,10 @@ import {
 } from 'viem/actions'
 import { expect, test } from 'vitest'
 import {
+  admitOne,
+  refundPlace,
+} from '../../../../src/x402/channelFacilitator/oneAtOnce.js'
+import {
   authorizerOf,
   managerCall,
   network,
@@ -99,6 +103,44 @@ test.each([
   },
 )
 
+test('a refund asked for again after its claim has landed is the one on record', async () => {
+  const { account } = await openedChannel()
+  const call = await signCall(account, at, { max: price })
+  const claims = [rowOf(call, price)]
+  const wanted = { amount: '50000' }
+  const first = refundCall(receiver, call, { ...wanted, claims })
+  const made = await ask('settle', first)
+  expect(made).toMatchObject({ success: true, amount: '50000' })
+  // The server's manager sees that there is nothing left to claim.
+  const again = refundCall(receiver, call, wanted)
+  const { result, sent } = await counting(() => ask('settle', again))
+  expect(result).toEqual(made)
+  expect(sent).toBe(0)
+})
+
+test('while a refund can be made, there is no other of its refund nonce', async () => {
+  const { account } = await openedChannel()
+  const call = await signCall(account, at, { max: price })
+  const slow = await openChannelFacilitator({
+    store,
+    sellers: [seller],
+    timeout: 1500,
+  })
+  const refundOf = (amount: string) => refundCall(receiver, call, { amount })
+  await chain.clients.test.setAutomine(false)
+  const pending = await slow.ask('settle', refundOf('50000'))
+  expect(pending.errorReason).toBe('settlement_pending')
+  // Nodes that simulate on the latest block would let another one through.
+  const other = { key: refundPlace(call.id), id: 'other', until: 0n }
+  expect(await store.write((tables) => admitOne(tables, other))).toBe(false)
+  await chain.clients.test.setAutomine(true)
+  await mine(chain.clients.test, { blocks: 1 })
+  expect(await ask('settle', refundOf('50000'))).toMatchObject({
+    success: true,
+    transaction: pending.transaction,
+  })
+})
+
 test('settling twice at once moves the money once', async () => {
   const { account } = await openedChannel()
   await ask('settle', await claimOf([account], price))
@@ -159,17 +201,26 @@ test('deposits and claims count towards the gas of a caller', async () => {
     receiver: limited.seller,
     authorizer: await authorizerOf(limited),
   }
-  const settle = async () => {
+  const plan = async () => {
     const account = await fundedAccount(chain, deposit)
-    const call = await signCall(account, own, { max: price, deposit })
-    return limited.ask('settle', call)
+    return signCall(account, own, { max: price, deposit })
   }
-  const answers = [await settle(), await settle(), await settle()]
-  expect(answers.map(({ errorReason }) => errorReason)).toEqual([
-    undefined,
-    undefined,
-    'gas_budget_exceeded',
-  ])
+  const calls = [await plan(), await plan(), await plan()]
+  for (const call of calls.slice(0, 2)) {
+    // What the deposit may use still fits, though `maxCaptureGas` does not.
+    expect(await limited.ask('verify', call)).toMatchObject({ isValid: true })
+    expect(await limited.ask('settle', call)).toMatchObject({ success: true })
+  }
+  const last = calls.at(-1) ?? (await plan())
+  const refused = [
+    (await limited.ask('verify', last)).invalidReason,
+    (await limited.ask('settle', last)).errorReason,
+  ]
+  expect(refused).toEqual(['gas_budget_exceeded', 'gas_budget_exceeded'])
+  // One that is made needs no more gas.
+  expect(await limited.ask('verify', calls[0] ?? last)).toMatchObject({
+    isValid: true,
+  })
 })
 
 test('the scheme works in this process, registered beside the exact one', async () => {
