@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { LeaseLostError } from '../store/errors.js'
 import type { Lease, LeaseHolder, PaymentStore } from '../store/types.js'
+import { assertKnown, loadVersion } from './tables/migrations.js'
 import type { SqlDialect, SqlSession } from './tables/sqlEngine.js'
 
 /** Most expired leases that one call of `sweepSqlLeases` deletes. */
@@ -23,25 +24,33 @@ const sweepAfter = 86_400_000n
 /**
  * Takes a lease that is free or has run out, or prolongs the lease if this
  * owner holds it.
+ *
+ * @param known the newest version of the tables that this release knows.
+ * @throws {@link StoreError} when the tables are of a newer version.
  */
 export async function takeSqlLease(
   session: SqlSession,
   { clock, newFence, turn }: SqlDialect,
   { key, owner, milliseconds }: Parameters<PaymentStore['takeLease']>[0],
+  known: number,
 ): Promise<Lease | undefined> {
   const now = sql.raw(clock)
   const until = sql`${now} + ${BigInt(milliseconds)}`
   const farAway = sql`${now} + ${BigInt(milliseconds + setBackAfter)}`
+  // A condition, because the statements may have no transaction around them.
+  const isKnown = sql`not exists
+    (select 1 from versions where version > ${BigInt(known)})`
   // First tries to prolong: a lease that is prolonged keeps its fence, so it
   // need not wait for other writers as a new fence must.
   const prolong = sql<{ fence: bigint }>`
     update leases set expires = ${until}
     where key = ${key} and owner = ${owner} and expires > ${now}
+      and ${isKnown}
     returning fence`
   const take = sql<{ fence: bigint }>`
     insert into leases (key, owner, fence, expires)
     select ${key}, ${owner}, ${sql.raw(newFence)}, ${until}
-    ${turn(`lease ${key}`)} where true
+    ${turn(`lease ${key}`)} where ${isKnown}
     on conflict (key) do update set
       owner = excluded.owner,
       expires = excluded.expires,
@@ -56,6 +65,7 @@ export async function takeSqlLease(
     returning fence`
   const [mine] = (await prolong.execute(session)).rows
   const [given] = mine ? [mine] : (await take.execute(session)).rows
+  if (!given) assertKnown(await loadVersion(session), known)
   return given && { key, owner, fence: BigInt(given.fence) }
 }
 

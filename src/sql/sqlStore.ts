@@ -42,9 +42,14 @@ export function createSqlStore(
       longestPause: 1_000,
       mayRunAgain,
     })
-  const run = <result>(mode: Mode, work: Work<result>, lease?: Lease) =>
+  const known = steps.length
+  const run = <result>(
+    mode: Mode,
+    work: Work<result>,
+    checks: { lease?: Lease | undefined; known?: number } = {},
+  ) =>
     patiently((until) =>
-      runUnit(engine, mode, { work, seen, lease, tell, until }),
+      runUnit(engine, mode, { ...checks, work, seen, tell, until }),
     )
   const tell = (by: Lease | undefined) => {
     for (const listener of listeners) listener(by?.key)
@@ -57,9 +62,9 @@ export function createSqlStore(
       await sweepSqlLeases(session, dialect)
     })
     const identity = await run('read', (session) => engine.identify(session))
-    await run('write', (session) =>
-      enterDatabase({ session, dialect, locks: true }, identity),
-    )
+    const enter = (session: SqlSession) =>
+      enterDatabase({ session, dialect, locks: true }, identity)
+    await run('write', enter, { known })
     return { identity }
   }
   const look = async () => {
@@ -92,18 +97,20 @@ export function createSqlStore(
           if (unit.failure === undefined) await flush()
           return result
         },
-        lease,
+        { lease, known },
       )
     },
     takeLease: async (wanted) => {
       await openToWrite()
       const take = (session: SqlSession) =>
-        takeSqlLease(session, dialect, wanted)
+        takeSqlLease(session, dialect, wanted, known)
       return writeAlone ? patiently(() => writeAlone(take)) : run('write', take)
     },
     releaseLease: async (lease) => {
       await openToWrite()
-      await run('write', (session) => releaseSqlLease(session, dialect, lease))
+      const release = (session: SqlSession) =>
+        releaseSqlLease(session, dialect, lease)
+      await run('write', release, { known })
     },
     ...(engine.onChange && {
       onChange: (listener: (by?: string) => void) => {
@@ -154,12 +161,15 @@ async function runUnit<result>(
     work,
     seen,
     lease,
+    known,
     tell,
     until,
   }: {
     work: Work<result>
     seen: SeenRows
-    lease: Lease | undefined
+    lease?: Lease | undefined
+    /** Newest version of the tables to write to; checked if given. */
+    known?: number | undefined
     tell: (by: Lease | undefined) => void
     until: number
   },
@@ -167,7 +177,7 @@ async function runUnit<result>(
   const unit = startSqlUnit(seen)
   const use = async (session: SqlSession) => {
     try {
-      await engine.begin(session, mode)
+      await engine.begin(session, mode, known)
       const result = await work(session, unit).finally(unit.end)
       if (unit.failure !== undefined) throw unit.failure
       // A write under a lease that adds no event changes only rows that its own

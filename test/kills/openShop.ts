@@ -54,7 +54,7 @@ export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
     wallets,
     recipients,
     kinds: wrap.kinds,
-    seal: sealer({ keys: { test: sealKey }, current: 'test' }),
+    seal: sealLikeAll(),
     policy: { pollingInterval: 50, relayCancellations: 'always', ...policy },
   })
   return { orders, store, client }
@@ -69,8 +69,11 @@ export function openStore(engine: Engine): PaymentStore {
       })
 }
 
-/** Every process has the same one. */
-const sealKey = Uint8Array.from({ length: 32 }, (_, index) => index * 7)
+/** Every process has the same key. */
+export function sealLikeAll(): ReturnType<typeof sealer> {
+  const key = Uint8Array.from({ length: 32 }, (_, index) => index * 7)
+  return sealer({ keys: { test: key }, current: 'test' })
+}
 
 function chainAt(url: string): Chain {
   return defineChain({

@@ -34,7 +34,10 @@ export type ShopPlan = {
   token: Address
   /** Of the merchant: development keys, worth nothing. */
   keys: readonly Hex[]
-  policy: Pick<OrdersPolicy, 'capture' | 'maxInFlight'> & { lease: number }
+  policy: Pick<
+    OrdersPolicy,
+    'capture' | 'chainClock' | 'fulfilAt' | 'maxInFlight'
+  > & { lease: number }
   /** Recipients without a key here. */
   recipients?: readonly Address[] | undefined
 }

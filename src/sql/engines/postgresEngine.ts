@@ -62,11 +62,14 @@ export function postgresEngine(parameters: PostgresStoreParameters): SqlEngine {
       const dialect = new PostgresDialect({ pool })
       return new Kysely<SqlTables>({ dialect }).connection().execute(use)
     },
-    begin: (session, mode) => database.begin(session, begins[mode]),
+    begin: (session, mode, known) =>
+      database.begin(session, begins[mode], known),
     commit: (session, isNews) => runText(session, isNews ? tell : 'commit'),
     rollback: (session) => runText(session, 'rollback').catch(ignoreError),
     assertDurable,
     lockSchema: (session) => lockSchema(session, schema),
+    lockVersions: (session) =>
+      runText(session, 'lock table versions in access exclusive mode'),
     hasTable: (session, table) => hasTable(session, schema, table),
     identify: database.identify,
     lock: (session, lock) => lockName(session, `${schema} ${lock}`),

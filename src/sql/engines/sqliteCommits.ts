@@ -222,8 +222,13 @@ function takenBack(): SqlFault {
   return new SqlFault('rolledBack', 'SQLITE_ABORT')
 }
 
+/**
+ * A commit that found no room has saved nothing: its last page is what makes
+ * the others count.
+ */
 function explainCommit(error: unknown): unknown {
-  if (!(error instanceof SqlFault) || error.kind === 'rolledBack') return error
+  if (!(error instanceof SqlFault)) return error
+  if (error.kind === 'rolledBack' || error.kind === 'full') return error
   return new StoreError(
     `does not know whether the last write was saved (${error.code})`,
     true,

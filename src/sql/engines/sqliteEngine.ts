@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { StoreError } from '../../store/errors.js'
+import { assertKnown } from '../tables/migrations.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlEngine, SqlSession } from '../tables/sqlEngine.js'
 import { SqlLoss } from '../tables/sqlLoss.js'
@@ -27,6 +28,7 @@ import { limitReaders } from './sqliteReaders.js'
 const maxReaders = 4
 
 const newestCursor = 'select max(cursor) from events'
+const newestVersion = 'select max(version) from versions'
 
 type SqliteEngineParameters = {
   file: string
@@ -116,9 +118,11 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
       if (isClosed) throw new StoreError('is closed')
       return commits.join((session) => commits.writeAlone(session, use))
     },
-    begin: async (session, mode) => {
-      if (mode === 'write') return commits.begin(session)
-      await whileBusy(() => runText(session, 'begin'))
+    begin: async (session, mode, known) => {
+      if (mode === 'write') await commits.begin(session)
+      else await whileBusy(() => runText(session, 'begin'))
+      if (known === undefined) return
+      assertKnown(Number(await loadNumber(session, newestVersion)), known)
     },
     commit: async (session) => {
       if (commits.has(session)) return commits.keep(session)
@@ -130,6 +134,8 @@ export function sqliteEngine(parameters: SqliteEngineParameters): SqlEngine {
     },
     assertDurable,
     lockSchema: async () => undefined,
+    // A transaction that writes excludes all others.
+    lockVersions: async () => undefined,
     hasTable,
     identify: async () => {
       const { ino, birthtimeNs } = await stat(file, { bigint: true })
@@ -180,7 +186,9 @@ function watchFile(path: string): () => void {
     const inode = inodeOf(path)
     first ??= inode
     if (inode !== first)
-      throw new SqlLoss('file, which was moved, removed or replaced')
+      throw new SqlLoss(
+        'lost its file, which was moved, removed or replaced: restart the process',
+      )
   }
 }
 

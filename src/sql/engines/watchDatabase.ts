@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { assertKnown } from '../tables/migrations.js'
 import { runText } from '../tables/runQuery.js'
 import type { SqlSession } from '../tables/sqlEngine.js'
 import { SqlFault } from '../tables/sqlFault.js'
@@ -37,6 +38,15 @@ function identityWith(timeline: string): string {
  */
 const noTimeline = ['55000', '0A000']
 
+/** SQLSTATE: undefined table. */
+const noTable = '42P01'
+
+/**
+ * SQL expression. Reading it also locks the table against a migration until the
+ * end of the transaction.
+ */
+const tablesVersion = '(select max(version) from versions) as version'
+
 type Database = { place: string; identity: string }
 
 /**
@@ -49,10 +59,16 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
   /**
    * Begins a transaction, and checks the database in the same round trip.
    *
+   * @param known the newest version of the tables that this release may write
+   * to; `undefined` to check no version.
    * @throws {@link StoreError} when another database has replaced the one that
-   * was opened.
+   * was opened, or when the tables are of a newer version.
    */
-  begin(session: SqlSession, script: string): Promise<void>
+  begin(
+    session: SqlSession,
+    script: string,
+    known: number | undefined,
+  ): Promise<void>
 } {
   let known: Database | undefined
   const load = standbys === 'synchronous' ? loadPlain : loadIdentity
@@ -61,20 +77,32 @@ export function watchDatabase(standbys: PostgresStoreParameters['standbys']): {
       known = await load(session)
       return known.identity
     },
-    begin: async (session, script) => {
-      const asked = sql.raw<{ place: string }>(
-        `${script}; select ${place} as place`,
+    begin: async (session, script, newest) => {
+      const version = newest === undefined ? '' : `, ${tablesVersion}`
+      const asked = sql.raw<{ place: string; version?: bigint | string }>(
+        `${script}; select ${place} as place${version}`,
       )
-      const { rows } = await asked.execute(session)
-      if (!known || rows[0]?.place === known.place) return
-      const found = await load(session)
-      if (found.identity !== known.identity)
-        throw new SqlLoss(
-          'database, and another one is in its place, as after a restore',
-        )
-      known = found
+      const { rows } = await asked.execute(session).catch(throwLoss)
+      const [row] = rows
+      if (known && row?.place !== known.place) {
+        const found = await load(session)
+        if (found.identity !== known.identity) throw replaced()
+        known = found
+      }
+      if (newest !== undefined) assertKnown(Number(row?.version), newest)
     },
   }
+}
+
+function replaced(): SqlLoss {
+  return new SqlLoss(
+    'lost its database, and another one is in its place, as after a restore: restart the process',
+  )
+}
+
+/** A database without tables is another one than the one that was opened. */
+function throwLoss(error: unknown): never {
+  throw Object(error).code === noTable ? replaced() : error
 }
 
 async function loadIdentity(session: SqlSession): Promise<Database> {

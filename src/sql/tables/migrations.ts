@@ -3,6 +3,7 @@ import { StoreError } from '../../store/errors.js'
 import { channelSchema } from './channelSchema.js'
 import { schema } from './schema.js'
 import type { Migration, SqlEngine, SqlSession } from './sqlEngine.js'
+import { SqlLoss } from './sqlLoss.js'
 
 /**
  * The steps from each version of the tables to the next, in order. The first
@@ -28,7 +29,8 @@ export async function migrate(
   if (!(await hasTables(session, engine)))
     await sql.raw(create + types.end).execute(session)
   const current = await loadVersion(session)
-  if (current > steps.length) throw newerTables(current, steps)
+  assertKnown(current, steps.length)
+  if (current < steps.length) await engine.lockVersions(session)
   for (const [index, step] of steps.entries()) {
     if (index < current) continue
     for (const statement of step(types))
@@ -57,7 +59,7 @@ export async function assertMigrated(
     throw new StoreError(
       `has tables of version ${version}, and this release needs version ${steps.length}: use the release of your servers, or stop them and migrate`,
     )
-  if (version > steps.length) throw newerTables(version, steps)
+  assertKnown(version, steps.length)
 }
 
 /** Before the first release, the versions stood in a table `migrations`. */
@@ -72,13 +74,19 @@ async function hasTables(
   return engine.hasTable(session, 'versions')
 }
 
-function newerTables(version: number, steps: readonly Migration[]): StoreError {
-  return new StoreError(
-    `has tables of version ${version}, but this release knows only ${steps.length}: use the newer release that created them`,
-  )
+/**
+ * @param known the newest version that this release knows.
+ * @throws {@link StoreError} when the tables are of a newer version.
+ */
+export function assertKnown(version: number, known: number): void {
+  if (version > known)
+    throw new SqlLoss(
+      `has tables of version ${version}, but this release knows only ${known}: use the newer release that created them`,
+    )
 }
 
-async function loadVersion(session: SqlSession): Promise<number> {
+/** Returns the version of the tables; 0 if they have none yet. */
+export async function loadVersion(session: SqlSession): Promise<number> {
   const [newest] = await session
     .selectFrom('versions')
     .select('version')

@@ -82,6 +82,11 @@ export type SqlEngine = {
    * does not exist.
    */
   lockSchema(session: SqlSession): Promise<void>
+  /**
+   * Waits for all transactions that checked the version of the tables, and
+   * holds off others, until the end of this one.
+   */
+  lockVersions(session: SqlSession): Promise<void>
   /** True when the table exists. Writes nothing and locks nothing. */
   hasTable(session: SqlSession, table: string): Promise<boolean>
   /** Returns the identity of the physical database. The tables must exist. */
@@ -104,7 +109,16 @@ export type SqlEngine = {
   writeAlone?<result>(
     use: (session: SqlSession) => Promise<result>,
   ): Promise<result>
-  begin(session: SqlSession, mode: 'read' | 'write'): Promise<void>
+  /**
+   * @param known the newest version of the tables that this release may write
+   * to; absent to check no version.
+   * @throws {@link StoreError} when the tables are of a newer version.
+   */
+  begin(
+    session: SqlSession,
+    mode: 'read' | 'write',
+    known?: number | undefined,
+  ): Promise<void>
   /** @param isNews true to notify other processes of the write. */
   commit(session: SqlSession, isNews: boolean): Promise<void>
   /**

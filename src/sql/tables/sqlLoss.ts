@@ -1,11 +1,8 @@
 import { StoreError } from '../../store/errors.js'
 
 /**
- * The database was taken away from under the store. Every call fails until the
- * process is restarted.
+ * This process can no longer use the database: it was taken away from under the
+ * store, or a newer release migrated it. Every write fails until the process is
+ * restarted.
  */
-export class SqlLoss extends StoreError {
-  constructor(problem: string) {
-    super(`lost its ${problem}: restart the process`)
-  }
-}
+export class SqlLoss extends StoreError {}

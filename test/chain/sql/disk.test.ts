@@ -18,6 +18,7 @@ import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import { sampleOrder } from '../../storeCases/samples.js'
 import { limitRoom } from '../support/limitRoom.js'
+import { mountSmallDisk } from '../support/smallDisk.js'
 
 const destination = {
   chainId: 1,
@@ -89,6 +90,22 @@ test('work that shares a commit with one that found no room is kept, once', asyn
   expect(ends).toMatchObject(['kept', full, 'kept', full, 'kept'])
   expect(await readValue(store, 'count')).toEqual({ n: 3 })
   expect(await readValue(store, 'large')).toBeUndefined()
+  await store.close()
+})
+
+test('a commit that finds the disk full says so, has saved nothing, and succeeds once there is room', async () => {
+  const disk = mountSmallDisk(2)
+  if (!disk) return
+  const store = sqliteStore({ file: join(disk.folder, 'orders.db') })
+  await store.write((it) => it.setValue('before', {}))
+  disk.fill()
+  const write = () => store.write((it) => it.setValue('late', {}))
+  for (const _ of [1, 2, 3]) await expect(write()).rejects.toMatchObject(full)
+  expect(await readValue(store, 'before')).toEqual({})
+  expect(await readValue(store, 'late')).toBeUndefined()
+  disk.free()
+  await write()
+  expect(await readValue(store, 'late')).toEqual({})
   await store.close()
 })
 

@@ -78,6 +78,12 @@ const places: [string, () => Promise<Place>][] = [
   ],
 ]
 
+async function placeOf(name: string): Promise<Place> {
+  const [, place] = places.find(([one]) => one === name) ?? []
+  if (!place) throw new Error(`no ${name}`)
+  return place()
+}
+
 const { destination } = dumped
 /** The dump of a version adds to the dumps of those before it. */
 const readDump = (name: string, version = 1) =>
@@ -258,31 +264,67 @@ test.each(places)(
 )
 
 test.each(places)(
-  'an old process that still runs on %s while a newer release leads it on confirms nothing it did not keep',
+  'an old process that still runs on %s writes nothing once a newer release has led it on',
   async (_, place) => {
     const { engine } = await place()
     const older = createSqlStore(engine())
-    await older.open()
-    const newer = createSqlStore(engine(), [...migrations, step2, step3])
-    await newer.open()
     const insert = (store: PaymentStore, id: string) =>
       store.write((it) => it.orders.insert([sampleOrder(destination, { id })]))
+    await insert(older, 'early')
+    const mine = { key: 'a', owner: 'old', milliseconds: 60_000 }
+    const lease = await older.takeLease(mine)
+    if (!lease) throw new Error('no lease')
+    const newer = createSqlStore(engine(), [...migrations, step2, step3])
+    await newer.open()
     await insert(newer, 'new')
-    const end = await insert(older, 'old').then(
-      () => 'kept',
-      (error: unknown) => error,
-    )
-    if (end !== 'kept') expect(end).toBeInstanceOf(StoreError)
-    const rows = await newer.read((it) =>
-      it.orders.find({ ids: ['new', 'old'] }),
-    )
-    expect(rows.map(({ id }) => id)).toEqual(
-      end === 'kept' ? ['new', 'old'] : ['new'],
-    )
+    for (const write of [
+      () => insert(older, 'late'),
+      () => older.write((it) => it.setValue('late', {}), { lease }),
+      () => older.write(async () => undefined),
+      () => older.takeLease(mine),
+      () => older.takeLease({ ...mine, key: 'b' }),
+      () => older.releaseLease(lease),
+    ])
+      await expect(write()).rejects.toMatchObject({
+        name: 'StoreError',
+        message: `The store has tables of version ${migrations.length + 2}, but this release knows only ${migrations.length}: use the newer release that created them.`,
+        retryable: false,
+      })
+    const ids = ['early', 'late', 'new']
+    const kept = await newer.read(async (it) => ({
+      ids: (await it.orders.find({ ids })).map(({ id }) => id).sort(),
+      value: await it.getValue('late'),
+    }))
+    expect(kept).toEqual({ ids: ['early', 'new'], value: undefined })
+    expect(await newer.takeLease({ ...mine, key: 'b' })).toBeDefined()
+    expect(await newer.takeLease({ ...mine, owner: 'new' })).toBeUndefined()
     await older.close()
     await newer.close()
   },
 )
+
+test('a step waits for what an old process is writing to PostgreSQL, and nothing is written after it', async () => {
+  const { engine } = await placeOf('postgres')
+  const older = createSqlStore(engine())
+  await older.open()
+  const newer = createSqlStore(engine(), [...migrations, step2])
+  let opening: Promise<unknown> | undefined
+  let isOpen = false
+  await older.write(async (it) => {
+    opening = newer.open().then(() => {
+      isOpen = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(isOpen).toBe(false)
+    await it.orders.insert([sampleOrder(destination, { id: 'last' })])
+  })
+  await opening
+  expect(await newer.read((it) => it.orders.count([destination]))).toEqual({
+    drafted: 1,
+  })
+  await older.close()
+  await newer.close()
+})
 
 const drop: Migration = () => ['alter table orders rename needs_review to held']
 

@@ -55,7 +55,7 @@ test('a purchase over HTTP makes few statements until its payment is stored', as
     draft: draft.statements,
     read: read.statements,
     accept: accept.statements,
-  }).toEqual({ draft: 7, read: 5, accept: 19 })
+  }).toEqual({ draft: 8, read: 5, accept: 20 })
 })
 
 test('the events of an order take two queries, also after its newest one', async () => {
@@ -85,7 +85,8 @@ test('a lease is prolonged in one statement, which begins no transaction', async
   expect(ran).toHaveLength(1)
   ran.length = 0
   expect(await store.takeLease({ ...wanted, owner: 'you' })).toBeUndefined()
-  expect(ran).toHaveLength(2)
+  // One more looks whether a newer release is why.
+  expect(ran).toHaveLength(3)
   // Beside units of work that share a commit, it is as durable as they are.
   const at = (index: number) => ({ ...wanted, key: `till ${index}` })
   const leases = await Promise.all(

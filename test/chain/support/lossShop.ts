@@ -1,5 +1,10 @@
 import type { DevChain } from 'countersign/devchain'
-import { type Order, type Orders, toHledger } from 'countersign/orders'
+import {
+  type CreateOrdersParameters,
+  type Order,
+  type Orders,
+  toHledger,
+} from 'countersign/orders'
 import type { PaymentStore } from 'countersign/store'
 import {
   type Address,
@@ -15,6 +20,7 @@ import { balanceOf } from './refundDesk.js'
 import { storedOrder } from './shop.js'
 import {
   countUses,
+  findUsed,
   openSubscriptionShop,
   type SubscriptionShop,
 } from './subscriptionShop.js'
@@ -30,26 +36,49 @@ type Memory = {
   charges: string[]
 }
 
+/** Another amount than the schedule charges. */
+const ownCharge = '2'
+
 type LossProcess = SubscriptionShop & { end(): Promise<void> }
 
-/** One process of the merchant's, with a worker that runs until `end`. */
+/**
+ * One process of the merchant's, with a worker that runs until `end`, unless
+ * its workers are processes of their own.
+ */
 async function startLossProcess(
   chain: DevChain,
-  { store, account }: { store: PaymentStore; account: PrivateKeyAccount },
+  {
+    store,
+    account,
+    apart,
+  }: {
+    store: PaymentStore
+    account: PrivateKeyAccount
+    apart?: Losing['apart']
+  },
 ): Promise<LossProcess> {
   const shop = await openSubscriptionShop(chain, {
     store,
     account,
     changes: {
-      policy: { pollingInterval: 100, fulfilAt: 'included', lease: 1_000 },
+      ...(apart && { seal: apart.seal }),
+      policy: {
+        pollingInterval: 100,
+        fulfilAt: 'included',
+        lease: 1_000,
+        // Minutes pass on the chain only.
+        chainClock: apart ? 'own' : 'checked',
+      },
     },
   })
   const stop = new AbortController()
   const { signal } = stop
-  const running = Promise.all([
-    shop.orders.run({ signal }),
-    shop.subscriptions.run({ signal }),
-  ])
+  const running = apart
+    ? Promise.resolve()
+    : Promise.all([
+        shop.orders.run({ signal }),
+        shop.subscriptions.run({ signal }),
+      ])
   let ended: Promise<void> | undefined
   const end = async () => {
     stop.abort()
@@ -80,17 +109,15 @@ async function doSomething(
   const kind = Math.floor(random() * 5)
   const sold = draw(memory.sold)
   if (kind === 0 || !sold) {
-    const { id, buyer } = await storedOrder(chain, {
-      ...shop,
-      orders,
-    })
+    const open = { ...shop, orders }
+    const { id, buyer } = await storedOrder(chain, open, { window: 3_600n })
     memory.sold.push({ id, buyer: buyer.address })
   } else if (kind === 1) {
     await orders.capture({ orderId: sold.id })
   } else if (kind === 2) {
     const chargeId = `own-${memory.charges.length}`
     memory.charges.push(chargeId)
-    await subscriptions.charge({ subscriptionId, chargeId, amount: '1' })
+    await subscriptions.charge({ subscriptionId, chargeId, amount: ownCharge })
   } else {
     const refund = {
       orderId: sold.id,
@@ -191,10 +218,13 @@ async function startBoth(
   {
     openStore,
     account,
-  }: Pick<Losing, 'openStore'> & { account: PrivateKeyAccount },
+    apart,
+  }: Pick<Losing, 'openStore' | 'apart'> & { account: PrivateKeyAccount },
 ): Promise<LossProcess[]> {
   const both = await Promise.all(
-    [1, 2].map(() => startLossProcess(chain, { store: openStore(), account })),
+    [1, 2].map(() =>
+      startLossProcess(chain, { store: openStore(), account, apart }),
+    ),
   )
   for (const { end } of both) onTestFinished(end)
   return both
@@ -242,6 +272,21 @@ type Losing = {
   openStore: () => PaymentStore
   keep: () => Promise<void>
   lose: () => Promise<void>
+  /** Workers that are processes of their own, and live through the loss. */
+  apart?:
+    | {
+        account: PrivateKeyAccount
+        seal: CreateOrdersParameters['seal']
+        /** Starts two. */
+        start(): Promise<void>
+        /** Kills one, then calls `lose`; resolves when the other has ended. */
+        loseUnder(lose: () => Promise<void>): Promise<void>
+        /** Seconds that pass on the chain between `keep` and `lose`. */
+        age: number
+        /** Seconds of a period of the subscription. */
+        period: bigint
+      }
+    | undefined
 }
 
 /**
@@ -252,32 +297,36 @@ type Losing = {
 export async function liveThroughLoss(
   chain: DevChain,
   random: () => number,
-  { openStore, keep, lose }: Losing,
+  { openStore, keep, lose, apart }: Losing,
 ): Promise<void> {
-  const account = await fundedAccount(chain, 1_000_000_000n)
-  const before = await startBoth(chain, { openStore, account })
+  const account = apart?.account ?? (await fundedAccount(chain, 1_000_000_000n))
+  const before = await startBoth(chain, { openStore, account, apart })
+  await apart?.start()
   const memory: Memory = { sold: [], refunds: [], charges: [] }
   const [first] = before
   if (!first) throw new Error('no process')
   const { id: subscriptionId } = await first.subscribe({
     amount: '1',
     allowance: '50',
-    period: 100_000n,
+    period: apart?.period ?? 100_000n,
   })
-  const act = async (processes: LossProcess[], deeds: number) => {
+  const act = async (processes: LossProcess[], deeds: number, seconds = 0) => {
     for (let deed = 0; deed < deeds; deed++) {
       const process = processes[Math.floor(random() * 2)] ?? first
       await doSomething(chain, process, { memory, random, subscriptionId })
+      if (seconds) await chain.warp(Math.ceil(seconds / deeds))
     }
   }
   await act(before, 6 + Math.floor(random() * 10))
   await keep()
-  await act(before, 4 + Math.floor(random() * 10))
+  await act(before, 4 + Math.floor(random() * 10), apart?.age)
   await waitBlocks(chain, BigInt(Math.floor(random() * 8)))
+  if (apart) await apart.loseUnder(lose)
   await Promise.all(before.map(({ end }) => end()))
-  await lose()
+  if (!apart) await lose()
 
-  const after = await startBoth(chain, { openStore, account })
+  const after = await startBoth(chain, { openStore, account, apart })
+  await apart?.start()
   const [shop] = after
   if (!shop) throw new Error('no process')
   expect(await shop.orders.health()).toMatchObject({ suspended: true })
@@ -293,7 +342,7 @@ export async function liveThroughLoss(
       await shop.orders.refund({ orderId, refundId, amount })
   const answers: string[] = []
   for (const chargeId of memory.charges) {
-    const charge = { subscriptionId, chargeId, amount: '1' }
+    const charge = { subscriptionId, chargeId, amount: ownCharge }
     const verdict = await shop.subscriptions.charge(charge)
     answers.push(verdict.ok ? verdict.order.state : verdict.reason)
   }
@@ -302,13 +351,21 @@ export async function liveThroughLoss(
       await shop.orders.capture({ orderId, timeout: 300_000 })
   await settleAll(shop, memory)
   await expectTrueRecord(chain, shop, memory)
-  const uses = () => countUses(chain, shop, subscriptionId)
-  // The schedule's own charge, and each of the merchant's, once.
   const message = `the charges that were asked for again were ${answers.join(', ')}`
+  const used = () => findUsed(chain, shop, subscriptionId)
+  const countOwn = async () => (await used()).filter(isOwn).length
   await expect
-    .poll(uses, { ...patience, message })
-    .toBe(memory.charges.length + 1)
+    .poll(countOwn, { ...patience, message })
+    .toBe(memory.charges.length)
+  // The schedule's own charge, once in a period.
+  const periods = (await used())
+    .filter((charge) => !isOwn(charge))
+    .map(({ periodStart }) => periodStart)
+  expect(periods.length).toBeGreaterThan(0)
+  expect(new Set(periods).size).toBe(periods.length)
 }
+
+const isOwn = ({ value }: { value: bigint }) => value === 2_000_000n
 
 /**
  * Two databases of which neither knows the other, for one recipient: each sells

@@ -2,6 +2,7 @@ import { type DevChain, startDevChain } from 'countersign/devchain'
 import { memoryStore, type PaymentStore } from 'countersign/store'
 import {
   createSubscriptions,
+  type FoundCharge,
   findCharges,
   type SchedulePolicy,
   type Subscription,
@@ -145,16 +146,19 @@ export async function chargesOf(
 
 /** How often the chain shows that a subscription was charged. */
 export async function countUses(
+  ...parameters: Parameters<typeof findUsed>
+): Promise<number> {
+  return (await findUsed(...parameters)).length
+}
+
+/** The charges of a subscription that the chain shows. */
+export async function findUsed(
   { clients }: Pick<DevChain, 'clients'>,
   { subscriptions }: Pick<SubscriptionShop, 'subscriptions'>,
   subscriptionId: string,
-): Promise<number> {
+): Promise<FoundCharge[]> {
   const { permission } = await subscriptions.get({ subscriptionId })
-  const charges = await findCharges(clients.public, {
-    permission,
-    fromBlock: 0n,
-  })
-  return charges.length
+  return findCharges(clients.public, { permission, fromBlock: 0n })
 }
 
 export const stateOf = async (
