@@ -158,6 +158,24 @@ async function joinOpen(
   return { joined, owed }
 }
 
+/**
+ * Makes claims due that must be made at once. Only a process whose clock was
+ * ahead stores a later time, and the payer could withdraw before it.
+ */
+export async function claimUrgent(
+  channels: ChannelsContext,
+  rows: readonly ChannelRecord[],
+): Promise<void> {
+  const { context, policy } = channels
+  const now = context.now() / 1000n
+  for (const row of rows) {
+    const isLate = row.due !== undefined && row.due > now + checkAfter
+    const isOwed = claimableOf(row) > row.claimed
+    if (isLate && isOwed && claimTime(row, now, policy) <= now)
+      await setDue(channels, row, now)
+  }
+}
+
 /** Stores when a channel is due, unless it was changed meanwhile. */
 async function setDue(
   { book }: ChannelsContext,
@@ -213,7 +231,7 @@ async function requestClaim(
   }
   const { chainId, recipient: receiver } = first
   const now = context.now() / 1000n
-  const facts = await movementFacts(channels, first, now)
+  const facts = await movementFacts(channels, first)
   const { keccak256 } = context
   const authorizer = await openAuthorizer(context)
   const signatures = await signClaim(authorizer, {

@@ -162,12 +162,7 @@ async function loadDeposit(
 async function planWanted(channels: ChannelsContext, wanted: WantedDeposit) {
   const { id: channelId, chainId, config, payment, salt } = wanted
   const { receiver: recipient, token } = config
-  const now = channels.context.now() / 1000n
-  const facts = await movementFacts(
-    channels,
-    { chainId, token, recipient },
-    now,
-  )
+  const facts = await movementFacts(channels, { chainId, token, recipient })
   return planDeposit(facts, { channelId, config, payment, salt })
 }
 

@@ -4,6 +4,7 @@ import { type ClientGroup, clientOf } from '../../orders/engine.js'
 import type { ChannelRecord } from '../../store/types.js'
 import { isNewWithdrawal } from '../record/copyChain.js'
 import { planWithdrawal } from '../record/planWithdrawal.js'
+import { claimUrgent } from './claimChannels.js'
 import { claimDue } from './claimDue.js'
 import type { ChannelsContext } from './context.js'
 import { followMovements } from './followMovements.js'
@@ -185,6 +186,7 @@ async function refreshStale(
     const own = ready.filter((id) => known.get(id) === token)
     if (own.length === 0) continue
     const rows = await refreshChannels(channels, { chainId, token }, own)
+    await claimUrgent(channels, rows)
     const steps = await followMovements(channels, rows)
     for (const id of own) {
       stale.delete(id)

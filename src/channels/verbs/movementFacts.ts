@@ -1,3 +1,5 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
+import { getBlockHead } from '../../chain/rpc/requestNode.js'
 import { getToken } from '../../chain/state/getToken.js'
 import { clientOf } from '../../orders/engine.js'
 import type { Destination } from '../../store/types.js'
@@ -7,22 +9,30 @@ import type { ChannelsContext } from './context.js'
 import { NoSubmitterError } from './errors.js'
 
 /**
- * Collects what the row of every movement to a destination needs.
+ * Collects what the row of every movement to a destination needs. Asks the node
+ * for the time: by a machine's clock that is an hour late, the movement would be
+ * over before it is sent.
  *
- * @param now Unix seconds of the chain, or of this machine's clock.
  * @throws {@link NoSubmitterError} when no wallet may send for the recipient.
- * @throws {@link NodeError} {@link NodeAnswerError} when the token is not known
- * yet and the node does not answer.
+ * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
+ * answer.
  */
 export async function movementFacts(
   { context }: ChannelsContext,
   destination: Destination,
-  now: bigint,
 ): Promise<MovementFacts> {
   const { chainId, token: address, recipient } = destination
   const submitter = movementSubmitter(context, destination)
   if (!submitter) throw new NoSubmitterError({ chainId, recipient })
   const client = clientOf(context, destination)
-  const { domain, decimals } = await getToken(client, { token: address })
-  return { domain, decimals, submitter, createdAt: now }
+  const [{ domain, decimals }, head] = await Promise.all([
+    getToken(client, { token: address }),
+    getBlockHead(client, 'latest'),
+  ])
+  if (!head)
+    throw new NodeAnswerError({
+      method: 'eth_getBlockByNumber',
+      problem: 'has no latest block',
+    })
+  return { domain, decimals, submitter, createdAt: head.timestamp }
 }

@@ -258,8 +258,7 @@ async function sealRefund(
   const { context } = channels
   const { id: channelId, chainId, refundNonce, charged } = channel
   const config = configOf(channel)
-  const now = context.now() / 1000n
-  const facts = await movementFacts(channels, channel, now)
+  const facts = await movementFacts(channels, channel)
   const authorizer = await openAuthorizer(context)
   const signature = await signChannelRefund(authorizer, {
     chainId,

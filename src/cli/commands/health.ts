@@ -84,6 +84,7 @@ function printHealth(print: Printer, report: OrdersHealth): void {
   }
   for (const { chainId, account, ...one } of submitters) {
     const { balance, openTransactions, nextNonce, lease, fault } = one
+    const { feeTooHigh } = one
     print.line()
     print.line(`submitter ${account} on chain ${chainId}`)
     if (fault) print.line(`  ${print.bad(fault)}`)
@@ -91,6 +92,10 @@ function printHealth(print: Printer, report: OrdersHealth): void {
     print.line(
       `  ${countOf(openTransactions, 'transaction')} in flight, next account nonce ${nextNonce}`,
     )
+    if (feeTooHigh > 0)
+      print.line(
+        `  ${print.warn(`${countOf(feeTooHigh, 'transaction')} would cost more than maxFee`)}`,
+      )
     print.line(
       lease
         ? `  served by worker ${lease.owner}`

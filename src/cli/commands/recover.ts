@@ -1,6 +1,6 @@
 import type { OrderEvent, OrderEventType, Orders } from '../../orders/index.js'
 import { spendPermissionName } from '../../subscriptions/charges/spendPermissions.js'
-import { createSubscriptions } from '../../subscriptions/index.js'
+import { createSubscriptions } from '../../subscriptions/createSubscriptions.js'
 import { countOf } from '../terminal/formats.js'
 import { type OpenedShop, withShop } from '../terminal/openShop.js'
 import { shopOptions } from '../terminal/options.js'

@@ -130,6 +130,7 @@ function healthSchema(): Report<'Health'> {
         balance: decimalSchema().optional(),
         gasPrice: decimalSchema().optional(),
         openTransactions: z.int(),
+        feeTooHigh: z.int(),
         nextNonce: z.int(),
         lease: z
           .strictObject({

@@ -127,6 +127,11 @@ export type SubmitterHealth = {
    * know.
    */
   openTransactions: number
+  /**
+   * Number of orders and refunds that wait because their transaction would cost
+   * more than `policy.maxFee`; at most 1,000.
+   */
+  feeTooHigh: number
   /** Lowest account nonce for which the store has no transaction. */
   nextNonce: number
   /**
@@ -396,11 +401,17 @@ function idIn(what: string): string {
 }
 
 async function loadSubmitter(
-  { owner }: OrdersContext,
+  { owner, recipients }: OrdersContext,
   tables: StoreReader,
   submitter: Submitter,
 ): Promise<Omit<SubmitterHealth, keyof Funds>> {
   const open = await tables.transactions.find({ inFlight: submitter })
+  const waiting = await tables.orders.find({
+    sendDue: submitter,
+    recipients,
+    until: endOfTime,
+    limit: mostCounted,
+  })
   const value = parseSubmitterValue(
     await tables.getValue(submitterKey(submitter)),
   )
@@ -408,13 +419,14 @@ async function loadSubmitter(
   return {
     ...submitter,
     openTransactions: open.length,
+    feeTooHigh: waiting.filter(({ reason }) => reason === 'feeTooHigh').length,
     nextNonce: value.nextNonce,
     lease: held && { ...held, thisInstance: held.owner === owner },
     putAside: await loadPutAside(tables, submitterKey(submitter)),
   }
 }
 
-/** Most waiting orders to count for a submitter whose wallet was removed. */
+/** Most waiting orders to count for a submitter. */
 const mostCounted = 1000
 
 /** Reports a submitter whose wallet was removed, if our orders wait for it. */

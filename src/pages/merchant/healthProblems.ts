@@ -84,6 +84,7 @@ export function findHealthProblems({
     fault,
     lease,
     openTransactions,
+    feeTooHigh,
   } of submitters) {
     const key = `${chainId} ${account}`
     const name = `Sending account ${account} on chain ${chainId}`
@@ -95,6 +96,13 @@ export function findHealthProblems({
         key,
         title: `${name}: no worker serves it.`,
         advice: 'Start a worker: captures wait for one.',
+      })
+    if (feeTooHigh > 0)
+      found.push({
+        key: `${key} fees`,
+        title: `${name}: network fees are too high for what waits.`,
+        advice:
+          'Captures go on once fees are below policy.maxFee. Raise it if payments would expire before.',
       })
   }
   for (const { putAside, ...place } of [...destinations, ...submitters])

@@ -124,8 +124,7 @@ export async function planWanted(
   payload: DepositPayload,
 ): Promise<PlannedMovement> {
   const { id: channelId, config, deposit } = payload
-  const now = channels.context.now() / 1000n
-  return planDeposit(await movementFacts(channels, call, now), {
+  return planDeposit(await movementFacts(channels, call), {
     channelId,
     config,
     payment: await depositPaymentOf(call, payload),

@@ -56,8 +56,7 @@ export async function settleClaim(
       const { channels } = scheme
       const signed = await authorizeClaim(scheme, call, { rows, signature })
       if ('code' in signed) return signed
-      const now = channels.context.now() / 1000n
-      const facts = await movementFacts(channels, call, now)
+      const facts = await movementFacts(channels, call)
       const value = rows.reduce((sum, { claimed }) => sum + claimed, 0n)
       return planClaim(facts, { receiver, rows, signatures: signed, value })
     },
@@ -145,9 +144,8 @@ export async function settleReceiver(
     ids: claimIds([caller.name, chainId, receiver, token, totals.claimed]),
     plan: async () => {
       const { channels } = scheme
-      const now = channels.context.now() / 1000n
       const value = totals.claimed - totals.settled
-      return planClaim(await movementFacts(channels, call, now), {
+      return planClaim(await movementFacts(channels, call), {
         receiver,
         rows: [],
         signatures: { alone: [] },

@@ -109,8 +109,7 @@ async function planRefund(
     if (!isShown) return pending(claimed.hash)
   }
   const { channels } = scheme
-  const now = channels.context.now() / 1000n
-  return planChannelRefund(await movementFacts(channels, call, now), {
+  return planChannelRefund(await movementFacts(channels, call), {
     channelId,
     config,
     value,

@@ -367,15 +367,22 @@ export async function liveThroughLoss(
 
 const isOwn = ({ value }: { value: bigint }) => value === 2_000_000n
 
+/** One of two databases for one recipient. */
+type BesideAnother = {
+  shop: LossProcess
+  memory: Memory
+  subscriptionId: string
+}
+
 /**
  * Two databases of which neither knows the other, for one recipient: each sells
- * and captures its own orders by a worker of its own.
+ * and captures its own orders by a worker of its own, until all is settled.
  */
 export async function liveBesideAnother(
   chain: DevChain,
   random: () => number,
   stores: readonly PaymentStore[],
-): Promise<void> {
+): Promise<BesideAnother[]> {
   const account = await fundedAccount(chain, 1_000_000_000n)
   const sides = []
   for (const store of stores) {
@@ -405,4 +412,5 @@ export async function liveBesideAnother(
     await shop.orders.reconcile()
     await expectTrueRecord(chain, shop, memory)
   }
+  return sides
 }

@@ -7,11 +7,10 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
 import type { SqlEngine } from '../../../src/sql/tables/sqlEngine.js'
-import { seed, sqliteFile, startChance } from '../../chain/support/chaos.js'
+import { sqliteFile } from '../../chain/support/chaos.js'
 import { countOf, fundedAccount } from '../../chain/support/desk.js'
 import { findBookProblems } from '../../chain/support/hardTimes.js'
 import { limitRoom } from '../../chain/support/limitRoom.js'
-import { liveBesideAnother } from '../../chain/support/lossShop.js'
 import { openShop, storedOrder } from '../../chain/support/shop.js'
 import { startSubscriptionChain } from '../../chain/support/subscriptionShop.js'
 
@@ -142,8 +141,3 @@ test.skipIf(!mayMount)(
     })
   },
 )
-
-test(`two databases for one recipient pay, refund and charge each of their own orders once (seed ${seed})`, async () => {
-  const stores = [sqliteFile().store, sqliteFile().store]
-  await liveBesideAnother(chain, startChance(2_000), stores)
-})

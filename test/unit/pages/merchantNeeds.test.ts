@@ -69,6 +69,7 @@ test('each problem says what to do', () => {
         chainId: 8453,
         account: `0x${'17'.repeat(20)}`,
         openTransactions: 1,
+        feeTooHigh: 2,
         nextNonce: 3,
         putAside: [{ what: 'sign:one', reason: 'SealError', since: '1' }],
       },
@@ -78,6 +79,7 @@ test('each problem says what to do', () => {
     'Sending is stopped.',
     'Chain 8453: its node has no safe block.',
     `Sending account 0x${'17'.repeat(20)} on chain 8453: no worker serves it.`,
+    `Sending account 0x${'17'.repeat(20)} on chain 8453: network fees are too high for what waits.`,
     'Work on signing one failed and is tried again: SealError.',
   ])
   for (const { advice } of titles) expect(advice).toMatch(/\w{4}/)

@@ -152,6 +152,7 @@ test('health shows orders, submitters and how far the chain was read', async () 
         balance: await getBalance(reader, { address: shop.seller }),
         gasPrice: expect.any(BigInt),
         openTransactions: 0,
+        feeTooHigh: 0,
         nextNonce: 0,
         lease: undefined,
         putAside: [],

@@ -1,10 +1,13 @@
+// The first time, all that was in its window was captured once and the rest
+// expired, with its events; `health` showed the price of gas and did not say that
+// anything waited for it.
 import { type DevChain, startDevChain } from 'countersign/devchain'
 import { getBlock } from 'viem/actions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isFull, seed, startChance } from '../../../chain/support/chaos.js'
-import { findBookProblems } from '../../../chain/support/hardTimes.js'
-import { openLedgerShop, sell } from '../../../chain/support/ledgerShop.js'
-import { eventually } from '../../../unit/support/webhooksRun.js'
+import { isFull, seed, startChance } from '../../chain/support/chaos.js'
+import { findBookProblems } from '../../chain/support/hardTimes.js'
+import { openLedgerShop, sell } from '../../chain/support/ledgerShop.js'
+import { eventually } from '../../unit/support/webhooksRun.js'
 
 let chain: DevChain
 
@@ -77,6 +80,13 @@ async function runHighFees(random: () => number): Promise<void> {
     transactions.find({ orderIds: ids }),
   )
   expect(sent).toEqual([])
+  const { submitters } = await orders.health()
+  const waiting = await orders.list({ states: ['stored'], limit: 200 })
+  // The refund waits too, and what is about to expire is not tried again.
+  expect(submitters[0]?.feeTooHigh).toBeGreaterThan(0)
+  expect(submitters[0]?.feeTooHigh).toBeLessThanOrEqual(
+    waiting.orders.length + 1,
+  )
 
   baseFeePerGas = usual
   await advance(1)
@@ -109,6 +119,11 @@ async function runHighFees(random: () => number): Promise<void> {
   const { ok } = await orders.audit()
   expect([ok, await findBookProblems(chain, orders)]).toEqual([true, []])
   const { events } = await orders.events({ limit: 1_000 })
+  for (const [at, orderId] of ids.entries())
+    expect(
+      events.flatMap((one) => (one.orderId === orderId ? [one.type] : [])),
+    ).toContain(wanted[at])
+  expect((await orders.health()).submitters[0]?.feeTooHigh).toBe(0)
   const types = events.map(({ type }) => type)
   for (const alarm of ['overpaid', 'refundDue', 'consumed', 'submitterShared'])
     expect(types).not.toContain(alarm)
