@@ -30,7 +30,7 @@ export type Wrapping = {
 
 /** The same shop in every process; a child wraps what it passes. */
 export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
-  const { engine, account, url, token, keys, policy, recipients } = plan
+  const { engine, account, url, token, keys, policy } = plan
   const opened = openStore(engine)
   const store = wrap.store?.(opened) ?? opened
   const chain = chainAt(url)
@@ -52,7 +52,8 @@ export function openShop(plan: ShopPlan, wrap: Wrapping = {}): Shop {
     store,
     tokens: [{ client, token }],
     wallets,
-    recipients,
+    recipients: plan.recipients,
+    shop: plan.shop,
     kinds: wrap.kinds,
     seal: sealLikeAll(),
     policy: { pollingInterval: 50, relayCancellations: 'always', ...policy },

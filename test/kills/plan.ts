@@ -1,5 +1,5 @@
 import type { SignedCancellation } from 'countersign'
-import type { OrdersPolicy } from 'countersign/orders'
+import type { Orders, OrdersPolicy } from 'countersign/orders'
 import type { Address, Hex } from 'viem'
 
 /** What a process that may be killed does. */
@@ -13,6 +13,7 @@ export type Flow =
   | 'cancel'
   | 'reconcile'
   | 'watch'
+  | 'changeRecipients'
   /** Works until it is told to stop. */
   | 'work'
 
@@ -40,6 +41,8 @@ export type ShopPlan = {
   > & { lease: number }
   /** Recipients without a key here. */
   recipients?: readonly Address[] | undefined
+  /** The name of the shop in the store. */
+  shop?: string | undefined
 }
 
 /** Everything a child process is told, as one JSON argument. */
@@ -50,6 +53,8 @@ export type Plan = ShopPlan & {
   payments: readonly string[]
   /** One an order, for `cancel`. */
   cancellations: readonly SignedCancellation[]
+  /** For `changeRecipients`. */
+  change?: Parameters<Orders['changeRecipients']>[0] | undefined
   kill?: Kill | undefined
 }
 
@@ -60,7 +65,7 @@ export type Told = {
   results: readonly string[]
 }
 
-export type KilledFlow = Exclude<Flow, 'work'>
+export type KilledFlow = Exclude<Flow, 'changeRecipients' | 'work'>
 
 export const flows: readonly KilledFlow[] = [
   'accept',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How a child process ended. */
 type Ended = {
@@ -43,4 +44,19 @@ export function startChild(file: string, plan: object): Child {
   if (child.pid === undefined) throw new Error('the child did not start')
   const kill: Child['kill'] = (signal) => child.kill(signal)
   return { pid: child.pid, kill, lines, ended }
+}
+
+/** The port that a program serves at, once it has told it. */
+export async function portOf({ lines, ended }: Child): Promise<number> {
+  let isOver = false
+  const over = ended.then(({ problem }) => {
+    isOver = true
+    return problem
+  })
+  for (;;) {
+    const told = lines().find((line) => line.startsWith('port '))
+    if (told) return Number(told.slice('port '.length))
+    if (isOver) throw new Error(`ended before it served: ${await over}`)
+    await sleep(20)
+  }
 }

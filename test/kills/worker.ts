@@ -68,6 +68,9 @@ async function runFlow(
         })
       await watch(shop, orderIds, mine)
       return []
+    case 'changeRecipients':
+      await orders.changeRecipients(plan.change ?? {})
+      return []
     case 'reconcile':
       await orders.reconcile()
       return []

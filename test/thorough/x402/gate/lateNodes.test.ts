@@ -13,7 +13,7 @@ import { connectionString } from '../../../chain/support/postgresStore.js'
 import { chain } from '../../../chain/support/x402Desk.js'
 import { bundleWorker } from '../../../kills/bundleWorker.js'
 import type { GatePlan } from '../../../kills/gateStage.js'
-import { startChild } from '../../../kills/runChild.js'
+import { portOf, startChild } from '../../../kills/runChild.js'
 
 const worker = await bundleWorker('gateWorker')
 const folder = mkdtempSync(join(tmpdir(), 'countersign-late-'))
@@ -25,8 +25,7 @@ afterAll(() => {
 /** A process that answers requests; it tells its port. */
 async function startGate(plan: GatePlan) {
   const child = startChild(worker.file, plan)
-  await expect.poll(child.lines, { timeout: 30_000 }).toHaveLength(1)
-  const origin = `http://127.0.0.1:${child.lines()[0]}`
+  const origin = `http://127.0.0.1:${await portOf(child)}`
   return {
     answer: ({ url, headers }: Request) =>
       fetch(origin + url.slice(new URL(url).origin.length), { headers }),
