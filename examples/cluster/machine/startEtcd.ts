@@ -15,7 +15,7 @@ export type Etcd = {
 /** Three members: two of them still agree on who is the primary. */
 export async function startEtcd(folder: string): Promise<Etcd> {
   const names = ['etcd-1', 'etcd-2', 'etcd-3']
-  const places = []
+  const places: { name: string; client: number; peer: number }[] = []
   for (const name of names)
     places.push({ name, client: await findPort(), peer: await findPort() })
   const addressOf = (port: number) => `http://127.0.0.1:${port}`

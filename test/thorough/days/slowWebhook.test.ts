@@ -49,7 +49,10 @@ test('a target that holds every request for hours delays no other target and no 
   let held = 0
   let heldAtOnce = 0
   const slow = await startReceiver((response) => {
-    if (!isSlow) return response.writeHead(204).end()
+    if (!isSlow) {
+      response.writeHead(204).end()
+      return
+    }
     held++
     heldAtOnce = Math.max(heldAtOnce, held)
     response.on('close', () => {
