@@ -40,8 +40,8 @@ export type Counter = {
   refusals(): number
 }
 
-export const price = '1.00'
-export const part = '0.40'
+const price = '1.00'
+const part = '0.40'
 
 type Place = {
   chain: DevChain

@@ -9,7 +9,7 @@ import { type Program, signalAll, startProgram } from '../machine/program.js'
 import type { Shop } from './shop.js'
 
 /** A process that is started again whenever it ends, as a supervisor does. */
-export type Kept = {
+type Kept = {
   name: string
   /** How often it ended by itself. */
   ends: readonly string[]
