@@ -16,11 +16,12 @@ import { chain } from '../../support/x402Desk.js'
 function openKeyService(...names: string[]) {
   const service = {
     keyNames: names,
-    get current() {
+    get current(): string {
       return service.keyNames.at(-1) ?? ''
     },
-    seal: async (secret: string) => `${service.current} ${secret}`,
-    open: async (sealed: string) => {
+    seal: async (secret: string): Promise<string> =>
+      `${service.current} ${secret}`,
+    open: async (sealed: string): Promise<string> => {
       const at = sealed.indexOf(' ')
       const key = sealed.slice(0, at)
       if (service.keyNames.includes(key)) return sealed.slice(at + 1)
