@@ -91,6 +91,7 @@ function healthSchema(): Report<'Health'> {
       'malformedAnswer',
       'noSafeBlock',
       'behindDatabase',
+      'otherChain',
       'walletRemoved',
       'captureKey',
     ])

@@ -26,6 +26,18 @@ test('the first look is compared with the clock of this machine', () => {
   expect(believed([9000n, 101n])).toEqual([false, true])
 })
 
+test('a head is far behind only if it is older than the last one and this machine', () => {
+  const pace = openLookPace()
+  const isOld = (timestamp: bigint, now: bigint) =>
+    pace.isFarBehind({ number: 1n, timestamp }, now)
+  expect(isOld(100n, 9000n)).toBe(false)
+  pace.believeHead({ number: 1n, timestamp: 9000n }, 9000n)
+  expect(isOld(8399n, 9000n)).toBe(true)
+  expect(isOld(8400n, 9000n)).toBe(false)
+  // A chain whose clock was ahead, and is right again.
+  expect(isOld(100n, 110n)).toBe(false)
+})
+
 test('one look far ahead changes nothing', () => {
   expect(believed([100n, 9000n, 102n, 9000n, 104n])).toEqual([
     true,

@@ -41,6 +41,12 @@ export type LookPace = {
   /** True when the block's time is far ahead of the last one's. */
   isFarAhead: BelieveHead
   /**
+   * True when the block's time is far behind the last one's and this machine's
+   * clock, as of a node that was restored to an older state. Such a node does
+   * not know what was paid and sent since.
+   */
+  isFarBehind: BelieveHead
+  /**
    * Decides whether to trust the newest block. If its time is far ahead of the
    * last one's, it may be from another network, and by its time all payments
    * would have expired.
@@ -73,8 +79,8 @@ type BelieveHead = (
 ) => boolean
 
 /**
- * Seconds. A block is trusted at once if its time is at most this far ahead of
- * the last one's.
+ * Seconds. A block is trusted at once if its time is at most this far from the
+ * last one's.
  */
 const usualStep = 600n
 
@@ -104,6 +110,9 @@ export function openLookPace(): LookPace {
     timestamp > (headTime ?? now) + usualStep
   return {
     isFarAhead,
+    isFarBehind: ({ timestamp }, now) =>
+      timestamp + usualStep < (headTime ?? timestamp) &&
+      timestamp + usualStep < now,
     get looks() {
       return looks
     },

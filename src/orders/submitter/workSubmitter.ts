@@ -1,3 +1,4 @@
+import { NodeAnswerError } from '../../chain/rpc/errors.js'
 import { checkChain } from '../../chain/state/checkChain.js'
 import type { SendingCosts } from '../../chain/state/getSubmitterHead.js'
 import { addAll } from '../../core/addAll.js'
@@ -184,6 +185,7 @@ export async function workSubmitter(
   const now = context.now() / 1000n
   if (pace.isFarAhead(view.head, now))
     await checkChain(submitter.reader, submitter.wallet.submitter.chainId)
+  if (pace.isFarBehind(view.head, now)) throw oldHeadError(view.head)
   if (!pace.believeHead(view.head, now))
     return { ...nothing, next: pauses.interval }
   await step('wallet', () => watchWallet(context, submitter, view))
@@ -232,6 +234,13 @@ export async function workSubmitter(
   const soonest = isReplaced ? Math.min(news, soon) : news
   const next = Math.min(soonest, soon * 2 ** pace.idle, pauses.interval)
   return { ...done, next }
+}
+
+function oldHeadError({ number, timestamp }: SubmitterView['head']): Error {
+  return new NodeAnswerError({
+    method: 'eth_getBlockByNumber',
+    problem: `names ${number} as latest block, whose time ${timestamp} is long before that of blocks seen before: the node may be restored to an older state`,
+  })
 }
 
 /**

@@ -2,6 +2,7 @@ import { NodeAnswerError, NodeError } from '../../chain/rpc/errors.js'
 import { orNone } from '../../chain/rpc/orNone.js'
 import {
   getBlockHead,
+  getChainId,
   parseQuantity,
   requestNode,
 } from '../../chain/rpc/requestNode.js'
@@ -44,6 +45,8 @@ export type NodeFault =
    * reset of a development chain.
    */
   | 'behindDatabase'
+  /** The node is on another chain. */
+  | 'otherChain'
   /** The submitter's wallet was removed, and orders wait for it. */
   | 'walletRemoved'
   /** The submitter is a capture key that cannot capture now. */
@@ -59,13 +62,15 @@ export async function getChainHealth(
 ): Promise<ChainHealth> {
   try {
     const client = readerOf(context, chainId)
-    const [head, safe, finalized] = await inTime(
+    const [found, head, safe, finalized] = await inTime(
       Promise.all([
+        getChainId(client),
         getBlockHead(client, 'latest'),
         orNone(getBlockHead(client, 'safe')),
         orNone(getBlockHead(client, 'finalized')),
       ]),
     )
+    if (found !== chainId) return onOtherChain(chainId, found)
     const [block, time] = [head?.number, head?.timestamp]
     const unsure = findFinalityFault(context.policy, { safe, finalized })
     const fault = head ? unsure?.message : 'has no latest block'
@@ -75,6 +80,17 @@ export async function getChainHealth(
     return { chainId, block, time, fault, faultKind }
   } catch (error) {
     return { chainId, block: undefined, time: undefined, ...faultOf(error) }
+  }
+}
+
+/** Shows no block, because blocks of another chain say nothing about orders. */
+function onOtherChain(chainId: number, found: number): ChainHealth {
+  return {
+    chainId,
+    block: undefined,
+    time: undefined,
+    fault: `the node is on chain ${found}, and not ${chainId}: check its URL`,
+    faultKind: 'otherChain',
   }
 }
 

@@ -4,6 +4,7 @@ import type { ProofRecord } from '../../store/types.js'
 import type { OrdersContext } from '../context/types.js'
 import { findCanonical, type SeenBlock } from '../evidence/findCanonical.js'
 import { recheckApart } from '../evidence/recheckProofs.js'
+import { isClockSet } from '../model/quietIntervalOf.js'
 import { addFresh, askBlocks, checkFresh, findNewest } from './checkFresh.js'
 import { addSeen, loadSeen, traced } from './destinationCursor.js'
 import { findStandingProofs } from './findSettled.js'
@@ -43,7 +44,7 @@ export async function checkReorg(
   const newest = seen.at(-1)
   const isBehind =
     !reorg.isReorged && newest !== undefined && latest.number < newest.number
-  if (isBehind && !isToDrop(watch, newest)) return 'behind'
+  if (isBehind && !isToDrop(context, watch, newest)) return 'behind'
   memory.behind = undefined
   if (reorg.isReorged || reorg.isLost || isBehind) {
     const { canonical } = reorg
@@ -54,6 +55,8 @@ export async function checkReorg(
   }
   memory.seen = reorg.canonical
   memory.head = { number: latest.number, hash: latest.hash }
+  const { time = 0n } = memory
+  memory.time = latest.timestamp > time ? latest.timestamp : time
   const parts = openApart(watch, {
     step: 'reorganizations',
     time: latest.timestamp,
@@ -114,17 +117,41 @@ async function findReorg(
 /**
  * True once the node has lacked a seen block for more than `mostBehind` polls
  * while its own chain grew. A node that is only behind would have caught up by
- * then, or its chain would not grow.
+ * then, or its chain would not grow. The exception is a node that was restored
+ * to an older state: it grows for hours, and its newest block is old.
  */
-function isToDrop({ memory, heads }: Watch, newest: SeenBlock): boolean {
-  const { number } = heads.latest
+function isToDrop(
+  context: OrdersContext,
+  { memory, heads, chainId }: Watch,
+  newest: SeenBlock,
+): boolean {
+  const { number, timestamp } = heads.latest
   const before = memory.behind
   const from = before?.from ?? number
   const looks = (before?.looks ?? 0) + 1
   memory.behind = { from, looks, newest: newest.number }
   if (looks <= mostBehind || number <= from) return false
+  if (isOld(context, { chainId, timestamp, seen: memory.time })) return false
   memory.dropped = newest.number
   return true
+}
+
+/** Seconds by which the newest block of a node may be behind. */
+const mostSeconds = 600n
+
+/**
+ * True when a block is far behind this machine's clock and the newest block
+ * seen so far. At the start, the clock alone decides, unless the merchant sets
+ * the chain's clock.
+ */
+function isOld(
+  { now, policy }: Pick<OrdersContext, 'now' | 'policy'>,
+  block: { chainId: number; timestamp: bigint; seen: bigint | undefined },
+): boolean {
+  const { chainId, timestamp, seen } = block
+  const latest = timestamp + mostSeconds
+  if (latest >= now() / 1000n) return false
+  return seen === undefined ? !isClockSet(policy, chainId) : latest < seen
 }
 
 /**

@@ -104,13 +104,15 @@ export type WatchMemory = {
   tokens: Map<Address, TokenMemory>
   /**
    * Newest blocks that a later poll found again by number, lowest first.
-   * Changed by `checkReorg`, as are the next four fields.
+   * Changed by `checkReorg`, as are the next five fields.
    */
   seen?: readonly SeenBlock[] | undefined
   /**
    * The newest block of the last poll. No other poll has found it again yet.
    */
   head?: SeenBlock | undefined
+  /** Latest time, in Unix seconds, of the newest block of a poll. */
+  time?: bigint | undefined
   /**
    * How many polls in a row the node has lacked a block that was seen before.
    */

@@ -44,6 +44,10 @@ const faults: Readonly<Record<Fault, readonly [what: string, todo: string]>> = {
     'its node is behind your database',
     'Check the node and its chain: it was restarted, or is on another chain. Until then no order changes.',
   ],
+  otherChain: [
+    'its node is on another chain',
+    'Correct the node’s URL, or ask its provider. Until then no order changes.',
+  ],
   walletRemoved: [
     'its wallet was removed from the configuration',
     'Add the wallet again until its transactions are settled.',

@@ -189,6 +189,46 @@ test('a replica that stands still behind what was seen writes nothing, however o
   expect(await recordOf(context)).toEqual(before)
 })
 
+test('a node that was restored to last week, and catches up, moves no cursor and is reported', async () => {
+  const { node, context, look, seen } = watchOver()
+  const payment = await draft(chain)
+  const id = await putOrder(context, payment)
+  await look()
+  const old = await chain.clients.public.getBlockNumber({ cacheTime: 0 })
+  await mined(chain, capturePayment(chain.clients.merchant, { payment }))
+  await mineBlocks(chain, 40)
+  await reconcile(context)
+  await look()
+  await look()
+  const load = () =>
+    context.store.read((it) => loadCursor(it, destinationOf(context)))
+  const before = [await recordOf(context), await load()]
+  let head = old - 30n
+  node.answer = async ({ method, params }, forward) => {
+    const [block] = Array.isArray(params) ? params : []
+    if (method !== 'eth_getBlockByNumber') return forward()
+    const isTag = !String(block).startsWith('0x')
+    if (!isTag && BigInt(String(block)) > head) return null
+    const number = isTag ? head : BigInt(String(block))
+    const asked = { method, params: [`0x${number.toString(16)}`, false] }
+    const found = Object(await chain.clients.public.request(asked as never))
+    const timestamp = BigInt(found.timestamp) - 604_800n
+    return { ...found, timestamp: `0x${timestamp.toString(16)}` }
+  }
+  for (let at = 0; at < 12; at++) {
+    head++
+    await look()
+  }
+  expect([await recordOf(context), await load()]).toEqual(before)
+  const told = seen.filter(({ attributes }) => attributes.what === 'head')
+  expect(told.length).toBeGreaterThan(0)
+  node.answer = undefined
+  await mineBlocks(chain, 8)
+  await look()
+  await look()
+  expect(await typesOf(context, id)).toContain('fulfil')
+})
+
 test('a reconciliation by hand drops heads that no node knows while the chain goes on', async () => {
   const { node, context } = watchOver()
   await mineBlocks(chain, 3)
