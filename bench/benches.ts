@@ -10,6 +10,16 @@ type Asked = {
   shop?: string | undefined
 }
 
+/** What asks for all of them at the smallest size that each can have. */
+export const smallest: Asked = {
+  claim: '200',
+  load: '8',
+  million: '600',
+  page: true,
+  seconds: '1',
+  shop: '3',
+}
+
 /** Loads what it needs in its own process, so that none keeps others from running. */
 export type Bench = {
   name: string

@@ -31,10 +31,11 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { readContract } from 'viem/actions'
 import { compareTimes, median, type Row } from './compare.js'
 import { makeFolder } from './ordersShop.js'
+import { sized } from './sized.js'
 
 const rounds = 5
 /** Requests in a round, of all channels together. */
-const count = 100
+const count = sized(100, 10)
 const price = 10_000n
 const address = 'http://api.example/words'
 
@@ -60,7 +61,7 @@ const goals = { memory: 1, file: 5 }
  */
 export async function benchChannelRequests(): Promise<Row[]> {
   const rows: Row[] = []
-  for (const many of [1, 50]) rows.push(...(await race(many)))
+  for (const many of [1, sized(50, 5)]) rows.push(...(await race(many)))
   return rows
 }
 

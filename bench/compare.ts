@@ -1,3 +1,5 @@
+import { sized } from './sized.js'
+
 /** One line of the results; a higher ratio is better. */
 export type Row = {
   name: string
@@ -53,7 +55,8 @@ export async function compareTimes(
 ): Promise<Compared> {
   const ratios: Record<string, number[]> = {}
   const milliseconds: Record<string, number[]> = {}
-  for (let round = -2; round < rounds; round++) {
+  const counted = sized(rounds, 1)
+  for (let round = sized(-2, 0); round < counted; round++) {
     const times: Record<string, number> = {}
     for (const [name, run] of shuffle(Object.entries(await prepare()))) {
       let part: number | undefined

@@ -5,18 +5,21 @@
  *     npm run bench                            everything that takes no flag
  *     npm run bench -- --missing               what has no rows, or stale ones
  *     npm run bench -- --only importTime,recovery
+ *     npm run bench -- --smoke                 all of them, as small as can be:
+ *                                              keeps no rows
  */
 import { fork } from 'node:child_process'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { drawPlots } from '../scripts/drawPlots.js'
-import { type Bench, benches } from './benches.js'
+import { type Bench, benches, smallest } from './benches.js'
 import { nextMessage, sendLast } from './childMessages.js'
 import type { Row } from './compare.js'
 import { isFresh, mergeRows, readResults, writeResults } from './results.js'
+import { beSmall } from './sized.js'
 
-const { run, only, missing, ...asked } = parseArgs({
+const { run, only, missing, smoke, ...given } = parseArgs({
   options: {
     claim: { type: 'string' },
     load: { type: 'string' },
@@ -27,8 +30,12 @@ const { run, only, missing, ...asked } = parseArgs({
     only: { type: 'string' },
     missing: { type: 'boolean' },
     run: { type: 'string' },
+    smoke: { type: 'boolean' },
   },
 }).values
+
+const asked = smoke ? { ...smallest, ...given } : given
+if (smoke) beSmall()
 
 if (run) await runHere(run)
 else await runAll()
@@ -52,6 +59,7 @@ async function runAll(): Promise<void> {
     })
     if (!rows) continue
     for (const row of rows) process.stdout.write(`${showRow(row)}\n`)
+    if (smoke) continue
     writeResults(mergeRows(readResults(), bench.name, rows))
     drawPlots()
   }

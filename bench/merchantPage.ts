@@ -9,9 +9,10 @@ import { launch } from '../test/chain/support/openPage.js'
 import { median, type Row } from './compare.js'
 import { type FilledShop, fillSqlite } from './ordersMillionFill.js'
 import { makeFolder, openShop } from './ordersShop.js'
+import { sized } from './sized.js'
 
 const numOrders = 50_000
-const rounds = 15
+const rounds = sized(15, 1)
 
 /** Milliseconds wanted of each. */
 const goal = 300

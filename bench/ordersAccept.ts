@@ -12,10 +12,11 @@ import {
   openShop,
   signOrders,
 } from './ordersShop.js'
+import { sized } from './sized.js'
 import { startDelayProxy } from './startServer.js'
 
-const accepts = 300
-const rounds = 5
+const accepts = sized(300, 20)
+const rounds = sized(5, 1)
 
 /** Payments verified and kept, sealed, on SQLite beside a local node. */
 export async function benchOrdersAccept(): Promise<Row[]> {

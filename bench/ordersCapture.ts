@@ -17,13 +17,14 @@ import {
   openShop,
   signOrders,
 } from './ordersShop.js'
+import { sized } from './sized.js'
 import { startMiner } from './startMiner.js'
 import { startDelayProxy } from './startServer.js'
 
-const captures = 500
+const captures = sized(500, 10)
 /** What the peers do of them; their times are scaled. */
-const byHand = 20
-const byX402 = 100
+const byHand = sized(20, 2)
+const byX402 = sized(100, 10)
 
 const rounds = 5
 

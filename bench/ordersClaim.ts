@@ -5,9 +5,10 @@ import {
   type TestDatabase,
 } from '../test/chain/support/database.js'
 import type { Row } from './compare.js'
+import { sized } from './sized.js'
 
-const few = 1_000
-const claims = 500
+const few = sized(1_000, 100)
+const claims = sized(500, 10)
 
 const bytes = (digit: string) => `0x${digit.repeat(40)}` as const
 const submitter = { chainId: 1, account: bytes('3') }

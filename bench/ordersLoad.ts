@@ -14,8 +14,9 @@ import {
 import { median, type Row } from './compare.js'
 import type { LoadOrders } from './ordersLoadWorker.js'
 import { acceptOrders, makePayers, openShop, signOrders } from './ordersShop.js'
+import { sized } from './sized.js'
 
-const rounds = 3
+const rounds = sized(3, 1)
 const sizes = [1, 2, 4]
 
 /** Captures a second of workers with one database, each with a recipient. */

@@ -21,16 +21,17 @@ import {
   fillSqlite,
 } from './ordersMillionFill.js'
 import { makeFolder, makePayers, openShop, signOrders } from './ordersShop.js'
+import { sized } from './sized.js'
 import { type BenchServer, startMillionNode } from './startServer.js'
 
-const few = 1_000
-const rounds = 40
+const few = sized(1_000, 200)
+const rounds = sized(40, 1)
 
 /** Blocks in which all orders were captured, many in each. */
-const blocks = 7_000
+const blocks = sized(7_000, 700)
 
 /** Orders that are open, in both databases. */
-const open = 200
+const open = sized(200, 20)
 
 /** A database that can be opened again. */
 type Place = { address: string; store(): PaymentStore }

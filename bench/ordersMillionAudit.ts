@@ -8,6 +8,7 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { sendLast } from './childMessages.js'
 import { openShop } from './ordersShop.js'
+import { sized } from './sized.js'
 
 /** Where the audited database and its node are. */
 export type AuditPlace = {
@@ -51,7 +52,7 @@ const orders = openShop(dev, {
 })
 // Loads the code, so that only the audit's own work is measured.
 const { destinations } = await orders.audit({ fromBlock: 1n, toBlock: 20n })
-const { longest: idle } = await watchLoop(() => sleep(5_000))
+const { longest: idle } = await watchLoop(() => sleep(sized(5_000, 200)))
 const megabytes = () => process.memoryUsage.rss() / 2 ** 20
 const before = megabytes()
 let peak = before

@@ -57,9 +57,15 @@ function keep(key: string, make: () => string): Buffer {
   return bytes
 }
 
+/** The header of a block: a read of logs asks for the last one of its range. */
+function headerText(block: number): string {
+  return `{"number":"${quantity(block)}","hash":"${word(block + 1)}","parentHash":"${word(block)}","timestamp":"${quantity(1_700_000_000 + 2 * block)}","logsBloom":"0x${bloom}","gasLimit":"0x3938700","gasUsed":"0x493e0","baseFeePerGas":"0x5f5e100","miner":"${token}","transactions":[]}`
+}
+
 type Call = { id: number; method: string; params: readonly unknown[] }
 
-function answer({ method, params: [first] }: Call): Buffer {
+/** Returns nothing for a method that this node does not know. */
+function answer({ method, params: [first] }: Call): Buffer | undefined {
   switch (method) {
     case 'eth_getBalance':
       return keep(method, () => '"0xde0b6b3a7640000"')
@@ -76,8 +82,10 @@ function answer({ method, params: [first] }: Call): Buffer {
       return keep(`receipts ${first}`, () =>
         receiptsText(Number(first), Math.min(Number(first), 300)),
       )
+    case 'eth_getBlockByNumber':
+      return keep(`header ${first}`, () => headerText(Number(first)))
     default:
-      throw new Error(`Nobody was to ask for ${method}.`)
+      return undefined
   }
 }
 
@@ -95,12 +103,17 @@ const server = createServer(async (request, response) => {
   )
   const calls = 'method' in body ? [body] : body
   const parts: Buffer[] = []
-  for (const call of calls)
+  for (const call of calls) {
+    const result = answer(call)
+    const member = result
+      ? '"result":'
+      : `"error":{"code":-32601,"message":"The node of the bench has no ${call.method}."}`
     parts.push(
-      Buffer.from(`,{"jsonrpc":"2.0","id":${call.id},"result":`),
-      answer(call),
+      Buffer.from(`,{"jsonrpc":"2.0","id":${call.id},${member}`),
+      result ?? Buffer.of(),
       Buffer.from('}'),
     )
+  }
   const bytes = Buffer.concat(
     'method' in body ? parts : [...parts, Buffer.from(']')],
   )

@@ -13,8 +13,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { sendRawTransaction, waitForTransactionReceipt } from 'viem/actions'
 import type { Row } from './compare.js'
 import { delayRequests } from './delayRequests.js'
+import { sized } from './sized.js'
 
-const transactions = 30
+const transactions = sized(30, 3)
 /** Milliseconds: half a tick on average, and one round trip. */
 const limit = 100 + 20
 

@@ -1,9 +1,10 @@
 import { createReadClient, decodeTokenLog } from 'countersign/reads'
 import { createPublicClient, erc20Abi, http, parseEventLogs } from 'viem'
 import { compare, type Row } from './compare.js'
+import { sized } from './sized.js'
 import { type BenchServer, startReadsNode } from './startServer.js'
 
-const rounds = 25
+const rounds = sized(25, 1)
 const count = 300
 
 /** The receipts of full blocks, typed, with their 750 transfers decoded. */

@@ -4,7 +4,14 @@ import { promisify } from 'node:util'
 import { createReadClient } from 'countersign/reads'
 import { transform } from 'esbuild'
 import { compare, type Row } from './compare.js'
+import { sized } from './sized.js'
 import { startDelayProxy, startReadsNode } from './startServer.js'
+
+/** Logs that each reads; viem fewer, but as many as show what it needs for good. */
+const logs = { own: sized(1_000_000, 100_000), viem: sized(50_000, 10_000) }
+
+/** Blocks of five logs each, read from away. */
+const away = sized(20_000, 4_000)
 
 type Run = {
   seconds: number
@@ -18,10 +25,9 @@ type Run = {
 export async function benchReadsStream(): Promise<Row[]> {
   const node = await startReadsNode()
   try {
-    const own = await readApart('countersign', node.url, 1_000_000)
-    const alone = await readApart('prefetch: 0', node.url, 1_000_000)
-    // Long enough for viem to reach what it needs for good.
-    const viem = await readApart('viem', node.url, 50_000)
+    const own = await readApart('countersign', node.url, logs.own)
+    const alone = await readApart('prefetch: 0', node.url, logs.own)
+    const viem = await readApart('viem', node.url, logs.viem)
     const name = `streamLogs of 1,000,000, ${own.peak.toFixed(0)} MB`
     const unit = 'MB'
     return [
@@ -51,7 +57,7 @@ export async function benchReadsStream(): Promise<Row[]> {
       {
         name: 'streamLogs, logs a second',
         peer: 'viem iterateLogs with event',
-        ratio: viem.seconds / 50_000 / (own.seconds / 1_000_000),
+        ratio: viem.seconds / logs.viem / (own.seconds / logs.own),
         goal: 0,
         unit: 'time',
       },
@@ -93,7 +99,7 @@ async function readAway(
   options: { prefetch?: number },
 ): Promise<void> {
   const fromBlock = 2_000_000n
-  const toBlock = fromBlock + 19_999n
+  const toBlock = fromBlock + BigInt(away - 1)
   let read = 0
   for await (const { logs } of createReadClient({ url }).streamLogs({
     fromBlock,
@@ -101,7 +107,7 @@ async function readAway(
     ...options,
   }))
     read += logs.length
-  if (read !== 100_000) throw new Error(`Read ${read} logs.`)
+  if (read !== 5 * away) throw new Error(`Read ${read} logs.`)
 }
 
 /** Runs the reader on what ships, without a compiler in its process. */

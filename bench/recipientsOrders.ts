@@ -13,9 +13,10 @@ import {
   type SignedOrder,
   signOrders,
 } from './ordersShop.js'
+import { sized } from './sized.js'
 import { startDelayProxy } from './startServer.js'
 
-const numOrders = 1_000
+const numOrders = sized(1_000, 10)
 
 /** Orders of as many recipients against orders of one, the node 25 ms away. */
 export async function benchRecipientsOrders(): Promise<Row[]> {

@@ -19,6 +19,7 @@ import { watchStatements } from '../test/chain/support/watchStatements.js'
 import { sendLast } from './childMessages.js'
 import { median } from './compare.js'
 import { type ShopPlace, type SignedOrder, signOrders } from './ordersShop.js'
+import { sized } from './sized.js'
 
 /** What a process is told: how many recipients its shop has, and where. */
 export type RecipientsShop = {
@@ -58,7 +59,7 @@ export type RecipientsCost = {
 const numOrders = 200
 const rounds = 15
 const warmUps = 15
-const minute = 60_000
+const minute = sized(60_000, 4_000)
 
 const [told] = await once(process, 'message')
 await sendLast(await measureShop(told))
@@ -116,7 +117,7 @@ async function measureShop(shop: RecipientsShop): Promise<RecipientsCost> {
   await firstLook(file)
   const start = performance.now() - begin
   // The second look confirms the heads of the first.
-  await sleep(20_000)
+  await sleep(sized(20_000, 2_000))
   const requests = await countRequests()
   const before = { statements, calls, cpu: process.cpuUsage() }
   await sleep(minute)

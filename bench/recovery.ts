@@ -7,10 +7,11 @@ import { recoverTypedDataAddress } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { compare, type Row } from './compare.js'
 import { messageTypes, signWith } from './ordersShop.js'
+import { sized } from './sized.js'
 
-const count = 10_000
+const count = sized(10_000, 100)
 /** What viem does of them; its time is scaled. */
-const byViem = 250
+const byViem = sized(250, 10)
 
 /** Who signed 10,000 payments: their digests, and recovery. */
 export async function benchRecovery(): Promise<Row[]> {

@@ -12,10 +12,11 @@ import { percentile } from './ordersClaim.js'
 import { makeFolder } from './ordersShop.js'
 import type { BackendPlace, BackendReport } from './shopLoadBackend.js'
 import type { Crowd, CrowdReport } from './shopLoadBuyers.js'
+import { sized } from './sized.js'
 import { startMiner } from './startMiner.js'
 
 /** Milliseconds in which orders are begun. */
-const duration = 60_000
+const duration = sized(60_000, 2_000)
 
 /** Milliseconds between two blocks. */
 const blockTime = 250

@@ -9,8 +9,9 @@ import {
 } from '../test/chain/support/shopPage.js'
 import { placeOrder } from '../test/chain/support/shopPageOrders.js'
 import { median, type Row } from './compare.js'
+import { sized } from './sized.js'
 
-const clicks = 20
+const clicks = sized(20, 2)
 
 /** Milliseconds wanted. */
 const goals = { stored: 150, preconfirmed: 450 }

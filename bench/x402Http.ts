@@ -10,11 +10,12 @@ import { nextMessage } from './childMessages.js'
 import type { Row } from './compare.js'
 import { percentile } from './ordersClaim.js'
 import { makePayers } from './ordersShop.js'
+import { sized } from './sized.js'
 import { startMiner } from './startMiner.js'
 import type { ServerPlace, ServerReport } from './x402Server.js'
 
 /** Clients at once, each with one request after another. */
-const clients = 200
+const clients = sized(200, 5)
 const payersCount = 25
 
 /** Seconds. */

@@ -9,12 +9,13 @@ import { generatePrivateKey } from 'viem/accounts'
 import { type App, createStockApp } from '../examples/x402/stockServer.js'
 import { type Candidates, compareTimes, median, type Row } from './compare.js'
 import { makePayers } from './ordersShop.js'
+import { sized } from './sized.js'
 import { startMiner } from './startMiner.js'
 import { startDelayProxy } from './startServer.js'
 import { openOwnApp } from './x402Own.js'
 
-const crowd = 200
-const inTurn = 14
+const crowd = sized(200, 5)
+const inTurn = sized(14, 3)
 const rounds = 5
 /** Milliseconds. */
 const mostCpu = 2.5

@@ -4,7 +4,7 @@ import type { Orders } from '../orders/index.js'
 import { openAdmission } from './admission.js'
 import { checkZod } from './checkZod.js'
 import { allowOrigin } from './cors.js'
-import { oneAtATime } from './oneAtATime.js'
+import { limitEach } from './limitEach.js'
 import { parseParameters } from './parseParameters.js'
 import { findRoute } from './routes/findRoute.js'
 import { problem } from './routes/problem.js'
@@ -21,6 +21,13 @@ import type { PaymentHandler, PaymentHandlerParameters } from './types.js'
  * begin within this time, and may then last longer.
  */
 const longest = 30_000
+
+/**
+ * Most bodies that are read at the same time, of one order or subscription and
+ * of one merchant. A client that sends its bodies slowly takes no more places.
+ */
+const bodiesOfBuyer = 4
+const bodiesOfMerchant = 100
 
 /**
  * Opens the handler of `createPaymentHandler`. `more` are routes that the
@@ -42,7 +49,11 @@ export function openHandler(
     hub: createStreamHub(orders),
     routes: [...createRoutes(settled.basePath, settled.subscriptions), ...more],
     bodies: createBodySchemas(),
-    compareAlone: oneAtATime(),
+    // A comparison sends many requests to nodes, and a reloaded page would start
+    // another one.
+    compareAlone: limitEach(1, 'comparisonRunning'),
+    buyerBodies: limitEach(bodiesOfBuyer, 'overloaded'),
+    merchantBodies: limitEach(bodiesOfMerchant, 'overloaded'),
     admitBuyers: openAdmission(),
     admitOthers: openAdmission(),
   }

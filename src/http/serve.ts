@@ -1,12 +1,13 @@
 import { checkMembers } from '../core/checkMembers.js'
 import { grantOf } from '../core/grantOf.js'
+import { endOnAbort } from '../core/onAbort.js'
 import { parseOrderId } from '../core/parseOrderId.js'
 import type { Orders } from '../orders/index.js'
 import type { Admission } from './admission.js'
 import { checkOrigin, checkSite } from './checkOrigin.js'
 import { checkShape } from './checkShape.js'
 import { preflight } from './cors.js'
-import type { OneAtATime } from './oneAtATime.js'
+import type { LimitEach } from './limitEach.js'
 import type { SettledParameters } from './parseParameters.js'
 import { readBody } from './readBody.js'
 import { RequestRefusedError } from './routes/errors.js'
@@ -28,7 +29,11 @@ export type HandlerContext = SettledParameters & {
   hub: StreamHub
   routes: readonly Route[]
   bodies: BodySchemas
-  compareAlone: OneAtATime
+  /** Lets each merchant run one comparison of database and chain at a time. */
+  compareAlone: LimitEach
+  /** Limit the bodies that are read at the same time. */
+  buyerBodies: LimitEach
+  merchantBodies: LimitEach
   /**
    * Two limits, one for buyers and one for all others, so that a crowd of
    * buyers does not lock out the merchant.
@@ -51,9 +56,11 @@ export type ServedRequest = { request: Request; signal: AbortSignal }
  */
 export async function serve(
   handler: HandlerContext,
-  { request, signal }: ServedRequest,
+  asked: ServedRequest,
   { routes, segments }: FoundRoute,
 ): Promise<Response> {
+  const { request, signal } = asked
+  const { buyerBodies, merchantBodies } = handler
   const route = routes.find(({ method }) => method === request.method)
   if (!route) return serveOther(handler, request, routes)
   if (route.method === 'POST')
@@ -70,17 +77,23 @@ export async function serve(
   }
   if (route.who === 'buyer') {
     const admitted = await admitBuyer(handler, request, ids.orderId)
-    const sent = await parseSent(handler, request, route)
+    const sent = await parseSent(handler, asked, route, (read) =>
+      buyerBodies(['order', ids.orderId], read),
+    )
     return route.run({ ...sent, ...admitted, ...ids, signal })
   }
   if (route.who === 'subscriber') {
     const { subscriptionId } = ids
     const admitted = await admitSubscriber(handler, request, subscriptionId)
-    const sent = await parseSent(handler, request, route)
+    const sent = await parseSent(handler, asked, route, (read) =>
+      buyerBodies(['subscription', subscriptionId], read),
+    )
     return route.run({ ...sent, ...admitted, ...ids, signal })
   }
   const admitted = await admitMerchant(handler, request)
-  const sent = await parseSent(handler, request, route)
+  const sent = await parseSent(handler, asked, route, (read) =>
+    merchantBodies(admitted.recipients, read),
+  )
   return route.run({ ...sent, ...admitted, ...ids, signal })
 }
 
@@ -203,17 +216,25 @@ async function admitMerchant(
   })
 }
 
-/** Parses the body and the query against the route's schemas. */
+type Limit = (read: () => Promise<unknown>) => Promise<unknown>
+
+/**
+ * Parses the body and the query against the route's schemas. A body that comes
+ * slowly is read until the request times out.
+ */
 async function parseSent(
   { bodies, hub }: HandlerContext,
-  request: Request,
+  { request, signal }: ServedRequest,
   { body, query }: Route,
+  limit: Limit,
 ): Promise<Pick<BuyerCall, 'request' | 'hub' | 'body' | 'query'>> {
   const { searchParams } = new URL(request.url)
   return {
     request,
     hub,
-    body: body && (await readBody(request, bodies[body])),
+    body:
+      body &&
+      (await limit(() => endOnAbort(readBody(request, bodies[body]), signal))),
     query: query && checkShape(query, parseQuery(searchParams), 'query'),
   }
 }
