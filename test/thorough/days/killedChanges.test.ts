@@ -1,4 +1,4 @@
-// The first time it was tried, on 2026-11-29, each change was made as a whole or
+// The first time, each change was made as a whole or
 // not at all, and the same call after it made it whole.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The first time it was tried, on 2026-11-29, nothing was lost or charged twice,
+// The first time, nothing was lost or charged twice,
 // and each request that was sent again got the answer that was kept.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
