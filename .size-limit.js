@@ -38,7 +38,7 @@ export default [
   }),
   check('batches', '*', 17400, { path: 'dist/batches.js' }),
   check('batchCall', '{ batchCall }', 1140, { path: 'dist/batches.js' }),
-  check('handler', '*', 21450, {
+  check('handler', '*', 21750, {
     path: 'dist/http.js',
     external: ['zod'],
   }),
