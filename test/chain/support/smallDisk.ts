@@ -33,7 +33,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   } catch (error) {
     rmSync(folder, { recursive: true })
     const reason = String(Object(error).stderr ?? error).trim()
-    process.stderr.write(`No small disk, a limit of pages instead: ${reason}\n`)
+    process.stderr.write(`No small disk: ${reason}\n`)
     return undefined
   }
   onTestFinished(() => {

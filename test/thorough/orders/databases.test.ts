@@ -1,8 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { sqliteEngine } from '../../../src/sql/engines/sqliteEngine.js'
 import { createSqlStore } from '../../../src/sql/sqlStore.js'
@@ -12,53 +8,13 @@ import { countOf, fundedAccount } from '../../chain/support/desk.js'
 import { findBookProblems } from '../../chain/support/hardTimes.js'
 import { limitRoom } from '../../chain/support/limitRoom.js'
 import { openShop, storedOrder } from '../../chain/support/shop.js'
+import { mountSmallDisk } from '../../chain/support/smallDisk.js'
 import { startSubscriptionChain } from '../../chain/support/subscriptionShop.js'
 
 const chain = await startSubscriptionChain(0.3)
 afterAll(() => chain.stop())
 
 const patience = { timeout: 300_000 }
-
-const mayMount = process.getuid?.() === 0 && tryMount()
-
-/** True when this process may mount a file system: not in every container. */
-function tryMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-mount-'))
-  try {
-    mount(folder)
-    execFileSync('umount', [folder])
-    return true
-  } catch {
-    return false
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-function mount(folder: string): void {
-  const small = ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]
-  execFileSync('mount', small, { stdio: 'ignore' })
-}
-
-/** A file system of 4 MB that goes with the test. */
-function mountSmall(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-small-'))
-  mount(folder)
-  onTestFinished(() => {
-    execFileSync('umount', ['--lazy', folder])
-    rmSync(folder, { recursive: true })
-  })
-  return folder
-}
-
-/** Leaves no block free. */
-function fillUp(file: string): void {
-  try {
-    for (;;) appendFileSync(file, Buffer.alloc(4096))
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'ENOSPC' })
-  }
-}
 
 /** A file, and how it finds no room to grow, and finds some again. */
 type FullDisk = {
@@ -129,15 +85,14 @@ test('while SQLite may not grow (max_page_count) nothing is lost or sent twice, 
     free: (engine) => limitRoom(engine, 1_000_000),
   }))
 
-test.skipIf(!mayMount)(
-  'while a small file system is full nothing is lost or sent twice, and all goes on once it has room (needs root, to mount one)',
-  async () => {
-    const folder = mountSmall()
-    const filler = join(folder, 'filler')
-    await sellOnFullDisk({
-      file: join(folder, 'orders.db'),
-      fill: async () => fillUp(filler),
-      free: async () => rmSync(filler),
-    })
-  },
-)
+test('while a small file system is full nothing is lost or sent twice, and all goes on once it has room', async ({
+  skip,
+}) => {
+  const disk = mountSmallDisk(4)
+  if (!disk) return skip('This user may not mount a file system: be root.')
+  await sellOnFullDisk({
+    file: join(disk.folder, 'orders.db'),
+    fill: async () => disk.fill(),
+    free: async () => disk.free(),
+  })
+})
