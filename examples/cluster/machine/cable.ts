@@ -56,13 +56,3 @@ export async function layCable(target: number): Promise<Cable> {
     },
   }
 }
-
-/** A port that nobody listens on. */
-export async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address ? address.port : 0
-}

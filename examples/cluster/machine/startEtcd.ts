@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { findPort } from './cable.js'
+import { setTimeout } from 'node:timers/promises'
+import { findPort } from '../../worker/findPort.js'
 import { type Program, signalAll, startPart } from './program.js'
 
 export type Etcd = {
@@ -47,6 +48,7 @@ export async function startEtcd(folder: string): Promise<Etcd> {
     })
   }
   const members = places.map((_, at) => start(at))
+  await Promise.all(places.map(({ client }) => untilAgreed(addressOf(client))))
   const lost = 1
   return {
     ports: places.map(({ client }) => client),
@@ -60,4 +62,17 @@ export async function startEtcd(folder: string): Promise<Etcd> {
         'SIGKILL',
       ),
   }
+}
+
+/** Patroni gives up on an etcd whose members have not found each other. */
+async function untilAgreed(address: string): Promise<void> {
+  for (let tries = 0; tries < 120; tries++) {
+    const version = await fetch(`${address}/version`)
+      .then((answer) => answer.json())
+      .catch(() => undefined)
+    const cluster = Object(version).etcdcluster
+    if (cluster && cluster !== 'not_decided') return
+    await setTimeout(500)
+  }
+  throw new Error(`etcd at ${address} does not get ready`)
 }

@@ -1,4 +1,4 @@
-import { findPort } from './cable.js'
+import { findPort } from '../../worker/findPort.js'
 import { type Program, signalAll, startPart } from './program.js'
 import type { Member } from './startMember.js'
 

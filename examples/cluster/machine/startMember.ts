@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findPort, layCable } from './cable.js'
+import { findPort } from '../../worker/findPort.js'
+import { layCable } from './cable.js'
 import { type Program, signalAll, startPart } from './program.js'
 
 /** A machine with PostgreSQL and its Patroni. */
@@ -46,6 +47,8 @@ export async function prepareMember(
     REST_LISTEN: here(inside.rest),
     REST_ADDRESS: here(outside.rest.port),
     ETCD_HOSTS: toEtcd.map(({ port }) => here(port)).join(),
+    // Patroni would go round the cables.
+    ETCD_PROXIES: true,
     SYNCHRONOUS: isSynchronous,
     POSTGRES_LISTEN: here(inside.postgres),
     POSTGRES_ADDRESS: here(outside.postgres.port),

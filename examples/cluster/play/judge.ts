@@ -29,8 +29,11 @@ export type Verdict = {
   /** Seconds. */
   longestPause: number
   isAudited: boolean
-  books: string
+  books: Books
 }
+
+/** `areRight` is absent if hledger is not installed. */
+type Books = { areRight?: boolean; words: string }
 
 const used = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -109,11 +112,7 @@ function longestPause(times: readonly number[]): number {
 }
 
 /** Has hledger check the books, if it is installed. */
-async function checkBooks({
-  url,
-  merchantKey,
-  folder,
-}: Trial): Promise<string> {
+async function checkBooks({ url, merchantKey, folder }: Trial): Promise<Books> {
   const answer = await fetch(
     `${url}/merchant/ledger?format=hledger&transfers=true`,
     { headers: { authorization: `Bearer ${merchantKey}` } },
@@ -124,9 +123,11 @@ async function checkBooks({
     execFileSync('hledger', ['-f', file, 'check', '--strict'], {
       stdio: 'pipe',
     })
-    return 'balance'
+    return { areRight: true, words: 'balance' }
   } catch (error) {
     const { code, stderr } = Object(error)
-    return code === 'ENOENT' ? 'not checked: no hledger' : String(stderr)
+    return code === 'ENOENT'
+      ? { words: 'not checked: hledger is not installed' }
+      : { areRight: false, words: String(stderr) }
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { findPort } from '../machine/cable.js'
+import { findPort } from '../../worker/findPort.js'
 import { type Program, signalAll, startProgram } from '../machine/program.js'
 import type { Shop } from './shop.js'
 
