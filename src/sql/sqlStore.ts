@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { loadOnce } from '../core/loadOnce.js'
 import { StoreError } from '../store/errors.js'
+import { lostEvents } from '../store/lostEvents.js'
 import type { Lease, PaymentStore } from '../store/types.js'
 import {
   checkSqlLease,
@@ -130,12 +131,6 @@ export function createSqlStore(
 
 /** Key of the setting that holds the identity of the database. */
 const databaseKey = 'database'
-
-/**
- * Cursors to skip after a restore. No backup lacks as many events, so a new
- * event never gets a cursor that readers have seen.
- */
-const lostEvents = 1_000_000_000n
 
 /**
  * Skips cursors if this database replaced another one, as after a restored

@@ -70,8 +70,7 @@ export type ChannelRefundResult =
       channel: Channel
       /**
        * `nothingLeft`: the whole deposit is charged, or no block has it yet.
-       * `refundInFlight`: a
-       * refund of another amount is not decided yet.
+       * `refundInFlight`: a refund of another amount is not decided yet.
        */
       reason: OrderReason | NotBegun
     }

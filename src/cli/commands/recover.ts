@@ -1,4 +1,6 @@
+import { loadSuspension } from '../../orders/engine.js'
 import type { OrderEvent, OrderEventType, Orders } from '../../orders/index.js'
+import { lostEvents } from '../../store/lostEvents.js'
 import { spendPermissionName } from '../../subscriptions/charges/spendPermissions.js'
 import { createSubscriptions } from '../../subscriptions/createSubscriptions.js'
 import { countOf } from '../terminal/formats.js'
@@ -14,13 +16,13 @@ import { channelsOf, printChannelsAudit } from './channelReports.js'
 export const recoverCommand: Command = {
   name: 'recover',
   summary:
-    'After a failover or a restored backup: compares, says what was lost, and resumes.',
+    'After a failover or a restored backup: compares database and chain, and resumes.',
   positionals: '',
   mostPositionals: 0,
   options: shopOptions,
   details: [
-    'Start one worker first: it notices that the database was replaced. The command adds to the database what only the chain shows, and lists what was found since the replacement.',
-    'It resumes the workers if chain and record then agree. If not, it exits with 1, and nothing is sent until you run countersign resume.',
+    'Start one worker first: it notices that the database was replaced, and stops all sending. This command then records what only the chain shows, and lists it.',
+    'It lets workers send again if database and chain agree. If they differ, or if you had suspended the shop yourself, it exits with 1: run countersign resume once you have looked.',
   ],
   example: 'npx countersign recover',
   run: async (input) => {
@@ -29,7 +31,8 @@ export const recoverCommand: Command = {
     return withShop(
       input,
       async (shop) => {
-        const { suspended } = await shop.orders.health()
+        const suspended = await shop.context.store.read(loadSuspension)
+        const isReplaced = suspended === 'replaced'
         await shop.orders.reconcile()
         const charges = await subscriptionsOf(shop)?.reconcile()
         const progress = openProgress(input.io)
@@ -37,35 +40,46 @@ export const recoverCommand: Command = {
           progress.end,
         )
         const channels = await channelsOf(shop)?.audit()
-        // Once workers send again, what they did stands beside what was found.
-        const found = suspended
+        // Before `resume`: new captures would be listed, too.
+        const found = isReplaced
           ? await findSinceReplaced(shop.orders)
           : undefined
         const ok = audit.ok && channels?.ok !== false
-        const resumed = ok && suspended
+        const resumed = ok && isReplaced
         if (resumed) await shop.orders.resume()
+        const code = ok && suspended !== 'merchant' ? 0 : 1
         if (isJson) {
-          print.json({ ok, resumed, found, charges, audit, channels })
-          return ok ? 0 : 1
+          print.json({
+            ok,
+            suspended,
+            resumed,
+            found,
+            charges,
+            audit,
+            channels,
+          })
+          return code
         }
         const units = await loadUnits(shop, audit)
         printAudit(print, audit, units)
         if (channels) printChannelsAudit(print, channels, units)
-        if (suspended) printFound(print, found)
-        print.line(
-          ok
-            ? print.good(
-                suspended
-                  ? 'Chain and record agree. Resumed: workers send again.'
-                  : 'Chain and record agree. The shop was not suspended.',
-              )
-            : print.bad('Chain and record differ. The shop stays as it was.'),
-        )
-        return ok ? 0 : 1
+        if (found) printFound(print, found)
+        if (!ok) print.line(print.bad('Chain and record differ.'))
+        else print.line(print.good('Chain and record agree.'))
+        print.line(nextSteps[resumed ? 'resumed' : (suspended ?? 'none')])
+        return code
       },
       'write',
     )
   },
+}
+
+const nextSteps = {
+  resumed: 'Resumed: workers send again.',
+  replaced: 'Nothing is sent until you run countersign resume.',
+  merchant:
+    'You suspended the shop: countersign resume lets workers send again.',
+  none: 'The shop was not suspended.',
 }
 
 function subscriptionsOf({ orders, context }: OpenedShop) {
@@ -88,25 +102,19 @@ const meanings = {
 type Found = Partial<Record<keyof typeof meanings, string[]>>
 
 /**
- * Events whose cursors a replaced database skips: no shop has so many since a
- * replacement, so that those after it are the ones to read.
+ * Lists what was recorded since the database was replaced: ids of orders, or the
+ * hashes of transactions that belong to none.
  */
-const skipped = 1_000_000_000n
-
-/**
- * Finds what was put on record since the database was replaced: transactions, or
- * ids of orders. Returns `undefined` if no replacement is on record.
- */
-async function findSinceReplaced(orders: Orders): Promise<Found | undefined> {
+async function findSinceReplaced(orders: Orders): Promise<Found> {
   const newest = await orders.events({ after: 'latest' })
-  let after = newest.cursor > skipped ? newest.cursor - skipped : 0n
-  let found: Found | undefined
+  // After all events of the database that was replaced.
+  let after = newest.cursor > lostEvents ? newest.cursor - lostEvents : 0n
+  const found: Found = {}
   for (;;) {
     const { events, cursor } = await orders.events({ after, limit: 1_000 })
     for (const event of events) {
-      if (event.type === 'storeReplaced') found ??= {}
       const name = nameOf(event)
-      if (!found || !name) continue
+      if (!name) continue
       const shown = found[name] ?? []
       shown.push(shownOf(event))
       found[name] = shown
@@ -122,11 +130,7 @@ const nameOf = ({ type }: OrderEvent): keyof Found | undefined =>
 const shownOf = ({ orderId, data }: OrderEvent): string =>
   orderId ?? (('transactionHash' in data && data.transactionHash) || '')
 
-function printFound(print: Printer, found: Found | undefined): void {
-  if (!found) {
-    print.line('No replacement of the database is on record.')
-    return
-  }
+function printFound(print: Printer, found: Found): void {
   print.line('Since the database was replaced:')
   const names = Object.keys(meanings) as (keyof Found)[]
   for (const name of names) {

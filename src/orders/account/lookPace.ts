@@ -42,8 +42,7 @@ export type LookPace = {
   isFarAhead: BelieveHead
   /**
    * True when the block's time is far behind the last one's and this machine's
-   * clock, as of a node that was restored to an older state. Such a node does
-   * not know what was paid and sent since.
+   * clock. The node may be restored to an older state, and lack later payments.
    */
   isFarBehind: BelieveHead
   /**

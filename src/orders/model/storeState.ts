@@ -3,11 +3,22 @@ import type { StoreReader } from '../../store/types.js'
 /** Key of the stored value that identifies this database. */
 export const storeKey = 'store'
 
+type Values = Pick<StoreReader, 'getValue'>
+
 /** True while the merchant or a restored backup has suspended all sending. */
-export async function isSuspended(
-  tables: Pick<StoreReader, 'getValue'>,
-): Promise<boolean> {
-  return (await tables.getValue(storeKey))?.suspended === true
+export const isSuspended = async (tables: Values): Promise<boolean> =>
+  (await loadSuspension(tables)) !== undefined
+
+/**
+ * Loads why nothing is sent: the merchant called `suspend`, or the database was
+ * replaced. `undefined` while workers send.
+ */
+export async function loadSuspension(
+  tables: Values,
+): Promise<'merchant' | 'replaced' | undefined> {
+  const value = await tables.getValue(storeKey)
+  if (value?.suspended !== true) return undefined
+  return value.suspendedBy === 'merchant' ? 'merchant' : 'replaced'
 }
 
 /**
@@ -15,7 +26,7 @@ export async function isSuspended(
  * Another current identity shows that the database was replaced.
  */
 export async function loadIdentity(
-  tables: Pick<StoreReader, 'getValue'>,
+  tables: Values,
 ): Promise<string | undefined> {
   const identity = (await tables.getValue(storeKey))?.identity
   return typeof identity === 'string' ? identity : undefined

@@ -30,11 +30,11 @@ export type PostgresStoreParameters = (
   listen?: string | undefined
   /**
    * `'synchronous'` promises that a standby is promoted only if it has every
-   * confirmed write, as under Patroni's `synchronous_mode`. Then it counts as the
-   * same database, and all processes go on by themselves. A restore to a point in
-   * time is not noticed: call `suspend` before one. Without it, a promoted standby
-   * counts as a restored backup. If you set or remove this for a database that is
-   * in use, it counts as a restored backup once.
+   * confirmed write, as under Patroni's `synchronous_mode`. A promoted standby is
+   * then the same database, and all processes go on by themselves. Otherwise it
+   * counts as a restored backup. Leave this out at the first start after a
+   * restore, which is not noticed with it. When you set or remove it, the
+   * database counts as a restored backup once.
    */
   standbys?: 'synchronous' | undefined
 }
@@ -68,7 +68,7 @@ export function checkPostgresParameters(
   if (schema !== undefined && !isSchema(schema))
     throw new InvalidFieldError('schema', shown(schema), names)
   if (standbys !== undefined && standbys !== 'synchronous')
-    throw new InvalidFieldError('standbys', standbys, `'synchronous'`)
+    throw new InvalidFieldError('standbys', shown(standbys), `'synchronous'`)
 }
 
 const names =

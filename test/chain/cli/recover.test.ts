@@ -61,11 +61,17 @@ test('recover says what the chain shows of a database that was replaced, and res
   expect(ran.stdout).toMatch(/Resumed: workers send again\.\n$/)
   expect(ran.code).toBe(0)
   expect(await after.health()).toMatchObject({ suspended: false })
+  // What the merchant stopped, the merchant lets go on.
   await shop.run(['suspend'])
   const json = await shop.run(['recover', '--json'])
+  expect(json.code).toBe(1)
   expect(JSON.parse(json.stdout)).toMatchObject({
     ok: true,
-    resumed: true,
-    found: { captured: ['kept'], unmatched: [expect.any(String)] },
+    suspended: 'merchant',
+    resumed: false,
   })
+  expect((await shop.run(['recover'])).stdout).toMatch(
+    /agree\.\nYou suspended the shop: countersign resume lets workers send again\.\n$/,
+  )
+  expect(await after.health()).toMatchObject({ suspended: true })
 })
