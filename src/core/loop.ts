@@ -55,6 +55,8 @@ export type Loop = {
    * once.
    */
   wake(): void
+  /** `performance.now()` of the next look; 0 while the loop looks. */
+  nextLook(): number
   /** Resolves once the loop has stopped, after its last `look` has returned. */
   ended: Promise<void>
 }
@@ -76,9 +78,11 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
     lease = { every: never, prolong: async () => undefined },
   } = work
   let isWoken = false
+  let nextLook = 0
   let alarm = new AbortController()
   const wake = () => {
     isWoken = true
+    nextLook = 0
     alarm.abort()
   }
   const isOver = () => signal.aborted || work.isOver?.() === true
@@ -87,8 +91,8 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
   const look = () => limit(async () => (isOver() ? 0 : work.look()))
   const sleepUntil = async (time: number) => {
     alarm = new AbortController()
-    const rest = Math.min(time - performance.now(), longestTimer)
-    if (!isWoken) await sleep(rest, alarm.signal)
+    if (isWoken) return
+    await sleep(Math.min(time - performance.now(), longestTimer), alarm.signal)
   }
   const pause = async (milliseconds: number, isFailed: boolean) => {
     let until = performance.now() + milliseconds
@@ -98,6 +102,7 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
     const isKept = !isFailed && milliseconds >= 2 * lease.every
     let prolongAt = isKept ? performance.now() + lease.every : never
     while (!isOver() && performance.now() < until) {
+      nextLook = isWoken ? 0 : until
       await sleepUntil(Math.min(until, prolongAt))
       if (isOver()) return
       if (performance.now() >= prolongAt) {
@@ -120,6 +125,7 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
     try {
       for (let failures = 0; !isOver(); ) {
         let next: number
+        nextLook = 0
         try {
           next = await look()
           failures = 0
@@ -133,5 +139,5 @@ export function startLoop(work: LoopWork, signal: AbortSignal): Loop {
       forget()
     }
   }
-  return { wake, ended: run() }
+  return { wake, nextLook: () => nextLook, ended: run() }
 }

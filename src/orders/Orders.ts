@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import type { DestinationOrders } from './DestinationOrders.js'
+import type { RunDueParameters } from './runDue.js'
 import type { RunWorkerParameters } from './runWorker.js'
 import type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
@@ -44,6 +45,34 @@ export interface Orders extends DestinationOrders {
    * ```
    */
   run(parameters: RunWorkerParameters): Promise<void>
+
+  /**
+   * Does what `run` does, for a while: until nothing is due or in flight, at
+   * most until `until`. For a cron job, a queue or an alarm, where no process
+   * stays. Also runs the workers in `also` meanwhile, such as `run` of
+   * subscriptions.
+   *
+   * Call it again at the time that it returns, and after each request that
+   * creates work: `accept`, `capture`, `refund`. Several calls at a time take
+   * turns, also those of other processes.
+   * @returns when work is due next. The present if `until` ended the work.
+   * @throws {@link InvalidFieldError} {@link OrdersSetupError}
+   * {@link StoreError} as `run`; what a worker in `also` throws.
+   *
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export async function onAlarm(
+   *   orders: Orders,
+   *   setAlarm: (at: Date) => Promise<void>,
+   * ) {
+   *   const { next } = await orders.runDue({ until: Date.now() + 20_000 })
+   *   await setAlarm(next)
+   * }
+   * ```
+   */
+  runDue(parameters: RunDueParameters): Promise<{ next: Date }>
 
   /**
    * Encrypts every secret of these orders and their channels again with the

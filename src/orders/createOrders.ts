@@ -14,6 +14,7 @@ import { readLedger } from './ledger/readLedger.js'
 import { OrdersSetupError } from './model/errors.js'
 import type { AnyDraftedPayment, DraftedOrder } from './model/types.js'
 import type { Orders } from './Orders.js'
+import { createRunDue } from './runDue.js'
 import { runWorker } from './runWorker.js'
 import { acceptCancellation } from './verbs/acceptCancellation.js'
 import { acceptPayment } from './verbs/acceptPayment.js'
@@ -88,12 +89,20 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
     await openSealed()
     checkKinds(context)
   }
+  const run: Orders['run'] = (given) =>
+    hold(runWorker(context, drive(), given, openToRun))
+  const runDue = createRunDue(run)
   const orders: Orders = {
     ...createMethods(context, instance),
     run: (given) =>
       watchVerb(context, 'run', async () => {
         checkObject(given)
-        await hold(runWorker(context, drive(), given, openToRun))
+        await run(given)
+      }),
+    runDue: (given) =>
+      watchVerb(context, 'runDue', async () => {
+        checkObject(given)
+        return runDue(given)
       }),
     reseal: (given = {}) =>
       perform('reseal', given, () => untilSignal(context, given, resealOrders)),

@@ -5,6 +5,13 @@ import { growingPause, keepTrying } from '../core/keepTrying.js'
 import { startLoop } from '../core/loop.js'
 import { observeFailure } from '../core/observeFailure.js'
 import { onAbort } from '../core/onAbort.js'
+import {
+  type LoopState,
+  type TrackedLoop,
+  type TrackedLoops,
+  trackLoops,
+  working,
+} from '../core/untilIdle.js'
 import { wait } from '../core/wait.js'
 import type { Submitter } from '../store/types.js'
 import type { OrdersContext } from './context/types.js'
@@ -59,6 +66,7 @@ export async function runWorker(
       shown(concurrency),
       'a positive integer',
     )
+  const loops = trackLoops(signal)
   const signals = [signal, engine.stopping]
   const runUntil: Parameters<typeof endOnTime>[1] = async (ends) => {
     const { ending, letGo } = ends
@@ -66,6 +74,7 @@ export async function runWorker(
     await work(endingContext(context, letGo), engine, {
       signal: ending,
       concurrency,
+      loops,
     })
   }
   await endOnTime(signals, runUntil, context.store.lost)
@@ -94,6 +103,13 @@ async function openPatiently(
   })
 }
 
+type Shift = {
+  signal: AbortSignal
+  concurrency: number
+  /** Where to add all loops. */
+  loops: TrackedLoops
+}
+
 /**
  * Works on all chains in parallel, so that a chain whose node does not answer
  * delays no other.
@@ -101,12 +117,13 @@ async function openPatiently(
 async function work(
   context: OrdersContext,
   engine: SubmitterEngine,
-  { signal, concurrency }: { signal: AbortSignal; concurrency: number },
+  shift: Shift,
 ): Promise<void> {
   const chainIds = new Set(context.tokens.map(({ chainId }) => chainId))
   const shifts = [...chainIds].map((chainId) =>
-    workChain(context, engine, { chainId, signal, concurrency }),
+    workChain(context, engine, chainId, shift),
   )
+  shift.loops.complete()
   await Promise.all(shifts)
 }
 
@@ -117,11 +134,8 @@ async function work(
 async function workChain(
   context: OrdersContext,
   engine: SubmitterEngine,
-  {
-    chainId,
-    signal,
-    concurrency,
-  }: { chainId: number; signal: AbortSignal; concurrency: number },
+  chainId: number,
+  { signal, concurrency, loops }: Shift,
 ): Promise<void> {
   const looks = limitTo(concurrency)
   const sends = concurrency === 1 ? looks : limitTo(concurrency)
@@ -130,6 +144,12 @@ async function workChain(
     .map(({ submitter }) => submitter)
     .filter((submitter) => submitter.chainId === chainId)
   const isReady = trackCatchUp(engine, watcher, { submitters, signal })
+  loops.add(watcher)
+  for (const submitter of submitters)
+    loops.add({
+      state: () => engine.stateOf(submitter),
+      wake: () => engine.wake(submitter),
+    })
   await Promise.all([
     watcher.ended,
     ...submitters.map((submitter) =>
@@ -180,7 +200,7 @@ type Watcher = {
   /** Resolves when the first poll is over, even if it failed. */
   caughtUp: Promise<void>
   ended: Promise<void>
-}
+} & TrackedLoop
 
 function startWatcher(
   context: OrdersContext,
@@ -197,6 +217,7 @@ function startWatcher(
   const { asides, kept } = watcher
   const aside = asides.chain
   let mood: 'busy' | 'quiet' | 'failed' = 'busy'
+  let isIdle = false
   let isNewHead = false
   let lookedAt = performance.now()
   const loop = startLoop(
@@ -205,11 +226,13 @@ function startWatcher(
       look: async () => {
         const looked = await watcher.look()
         mood = looked.isQuiet ? 'quiet' : 'busy'
+        isIdle = looked.isIdle
         aside.clear(wholeWatch)
         return looked.nextLook
       },
       failed: (error) => {
         mood = 'failed'
+        isIdle = false
         return aside.put(wholeWatch, error)
       },
       tell: () => {
@@ -250,7 +273,11 @@ function startWatcher(
     await loop.ended
     await kept.release()
   }
-  return { caughtUp, ended: end() }
+  const state = (): LoopState => {
+    const nextLook = loop.nextLook()
+    return nextLook === 0 ? working : { nextLook, isIdle }
+  }
+  return { caughtUp, ended: end(), state, wake: loop.wake }
 }
 
 const never = Number.POSITIVE_INFINITY

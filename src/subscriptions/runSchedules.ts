@@ -5,6 +5,13 @@ import { InvalidFieldError } from '../core/errors.js'
 import { startLoop } from '../core/loop.js'
 import { onAbort } from '../core/onAbort.js'
 import {
+  idle,
+  type LoopState,
+  type TrackedLoops,
+  trackLoops,
+  working,
+} from '../core/untilIdle.js'
+import {
   type ClientGroup,
   endingContext,
   endOnTime,
@@ -64,10 +71,12 @@ export async function runSchedules(
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
   const { context, instance } = subscriptions
   const { stopping } = instance.drive()
+  const loops = trackLoops(signal)
   const runUntil: Parameters<typeof endOnTime>[1] = async (given) => {
     const { ending, letGo } = given
     const ends = {
       ending,
+      loops,
       // When the work ends, a pass over the schedules gets time to finish its
       // requests. Long searches of the chain end at once.
       looks: { ...subscriptions, context: endingContext(context, letGo) },
@@ -79,7 +88,9 @@ export async function runSchedules(
       const own = groups.filter((group) => group.chainId === chainId)
       return runChain(chainId, own, ends)
     }
-    await Promise.all(chainIds.map(run))
+    const running = chainIds.map(run)
+    loops.complete()
+    await Promise.all(running)
   }
   await endOnTime([signal, stopping], runUntil, context.store.lost)
 }
@@ -87,6 +98,7 @@ export async function runSchedules(
 /** When the work ends, and the contexts whose node requests end with it. */
 type Ends = {
   ending: AbortSignal
+  loops: TrackedLoops
   looks: SubscriptionsContext
   searches: SubscriptionsContext
 }
@@ -108,7 +120,7 @@ const never = Number.POSITIVE_INFINITY
 async function runGroup(
   group: ClientGroup,
   { asides, save, lease }: ShownAsides,
-  { ending, looks, searches }: Ends,
+  { ending, loops, looks, searches }: Ends,
 ): Promise<void> {
   const { context, instance } = looks
   const { policy, shop, store } = context
@@ -177,6 +189,18 @@ async function runGroup(
     return nextDue === known ? never : restOf()
   }
   const loop = startLoop({ look, failed, tell: save, woken, lease }, ending)
+  const state = (): LoopState => {
+    const nextLook = loop.nextLook()
+    const isWorking = advancing.size > 0 || background.going().size > 0
+    if (nextLook === 0 || isWorking) return working
+    if (isFailed) return { nextLook, isIdle: false }
+    if (nextDue === undefined) return idle
+    const time = clock.time() ?? nextDue
+    if (nextDue <= time) return { nextLook, isIdle: false }
+    const rest = 1000 * Number(nextDue - time)
+    return { nextLook: performance.now() + rest, isIdle: true }
+  }
+  loops.add({ state, wake: loop.wake })
   const forget = hearChanges(store, { listener: loop.wake })
   // Unsubscribes when the work must end, not when the loop has ended: if a pass
   // hangs, the loop never ends.
@@ -185,13 +209,13 @@ async function runGroup(
   looks.loops.add(loop.wake)
   await loop.ended
   looks.loops.delete(loop.wake)
-  await Promise.all([...background.going(), ...advancing.values()])
+  await Promise.all([...background.going().values(), ...advancing.values()])
 }
 
 type Background = {
   /** Starts work, unless it is running or waits for its next try. */
   begin(aside: NamedAside, work: () => Promise<unknown>): void
-  going(): Iterable<Promise<void>>
+  going(): ReadonlyMap<string, Promise<void>>
 }
 
 /** Runs work beside the loop. Its failures count until `ending` aborts. */
@@ -208,7 +232,7 @@ function openBackground(ending: AbortSignal): Background {
       .finally(() => going.delete(what))
     going.set(what, ended)
   }
-  return { begin, going: () => going.values() }
+  return { begin, going: () => going }
 }
 
 type ShownAsides = {

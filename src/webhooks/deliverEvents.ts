@@ -1,4 +1,5 @@
 import { startLoop } from '../core/loop.js'
+import { type LoopState, working } from '../core/untilIdle.js'
 import type { EventQueue, EventQueues } from './eventQueues.js'
 import { eventFacts, observeStop } from './observeTarget.js'
 import { type Outbox, openOutbox } from './openOutbox.js'
@@ -104,6 +105,10 @@ export async function deliverEvents(
     },
     hold.over,
   )
+  run.tell({
+    state: () => (loop.nextLook() === 0 ? working : stateOf(turn)),
+    wake: loop.wake,
+  })
   const forget = run.store.onChange?.(loop.wake)
   try {
     await loop.ended
@@ -111,9 +116,22 @@ export async function deliverEvents(
     forget?.()
     await Promise.all([...turn.orders.running, ...turn.others.running])
     await saver.settled()
+    run.tell(undefined)
   }
   return isGone
 }
+
+/** Says when there is something to deliver, unless a new event comes. */
+function stateOf({ orders, others, loading }: Turn): LoopState {
+  if (orders.running.size + others.running.size > 0) return working
+  if (loading.failures > 0) return { nextLook: loading.until, isIdle: false }
+  const nextLook = Math.min(untilDue(orders), untilDue(others))
+  return { nextLook, isIdle: nextLook > performance.now() }
+}
+
+/** `performance.now()` from which something may be sent. */
+const untilDue = ({ queues, pace }: Share): number =>
+  Math.max(queues.nextDue(), pace.until())
 
 function startShare(
   { tools }: TargetRun,
@@ -147,9 +165,7 @@ async function work(turn: Turn): Promise<number> {
   )
   // Ignores times in the past: such a queue waits for the store or for a
   // running delivery, and both wake this loop when they are done.
-  const due = [orders, others].map(({ queues, pace }) =>
-    Math.max(queues.nextDue(), pace.until()),
-  )
+  const due = [untilDue(orders), untilDue(others)]
   const pauses = due.map((time) => time - performance.now())
   return Math.min(look, ...pauses.filter((pause) => pause > 0))
 }

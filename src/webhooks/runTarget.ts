@@ -1,4 +1,5 @@
 import { startLoop } from '../core/loop.js'
+import { idle, type TrackedLoop } from '../core/untilIdle.js'
 import { wait } from '../core/wait.js'
 import { deliverEvents } from './deliverEvents.js'
 import { observeStop } from './observeTarget.js'
@@ -10,8 +11,16 @@ import { underLease } from './underLease.js'
  * receiver answers 410.
  */
 export async function runTarget(run: TargetRun): Promise<void> {
-  const { signal, store, target, observe, tools } = run
+  const { signal, store, target, observe, tools, tell } = run
   let isGone = false
+  // Another process delivers, or it died.
+  const elsewhere: TrackedLoop = {
+    state: () => ({
+      nextLook: performance.now() + tools.lease,
+      isIdle: true,
+    }),
+    wake: () => undefined,
+  }
   const delivering = startLoop(
     {
       look: async () => {
@@ -19,10 +28,12 @@ export async function runTarget(run: TargetRun): Promise<void> {
         const wasFree = await underLease(run, async (hold) => {
           isGone = await deliverEvents(run, hold)
         })
+        if (!wasFree) tell(elsewhere)
         return wasFree ? 0 : tools.standby
       },
       failed: (error, failures) => {
         observeStop(run, error)
+        tell(undefined)
         return tools.pause(failures)
       },
       isOver: () => isGone,
@@ -30,6 +41,7 @@ export async function runTarget(run: TargetRun): Promise<void> {
     signal,
   )
   await delivering.ended
+  tell({ state: () => idle, wake: () => undefined })
   const attributes = { target: target.name }
   if (isGone) observe({ name: 'webhook.gone', attributes })
   // Keeps waiting even after a 410. If the process has nothing else to do, it

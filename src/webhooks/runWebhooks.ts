@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { checkMembers } from '../core/checkMembers.js'
+import { type TrackedLoop, trackLoops, working } from '../core/untilIdle.js'
 import type { Orders } from '../orders/index.js'
 import { runTarget } from './runTarget.js'
 import { lookupHost, shareLookups } from './targets/findAddresses.js'
 import { parseTargets } from './targets/parseTargets.js'
 import { retryPause } from './targets/retryPause.js'
-import type { RunWebhooksParameters, WebhookTools } from './targets/types.js'
+import type {
+  RunWebhooksParameters,
+  TargetRun,
+  WebhookTools,
+} from './targets/types.js'
 
 /**
  * Delivers every event of the orders to each target until the signal aborts.
@@ -85,10 +90,20 @@ export async function runWebhooksWith(
     tell().catch(() => undefined)
   }
   const owner = randomUUID()
-  await Promise.all(
-    targets.map((target) =>
-      runTarget({ orders, store, target, owner, signal, observe, tools }),
-    ),
-  )
+  const loops = trackLoops(parameters.signal)
+  const running = targets.map((target) => {
+    let loop: TrackedLoop | undefined
+    loops.add({
+      state: () => loop?.state() ?? working,
+      wake: () => loop?.wake(),
+    })
+    const tell: TargetRun['tell'] = (told) => {
+      loop = told
+    }
+    const run = { orders, store, target, owner, signal, observe, tools, tell }
+    return runTarget(run)
+  })
+  loops.complete()
+  await Promise.all(running)
   if (lost?.aborted && !parameters.signal.aborted) throw lost.reason
 }

@@ -4,6 +4,12 @@ import { startLoop } from '../../core/loop.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { onAbort } from '../../core/onAbort.js'
 import {
+  type LoopState,
+  type TrackedLoops,
+  trackLoops,
+  working,
+} from '../../core/untilIdle.js'
+import {
   type ClientGroup,
   endingContext,
   endOnTime,
@@ -37,12 +43,17 @@ export async function runChannels(
     throw new InvalidFieldError('signal', signal, 'an AbortSignal')
   const { context, instance } = channels
   const { stopping } = instance.drive()
+  const loops = trackLoops(signal)
   await endOnTime(
     [signal, stopping],
     async ({ ending, letGo }) => {
       const own = { ...channels, context: endingContext(context, letGo) }
       const groups = groupByClient(context)
-      await Promise.all(groups.map((group) => runGroup(own, group, ending)))
+      const running = groups.map((group) =>
+        runGroup(own, group, { ending, loops }),
+      )
+      loops.complete()
+      await Promise.all(running)
     },
     context.store.lost,
   )
@@ -51,7 +62,7 @@ export async function runChannels(
 async function runGroup(
   channels: ChannelsContext,
   group: ClientGroup,
-  ending: AbortSignal,
+  { ending, loops }: { ending: AbortSignal; loops: TrackedLoops },
 ): Promise<void> {
   const { context, instance } = channels
   const { policy, store, observe } = context
@@ -59,14 +70,17 @@ async function runGroup(
   const interval = policy.pollingInterval ?? usualPause
   const quiet = quietIntervalOf(policy, { chainId, interval })
   const memory = openMemory()
+  let isFailed = false
   const loop = startLoop(
     {
       look: async () => {
         await instance.openSealed()
         await lookAtChannels(channels, group, memory)
+        isFailed = false
         return memory.known.size > 0 ? interval : quiet
       },
       failed: (error, failures) => {
+        isFailed = true
         const about = { chainId }
         observeFailure({ observe }, 'channels.failed', { about, error })
         return Math.min(interval * 2 ** failures, longestPause)
@@ -85,6 +99,15 @@ async function runGroup(
     },
     ending,
   )
+  const state = (): LoopState => {
+    const nextLook = loop.nextLook()
+    if (nextLook === 0) return working
+    const isIdle = !isFailed && memory.stale.size === 0
+    return isIdle
+      ? { nextLook: performance.now() + quiet, isIdle }
+      : { nextLook, isIdle }
+  }
+  loops.add({ state, wake: loop.wake })
   const forget = hearChanges(store, { listener: loop.wake })
   if (ending.aborted) forget()
   else onAbort(ending, forget)

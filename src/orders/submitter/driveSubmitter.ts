@@ -1,6 +1,7 @@
 import { startLoop } from '../../core/loop.js'
 import { observeFailure } from '../../core/observeFailure.js'
 import { onAbort } from '../../core/onAbort.js'
+import { type LoopState, working } from '../../core/untilIdle.js'
 import { LeaseLostError } from '../../store/errors.js'
 import {
   claimSubmitter,
@@ -163,8 +164,8 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
     // Someone may need the loop again since it released the lease.
     if (isWanted(shared, driver)) startDriver(shared, driver)
   }
-  const { wake } = loop
-  driver.running = { wake, ended: end(), letGo: () => letGo.abort() }
+  const { wake, nextLook } = loop
+  driver.running = { wake, nextLook, ended: end(), letGo: () => letGo.abort() }
 }
 
 const never = Number.POSITIVE_INFINITY
@@ -197,6 +198,20 @@ function untilAnswers({ submitter, walletAsk, kept }: Driver): number {
   return submitter?.broadcasts.untilOlder(lastSends) ?? 0
 }
 
+/** Says when the submitter has work next. */
+export function stateOfDriver(
+  { policy }: Pick<OrdersContext, 'policy'>,
+  driver: Driver,
+): LoopState {
+  const nextLook = driver.running?.nextLook() ?? 0
+  if (nextLook === 0 || untilAnswers(driver) > 0) return working
+  // Another process has the lease and does the work, or it died.
+  if (driver.denied > 0)
+    return { nextLook: performance.now() + policy.lease, isIdle: true }
+  const isIdle = driver.rest === 'idle'
+  return { nextLook: isIdle ? driver.dueAt : nextLook, isIdle }
+}
+
 /** Milliseconds until the loop may end, unless a caller needs it longer. */
 function restOf({ waits }: SharedByDrivers, driver: Driver): number {
   const { wallet, holders, keptUntil, joins } = driver
@@ -220,6 +235,7 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   // polling.
   driver.isCalm = isIdle && !driver.isChanged && !looked.isSuspended
   driver.rest = looked?.rest
+  driver.dueAt = performance.now() + next
   // The store changed during this poll, so poll again at once.
   if (driver.rest && driver.isChanged) driver.running?.wake()
   if (looked) driver.aside.clear(wholeSubmitter)

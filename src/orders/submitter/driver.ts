@@ -21,6 +21,8 @@ export type SharedByDrivers = {
 /** The running loop of a submitter. */
 type RunningLoop = {
   wake(): void
+  /** `performance.now()` of the next poll; 0 while the loop polls. */
+  nextLook(): number
   /** Resolves once the loop has ended and released the lease. */
   ended: Promise<void>
   /** Aborts the loop's open requests to nodes. */
@@ -70,6 +72,11 @@ export type Driver = {
   denied: number
   /** What may end the current pause early, as the last poll decided. */
   rest: SubmitterLook['rest']
+  /**
+   * `performance.now()` at which an idle submitter has work again; `Infinity` if
+   * no order is due later.
+   */
+  dueAt: number
   /** True when this process has asked for a poll since the last one began. */
   isCalled: boolean
   /**

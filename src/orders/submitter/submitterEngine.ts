@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { idle, type LoopState } from '../../core/untilIdle.js'
 import type { OrderRecord, Submitter } from '../../store/types.js'
 import { type JoinedCapture, openJoins } from '../account/joins.js'
 import { watchNetworks } from '../account/networks.js'
@@ -24,6 +25,7 @@ import {
   keepDriver,
   noticeChange,
   startDriver,
+  stateOfDriver,
 } from './driveSubmitter.js'
 
 /**
@@ -66,6 +68,8 @@ export type SubmitterEngine = {
    * be requested soon. Another call extends that time.
    */
   prepare(submitter: Submitter): void
+  /** Says when a submitter that is held has work next. */
+  stateOf(submitter: Submitter): LoopState
   /** Makes a submitter search for due orders at once. */
   wake(submitter: Submitter): void
   stop(): Promise<void>
@@ -143,6 +147,10 @@ export function createSubmitterEngine(context: OrdersContext): SubmitterEngine {
       const driver = driverOf(submitter)
       if (driver && !stopped.aborted) keepDriver(shared, driver, preparedFor)
     },
+    stateOf: (submitter) => {
+      const driver = drivers.get(submitterKey(submitter))
+      return driver ? stateOfDriver(context, driver) : idle
+    },
     wake: (submitter) => drivers.get(submitterKey(submitter))?.running?.wake(),
     stopping: stopped,
     stop: async () => {
@@ -171,6 +179,7 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     joins: openJoins(),
     walletAsk: openWalletAsk(() => driver.running?.wake()),
     rest: undefined,
+    dueAt: 0,
     isCalled: false,
     isCalm: false,
     isChanged: false,

@@ -29,8 +29,13 @@ export type LastLook = {
 export type NextLook = {
   /** Milliseconds from now until the next poll; 0 once after each new event. */
   milliseconds: number
-  /** True while no order waits for the chain. */
+  /**
+   * True while no order waits for the chain, and it need not be polled as often
+   * as if one did.
+   */
   isQuiet: boolean
+  /** True while no order waits for the chain. */
+  isIdle: boolean
   calledBy: bigint
 }
 
@@ -60,19 +65,21 @@ export async function findNextLook(
 ): Promise<NextLook> {
   const since = performance.now() - at
   const full = Math.max(0, interval - since)
-  const busy = { milliseconds: full, isQuiet: false, calledBy }
-  if (fresh.size > 0 || quiet <= interval) return busy
+  const busy = { milliseconds: full, isQuiet: false, isIdle: false, calledBy }
+  if (fresh.size > 0) return busy
   const { events, due } = await context.store.read((tables) =>
     loadReasons(tables, { destinations, freshTo, until: time }),
   )
   const urgent = events.filter(isUrgent)
   const newest = urgent.at(-1)?.cursor ?? calledBy
+  const isIdle = urgent.length === 0
+  if (quiet <= interval) return { ...busy, isIdle }
   if (newest > calledBy) return { ...busy, milliseconds: 0, calledBy: newest }
-  if (urgent.length > 0) return busy
+  if (!isIdle) return busy
   const rest = Math.max(0, quiet - since)
   const untilDue = due === undefined ? rest : 1000 * Number(due - time) - since
   const milliseconds = Math.min(rest, Math.max(full, untilDue))
-  return { milliseconds, isQuiet: true, calledBy }
+  return { milliseconds, isQuiet: true, isIdle, calledBy }
 }
 
 const isUrgent = ({ type, data }: EventRecord): boolean =>

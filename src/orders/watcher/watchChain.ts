@@ -48,11 +48,12 @@ export type ChainWatcher = {
    *
    * @returns `nextLook`, milliseconds until the next poll. While `isQuiet`, a
    * change in the store may start the next poll earlier: see `findNextLook`.
+   * `isIdle`: no order waits for the chain, or another process watches it.
    * @throws {@link NodeError} {@link NodeAnswerError} when the node does not
    * return its newest block, or is on another chain. The next poll then starts
    * from the beginning.
    */
-  look(): Promise<{ nextLook: number; isQuiet: boolean }>
+  look(): Promise<{ nextLook: number; isQuiet: boolean; isIdle: boolean }>
   /**
    * Decides again when to poll next, because orders in the store may have
    * changed.
@@ -141,7 +142,11 @@ export function watchChain(
   const look: ChainWatcher['look'] = async () => {
     last = undefined
     renew(await kept.take())
-    const denied = { nextLook: policy.lease / 2, isQuiet: false }
+    const denied = {
+      nextLook: policy.lease / 2,
+      isQuiet: false,
+      isIdle: true,
+    }
     if (!lease) return denied
     try {
       await kept.during(async () => {
@@ -173,9 +178,9 @@ export function watchChain(
     }
     const next = await findNext()
     if (!next) return denied
-    const { isQuiet } = next
+    const { isQuiet, isIdle, milliseconds } = next
     memory.isQuiet = isQuiet
-    return { nextLook: Math.max(next.milliseconds, pace.interval), isQuiet }
+    return { nextLook: Math.max(milliseconds, pace.interval), isQuiet, isIdle }
   }
   return {
     look,

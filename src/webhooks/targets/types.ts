@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import type { Observation } from '../../core/observeFailure.js'
+import type { TrackedLoop } from '../../core/untilIdle.js'
 import type {
   OrderEvent,
   OrderEventData,
@@ -150,4 +151,6 @@ export type TargetRun = {
   signal: AbortSignal
   observe: (observation: Observation) => void
   tools: WebhookTools
+  /** Tells which loop has the work now; `undefined` between two. */
+  tell: (loop: TrackedLoop | undefined) => void
 }

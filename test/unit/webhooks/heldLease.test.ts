@@ -38,6 +38,7 @@ async function createRun(
     owner: 'one',
     signal: new AbortController().signal,
     observe: () => undefined,
+    tell: () => undefined,
     tools: { ...quickTools, lease: 60_000 },
   }
 }
