@@ -62,6 +62,7 @@ export async function startCluster({
       inside: urlOf(front.direct, 'postgres', 'shop'),
       password,
     })
+    await untilStreaming(urlOf(front.direct, 'postgres'), members.length - 1)
   } catch (error) {
     stop()
     throw error
@@ -106,7 +107,21 @@ async function makeDatabase(
   await ask(inside, 'grant execute on function pg_control_system() to shop')
 }
 
-async function ask(connectionString: string, text: string): Promise<void> {
+/** Waits until all standbys follow the primary. */
+async function untilStreaming(url: string, standbys: number): Promise<void> {
+  const text = `select 1 from pg_stat_replication where state = 'streaming'`
+  for (let tries = 0; tries < 120; tries++) {
+    if ((await ask(url, text)) === standbys) return
+    await setTimeout(500)
+  }
+  throw new Error('not all standbys follow the primary')
+}
+
+/** Returns the number of rows. */
+async function ask(
+  connectionString: string,
+  text: string,
+): Promise<number | null> {
   const client = new pg.Client({
     connectionString,
     connectionTimeoutMillis: 3_000,
@@ -114,7 +129,8 @@ async function ask(connectionString: string, text: string): Promise<void> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query(text)
+    const { rowCount } = await client.query(text)
+    return rowCount
   } finally {
     await client.end().catch(() => undefined)
   }

@@ -133,6 +133,7 @@ function drive(shared: SharedByDrivers, driver: Driver): void {
       limit: (work) => driver.limit(work),
       look: async () => {
         driver.rest = undefined
+        driver.isIdle = false
         driver.isCalled = false
         driver.isChanged = false
         const endLook = driver.joins.startLook()
@@ -208,8 +209,8 @@ export function stateOfDriver(
   // Another process has the lease and does the work, or it died.
   if (driver.denied > 0)
     return { nextLook: performance.now() + policy.lease, isIdle: true }
-  const isIdle = driver.rest === 'idle'
-  return { nextLook: isIdle ? driver.dueAt : nextLook, isIdle }
+  const { isIdle, dueAt } = driver
+  return { nextLook: isIdle ? dueAt : nextLook, isIdle }
 }
 
 /** Milliseconds until the loop may end, unless a caller needs it longer. */
@@ -235,7 +236,9 @@ async function look(own: SharedByDrivers, driver: Driver): Promise<number> {
   // polling.
   driver.isCalm = isIdle && !driver.isChanged && !looked.isSuspended
   driver.rest = looked?.rest
-  driver.dueAt = performance.now() + next
+  driver.isIdle = looked?.isIdle === true
+  const { quiet = 0 } = looked ?? {}
+  driver.dueAt = performance.now() + (isIdle ? next : Math.max(next, quiet))
   // The store changed during this poll, so poll again at once.
   if (driver.rest && driver.isChanged) driver.running?.wake()
   if (looked) driver.aside.clear(wholeSubmitter)

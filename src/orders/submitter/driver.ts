@@ -72,9 +72,11 @@ export type Driver = {
   denied: number
   /** What may end the current pause early, as the last poll decided. */
   rest: SubmitterLook['rest']
+  /** True when the last poll found nothing to do, or nothing that can be done. */
+  isIdle: boolean
   /**
-   * `performance.now()` at which an idle submitter has work again; `Infinity` if
-   * no order is due later.
+   * `performance.now()` at which an idle submitter may have work again;
+   * `Infinity` if no order is due.
    */
   dueAt: number
   /** True when this process has asked for a poll since the last one began. */

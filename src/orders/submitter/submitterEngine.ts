@@ -179,6 +179,7 @@ function createDriver(context: OrdersContext, wallet: OrderWallet): Driver {
     joins: openJoins(),
     walletAsk: openWalletAsk(() => driver.running?.wake()),
     rest: undefined,
+    isIdle: false,
     dueAt: 0,
     isCalled: false,
     isCalm: false,

@@ -116,6 +116,11 @@ export type SubmitterLook = {
    * nothing is in flight. `block`: an order that is due now.
    */
   rest: 'idle' | 'block' | undefined
+  /**
+   * True when nothing is in flight, and this poll began nothing. Orders may be
+   * due that cannot be sent now, as while fees are too high.
+   */
+  isIdle: boolean
 }
 
 /** Milliseconds between two polls of a submitter. */
@@ -168,6 +173,7 @@ export async function workSubmitter(
     isClaimed,
     isSuspended,
     rest: undefined,
+    isIdle: false,
   }
   const step = openSteps(submitter)
   await step('wallet', () => storeAnswer(context, submitter, 0))
@@ -175,7 +181,7 @@ export async function workSubmitter(
   if (idle > 0) {
     pace.rememberIdle(0)
     submitter.openings.endLook()
-    return { ...nothing, next: idle, rest: 'idle' }
+    return { ...nothing, next: idle, rest: 'idle', isIdle: true }
   }
   pace.startLook()
   const isSending = work.due !== undefined || submitter.joins.isAwaited
@@ -227,7 +233,10 @@ export async function workSubmitter(
   )
   // Neither a replacement nor a filled gap is news: no block included anything.
   pace.rememberIdle(news < never ? 0 : pace.idle + 1)
-  const done = { ...nothing, settled: all, isNews, isFull }
+  const isWaiting = submitter.joins.isAwaited || submitter.walletAsk.row
+  const isIdle =
+    news === never && submitter.inFlight.rows.length === 0 && !isWaiting
+  const done = { ...nothing, settled: all, isNews, isFull, isIdle }
   const untilBlock = isBlockwise ? pace.untilBlock(isReplaced) : undefined
   if (untilBlock && news === never && waitsForBlock(submitter, view))
     return { ...done, next: untilBlock, rest: 'block' }
