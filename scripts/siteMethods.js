@@ -37,6 +37,7 @@ export const tasks = {
   },
   Run: {
     run: 'settings',
+    runDue: 'serverless',
     suspend: 'going-live',
     resume: 'going-live',
     reseal: 'settings',

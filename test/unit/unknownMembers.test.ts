@@ -213,6 +213,7 @@ const verbs = {
   ledger: {},
   capture: { orderId: '1' },
   run: { signal },
+  runDue: { until: Date.now() + 600_000 },
   reseal: {},
   within: { recipients: [] },
   changeRecipients: { add: [] },
