@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { findPort } from '../../worker/findPort.js'
 import { layCable } from './cable.js'
 import { type Program, signalAll, startPart } from './program.js'
@@ -58,14 +59,27 @@ export async function prepareMember(
     NETWORK: '127.0.0.1/32',
   }
   let patroni: Program | undefined
+  let isOn = false
+  const startPatroni = () => {
+    const started = startPart('patroni', { name, folder, settings })
+    patroni = started
+    // Docker and systemd start it again, too.
+    started.ended
+      .then(() => setTimeout(1_000))
+      .then(() => isOn && patroni === started && startPatroni())
+  }
   const roots = () => [patroni?.pid ?? 0, readPostmaster(data)]
   return {
     name,
     ports: { postgres: outside.postgres.port, rest: outside.rest.port },
     start: () => {
-      patroni = startPart('patroni', { name, folder, settings })
+      isOn = true
+      startPatroni()
     },
-    kill: () => signalAll(roots(), 'SIGKILL'),
+    kill: () => {
+      isOn = false
+      signalAll(roots(), 'SIGKILL')
+    },
     freeze: () => signalAll(roots(), 'SIGSTOP'),
     thaw: () => signalAll(roots(), 'SIGCONT'),
     cut: () => {
@@ -75,6 +89,7 @@ export async function prepareMember(
       for (const cable of cables) cable.mend()
     },
     stop: () => {
+      isOn = false
       signalAll(roots(), 'SIGKILL')
       for (const cable of cables) cable.stop()
     },
