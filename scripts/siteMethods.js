@@ -37,6 +37,8 @@ export const tasks = {
   },
   Run: {
     run: 'settings',
+    liveness: 'going-live',
+    readiness: 'going-live',
     suspend: 'going-live',
     resume: 'going-live',
     reseal: 'settings',
