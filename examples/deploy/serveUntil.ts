@@ -19,10 +19,13 @@ export async function serveUntil(
   { port, stopping, drain }: ServeUntilParameters,
 ): Promise<void> {
   const server = createServer((request, response) => {
-    // Without this, the next request could come while the connection closes.
+    // Has a proxy send its next request over another connection.
     if (stopping.aborted) response.setHeader('connection', 'close')
     listener(request, response)
   })
+  // Longer than a proxy keeps an idle connection, 60 seconds as a rule: else the
+  // next request could come while this end closes the connection.
+  server.keepAliveTimeout = 75_000
   server.listen(port)
   await once(server, 'listening')
   if (!stopping.aborted) await once(stopping, 'abort')
