@@ -38,6 +38,8 @@ export const tasks = {
   Run: {
     run: 'settings',
     runDue: 'serverless',
+    liveness: 'going-live',
+    readiness: 'going-live',
     suspend: 'going-live',
     resume: 'going-live',
     reseal: 'settings',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { inTime } from '../core/wait.js'
 import type { Orders } from '../orders/index.js'
-import { openAdmission } from './admission.js'
+import { type Admission, openAdmission } from './admission.js'
 import { checkZod } from './checkZod.js'
 import { allowOrigin } from './cors.js'
 import { limitEach } from './limitEach.js'
@@ -46,7 +46,7 @@ export function openHandler(
   const handler: HandlerContext = {
     ...settled,
     orders,
-    hub: createStreamHub(orders),
+    hub: createStreamHub(orders, { stopping: settled.stopping }),
     routes: [...createRoutes(settled.basePath, settled.subscriptions), ...more],
     bodies: createBodySchemas(),
     // A comparison sends many requests to nodes, and a reloaded page would start
@@ -80,7 +80,12 @@ async function reply(
     request.signal.addEventListener('abort', leave)
     if (request.signal.aborted) leave()
     const isBuyers = found.routes.some(isForBuyers)
-    const admit = isBuyers ? handler.admitBuyers : handler.admitOthers
+    const isProbe = found.routes.some(({ who }) => who === 'prober')
+    const admit: Admission = isProbe
+      ? (work) => work()
+      : isBuyers
+        ? handler.admitBuyers
+        : handler.admitOthers
     const answered = await admit(() => {
       const work = serve(handler, asked, found).catch(toProblem)
       return inTime(work, longest, () => {

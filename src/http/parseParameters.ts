@@ -1,4 +1,5 @@
 import { checkMembers } from '../core/checkMembers.js'
+import { checkSignal } from '../core/checkSignal.js'
 import { InvalidFieldError, shown } from '../core/errors.js'
 import type { PaymentHandlerParameters } from './types.js'
 
@@ -12,6 +13,7 @@ export type SettledParameters = {
    */
   origins: readonly string[] | undefined
   subscriptions: PaymentHandlerParameters['subscriptions']
+  stopping: AbortSignal | undefined
 }
 
 /**
@@ -28,9 +30,11 @@ export function parseParameters(
     'cors',
     'origins',
     'subscriptions',
+    'stopping',
   ])
   const given: PaymentHandlerParameters = Object(parameters)
-  const { basePath = '', authorize, cors, origins, subscriptions } = given
+  const { basePath = '', authorize, cors, origins } = given
+  const { subscriptions, stopping } = given
   if (cors) checkMembers(cors, { origins: true }, 'cors')
   const isPath =
     basePath === '' ||
@@ -51,12 +55,14 @@ export function parseParameters(
       subscriptions,
       'the object that createSubscriptions returned',
     )
+  checkSignal(stopping, 'stopping')
   return {
     basePath,
     authorize,
     corsOrigins: parseOrigins(cors?.origins ?? [], 'cors.origins'),
     origins: origins && parseOrigins(origins, 'origins'),
     subscriptions,
+    stopping,
   }
 }
 

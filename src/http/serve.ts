@@ -15,6 +15,7 @@ import type { FoundRoute } from './routes/findRoute.js'
 import {
   type BuyerCall,
   isForBuyers,
+  isStream,
   type MerchantCall,
   type Route,
   type SubscriberCall,
@@ -67,6 +68,10 @@ export async function serve(
     checkOrigin(request, originsFor(handler, route, request))
   if (route.isExpensive) checkSite(request)
   if (route.who === 'public') return route.run()
+  if (route.who === 'prober') return route.run(handler)
+  // A new stream would only be cut off soon.
+  if (handler.stopping?.aborted && isStream(route))
+    throw new RequestRefusedError('stopping')
   const ids = {
     orderId: parseSegment(segments.orderId, 'orderNotFound'),
     refundId: parseSegment(segments.refundId, 'refundNotFound'),

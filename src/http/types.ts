@@ -55,6 +55,13 @@ export type PaymentHandlerParameters = {
    * no routes for subscriptions
    */
   subscriptions?: Subscriptions | undefined
+  /**
+   * Aborts when the process begins to stop. From then on `GET /readyz` answers
+   * 503, and streams end and are refused, so that load balancer and clients use
+   * another process. All other requests are still answered.
+   * @default never
+   */
+  stopping?: AbortSignal | undefined
 }
 
 /** Answers a fetch `Request` with a `Response`. Never rejects. */

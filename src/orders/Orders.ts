@@ -3,6 +3,7 @@ import type { DestinationOrders } from './DestinationOrders.js'
 import type { RunDueParameters } from './runDue.js'
 import type { RunWorkerParameters } from './runWorker.js'
 import type { ChangeRecipientsParameters } from './verbs/changeRecipients.js'
+import type { ProbeVerdict } from './verbs/createProbes.js'
 import type { ResealParameters, ResealReport } from './verbs/resealOrders.js'
 
 /** Parameters of `within`: the recipients to keep. */
@@ -73,6 +74,48 @@ export interface Orders extends DestinationOrders {
    * ```
    */
   runDue(parameters: RunDueParameters): Promise<{ next: Date }>
+
+  /**
+   * Says whether this process can work, or has to be restarted: it has lost its
+   * store. Answers at once, and also while the store or a node does not answer.
+   * Never rejects.
+   *
+   * Does not tell whether payments are captured: `health` does.
+   * @example
+   * ```ts
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export async function endIfLost(orders: Orders) {
+   *   const { ok } = await orders.liveness()
+   *   if (!ok) process.exit(1)
+   * }
+   * ```
+   */
+  liveness(): Promise<ProbeVerdict>
+
+  /**
+   * Says whether this process can serve: it opened the store, has every sealing
+   * key that is in use, the store answers, and its tables are of this release.
+   * Nodes are not asked, and a suspended shop is ready. Never rejects. Waits 3
+   * seconds at most.
+   *
+   * All calls together look at the store once a second. An answer can be a
+   * second old.
+   * @example
+   * ```ts
+   * import { createServer } from 'node:http'
+   * import type { Orders } from 'countersign/orders'
+   *
+   * export function serveProbes(orders: Orders, port: number) {
+   *   return createServer(async ({ url }, response) => {
+   *     const isLive = url === '/livez'
+   *     const { ok } = await (isLive ? orders.liveness() : orders.readiness())
+   *     response.writeHead(ok ? 200 : 503).end()
+   *   }).listen(port)
+   * }
+   * ```
+   */
+  readiness(): Promise<ProbeVerdict>
 
   /**
    * Encrypts every secret of these orders and their channels again with the

@@ -24,6 +24,7 @@ import { auditOrders } from './verbs/auditOrders.js'
 import { cancellationToSign } from './verbs/cancellationToSign.js'
 import { captureOrder } from './verbs/captureOrder.js'
 import { changeRecipients } from './verbs/changeRecipients.js'
+import { createProbes } from './verbs/createProbes.js'
 import type {
   DraftOrderParameters,
   ExactDraftParameters,
@@ -85,6 +86,7 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
   const context = createContext(parameters)
   const instance = createInstance(context)
   const { drive, hold, openSealed, perform } = instance
+  const { liveness, readiness } = createProbes(context, instance)
   const openToRun = async () => {
     await openSealed()
     checkKinds(context)
@@ -104,6 +106,8 @@ export function createOrders(parameters: CreateOrdersParameters): Orders {
         checkObject(given)
         return runDue(given)
       }),
+    liveness: () => watchVerb(context, 'liveness', liveness),
+    readiness: () => watchVerb(context, 'readiness', readiness),
     reseal: (given = {}) =>
       perform('reseal', given, () => untilSignal(context, given, resealOrders)),
     changeRecipients: (given) =>

@@ -56,6 +56,7 @@ export type {
 export type { Orders } from './Orders.js'
 export type { AuditReport } from './verbs/auditOrders.js'
 export type { AuditSum } from './verbs/auditRange.js'
+export type { ProbeVerdict } from './verbs/createProbes.js'
 export type {
   DraftOrderParameters,
   ExactDraftParameters,

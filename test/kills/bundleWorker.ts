@@ -8,18 +8,19 @@ import { entryFiles, importPathOf } from '../../scripts/entryFiles.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Builds a program of this folder into one file that plain `node` starts at
- * once. Native packages stay outside, and are found beside it.
+ * Builds a program of a folder, this one if none is named, into one file that
+ * plain `node` starts at once. Native packages stay outside, and are found beside it.
  */
 export async function bundleWorker(
   name: string,
+  from = 'test/kills',
 ): Promise<{ file: string; remove: () => void }> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-kills-'))
   const file = join(folder, `${name}.mjs`)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   await build({
     absWorkingDir: root,
-    entryPoints: [`test/kills/${name}.ts`],
+    entryPoints: [`${from}/${name}.ts`],
     alias: Object.fromEntries(
       Object.entries(entryFiles).map(([entry, path]) => [
         importPathOf(entry),

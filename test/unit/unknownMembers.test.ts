@@ -236,7 +236,7 @@ test.each(Object.entries(verbs))(
 )
 
 test('the verbs with parameters are all named here', () => {
-  const bare = ['health', 'suspend', 'resume', 'close']
+  const bare = ['health', 'liveness', 'readiness', 'suspend', 'resume', 'close']
   expect(Object.keys(orders).sort()).toEqual(
     [...Object.keys(verbs), ...bare].sort(),
   )

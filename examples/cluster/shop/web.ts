@@ -28,9 +28,8 @@ createServer(getRequestListener(handle)).listen(
 
 // A worker's `run` ends when the database was replaced; this process asks.
 for (;;) {
-  await orders.health().catch((error: unknown) => {
-    if (!Object(error).retryable) endWith(error)
-  })
+  const verdict = await orders.liveness()
+  if (!verdict.ok) endWith(verdict.reason)
   await setTimeout(1_000)
 }
 

@@ -61,7 +61,8 @@ function operation(route: Route, bodies: BodySchemas): Json {
     operationId: name,
     summary,
     tags: [who],
-    security: who === 'public' ? [] : [{ [security[who]]: [] }],
+    security:
+      who === 'public' || who === 'prober' ? [] : [{ [security[who]]: [] }],
     ...(path.includes('{') || route.query || route.headers
       ? { parameters: parametersOf(route) }
       : {}),

@@ -68,6 +68,13 @@ export type MerchantCall = Call & {
   alone: <result>(work: () => Promise<result>) => Promise<result>
 }
 
+/** What a probe may use. It is sent without a sign-in. */
+type ProbeCall = {
+  orders: Pick<Orders, 'liveness' | 'readiness'>
+  /** Aborts when the process begins to stop. */
+  stopping: AbortSignal | undefined
+}
+
 /** Streams of server-sent events, one for buyers and one for merchants. */
 type StreamName = 'BuyerEventStream' | 'OrderEventStream'
 
@@ -111,6 +118,7 @@ export type Route = RouteFields &
     | { who: 'buyer'; run(call: BuyerCall): Promise<Response> }
     | { who: 'subscriber'; run(call: SubscriberCall): Promise<Response> }
     | { who: 'merchant'; run(call: MerchantCall): Promise<Response> }
+    | { who: 'prober'; run(call: ProbeCall): Promise<Response> }
     | { who: 'public'; run(): Promise<Response> }
   )
 
@@ -131,6 +139,11 @@ export function subscriberRoute<name extends BodyName = never>(
 /** True for a route whose requests carry a buyer's token. */
 export function isForBuyers({ who }: Pick<Route, 'who'>): boolean {
   return who === 'buyer' || who === 'subscriber'
+}
+
+/** True for a route that answers with a stream of events. */
+export function isStream({ answers }: Pick<Route, 'answers'>): boolean {
+  return String(answers[200]).endsWith('Stream')
 }
 
 /** Makes a route for a merchant that `authorize` accepts. */

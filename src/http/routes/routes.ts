@@ -4,6 +4,7 @@ import { answer } from './answer.js'
 import { buyerRoutes } from './buyerRoutes.js'
 import { merchantRoutes } from './merchantRoutes.js'
 import { openApi } from './openApi.js'
+import { probeRoutes } from './probeRoutes.js'
 import type { Route } from './route.js'
 import { subscriptionRoutes } from './subscriptionRoutes.js'
 
@@ -20,6 +21,7 @@ export function createRoutes(
   const routes: Route[] = [
     ...buyerRoutes(),
     ...merchantRoutes(queries),
+    ...probeRoutes(),
     ...(subscriptions ? subscriptionRoutes(subscriptions, queries) : []),
     {
       who: 'public',

@@ -43,6 +43,7 @@ export type AnswerName =
   | 'ChargeList'
   | 'Sending'
   | 'ResealReport'
+  | 'Probe'
   | 'Problem'
 
 /**
@@ -131,6 +132,7 @@ export function createAnswerSchemas(): AnswerSchemas {
     }),
     Sending: z.strictObject({ suspended: z.boolean() }),
     ResealReport: z.strictObject({ resealed: z.int(), left: z.int() }),
+    Probe: z.strictObject({ ok: z.literal(true) }),
     Problem: z.strictObject({
       type: z.string().regex(/^urn:countersign:problem:[a-zA-Z]+$/),
       title: z.string(),

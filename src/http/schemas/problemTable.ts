@@ -43,6 +43,9 @@ export type ProblemReason =
   | 'timeout'
   | 'nodeUnavailable'
   | 'storeUnavailable'
+  | 'storeLost'
+  | 'wrongSetup'
+  | 'stopping'
   | 'internal'
 
 export type ProblemRow = {
@@ -145,6 +148,22 @@ export const problemTable: Readonly<Record<ProblemReason, ProblemRow>> = {
     status: 503,
     title: 'Store unavailable',
     detail: 'The database could not be read or written; try again.',
+    retryAfter: 1,
+  },
+  storeLost: {
+    status: 503,
+    title: 'Store lost',
+    detail: 'The server can use its database again after a restart only.',
+  },
+  wrongSetup: {
+    status: 503,
+    title: 'Wrong setup',
+    detail: 'The configuration of the server does not fit its database.',
+  },
+  stopping: {
+    status: 503,
+    title: 'Stopping',
+    detail: 'The server is stopping; another one answers.',
     retryAfter: 1,
   },
   internal: {

@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { onAbort } from '../../core/onAbort.js'
 import type { Order, Orders } from '../../orders/index.js'
 import { streamEvents } from './streamEvents.js'
 import { openInbox, type StreamInbox } from './streamInbox.js'
@@ -92,7 +93,13 @@ type Stream = { sink: StreamSink; inbox: StreamInbox; following: Following }
  */
 export function createStreamHub(
   orders: Pick<Orders, 'events' | 'get'>,
-  limits: Partial<StreamLimits> = {},
+  {
+    stopping,
+    ...limits
+  }: Partial<StreamLimits> & {
+    /** Ends all streams when it aborts. */
+    stopping?: AbortSignal | undefined
+  } = {},
 ): StreamHub {
   const settled = { ...usual, ...limits }
   const reader = startReader(orders)
@@ -119,8 +126,11 @@ export function createStreamHub(
     const leave = () => {
       open.splice(open.indexOf(whose), 1)
       following.stop()
+      forget?.()
     }
     open.push(whose)
+    const forget = stopping && onAbort(stopping, sink.end)
+    if (stopping?.aborted) sink.end()
     if (sink.ended.aborted) leave()
     else sink.ended.addEventListener('abort', leave)
     tell({ sink, inbox, following }).then(sink.end, sink.end)

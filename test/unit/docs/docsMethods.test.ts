@@ -76,6 +76,8 @@ test.each(all.map((member) => [member.name, member] as const))(
 
 const silent = [
   'health',
+  'liveness',
+  'readiness',
   'suspend',
   'resume',
   'close',
