@@ -22,10 +22,10 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-export function lowest(values: readonly number[]): number | undefined {
+export function leastOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.min(...values)
 }
 
-export function highest(values: readonly number[]): number | undefined {
+export function mostOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.max(...values)
 }

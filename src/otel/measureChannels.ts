@@ -1,5 +1,5 @@
 import type { ChannelsHealth } from '../channels/engine.js'
-import { ageOf, gauges, lowest, sum } from './gauges.js'
+import { ageOf, gauges, leastOf, sum } from './gauges.js'
 import type { Measurement } from './metricTable.js'
 
 /** Returns the gauges of what the channels of a shop owe. */
@@ -11,7 +11,7 @@ export function measureChannels(
   return ids.flatMap((chainId) => {
     const own = destinations.filter((one) => one.chainId === chainId)
     const oldest = (times: readonly (bigint | undefined)[]) => {
-      const since = lowest(
+      const since = leastOf(
         times.flatMap((time) => (time === undefined ? [] : Number(time))),
       )
       return since === undefined ? 0 : ageOf(since * 1000, now)

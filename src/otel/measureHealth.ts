@@ -1,7 +1,7 @@
 import type { NodeFault } from '../orders/engine.js'
 import type { OrdersHealth } from '../orders/index.js'
 import type { OrderState } from '../store/types.js'
-import { ageOf, gauges, highest, lowest, sum } from './gauges.js'
+import { ageOf, gauges, leastOf, mostOf, sum } from './gauges.js'
 import { measureChannels } from './measureChannels.js'
 import type { Measurement } from './metricTable.js'
 import type { ShopHealth } from './types.js'
@@ -88,7 +88,7 @@ function measureChain(
     ...gauges(labels, {
       'countersign.chain.block.age':
         time === undefined ? undefined : ageOf(Number(time) * 1000, now),
-      'countersign.chain.lag': highest(
+      'countersign.chain.lag': mostOf(
         own.flatMap(({ lag }) => (lag === undefined ? [] : Number(lag))),
       ),
     }),
@@ -117,10 +117,10 @@ function measureSubmitters(
       own.map(({ faultKind }) => faultKind),
     ),
     ...gauges(labels, {
-      'countersign.submitter.balance': lowest(
+      'countersign.submitter.balance': leastOf(
         funded.map(({ wei }) => wei / weiPerCoin),
       ),
-      'countersign.submitter.captures': lowest(
+      'countersign.submitter.captures': leastOf(
         funded.map(({ wei, gasPrice }) =>
           Math.floor(wei / (captureGas * gasPrice)),
         ),
@@ -133,7 +133,7 @@ function measureSubmitters(
       'countersign.submitter.fee_too_high': sum(
         own.map(({ feeTooHigh }) => feeTooHigh),
       ),
-      'countersign.submitter.time_left': lowest([mostTimeLeft, ...times]),
+      'countersign.submitter.time_left': leastOf([mostTimeLeft, ...times]),
     }),
   ]
 }
@@ -153,7 +153,7 @@ function measureAside(
       .flatMap(({ putAside }) => putAside)
       .map(({ what, since }) => [`${since} ${what}`, Number(since)]),
   )
-  const oldest = lowest([...tasks.values()])
+  const oldest = leastOf([...tasks.values()])
   return gauges(
     { 'countersign.chain_id': chainId },
     {

@@ -5,7 +5,7 @@ import type { ShopHealth, WatchHealthParameters } from './types.js'
  * Milliseconds that `health` may take. It gives a node 5 seconds, and Prometheus
  * waits 10 seconds for a scrape.
  */
-export const longestHealth = 7000
+const longestHealth = 7000
 
 /**
  * Creates a function that reads the health of a shop. It returns `undefined` if
