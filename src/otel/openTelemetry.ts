@@ -69,7 +69,10 @@ export function openTelemetry(
   parameters: OpenTelemetryParameters = {},
 ): Telemetry {
   checkMembers(parameters, ['meterProvider', 'tracerProvider'])
-  const { meterProvider = metrics, tracerProvider = trace } = parameters
+  const {
+    meterProvider = metrics,
+    tracerProvider = trace,
+  }: OpenTelemetryParameters = Object(parameters)
   checkMethod('meterProvider', meterProvider, 'getMeter')
   checkMethod('tracerProvider', tracerProvider, 'getTracer')
   const instruments = createInstruments(meterProvider.getMeter(scope))

@@ -204,7 +204,7 @@ test('an SDK that throws stops neither the caller nor the other part', () => {
 })
 
 test('without an SDK, nothing happens', () => {
-  const { observe, watchHealth } = openTelemetry()
+  const { observe, watchHealth } = openTelemetry(null as never)
   observe(capture)
   watchHealth({ orders: { health: () => Promise.reject(new Error('x')) } })()
 })
