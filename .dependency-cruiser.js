@@ -30,6 +30,7 @@ const parts = {
   element: ['core', 'pages'],
   wagmi: ['core', 'payments', 'client'],
   accelerate: ['core'],
+  otel: ['core', 'store', 'orders', 'channels'],
   x402: ['core', 'chain', 'payments', 'orders', 'channels', 'store'],
   subscriptions: ['core', 'chain', 'payments', 'orders', 'store'],
   channels: ['core', 'chain', 'payments', 'orders', 'store'],

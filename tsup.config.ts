@@ -22,6 +22,7 @@ export default defineConfig({
     // Peers without a range, which the bundler does not know.
     'wagmi',
     '@wagmi/core',
+    '@opentelemetry/api',
   ],
   esbuildPlugins: [
     pageAssets(process.cwd(), './'),

@@ -12,6 +12,7 @@ export const entryFiles = {
   pages: 'src/pages/index.ts',
   element: 'src/element/index.ts',
   wagmi: 'src/wagmi/index.ts',
+  otel: 'src/otel/index.ts',
   webhooks: 'src/webhooks/index.ts',
   accelerate: 'src/accelerate/index.ts',
   x402: 'src/x402/index.ts',

@@ -187,6 +187,8 @@ const rows: readonly Row[] = [
     ],
     ['core', 'store', 'webhooks', 'webhooks/targets'],
   ],
+  // Of orders and channels it has types only.
+  ['otel', '*', ['@opentelemetry/api'], ['core', 'otel']],
   [
     'accelerate',
     '*',

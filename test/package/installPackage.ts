@@ -38,6 +38,7 @@ const peersAtOnce = [
   '@wagmi/core',
   'wagmi',
   '@tanstack/react-query',
+  '@opentelemetry/api',
 ]
 
 /**

@@ -9,6 +9,7 @@ import * as devchain from 'countersign/devchain'
 import * as element from 'countersign/element'
 import * as http from 'countersign/http'
 import * as orders from 'countersign/orders'
+import * as otel from 'countersign/otel'
 import * as pages from 'countersign/pages'
 import * as reads from 'countersign/reads'
 import * as sql from 'countersign/sql'
@@ -32,6 +33,7 @@ const entries: Record<string, Record<string, unknown>> = {
   http,
   index: main,
   orders,
+  otel,
   pages,
   reads,
   sql,
@@ -308,6 +310,14 @@ test('countersign/wagmi exports these names', () => {
       "useCancelPayment",
       "useOrder",
       "useSignPayment",
+    ]
+  `)
+})
+
+test('countersign/otel exports these names', () => {
+  expect(Object.keys(otel).sort()).toMatchInlineSnapshot(`
+    [
+      "openTelemetry",
     ]
   `)
 })

@@ -13,6 +13,7 @@ const exceptions: Record<string, string> = {
   notOpen: 'of an order or subscription, as the glossary says',
   onOpen: 'of a stream, as EventSource names it',
   openApi: 'the standard is called OpenAPI',
+  openTelemetry: 'the standard is called OpenTelemetry',
   permitOpen: 'of a permit, as the glossary says',
   openTransactions: 'transactions in flight, in the health report',
   requestedByCustomer:

@@ -132,6 +132,7 @@ function healthSchema(): Report<'Health'> {
         gasPrice: decimalSchema().optional(),
         openTransactions: z.int(),
         feeTooHigh: z.int(),
+        nextDeadline: decimalSchema().optional(),
         nextNonce: z.int(),
         lease: z
           .strictObject({

@@ -132,6 +132,11 @@ export type SubmitterHealth = {
    * more than `policy.maxFee`; at most 1,000.
    */
   feeTooHigh: number
+  /**
+   * The first end of a window, in Unix seconds, among the orders and refunds
+   * whose transaction is still to be sent; absent if there are none.
+   */
+  nextDeadline: bigint | undefined
   /** Lowest account nonce for which the store has no transaction. */
   nextNonce: number
   /**
@@ -420,6 +425,7 @@ async function loadSubmitter(
     ...submitter,
     openTransactions: open.length,
     feeTooHigh: waiting.filter(({ reason }) => reason === 'feeTooHigh').length,
+    nextDeadline: waiting[0]?.deadline,
     nextNonce: value.nextNonce,
     lease: held && { ...held, thisInstance: held.owner === owner },
     putAside: await loadPutAside(tables, submitterKey(submitter)),

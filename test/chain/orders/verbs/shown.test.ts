@@ -153,6 +153,7 @@ test('health shows orders, submitters and how far the chain was read', async () 
         gasPrice: expect.any(BigInt),
         openTransactions: 0,
         feeTooHigh: 0,
+        nextDeadline: undefined,
         nextNonce: 0,
         lease: undefined,
         putAside: [],

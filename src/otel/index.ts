@@ -1,0 +1,2 @@
+export { openTelemetry, type Telemetry } from './openTelemetry.js'
+export type { WatchHealthParameters } from './types.js'
