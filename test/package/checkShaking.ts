@@ -187,6 +187,13 @@ const rows: readonly Row[] = [
     ],
     ['core', 'store', 'webhooks', 'webhooks/targets'],
   ],
+  // A worker has no module of Node, and neither libsql nor pg.
+  [
+    'durable',
+    '*',
+    ['kysely', 'viem'],
+    ['core', 'durable', 'sql', 'sql/engines', 'sql/tables', 'store'],
+  ],
   [
     'accelerate',
     '*',
