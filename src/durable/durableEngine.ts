@@ -32,7 +32,7 @@ export function durableEngine(
     // No other release can migrate the tables while this object runs.
     begin: async () => undefined,
     commit: async (session, isNews) => {
-      units.get(session)?.commit()
+      await units.get(session)?.commit()
       if (isNews) database.tell(self)
     },
     rollback: async (session) => units.get(session)?.undo(),

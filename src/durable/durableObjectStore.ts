@@ -29,7 +29,8 @@ export type DurableObjectStoreParameters = {
  * Use the object's SQL for nothing else, and do not call `deleteAll`.
  *
  * @param storage the `ctx.storage` of an object whose class has SQLite, as
- * listed under `new_sqlite_classes`.
+ * listed under `new_sqlite_classes`. Pass it itself, not a copy: two stores
+ * share one object only if both have the same storage.
  *
  * @throws {@link StoreError} when `storage` has no SQL.
  * @throws {@link InvalidFieldError} when `restored` is not a text.

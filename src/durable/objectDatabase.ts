@@ -10,7 +10,7 @@ export type ObjectUnit = {
   /** @throws {@link SqlFault} when the database refuses the statement. */
   run(statement: Statement): Found & { numAffectedRows?: bigint }
   /** Makes all changes of this unit, or none. */
-  commit(): void
+  commit(): Promise<void>
   undo(): void
 }
 
@@ -130,8 +130,10 @@ function openDatabase(storage: DurableStorage): ObjectDatabase {
           return { ...found, numAffectedRows: countChanges(storage) }
         })
       },
-      commit: () => {
+      commit: async () => {
         if (done.length === 0) return
+        // Most reads wait for nothing else, and end within this turn.
+        if (reads.size > 0) await nextTurn()
         if (reads.size > 0 || held.length > 0)
           return hold(done.map(({ statement }) => statement))
         storage.transactionSync(() => {

@@ -3,7 +3,7 @@ import { encodePayment, signPayment } from 'countersign'
 import { type DurableStorage, durableObjectStore } from 'countersign/durable'
 import { createOrders, type Orders } from 'countersign/orders'
 import { createReadClient } from 'countersign/reads'
-import { sealer } from 'countersign/store'
+import { type PaymentStore, sealer } from 'countersign/store'
 import { createClient, custom, defineChain, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createStops, type Stops } from './stops.js'
@@ -24,8 +24,12 @@ export class KilledShop {
   async fetch(request: Request): Promise<Response> {
     const asked = (await request.json()) as Asked
     const stops = createStops(asked.stop, () => this.#storage.sync())
-    const { orders, payer, chainId } = openShop(asked, this.#storage, stops)
+    const opened = openShop(asked, this.#storage, stops)
+    const { store, orders, payer, chainId } = opened
     try {
+      if (asked.step === 'writeInRead') await writeInRead(store)
+      if (asked.step === 'readAgain')
+        return Response.json(await store.read((it) => it.getValue('during')))
       if (asked.step === 'show')
         return Response.json(await show(orders, String(asked.orderId)))
       const told = await takeStep(orders, asked, { payer, chainId })
@@ -34,6 +38,13 @@ export class KilledShop {
       await orders.close()
     }
   }
+}
+
+/** Writes while an earlier read is open, and both wait for the disk. */
+async function writeInRead(store: PaymentStore): Promise<void> {
+  await store.read(() =>
+    store.write((it) => it.setValue('during', { isThere: true })),
+  )
 }
 
 type Buyer = { payer: ReturnType<typeof openBuyer>; chainId: number }
@@ -105,7 +116,7 @@ function openShop(
   { url, token, merchant, payer }: Asked,
   storage: ObjectStorage,
   stops: Stops,
-): { orders: Orders } & Buyer {
+): { store: PaymentStore; orders: Orders } & Buyer {
   const chain = defineChain({
     id: 31337,
     name: 'Development',
@@ -115,8 +126,9 @@ function openShop(
   globalThis.fetch = stops.passNode(send)
   const client = createReadClient({ url, chain })
   const request = (asked: never) => client.request(asked)
+  const store = stops.passStore(durableObjectStore(stops.passStorage(storage)))
   const orders = createOrders({
-    store: stops.passStore(durableObjectStore(stops.passStorage(storage))),
+    store,
     seal: sealer({
       keys: { test: Uint8Array.from({ length: 32 }, (_, at) => at * 7) },
       current: 'test',
@@ -131,7 +143,8 @@ function openShop(
     ],
     policy: { pollingInterval: 50, fulfilAt: 'included', lease: 1_500 },
   })
-  return { orders, payer: openBuyer(payer, chain, url), chainId: chain.id }
+  const buyer = openBuyer(payer, chain, url)
+  return { store, orders, payer: buyer, chainId: chain.id }
 }
 
 function openBuyer(

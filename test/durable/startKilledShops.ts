@@ -42,6 +42,11 @@ export type KilledShops = {
    * wrong: nothing must be. `missed` says that the sale did not pass the point.
    */
   kill(one: DurableKill): Promise<{ problems: string[]; missed: boolean }>
+  /**
+   * Kills the runtime after a write that was confirmed inside a read, and
+   * returns what the next one reads.
+   */
+  killInRead(): Promise<unknown>
   stop(): Promise<void>
 }
 
@@ -93,6 +98,15 @@ export async function startKilledShops(chain: DevChain): Promise<KilledShops> {
         problems: problems.map((problem) => `${where}: ${problem}`),
         missed: first !== undefined,
       }
+    },
+    killInRead: async () => {
+      const { ask } = await openSale()
+      const stop: Stop = { point: 'durable', count: 1 }
+      ask({ step: 'writeInRead', stop }).catch(() => undefined)
+      await workerd.printed('stopped durable 1')
+      await workerd.kill()
+      workerd = await startWorkerd(executable, folder)
+      return ask({ step: 'readAgain' })
     },
     stop: async () => {
       await workerd.kill()

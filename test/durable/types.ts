@@ -31,7 +31,7 @@ export type ShopSetting = {
 export type StepName = 'draft' | 'accept' | 'capture' | 'refund'
 
 export type Asked = ShopSetting & {
-  step: StepName | 'finish' | 'show'
+  step: StepName | 'finish' | 'show' | 'writeInRead' | 'readAgain'
   orderId?: string | undefined
   /** Encoded, for `accept`. */
   payment?: string | undefined

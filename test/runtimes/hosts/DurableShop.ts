@@ -14,7 +14,9 @@ export class DurableShop {
 
   async fetch(request: Request): Promise<Response> {
     const stage = openStage((await request.json()) as Setting)
-    const cases = durableCases(() => durableObjectStore(this.#storage))
+    const cases = durableCases((parameters) =>
+      durableObjectStore(this.#storage, parameters),
+    )
     return Response.json(await playCases(stage, cases))
   }
 }

@@ -1,3 +1,4 @@
+import type { DurableObjectStoreParameters } from 'countersign/durable'
 import { createOrders } from 'countersign/orders'
 import type { PaymentStore } from 'countersign/store'
 import { storeCases } from 'countersign/testing'
@@ -8,15 +9,33 @@ import type { StagedCase } from './types.js'
 
 /** What a Durable Object does with a store in its own database. */
 export const durableCases = (
-  openStore: () => PaymentStore,
+  openStore: (parameters?: DurableObjectStoreParameters) => PaymentStore,
 ): readonly StagedCase[] => [
   {
     name: 'the store in a Durable Object passes every published case',
     run: async () => {
       for (const { name, run } of storeCases)
-        await Promise.resolve(run(openStore)).catch((error: unknown) => {
-          throw new Error(`${name}: ${error}`)
-        })
+        await Promise.resolve(run(() => openStore())).catch(
+          (error: unknown) => {
+            throw new Error(`${name}: ${error}`)
+          },
+        )
+    },
+  },
+  {
+    name: 'a recovery of a Durable Object that the merchant names is noticed, once',
+    run: async () => {
+      const open = async (restored?: string) => {
+        const store = openStore({ restored })
+        const { identity } = await store.open()
+        await store.close()
+        return identity
+      }
+      const before = await open()
+      const after = await open('bookmark')
+      expectEqual(await open(), before)
+      expectEqual(await open('bookmark'), after)
+      expectEqual(before === after, false)
     },
   },
   {

@@ -22,3 +22,7 @@ test('killed anywhere in a sale, a Durable Object loses nothing that was confirm
   const missed = ended.filter((one) => one.missed).length
   expect(missed).toBeLessThan(cases.length / 4)
 }, 900_000)
+
+test('a write confirmed while an earlier read is open is there after a kill', async () => {
+  expect(await shops[0]?.killInRead()).toEqual({ isThere: true })
+}, 300_000)
